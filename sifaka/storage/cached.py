@@ -1,132 +1,60 @@
-"""A store of one log with what is kept beside it: a cache, an outbox, an index, copies."""
+"""A store of one log with what is kept beside it: a cache, an outbox, indexes.
+
+Writes go to the log, or to the outbox while the log is down; reads come from the log with what
+waits for it, and from the cache while it is down.
+"""
 
 from __future__ import annotations
 
-import secrets
+import logging
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 import anyio
 
-from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.storage.delivery import Delivery
-from sifaka.storage.log import Health
+from sifaka.errors import (
+    AppendRefused,
+    ConfigurationError,
+    SifakaError,
+    StorageError,
+    ThoughtNotFound,
+    VersionConflict,
+)
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run, RunSummary
+from sifaka.storage.bm25 import search_runs
+from sifaka.storage.condition import degraded_lines, look_at_parts
+from sifaka.storage.cursor import page_of
+from sifaka.storage.delivery import Delivery, after_queue
+from sifaka.storage.entry_json import apply_entry, encode_entries
+from sifaka.storage.log import LOOK_AGAIN, Health, RunPage, every_run
 from sifaka.storage.memory import MemoryStorage, RunCache
 from sifaka.storage.outbox import Outbox, Refused
-from sifaka.storage.parts import Layout, Part, Replica, lay_out
-from sifaka.storage.protocol import SearchIndex, ThoughtStore
-from sifaka.storage.reader import StoreReader
-from sifaka.storage.writer import StoreWriter
+from sifaka.storage.outbox_tables import Waiting
+from sifaka.storage.parts import AnyPart, lay_out
+from sifaka.storage.protocol import ANY, Filters, Hits, SearchIndex, ThoughtStore
+from sifaka.storage.store import TenantView, erase_each
+from sifaka.storage.transfer import push
 
-_LOOKING_SECONDS = 5.0
-_NAMED = 3
-"""Runs that are named one by one; further ones are counted."""
-
-
-def degraded_lines(
-    layout: Layout, outbox: Outbox, delivery: Delivery, tenant: str
-) -> tuple[str, ...]:
-    """The known failures: of the parts, of the outbox, of this tenant's runs."""
-    stores = [layout.log.inner, *(copy.inner for copy in layout.copies)]
-    lines = [line for store in stores for line in store.degraded]
-    where = "on disk" if outbox.durable else "in memory"
-    for part in layout.parts:
-        waiting = outbox.known.waiting.get(part.name, 0)
-        of_log = part is layout.log
-        if part.failure is not None:
-            count = _count(waiting, "append" if of_log else "run")
-            queued = f"; {count} queued {where}" if waiting else ""
-            named = "" if part.name in part.failure.message else f"{part.name}: "
-            lines.append(f"{named}{part.failure.message}{queued}")
-        elif waiting and of_log:
-            lines.append(f"{part.name}: {_count(waiting, 'append')} still queued {where}")
-    if outbox.failure is not None:
-        lines.append(f"queue: {outbox.failure.message}")
-    names = {part.name for part in layout.parts}
-    failing = {(part.name, part.failure.message) for part in layout.parts if part.failure}
-    lines += [
-        f"{name}: {_count(count, 'append')} queued {where} for it, and the store has no such part "
-        "now"
-        for name, count in outbox.known.waiting.items()
-        if name not in names
-    ]
-    undelivered = [
-        f"{name}: run {run_id!r} is not delivered: {failure.message}"
-        for name, run_id, failure in delivery.put_aside(tenant)
-        if (name, failure.message) not in failing
-    ]
-    lines += _some(undelivered, "more runs are not delivered")
-    return (*lines, *_refusals(layout, outbox, tenant))
-
-
-async def look_at_parts(layout: Layout, outbox: Outbox, tenant: str) -> tuple[Health, ...]:
-    """The health of every part, looked at at the same time, then of the outbox."""
-    found: dict[str, tuple[Health, ...]] = {}
-
-    async def look(part: Part[ThoughtStore] | Replica) -> None:
-        try:
-            with anyio.fail_after(_LOOKING_SECONDS):
-                found[part.name] = await part.inner.health()
-        except StorageError as failure:
-            found[part.name] = (Health(part=part.name, works=False, found=str(failure)),)
-        except TimeoutError:
-            slow = f"no answer within {_LOOKING_SECONDS:g} seconds"
-            found[part.name] = (Health(part=part.name, works=False, found=slow),)
-        if all(line.works for line in found[part.name]):
-            part.try_again()
-
-    async with anyio.create_task_group() as group:
-        for part in layout.parts:
-            group.start_soon(look, part)
-    lines = [line for part in layout.parts for line in found[part.name]]
-    return (*lines, await _queue(layout, outbox, tenant))
-
-
-async def _queue(layout: Layout, outbox: Outbox, tenant: str) -> Health:
-    part = f"queue {str(outbox.path)!r}" if outbox.path else "queue in memory"
-    try:
-        since = await outbox.oldest()
-    except StorageError as failure:
-        return Health(part=part, works=False, found=str(failure))
-    if refusals := _refusals(layout, outbox, tenant):
-        return Health(part=part, works=False, found="; ".join(refusals))
-    if since is None:
-        return Health(part=part, works=True, found="nothing waits")
-    waiting = ", ".join(f"{count} for {name}" for name, count in outbox.known.waiting.items())
-    return Health(part=part, works=True, found=f"{waiting} wait, the first since {since:%F %T} UTC")
-
-
-def _refusals(layout: Layout, outbox: Outbox, tenant: str) -> list[str]:
-    refusals = [
-        f"{layout.log.name}: {'1 entry' if count == 1 else f'{count} entries'} of run {run_id!r}, "
-        f"appended while it was down, {'was' if count == 1 else 'were'} refused because another "
-        "process had continued the run; the queue keeps them until the run is deleted"
-        for (owner, run_id), count in outbox.known.refused.items()
-        if owner == tenant
-    ]
-    return _some(refusals, "more runs have entries that were refused")
-
-
-def _some(lines: list[str], more: str) -> list[str]:
-    rest = len(lines) - _NAMED
-    return lines if rest <= 0 else [*lines[:_NAMED], f"{rest} {more}"]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"1 {noun} is" if number == 1 else f"{number} {noun}s are"
-
-
+logger = logging.getLogger(__name__)
+_HELPING_SECONDS = 0.25
+_ERASING_SECONDS = 60.0
+_MOST_WAITING = 1_000_000
+_LONG_QUEUE = 200
+"""Runs that may wait for an index before appends help to deliver them."""
+_BEFORE_SEARCH_SECONDS = 1.0
 _CATCH_UP_SECONDS = 2.0
 _CLOSING_SECONDS = 5.0
 
 
-class CachedStorage(StoreReader, StoreWriter):
-    """A `ThoughtStore` of one log, an index of it and copies, behind a cache and an outbox.
+class CachedStorage(TenantView):
+    """A `ThoughtStore` of one log and indexes of it, behind a cache and an outbox.
 
-    The first store that lasts is the log: versions, fences and claims are decided there, and an
-    append has returned when it holds the entries. Search indexes and further stores get each run a
-    moment later, from an outbox on disk. While the log is down, appends wait for it in the outbox,
+    The store that lasts is the log: versions, fences and claims are decided there, and an append
+    has returned when it holds the entries. Search indexes get each run a moment later, from an
+    outbox on disk. While the log is down, appends wait for it in the outbox,
     runs go on, and the cache in memory answers for it.
 
     Args:
@@ -134,13 +62,13 @@ class CachedStorage(StoreReader, StoreWriter):
         persistence: The parts behind it: a store, a `SearchIndex`, or another `CachedStorage`,
             whose parts are taken instead of it.
         queue: The file of the outbox, for as many processes as use these parts. Without one, runs
-            wait for replicas in memory, and the log's failures are raised.
+            wait for indexes in memory, and the log's failures are raised.
         tenant: The tenant whose runs are seen; it replaces the tenants of the parts.
         retry_after: Seconds in which a part that cannot be reached is not asked again.
 
     Raises:
-        ConfigurationError: A part stands there twice, none of them is a log, or two files are named
-            for the outbox.
+        ConfigurationError: A part stands there twice, not exactly one of them is a log that
+            lasts, or two files are named for the outbox.
     """
 
     def __init__(
@@ -162,9 +90,10 @@ class CachedStorage(StoreReader, StoreWriter):
         self._cache = RunCache()
         self._outbox = Outbox(self.queue)
         self._delivery = Delivery(self._layout, self._cache, self._outbox)
-        self._cursor_key = secrets.token_bytes(16)
-        self._created = set()
-        self._owed = set()
+        self._created: set[tuple[str, str]] = set()
+        """Runs that this process began while the log was down."""
+        self._owed: set[tuple[str, str]] = set()
+        """Runs that indexes lack and that the outbox could not note."""
 
     @classmethod
     def of(
@@ -195,6 +124,350 @@ class CachedStorage(StoreReader, StoreWriter):
         """The parts that fail, the changes that wait and the entries that were refused."""
         return degraded_lines(self._layout, self._outbox, self._delivery, self.tenant)
 
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        """Append to the log, or to the outbox while it is down; see `RunLog.append`.
+
+        Raises:
+            VersionConflict: Also when the log refused entries that had waited for it, and the run
+                was not loaded again since; `refused` has them.
+            StorageError: The log failed, and the outbox too or there is none.
+        """
+        kept = tuple(entries)
+        with anyio.CancelScope(shield=True):
+            await self._append(run, kept, expected_version, fence)
+
+    async def claim(self, run_id: str) -> int:
+        """Take a run over, in the log; see `RunLog.claim`.
+
+        Returns:
+            The number; 0 for a run that this process has created while the log was down.
+
+        Raises:
+            StorageError: Also while entries of the run wait for the log.
+        """
+        log, waiting = self._layout.log, await self._delivery.waiting(self.tenant, run_id)
+        if waiting:
+            # Once the log has it, other processes may have claimed it.
+            if (self.tenant, run_id) in self._created and waiting[0].expected_version == 0:
+                return 0
+            raise StorageError(
+                f"entries of run {run_id!r} wait until {log.name} can be reached",
+                "try again when it can",
+                retryable=True,
+            )
+        with log.attempt():
+            return await self._log.claim(run_id)
+
+    async def delete(self, run_id: str) -> None:
+        """Delete a run everywhere, refused entries too; parts that are down do so later."""
+        layout, outbox = self._layout, self._outbox
+        with anyio.CancelScope(shield=True):
+            await outbox.forget(self.tenant, [run_id], layout.names)
+            self._cache.evict(self.tenant, run_id)
+            self._created.discard((self.tenant, run_id))
+            try:
+                with layout.log.attempt():
+                    await self._log.delete(run_id)
+            except StorageError:
+                if not outbox.durable:
+                    raise
+                await outbox.put([Waiting(layout.log.name, self.tenant, run_id, "delete")])
+            for index in layout.indexes:
+                if not index.paused:
+                    await self._delivery.deliver(index, self.tenant, run_id)
+
+    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Delete runs everywhere, parts that are down do so later; see `Eraser`.
+
+        Runs of which entries wait for the log stay.
+        """
+        layout, outbox, log = self._layout, self._outbox, self._layout.log
+        if not lines:
+            await self._erase_traces()
+            return frozenset()
+        gone = frozenset[str]()
+        with anyio.CancelScope(shield=True):
+            waiting = frozenset(await outbox.runs(log.name, _MOST_WAITING))
+            free = [line for line in lines if (self.tenant, line.run_id) not in waiting]
+            stayed = frozenset(line.run_id for line in free)
+            # Noted before, so that it is known when the process dies right after the log's answer.
+            await outbox.put(
+                [
+                    Waiting(name, self.tenant, run_id, "delete")
+                    for run_id in stayed
+                    for name in layout.names
+                ]
+            )
+            try:
+                with log.attempt():
+                    stayed = await erase_each(self._log, free)
+            finally:
+                for run_id in stayed:
+                    await self._mark(run_id)
+            gone = {line.run_id for line in free} - stayed
+            for run_id in gone:
+                self._cache.evict(self.tenant, run_id)
+                self._created.discard((self.tenant, run_id))
+            await outbox.forget(self.tenant, gone, layout.names)
+        return frozenset(line.run_id for line in lines) - gone
+
+    async def _erase_traces(self) -> None:
+        deadline = time.monotonic() + _ERASING_SECONDS
+        for index in self._layout.indexes:
+            await self._delivery.work_off(index, deadline=deadline)
+            await self._delivery.look_after(index)
+        await erase_each(self._log, ())
+
+    async def mark_owed(self) -> None:
+        """Note the runs that indexes lack and that the outbox could not note before."""
+        for tenant, run_id in list(self._owed):
+            await self._outbox.mark(self._layout.names, tenant, run_id)
+            self._owed.discard((tenant, run_id))
+
+    async def _append(
+        self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
+    ) -> None:
+        tenant, run_id, log = self.tenant, run.run_id, self._layout.log
+        waiting = await self._ahead(run, entries, expected_version)
+        if entries:
+            # Noted before, so that it is known when the process dies right after the log's answer.
+            await self._mark(run_id)
+        failure: StorageError | None = None
+        if not waiting:
+            try:
+                await self._decide(run, entries, expected_version, fence)
+            except AppendRefused:
+                raise
+            except StorageError as error:
+                # What does not pass by itself, such as a wrong password, is no time to begin a run.
+                cured = error.retryable or expected_version
+                if not self._outbox.durable or not entries or not cured:
+                    raise
+                failure = error
+            else:
+                self._created.discard((tenant, run_id))
+                if entries:
+                    self._cache.keep(tenant, run, entries, after=expected_version)
+                    await self._mark(run_id)
+                await self._help()
+                return
+        if not entries:
+            return
+        payloads = encode_entries(run, entries, expected_version)
+        row = Waiting(log.name, tenant, run_id, "append", expected_version, fence, payloads)
+        try:
+            await self._outbox.put_append(row)
+        except VersionConflict:
+            raise
+        except StorageError as error:
+            raise failure or error from error
+        if expected_version == 0:
+            self._created.add((tenant, run_id))
+        await self._mark(run_id)
+
+    async def _decide(
+        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
+    ) -> None:
+        """Have the log decide about an append."""
+        with self._layout.log.attempt():
+            view = self._log
+            try:
+                await view.append(run, entries, expected_version=expected_version, fence=fence)
+            except VersionConflict as conflict:
+                # A server that broke down may have forgotten what it had acknowledged last. A run
+                # of which it has nothing at all may as well have been deleted, and stays so.
+                if not 0 < conflict.found < expected_version:
+                    raise
+                known = self._cache.get(self.tenant, run.run_id)
+                if known is None or known.after or known.run.version != expected_version:
+                    raise
+                await push(view, run.run_id, 0, (*known.entries, *entries), fence=fence)
+                logger.warning("entries of run %r were lost, and stored again", run.run_id)
+
+    async def _ahead(self, run: Run, entries: Sequence[Entry], expected_version: int) -> bool:
+        """True when a change waits for the log ahead of an append, after an attempt to deliver."""
+        log, outbox = self._layout.log, self._outbox
+        try:
+            waiting, refused = await outbox.look(log.name, self.tenant, run.run_id)
+            if waiting and not log.paused:
+                await self._delivery.deliver(log, self.tenant, run.run_id)
+                waiting, refused = await outbox.look(log.name, self.tenant, run.run_id)
+        except StorageError:
+            # Entries that wait make the log refuse these: they cannot get ahead of them.
+            return False
+        if refused:
+            await self._check_descent(run, entries, expected_version)
+        return waiting
+
+    async def _check_descent(
+        self, run: Run, entries: Sequence[Entry], expected_version: int
+    ) -> None:
+        # The writer of what was refused may have as many entries as the log, but other ones.
+        try:
+            with self._layout.log.attempt():
+                held = await self._log.load(run.run_id)
+        except ThoughtNotFound:
+            return
+        if held.version != expected_version:
+            return  # then the log itself compares
+        try:
+            for entry in entries:
+                held = held.apply(entry)
+        except (KeyError, ValueError):
+            held = None
+        if held != run:
+            raise VersionConflict(run.run_id, expected=expected_version, found=expected_version)
+
+    async def _mark(self, run_id: str) -> None:
+        try:
+            await self._outbox.mark(self._layout.names, self.tenant, run_id)
+        except StorageError as failure:
+            # The log decides about an append, never what comes after it.
+            logger.warning("an index gets run %r late: %s", run_id, failure)
+            self._owed.add((self.tenant, run_id))
+
+    async def _help(self) -> None:
+        for index in self._layout.indexes:
+            waiting = self._outbox.known.waiting.get(index.name, 0)
+            if waiting > _LONG_QUEUE and not index.paused:
+                try:
+                    deadline = time.monotonic() + _HELPING_SECONDS
+                    await self._delivery.work_off(index, deadline=deadline)
+                except StorageError as failure:
+                    logger.warning("the queue cannot be worked off: %s", failure)
+
+    async def load(self, run_id: str) -> Run:
+        """The run as the log has it; while that is down, as this process knows it."""
+        rows, log = await self._delivery.waiting(self.tenant, run_id), self._layout.log
+        failure = log.failure
+        if not rows:
+            try:
+                with log.attempt():
+                    return await self._log.load(run_id)
+            except StorageError as error:
+                failure = error
+        elif rows[-1].kind == "delete":
+            raise ThoughtNotFound(run_id)
+        state = self._cache.get(self.tenant, run_id)
+        run = after_queue(state and state.run, rows)
+        if run is None:
+            raise failure or StorageError(
+                f"only the end of run {run_id!r} is known here", "try again in a moment"
+            )
+        return run
+
+    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
+        """Every entry of a run; while the log is down, those that pass through here."""
+        log, known = self._layout.log, after
+        run: Run | None = None
+        while True:
+            rows = await self._delivery.waiting(self.tenant, run_id)
+            try:
+                if not rows:
+                    # No attempt: whether it works now does not follow from what lasts for hours.
+                    log.check()
+                    async with aclosing(self._log.follow(run_id, after=known)) as steps:
+                        async for entry, run in steps:
+                            yield entry, run
+                            known = run.version
+                    return
+            except StorageError as failure:
+                if not failure.retryable and not rows:
+                    raise
+                if run is None:
+                    # Whether there is such a run at all, and how far it has come.
+                    run = await self.load(run_id)
+            for row in rows:
+                for number, entry in enumerate(row.entries(), row.expected_version + 1):
+                    if number > known:
+                        run = await self._at(run_id, run, entry, number)
+                        yield entry, run
+                        known = number
+            if run is not None and run.finished and run.version <= known:
+                return
+            await anyio.sleep(LOOK_AGAIN)  # at the outbox
+
+    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
+        """Runs, as the log lists them; while it is down, as the cache does."""
+        log = self._layout.log
+        await self._bring_up_to_date(log, time.monotonic() + _BEFORE_SEARCH_SECONDS)
+        try:
+            with log.attempt():
+                return await self._log.recent(limit=limit, cursor=cursor)
+        except StorageError as failure:
+            if not failure.retryable:
+                raise
+        latest = {line.run_id: line for line in await self._known_lines()}.values()
+        return page_of(latest, limit=limit, cursor=cursor)
+
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
+        """Past versions, by the last index that works, or by the log.
+
+        `Hits.search` names those that do not work, and how many runs wait for the searched one.
+        """
+        deadline = time.monotonic() + _BEFORE_SEARCH_SECONDS
+        down: list[str] = []
+        failure: StorageError | None = None
+        for part in reversed(self._layout.parts):
+            await self._bring_up_to_date(part, deadline)
+            try:
+                with part.attempt():
+                    view = part.inner.scoped(self.tenant)
+                    hits = await view.search(query, limit=limit, only=only)
+            except StorageError as error:
+                failure = failure or error
+                down.append(f"{part.name} is down")
+                continue
+            late = self._outbox.known.waiting.get(part.name, 0)
+            changes = "1 change is" if late == 1 else f"{late} changes are"
+            lacks = [*down, *([f"{changes} not in it yet"] if late else [])]
+            return hits.model_copy(update={"search": _lacking(hits.search, lacks)})
+        assert failure is not None, "a part that works answers"
+        if not failure.retryable:
+            raise failure
+        hits = search_runs(self._cache.runs(self.tenant), query, limit=limit, only=only)
+        return hits.model_copy(update={"search": _lacking(hits.search, down)})
+
+    async def size(self, run_id: str) -> int:
+        """The bytes of a run in the log."""
+        await self._delivery.waiting(self.tenant, run_id)
+        with self._layout.log.attempt():
+            return await self._log.size(run_id)
+
+    async def _at(self, run_id: str, run: Run | None, entry: Entry, number: int) -> Run:
+        """The run as of an entry that waits for the log."""
+        if number == (run.version + 1 if run else 1):
+            return apply_entry(run_id, run, entry)
+        loaded = await self.load(run_id)
+        if loaded.version < number:
+            raise ThoughtNotFound(run_id)
+        return loaded
+
+    async def _bring_up_to_date(self, part: AnyPart, deadline: float) -> None:
+        """Deliver what waits for a part, as far as that is possible by the deadline."""
+        if not self._outbox.empty:
+            with anyio.move_on_after(max(0.0, deadline - time.monotonic())):
+                # An event would belong to one event loop; the delivering task may be in another.
+                while part.delivering:  # noqa: ASYNC110 - see above
+                    await anyio.sleep(0.01)
+                try:
+                    await self._delivery.work_off(part, deadline=deadline)
+                except StorageError:
+                    return  # the outbox's failure is told by `health`
+
+    async def _known_lines(self) -> list[RunSummary]:
+        """A line for each run that is known here, or several, of which the last counts."""
+        lines = [run.summary() for run in self._cache.runs(self.tenant)]
+        for owner, run_id in await self._outbox.runs(self._layout.log.name, limit=1000):
+            if owner == self.tenant:
+                try:
+                    lines.append((await self.load(run_id)).summary())
+                except (StorageError, ThoughtNotFound):
+                    continue  # only its end is known here
+        return lines
+
     async def refused(self) -> tuple[Refused, ...]:
         """Entries that waited for the log and that it refused.
 
@@ -212,6 +485,25 @@ class CachedStorage(StoreReader, StoreWriter):
         for part in self._layout.parts:
             left += await self._delivery.look_after(part)
         return left
+
+    async def index_missing(self) -> int:
+        """Give the indexes what they lack of the tenant's runs; the number of such runs.
+
+        Raises:
+            StorageError: A part failed, or a run cannot be read.
+        """
+        while await self.catch_up():
+            pass
+        indexed = 0
+        indexes = [part.inner.scoped(self.tenant) for part in self._layout.indexes]
+        async with aclosing(every_run(self)) as lines:
+            async for line in lines:
+                run = await self.load(line.run_id)
+                lacking = [i for i in indexes if await i.thoughts(run.run_id) != run.thoughts]
+                for index in lacking:
+                    await index.put(run)
+                indexed += bool(lacking)
+        return indexed
 
     async def health(self) -> tuple[Health, ...]:
         """That of every part, then the outbox."""
@@ -237,6 +529,11 @@ class CachedStorage(StoreReader, StoreWriter):
                     failures.append(failure)
             if failures:
                 raise failures[0]
+
+    @property
+    def _log(self) -> ThoughtStore:
+        """The log as the tenant sees it."""
+        return self._layout.log.inner.scoped(self.tenant)
 
 
 class CachedCheckpointStorage(CachedStorage):
@@ -269,3 +566,11 @@ def _queue_of(queue: str | Path | None, *nested: object) -> Path | None:
             "the store and a part inside it name different queues", "name one, at the outermost"
         )
     return next(iter(named), None)
+
+
+def _lacking(search: str, lacks: Sequence[str]) -> str:
+    if not lacks:
+        return search
+    if search.endswith(")"):
+        return f"{search[:-1]}; {'; '.join(lacks)})"
+    return f"{search} ({'; '.join(lacks)})"

@@ -154,7 +154,7 @@ def open_store(
 ) -> ThoughtStore:
     """The store that a URL names; files and servers are touched on first use only.
 
-    Several URLs with commas between them are a log with its index, and copies; see `CachedStorage`.
+    Several URLs with commas between them are a log with its indexes; see `CachedStorage`.
     A search index alone keeps its log in `sifaka.db` in the home folder. Changes for a part that is
     away wait in a file in the home folder.
 
@@ -209,7 +209,7 @@ def open_store(
 
 
 def deciding_url(url: str) -> str:
-    """The part of a store's URL where versions and claims are decided: the first lasting log."""
+    """The part of a store's URL where versions and claims are decided: the lasting log."""
     parts = tiers_of(url)
     logs = [part for part in parts if not _is_index(part)]
     lasting = [part for part in logs if not part.lower().startswith("memory:")]

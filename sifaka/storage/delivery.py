@@ -1,24 +1,21 @@
-"""Delivery of the outbox: to the log the appends it missed, to index and copies its runs."""
+"""Delivery of the outbox: to the log the appends it missed, to indexes its runs."""
 
 import time
 from collections.abc import Sequence
 
-from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionConflict
+from sifaka.errors import AppendRefused, StorageError, VersionConflict
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog, load_if_there, read_entries
-from sifaka.storage.memory import RunCache, State
+from sifaka.storage.log import load_if_there
+from sifaka.storage.memory import RunCache
 from sifaka.storage.outbox import Outbox
 from sifaka.storage.outbox_tables import Waiting
-from sifaka.storage.parts import CopyReplica, Layout, Part, Replica
-from sifaka.storage.protocol import ThoughtStore
+from sifaka.storage.parts import AnyPart, IndexPart, Layout
 from sifaka.storage.transfer import push
 
 _AT_ONCE = 50
 """Runs that are looked up in the outbox at a time."""
 _PUT_ASIDE = 60.0
 """Seconds after which a run is tried again that a part which works would not take."""
-_ATTEMPTS = 3
-"""Attempts while another process appends to the same run."""
 
 
 class Delivery:
@@ -45,7 +42,7 @@ class Delivery:
             if owner == tenant
         ]
 
-    async def look_after(self, part: Part[ThoughtStore] | Replica) -> int:
+    async def look_after(self, part: AnyPart) -> int:
         """Let a part do what it has put off; how much is left that could be done now.
 
         Runs that it refused for a reason that kept it from that too are then tried again.
@@ -63,7 +60,7 @@ class Delivery:
                 left += 1
         return left
 
-    async def work_off(self, part: Part[ThoughtStore] | Replica, *, deadline: float) -> int:
+    async def work_off(self, part: AnyPart, *, deadline: float) -> int:
         """Deliver to one part until nothing can be done now, or the time is over.
 
         Returns:
@@ -110,7 +107,7 @@ class Delivery:
             return []  # the outbox's failure is not the reader's: the log is asked
         return rows
 
-    async def deliver(self, part: Part[ThoughtStore] | Replica, tenant: str, run_id: str) -> bool:
+    async def deliver(self, part: AnyPart, tenant: str, run_id: str) -> bool:
         """Deliver what waits for a part about one run; whether nothing does any more.
 
         Raises:
@@ -120,12 +117,11 @@ class Delivery:
         if not rows:
             return True
         try:
-            if part is self.layout.log:
-                await self._to_log(rows)
-            else:
-                (replica,) = (each for each in self.layout.replicas if each is part)
-                if not await self._to_replica(replica, rows):
+            if isinstance(part, IndexPart):
+                if not await self._to_index(part, rows):
                     return False
+            else:
+                await self._to_log(rows)
         except StorageError as failure:
             if not failure.retryable:
                 again = time.monotonic() + _PUT_ASIDE
@@ -175,91 +171,59 @@ class Delivery:
                             view, run_id, row.expected_version, entries, fence=row.fence
                         )
             except AppendRefused as refusal:
-                if isinstance(refusal, VersionConflict) and not refusal.found:
-                    # The log has lost the run: its copies are the archive.
-                    for replica in self.layout.replicas:
-                        await self._bring(replica, tenant, run_id)
-                # Else another process went on with the run meanwhile. Its entries count.
+                # Another process went on with the run meanwhile. Its entries count.
                 await self.outbox.refuse(log.name, tenant, run_id, refusal.message)
                 self.cache.evict(tenant, run_id)
-                await self.outbox.mark(self.layout.names, tenant, run_id)
+                # Indexes may have got what was refused.
+                names = self.layout.names
+                await self.outbox.put([Waiting(n, tenant, run_id, "delete") for n in names])
+                await self.outbox.mark(names, tenant, run_id)
                 return
             await self.outbox.remove([row.id])
             if run.version == row.end:
                 self.cache.keep(tenant, run, entries, after=row.expected_version)
 
-    async def _to_replica(self, replica: Replica, rows: Sequence[Waiting]) -> bool:
+    async def _to_index(self, index: IndexPart, rows: Sequence[Waiting]) -> bool:
         tenant, run_id = rows[0].tenant, rows[0].run_id
         if any(row.kind == "delete" for row in rows):
-            await replica.forget(tenant, run_id)
-        if rows[-1].kind != "delete" and not await self._bring(replica, tenant, run_id):
+            await index.forget(tenant, run_id)
+        if rows[-1].kind != "delete" and not await self._bring(index, tenant, run_id):
             return False
         await self.outbox.remove([row.id for row in rows])
         return True
 
-    async def _bring(self, replica: Replica, tenant: str, run_id: str) -> bool:
+    async def _bring(self, index: IndexPart, tenant: str, run_id: str) -> bool:
         state = self.cache.get(tenant, run_id)
-        queued = await self.outbox.rows(self.layout.log.name, tenant, run_id)
-        if queued:
-            # The log is behind itself: the entries that wait for it are at hand.
-            state = after_queue(state, queued)
-            return state is not None and await replica.bring(tenant, state)
-        if state is not None and await replica.bring(tenant, state):
+        run, log = state and state.run, self.layout.log
+        # The log may be behind itself: the entries that wait for it are at hand.
+        queued = await self.outbox.rows(log.name, tenant, run_id)
+        if queued and (run := after_queue(run, queued)) is None:
+            return False
+        if run is not None:
+            await index.bring(tenant, run, renew=False)
             return True
-        log = self.layout.log
-        whole = isinstance(replica, CopyReplica)
-        for _ in range(_ATTEMPTS):
-            try:
-                with log.attempt():
-                    origin = await _read(log.inner.scoped(tenant), run_id, whole=whole)
-            except StorageError:
-                return False
-            if origin is None:
-                # Where the log forgets runs by their age, the copies are the archive.
-                return True
-            if not await replica.bring(tenant, origin, renew=True):
-                continue
-            if not whole:
-                return True
-            # An append in between may have been delivered before the replica was renewed.
-            try:
-                with log.attempt():
-                    now = await log.inner.scoped(tenant).load(run_id)
-            except (StorageError, ThoughtNotFound):
-                return False
-            if now.version == origin.run.version:
-                return True
-        return False
+        try:
+            with log.attempt():
+                run = await load_if_there(log.inner.scoped(tenant), run_id)
+        except StorageError:
+            return False
+        if run is not None:  # else the log has forgotten it by its age
+            await index.bring(tenant, run, renew=True)
+        return True
 
 
-def after_queue(state: State | None, queued: Sequence[Waiting]) -> State | None:
+def after_queue(run: Run | None, queued: Sequence[Waiting]) -> Run | None:
     """A run with the entries that wait for its log; None when its beginning is not at hand."""
-    deleted = [n for n, row in enumerate(queued) if row.kind == "delete"]
-    if deleted:
-        state, queued = None, queued[deleted[-1] + 1 :]
-    run = state.run if state else None
-    entries = list(state.entries) if state else []
-    after = state.after if state else 0
     for row in queued:
+        if row.kind == "delete":
+            run = None
+            continue
         version = run.version if run else 0
         if version < row.expected_version:
             return None
-        lacking = row.entries()[version - row.expected_version :]
         try:
-            for entry in lacking:
+            for entry in row.entries()[version - row.expected_version :]:
                 run = run.apply(entry) if run else Run.replay([entry])
         except (KeyError, ValueError):
             return None  # the log has gone on otherwise: they will be refused
-        entries += lacking
-    return State(run, after, entries) if run else None
-
-
-async def _read(log: RunLog, run_id: str, *, whole: bool) -> State | None:
-    run = await load_if_there(log, run_id)
-    if run is None or not whole:
-        return run and State(run, run.version, ())
-    try:
-        run, entries = await read_entries(log, run_id, run.version)
-    except ThoughtNotFound:
-        return None  # deleted meanwhile
-    return State(run, 0, entries)
+    return run

@@ -1,7 +1,6 @@
 """Four memories as one store: working, short-term, long-term and episodic."""
 
 import logging
-import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -54,7 +53,6 @@ class HybridMemory:
     long_term: ThoughtStore
     episodic: ThoughtStore
     tenant: str = "default"
-    _cursor_key: bytes = field(default_factory=lambda: secrets.token_bytes(16), repr=False)
     _behind: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]], repr=False)
     """Tenant and id of runs whose copy in the long-term memory lacks entries."""
 
@@ -127,7 +125,7 @@ class HybridMemory:
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        start = decode_cursor(self._cursor_key, self.tenant, cursor)
+        start = decode_cursor(cursor)
         page: list[RunSummary] = []
         async with (
             aclosing(every_run(self.short_term)) as young,
@@ -139,7 +137,7 @@ class HybridMemory:
                     page.append(line)
                 if len(page) > limit:
                     break
-        return cut_page(page, lambda: self._cursor_key, self.tenant, limit=limit)
+        return cut_page(page, limit=limit)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions in the short-term and the long-term memory, merged by their ranks."""

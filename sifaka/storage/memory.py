@@ -1,6 +1,5 @@
 """Runs in this process's memory: a store that leaves nothing on disk, and a cache of states."""
 
-import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -35,7 +34,6 @@ class MemoryStorage(PolledStore):
         self.tenant = tenant
         self._records: dict[tuple[str, str], _Record] = {}
         self._lock = threading.Lock()
-        self._cursor_key = secrets.token_bytes(16)
 
     @property
     def place(self) -> str:
@@ -88,7 +86,7 @@ class MemoryStorage(PolledStore):
                 for (tenant, _), record in self._records.items()
                 if tenant == self.tenant
             ]
-        return page_of(lines, lambda: self._cursor_key, self.tenant, limit=limit, cursor=cursor)
+        return page_of(lines, limit=limit, cursor=cursor)
 
     async def size(self, run_id: str) -> int:
         """The bytes of a run's entries as JSON."""
@@ -122,10 +120,6 @@ class State:
     after: int
     """The number of entries of the run before these."""
     entries: Sequence[Entry]
-
-    def since(self, version: int) -> Sequence[Entry] | None:
-        """The entries beyond a version; None when some of them are not at hand."""
-        return self.entries[version - self.after :] if version >= self.after else None
 
 
 class RunCache:

@@ -1,4 +1,4 @@
-"""The outbox of a store: appends that wait for its log, and runs its index or copies lack."""
+"""The outbox of a store: appends that wait for its log, and runs that its indexes lack."""
 
 import json
 import logging

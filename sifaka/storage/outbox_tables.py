@@ -13,7 +13,7 @@ from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import Schema
 
 Kind = Literal["append", "delete", "copy"]
-"""`copy` stands for: bring this index or copy to what the log has of the run."""
+"""`copy` stands for: bring this index to what the log has of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _create_tables(sql: SqlConnection) -> None:
     """)
 
 
-SCHEMA = Schema(0x5346_4B51, (_create_tables,))
+SCHEMA = Schema(0x5346_4B51, 1, _create_tables)
 """Marked `SFKQ`."""
 
 

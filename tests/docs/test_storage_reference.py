@@ -14,7 +14,7 @@ from sifaka.storage.milvus import MilvusIndex
 from sifaka.storage.redis.follow import PATIENCE
 from sifaka.storage.redis.keys import Keys
 from sifaka.storage.redis.store import LATEST, OLDEST
-from sifaka.storage.sqlite.schema import MIGRATIONS
+from sifaka.storage.sqlite.schema import RUNS
 from sifaka.storage.tool_backed import milvus as milvus_tools
 from sifaka.storage.tool_backed import redis as redis_tools
 from sifaka_mcp.cli import run
@@ -60,12 +60,12 @@ def test_every_url_opens_and_has_a_queue_if_it_may_be_away(url: str, tmp_path: P
 
 
 def test_the_parts_that_are_shown_open() -> None:
-    (shown,) = re.findall(r"`(redis://\S+,sqlite:)`", section(DOCUMENT, "Several parts"))
+    (shown,) = re.findall(r"`(redis://\S+,milvus:\S+)`", section(DOCUMENT, "Several parts"))
     store = open_store(shown, home=Path())
     assert isinstance(store, CachedStorage)
     first, second = store.tiers
     assert isinstance(first, RedisStorage)
-    assert (first.ttl, type(second).__name__) == (7 * 86_400, "SQLiteStorage")
+    assert (first.ttl, type(second).__name__) == (7 * 86_400, "MilvusIndex")
 
 
 def test_every_store_has_a_line_about_what_it_promises() -> None:
@@ -111,7 +111,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     redis = _words(section(DOCUMENT, "Redis"))
     assert f"Version {OLDEST[0]}.{OLDEST[1]} or newer" in redis
     assert f"gives up after {PATIENCE:g} seconds" in redis
-    assert f"the newest schema, {len(MIGRATIONS)}," in _words(section(DOCUMENT, "What survives"))
+    assert f"another schema than {RUNS.number}" in _words(section(DOCUMENT, "What survives"))
 
 
 def _words(text: str) -> str:

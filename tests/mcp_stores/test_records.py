@@ -36,15 +36,6 @@ def test_nothing_is_claimed_before_a_run_begins() -> None:
     assert fold(enumerate([claim, append(0, "a")])).fences.keys().isdisjoint({claim.id})
 
 
-def test_a_run_that_was_forgotten_begins_anew() -> None:
-    log = [append(0, "a"), LogRecord(kind="claim"), LogRecord(kind="forget")]
-    forgotten = fold(enumerate(log))
-    assert (forgotten.payloads, forgotten.state.version, forgotten.state.fence) == ([], 0, 0)
-
-    again = fold(enumerate([*log, append(1, "late"), append(0, "b", fence=0)]))
-    assert again.payloads == ["b"]
-
-
 def test_a_log_may_be_read_in_pieces() -> None:
     log = list(enumerate([append(0, "a"), LogRecord(kind="claim"), append(1, "b", fence=1)]))
     whole = fold(log).state

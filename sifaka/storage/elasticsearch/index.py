@@ -1,7 +1,6 @@
 """The index of runs in Elasticsearch, and the store that is searched in it."""
 
 import json
-from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -10,15 +9,14 @@ import anyio
 
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
-from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.cursor import now_in_microseconds, to_microseconds
 from sifaka.storage.elasticsearch.address import Address
 from sifaka.storage.elasticsearch.connection import HttpConnection, Json
-from sifaka.storage.elasticsearch.documents import Documents, create_index, former_runs
-from sifaka.storage.elasticsearch.search import analysed, fill_terms, search_versions
+from sifaka.storage.elasticsearch.documents import Documents, create_index
+from sifaka.storage.elasticsearch.search import analysed, search_versions
 from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
 from sifaka.storage.entry_json import decode_entries, encode_draft, whole_thoughts
 from sifaka.storage.log import Health
@@ -121,17 +119,12 @@ class ElasticsearchIndex(TenantView):
             await documents.delete_matching({"term": {"key": run_key(self.tenant, run_id)}})
 
     async def catch_up(self) -> int:
-        """Forget what has outlived its time, make terms, and embed, of all tenants."""
+        """Forget what has outlived its time, and embed, of all tenants."""
         documents = await self._ready()
         expired = {"range": {"expires_at": {"lte": now_in_microseconds()}}}
         await documents.delete_matching(expired)
         await documents.expunge()
-        left = await fill_terms(documents)
-        return left + (await embed_missing(documents, self._vectors) if self._vectors else 0)
-
-    def former_runs(self) -> AsyncGenerator[Sequence[Entry]]:
-        """The entries of each run that release 0.1 kept here; see `FormerLog`."""
-        return former_runs(self._documents, self.tenant)
+        return await embed_missing(documents, self._vectors) if self._vectors else 0
 
     async def health(self) -> tuple[Health, ...]:
         """A line about the server, and with an embedder one about vectors."""

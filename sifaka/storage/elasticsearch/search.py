@@ -6,7 +6,6 @@ https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-multi-
 https://www.elastic.co/docs/solutions/search/vector/knn
 """
 
-import time
 from collections.abc import Sequence
 from typing import cast
 
@@ -15,14 +14,13 @@ from sifaka.errors import EmbeddingError
 from sifaka.storage.bm25 import query_words, shorten, snippet
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds, to_microseconds
 from sifaka.storage.elasticsearch.connection import Json
-from sifaka.storage.elasticsearch.documents import ANALYSIS, Documents
+from sifaka.storage.elasticsearch.documents import Documents
 from sifaka.storage.elasticsearch.vectors import Vectors
 from sifaka.storage.embedding import (
     embed_query,
     fuse,
     fused_depth,
     hybrid_name,
-    lacking,
     without_meaning,
 )
 from sifaka.storage.protocol import Filters, Hit, Hits
@@ -35,53 +33,15 @@ _CANDIDATES = 100
 _BEGINNING = 1000
 _MOST_FORMS = 400
 """A server takes 1,024 clauses at least, and looks for each form in two fields."""
-_AT_ONCE = 50
-SECONDS = 2.0
-"""The time that a search spends on versions without terms before it answers."""
-_WITHOUT_TERMS: Json = {"bool": {"must_not": [{"term": {"terms": ANALYSIS}}]}}
 
 
 def analysed(text: str, prompt: str) -> Json:
     """The fields by which a version is found."""
     language = language_of(text, prompt)
     return {
-        "terms": ANALYSIS,
         "text_terms": " ".join(text_terms(text, language)),
         "prompt_terms": " ".join(text_terms(prompt, language)),
     }
-
-
-async def fill_terms(documents: Documents, seconds: float = SECONDS) -> int:
-    """Make the terms of versions that an earlier release put, for about so long.
-
-    Returns:
-        The versions that are left, of all tenants.
-    """
-    deadline = time.monotonic() + seconds
-    versions = documents.address.versions
-    while not documents.whole:
-        await documents.refresh(versions)
-        hits = await documents.search(
-            versions,
-            {
-                "query": _WITHOUT_TERMS,
-                "size": _AT_ONCE,
-                "_source": ["text", "prompt"],
-                "track_total_hits": True,
-            },
-        )
-        left = hits["total"]["value"]
-        if not left or time.monotonic() >= deadline:
-            documents.whole = not left
-            return left
-        await documents.update(
-            {
-                hit["_id"]: {"doc": analysed(hit["_source"]["text"], hit["_source"]["prompt"])}
-                for hit in hits["hits"]
-            },
-            tolerated=frozenset({404}),  # deleted meanwhile
-        )
-    return 0
 
 
 def admitting(tenant: str, only: Filters) -> list[Json]:
@@ -162,7 +122,6 @@ async def search_versions(
     text = " ".join(forms[:_MOST_FORMS])
     if not text and (vectors is None or not query.strip()):
         return Hits(hits=(), search="bm25")
-    missing = await fill_terms(documents)
     await documents.refresh(documents.address.versions)
     meant, search = await _meant(documents, vectors, query, filters, fused_depth(limit))
     size = limit if meant is None else fused_depth(limit)
@@ -175,7 +134,7 @@ async def search_versions(
         best = [(hits[doc_id], score) for doc_id, score in ranks]
     return Hits(
         hits=tuple(_hit(*each, words) for each in best[:limit]),
-        search=search + lacking(missing, "indexed"),
+        search=search,
     )
 
 

@@ -4,21 +4,15 @@ Any id is the name of a file that is safe, and its own, on every file system.
 """
 
 import os
-import re
-import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from sifaka.storage.files.durable import exclusive, read_stamped, settle_folder, write_end
+from sifaka.storage.files.durable import exclusive, settle_folder
 
 _ENDING = ".jsonl"
-_SPARE_KEY = secrets.token_bytes(16)
-"""Of the cursors of a folder that nothing can be written to: they are good in this process."""
-_KEY = re.compile(rb'\{"format":1,"cursor_key":"([0-9a-f]{32})"\}\n')
-
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
@@ -63,17 +57,6 @@ class TenantFolder:
         with exclusive(self._lock_file):
             yield
 
-    def cursor_key(self) -> bytes:
-        """The key of this folder's page cursors, made on first use."""
-        key = self._stored_key()
-        if key is not None:
-            return key
-        try:
-            with self.writing():
-                return self._stored_key() or self._new_key()
-        except OSError:  # a full disk must not keep runs from being listed and forgotten
-            return _SPARE_KEY
-
     @property
     def _lock_file(self) -> Path:
         return self.path / ".store"
@@ -83,16 +66,6 @@ class TenantFolder:
             if not folder.is_dir():
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 settle_folder(folder.parent)
-
-    def _stored_key(self) -> bytes | None:
-        content, _ = read_stamped(self._lock_file)
-        stored = _KEY.fullmatch(content)
-        return bytes.fromhex(stored[1].decode()) if stored else None
-
-    def _new_key(self) -> bytes:
-        key = secrets.token_bytes(16)
-        write_end(self._lock_file, 0, f'{{"format":1,"cursor_key":"{key.hex()}"}}\n'.encode())
-        return key
 
 
 def _is_file(found: "os.DirEntry[str]") -> bool:

@@ -139,9 +139,7 @@ class RunFiles:
 
     def recent(self, limit: int, cursor: str | None) -> RunPage:
         """One page of runs, newest first."""
-        # Listing alone writes nothing to a folder: the key of cursors is made when one is.
-        lines, folder = self._summaries(), self.folder
-        return page_of(lines, folder.cursor_key, folder.tenant, limit=limit, cursor=cursor)
+        return page_of(self._summaries(), limit=limit, cursor=cursor)
 
     def describe(self) -> str:
         """The number of runs in one line, after a trial of the lock."""

@@ -1,25 +1,19 @@
-"""Words and vectors that are still to be made, versions that have expired, runs of release 0.1."""
+"""Vectors that are still to be made, and versions that have expired."""
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import StorageError
-from sifaka.record.entries import Entry
 from sifaka.record.thought import Thought
 from sifaka.storage.cursor import now_in_microseconds, to_microseconds
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
-from sifaka.storage.entry_json import decode_entries, decode_version
-from sifaka.storage.milvus.client import Row, failures
+from sifaka.storage.entry_json import decode_version
+from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MilvusConnection
-from sifaka.storage.milvus.rows import tenant_key, word_row
 from sifaka.storage.milvus.worker import MilvusWorker
 
 _AT_ONCE = 64
 _EXPIRED_AT_ONCE = 64
-SECONDS = 2.0
-"""The time that a search spends on versions without words before it answers."""
 
 
 def look_for_missing(milvus: MilvusConnection, collection: str) -> None:
@@ -40,31 +34,6 @@ def look_for_missing(milvus: MilvusConnection, collection: str) -> None:
     keys = {str(row["pk"]).removesuffix(":0"): str(row["tenant"]) for row in versions}
     absent = {key: tenant for key, tenant in keys.items() if key not in there}
     milvus.shared.note_missing(collection, absent)
-
-
-def fill_words(milvus: MilvusConnection, seconds: float = SECONDS) -> int:
-    """Index the words of versions that an earlier release wrote, for about so long.
-
-    Returns:
-        The versions that are left, of all tenants.
-    """
-    if not milvus.full_text or not milvus.shared.former_words:
-        return 0
-    words = milvus.names.words
-    look_for_missing(milvus, words)
-    deadline = time.monotonic() + seconds
-    while names := milvus.shared.missing_of(words)[:_AT_ONCE]:
-        if time.monotonic() >= deadline:
-            return len(milvus.shared.missing_of(words))
-        rows = [
-            word_row(row["tenant"], row["run"], row["number"], thought, prompt)
-            for _, row, prompt, thought in _decoded(milvus, names)
-        ]
-        milvus.put(words, rows)
-        milvus.shared.settle(words, names)
-    milvus.drop(milvus.names.former_words)
-    milvus.shared.former_words = False
-    return 0
 
 
 async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
@@ -134,38 +103,3 @@ def _decoded(
         except StorageError:
             continue
         yield name, row, prompt, drafted.thought
-
-
-def former_rows(milvus: MilvusConnection, tenant: str) -> list[Row]:
-    """The row of each run of a tenant; none where there is no such collection."""
-    runs, entries = f"{milvus.names.prefix}_runs", f"{milvus.names.prefix}_entries"
-    if not {runs, entries} <= set(milvus.list_names()):
-        return []
-    with failures(milvus.shown):
-        milvus.client.load_collection(runs)
-        milvus.client.load_collection(entries)
-    condition = f'tenant == "{tenant_key(tenant)}" and version > 0'
-    rows = milvus.select(runs, condition, ("run_id", "version", "digest", "updated_at"))
-    return sorted(rows, key=lambda row: row["updated_at"])
-
-
-def former_entries(milvus: MilvusConnection, row: Row) -> Sequence[Entry]:
-    """The entries of a run, of which nothing is missing."""
-    condition = f'run == "{row["pk"]}" and seq <= {row["version"]}'
-    found = milvus.select(
-        f"{milvus.names.prefix}_entries", condition, ("seq", "chunk", "chunks", "payload")
-    )
-    parts = {(part["seq"], part["chunk"]): part for part in found}
-    payloads: list[str] = []
-    digest = ""
-    for seq in range(1, row["version"] + 1):
-        count = parts[seq, 0]["chunks"] if (seq, 0) in parts else 0
-        texts = [parts[seq, n]["payload"] for n in range(count) if (seq, n) in parts]
-        payloads.append("".join(texts))
-        digest = sha256(digest.encode() + payloads[-1].encode()).hexdigest()
-    if digest != row["digest"]:
-        raise StorageError(
-            f"the entries of run {row['run_id']!r} are not what was stored",
-            "the run is damaged; delete its row in the collection of runs to leave it out",
-        )
-    return tuple(decode_entries(row["run_id"], payloads))

@@ -13,7 +13,7 @@ from sifaka.storage.milvus.schema import Collections, ensure
 
 
 class MilvusState:
-    """Locks, and the versions that each collection of words or vectors lacks."""
+    """Locks, and the versions that each collection of vectors lacks."""
 
     def __init__(self) -> None:
         self.opening = threading.Lock()
@@ -25,8 +25,6 @@ class MilvusState:
         tenants."""
         self.purged: set[str] = set()
         """The collections whose files may hold rows that were removed."""
-        self.former_words = False
-        """True while the rows of words that an earlier release made are there."""
         self._guard = threading.Lock()
         self._users = 0
 
@@ -212,12 +210,6 @@ class MilvusConnection:
             if collection in self.client.list_collections(timeout=CALL_SECONDS):
                 self.client.flush(collection, timeout=CALL_SECONDS)
                 self.client.compact(collection, timeout=CALL_SECONDS)
-
-    def drop(self, collection: str) -> None:
-        """Remove a whole collection, if it is still there."""
-        with self._writing():
-            if collection in self.client.list_collections(timeout=CALL_SECONDS):
-                self.client.drop_collection(collection, timeout=CALL_SECONDS)
 
     @property
     def _lite(self) -> bool:

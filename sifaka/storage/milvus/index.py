@@ -1,12 +1,9 @@
 """The index of runs in Milvus, and the store that is searched in it."""
 
-from collections.abc import AsyncGenerator, Sequence
-from functools import partial
 from pathlib import Path
 
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
-from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.cached import CachedStorage
@@ -17,9 +14,6 @@ from sifaka.storage.log import Health, look_at
 from sifaka.storage.milvus.catch_up import (
     expunge,
     fill_vectors,
-    fill_words,
-    former_entries,
-    former_rows,
     purge,
     sweep,
 )
@@ -108,7 +102,7 @@ class MilvusIndex(TenantView):
                 milvus.put(milvus.names.words, word_rows(tenant, run, first=first))
             key = run_key(tenant, run.run_id)
             names = [version_key(key, number) for number in range(first, len(run.thoughts))]
-            for collection in milvus.shared.missing.keys() - {milvus.names.words}:
+            for collection in milvus.shared.missing:
                 milvus.shared.note_missing(collection, dict.fromkeys(names, tenant_key(tenant)))
 
         if run.thoughts[begin:]:
@@ -148,20 +142,14 @@ class MilvusIndex(TenantView):
         """Remove runs that have expired, and embed versions that have no vector, 64 at a time.
 
         It is for all tenants. The first call in a process compares the vectors with the versions.
-        Versions that an earlier release wrote get their words.
         """
         if self._embedder is None and not self.worker.used:
             return 0  # connecting loads a large library, which only a sweep is not worth
-        left = await self.worker.run(lambda m: sweep(m) + fill_words(m))
+        left = await self.worker.run(sweep)
         await self.worker.run(expunge)
         if self._embedder is not None:
             left += await fill_vectors(self.worker, self._embedder)
         return left
-
-    async def former_runs(self) -> AsyncGenerator[Sequence[Entry]]:
-        """The entries of each run that release 0.1 kept here; see `FormerLog`."""
-        for row in await self.worker.run(lambda m: former_rows(m, self.tenant)):
-            yield await self.worker.run(partial(former_entries, row=row))
 
     async def health(self) -> tuple[Health, ...]:
         """The server's version and its limits, if it answers."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_version
 from sifaka.storage.milvus.client import Row
@@ -61,35 +60,24 @@ def thought_rows(
 
 
 def word_rows(tenant: str, run: Run, *, first: int) -> list[Mapping[str, object]]:
-    """The rows by which full-text search finds versions."""
-    owner, key = tenant_key(tenant), run_key(tenant, run.run_id)
+    """The rows by which full-text search finds versions; the task counts half."""
+    key = run_key(tenant, run.run_id)
     return [
-        word_row(owner, key, number, thought, run.prompt)
+        {
+            "pk": version_key(key, number),
+            "tenant": tenant_key(tenant),
+            "run": key,
+            "at": to_microseconds(thought.created_at),
+            "words": _weighted_terms(thought.text, run.prompt),
+        }
         for number, thought in enumerate(run.thoughts[first:], first)
     ]
 
 
-def word_row(
-    tenant: str, run: str, number: int, thought: Thought, prompt: str
-) -> Mapping[str, object]:
-    """The row by which full-text search finds a version; the task counts half.
-
-    Args:
-        tenant: Its key.
-        run: Its key.
-        number: Of the version in its run.
-        thought: The version.
-        prompt: The task.
-    """
-    language = language_of(thought.text, prompt)
-    text, task = text_terms(thought.text, language), text_terms(prompt, language)
-    return {
-        "pk": version_key(run, number),
-        "tenant": tenant,
-        "run": run,
-        "at": to_microseconds(thought.created_at),
-        "words": bag_of_words(map(plain, (*text, *text, *task))),
-    }
+def _weighted_terms(text: str, prompt: str) -> str:
+    language = language_of(text, prompt)
+    terms = text_terms(text, language)
+    return bag_of_words(map(plain, (*terms, *terms, *text_terms(prompt, language))))
 
 
 def joined(rows: Sequence[Row]) -> dict[str, str]:

@@ -57,11 +57,6 @@ class Collections:
         """A row a version, for full-text search."""
         return f"{self.prefix}_thought_terms"
 
-    @property
-    def former_words(self) -> str:
-        """The rows of an earlier release, which are dropped once `words` has them all."""
-        return f"{self.prefix}_thought_words"
-
     def vectors(self, model_id: str) -> str:
         """A row a version that has a vector of this model: each model has a collection."""
         return f"{self.prefix}_thought_vectors_{sha256(model_id.encode()).hexdigest()[:12]}"
@@ -69,7 +64,7 @@ class Collections:
     def is_index(self, name: str) -> bool:
         """True for the collections of this index that are made of the thoughts."""
         vectors = f"{self.prefix}_thought_vectors_"
-        return name in {self.words, self.former_words} or name.startswith(vectors)
+        return name == self.words or name.startswith(vectors)
 
 
 def ensure(client: MilvusClient, shown: str, name: str, kind: str, dimension: int = 2) -> bool:

@@ -10,9 +10,9 @@ from sifaka.errors import StorageError
 from sifaka.record.thought import Thought
 from sifaka.storage.bm25 import best_hits, hit_of, query_words
 from sifaka.storage.cursor import now_in_microseconds, to_microseconds
-from sifaka.storage.embedding import fuse, fused_depth, hybrid_name, lacking
+from sifaka.storage.embedding import fuse, fused_depth, hybrid_name
 from sifaka.storage.entry_json import decode_version
-from sifaka.storage.milvus.catch_up import fill_words, look_for_missing
+from sifaka.storage.milvus.catch_up import look_for_missing
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
 from sifaka.storage.milvus.rows import plain, tenant_key
@@ -69,9 +69,6 @@ def search_versions(
         if not milvus.full_text:
             search = f"{search.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
     if milvus.full_text:
-        fill_words(milvus)
-        missing = milvus.shared.count_missing(milvus.names.words, tenant_key(tenant))
-        search += lacking(missing, "indexed")
         text = " ".join(plain(form) for forms in query_terms(words) for form in sorted(forms))
 
         def by_words(count: int) -> list[Scored]:

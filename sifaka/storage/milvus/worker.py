@@ -90,9 +90,6 @@ class MilvusWorker:
                     names = self._names
                     ensure(client, address.shown, names.thoughts, "thoughts")
                     full_text = ensure(client, address.shown, names.words, "words")
-                    with failures(address.shown):
-                        former = names.former_words in client.list_collections()
-                    self.shared.former_words = former
             except BaseException:
                 client.close()
                 raise

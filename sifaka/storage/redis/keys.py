@@ -13,7 +13,6 @@ from anyio import CancelScope
 
 from sifaka.storage.redis.connections import RedisClient
 
-_RESERVED = frozenset({"recent", "cursor"})
 _UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
 
 
@@ -29,22 +28,13 @@ class Keys:
         """Sorted set: the ids of all runs by the microseconds of their last entry."""
         return self._named("recent")
 
-    @property
-    def cursor(self) -> str:
-        """String: what the cursors of this tenant are sealed with."""
-        return self._named("cursor")
-
     def run(self, run_id: str) -> str:
-        """Hash: `version`, `fence`, `size` in bytes, `summary`, `tags`, `branch_of`."""
+        """Hash: `version`, `fence`, `size` in bytes, `summary`."""
         return self._named(_quoted(run_id))
 
     def entries(self, run_id: str) -> str:
         """Stream: entry number n under the id `<n>-0`, its JSON in the field `e`."""
         return f"{self.run(run_id)}:it"
-
-    def children(self, run_id: str) -> str:
-        """Set: the ids of the runs that branched off this one."""
-        return f"{self.run(run_id)}:children"
 
     def _named(self, name: str) -> str:
         return f"{self.prefix}:run:{{{_plain(self.tenant)}}}:{name}"
@@ -52,9 +42,7 @@ class Keys:
 
 def _quoted(run_id: str) -> str:
     # Quoted, no id contains a colon or a brace: none is another key's name or another tenant's tag.
-    if run_id in _RESERVED:
-        return f"%{ord(run_id[0]):02X}{run_id[1:]}"
-    return _plain(run_id)
+    return "%72ecent" if run_id == "recent" else _plain(run_id)
 
 
 def _plain(text: str) -> str:
@@ -92,14 +80,14 @@ class Script:
 
 
 APPEND = Script("""
--- KEYS: run, entries, children, recent, and the children of the run it branched off, if any
+-- KEYS: run, entries, recent
 -- ARGV: expected version, fence or '', milliseconds to live or '', microseconds of the last entry,
---       id, summary, tags, id of the run it branched off or '', then each entry
+--       id, summary, then each entry
 local run, stream = KEYS[1], KEYS[2]
 local expected, fence, ttl = tonumber(ARGV[1]), ARGV[2], ARGV[3]
 local held = tonumber(redis.call('HGET', run, 'version') or 0)
 local current = tonumber(redis.call('HGET', run, 'fence') or 0)
-local first, count = 9, #ARGV - 8
+local first, count = 7, #ARGV - 6
 
 if count > 0 and held >= expected + count then
   local same = true
@@ -123,21 +111,15 @@ for i = 0, count - 1 do
   redis.call('XADD', stream, (expected + 1 + i) .. '-0', 'e', ARGV[first + i])
   size = size + #ARGV[first + i]
 end
-redis.call('HSET', run, 'version', held + count, 'summary', ARGV[6], 'tags', ARGV[7])
+redis.call('HSET', run, 'version', held + count, 'summary', ARGV[6])
 if fence ~= '' and tonumber(fence) > current then
   redis.call('HSET', run, 'fence', fence) -- the server has lost the claim
 end
 redis.call('HINCRBY', run, 'size', size)
-redis.call('ZADD', KEYS[4], ARGV[4], ARGV[5])
-if KEYS[5] and expected == 0 then
-  redis.call('HSET', run, 'branch_of', ARGV[8])
-  redis.call('SADD', KEYS[5], ARGV[5])
-end
+redis.call('ZADD', KEYS[3], ARGV[4], ARGV[5])
 if ttl ~= '' then
   redis.call('PEXPIRE', run, ttl)
   redis.call('PEXPIRE', stream, ttl)
-  redis.call('PEXPIRE', KEYS[3], ttl)
-  if KEYS[5] then redis.call('PEXPIRE', KEYS[5], ttl) end
 end
 return {'OK', held + count}
 """)
@@ -154,13 +136,12 @@ return redis.call('HINCRBY', KEYS[1], 'fence', 1)
 """Give out the next number for a run; 0 for one that is not there. How long it lives stays."""
 
 DELETE = Script("""
--- KEYS: run, entries, children, recent, and the children of the run it branched off, if any
+-- KEYS: run, entries, recent
 -- ARGV: id, and microseconds of the last entry, if another one is not to be deleted
-local at = tonumber(redis.call('ZSCORE', KEYS[4], ARGV[1]) or 0)
+local at = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1]) or 0)
 if ARGV[2] and redis.call('EXISTS', KEYS[1]) == 1 and at ~= tonumber(ARGV[2]) then return 0 end
-redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
-redis.call('ZREM', KEYS[4], ARGV[1])
-if KEYS[5] then redis.call('SREM', KEYS[5], ARGV[1]) end
+redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('ZREM', KEYS[3], ARGV[1])
 return 1
 """)
 """Forget a run; 0 when it has other entries."""

@@ -1,7 +1,6 @@
 """Reading runs: their entries, where some may be missing, and the lists of them."""
 
 import logging
-import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -9,7 +8,7 @@ from pydantic import ValidationError
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.cursor import NEWEST, Position, decode_cursor, encode_cursor
+from sifaka.storage.cursor import Position, cut_page, decode_cursor
 from sifaka.storage.entry_json import replay_run
 from sifaka.storage.log import RunPage
 from sifaka.storage.redis.connections import RedisClient
@@ -77,23 +76,16 @@ async def list_recent(
     client: RedisClient, keys: Keys, *, limit: int, cursor: str | None
 ) -> RunPage:
     """One page of runs, found by their place in the order and not by counting."""
-    start = NEWEST
-    if cursor is not None:
-        start = decode_cursor(await _cursor_key(client, keys), keys.tenant, cursor)
-    page: list[tuple[Position, RunSummary]] = []
+    start = decode_cursor(cursor)
+    page: list[RunSummary] = []
     while len(page) <= limit:
         positions = await positions_before(client, keys, start, count=limit + 1 - len(page))
         if not positions:
             break
         start = positions[-1]
         lines = await read_summaries(client, keys, [run_id for _, run_id in positions])
-        page += [(at, line) for at, line in zip(positions, lines, strict=True) if line]
-    shown = page[:limit]
-    following: str | None = None
-    if shown and len(page) > limit:
-        # A cursor alone needs the key: a server that is out of memory can still be listed.
-        following = encode_cursor(await _cursor_key(client, keys), keys.tenant, shown[-1][0])
-    return RunPage(runs=tuple(line for _, line in shown), next_cursor=following)
+        page += [line for line in lines if line]
+    return cut_page(page, limit=limit)
 
 
 async def positions_before(
@@ -180,12 +172,3 @@ def _line(run_id: str, text: bytes | None) -> RunSummary | None:
     except ValidationError:
         logger.warning("the summary of run %r cannot be read; it is left out of lists", run_id)
         return None
-
-
-async def _cursor_key(client: RedisClient, keys: Keys) -> bytes:
-    while True:
-        key = cast("bytes | None", await client.execute_command("GET", keys.cursor))
-        if key is not None:
-            return key
-        # Who comes second finds the key of who came first.
-        await client.execute_command("SET", keys.cursor, secrets.token_bytes(16), "NX")

@@ -1,6 +1,5 @@
 """A store in Redis: a stream for each run, on which its followers wait."""
 
-import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from typing import cast
@@ -137,15 +136,13 @@ class RedisStorage(RecollectingStore):
             await self.connections.run(
                 lambda client: APPEND.run(
                     client,
-                    self._keys_of(run.run_id, run.branch_of),
+                    self._keys_of(run.run_id),
                     expected_version,
                     "" if fence is None else fence,
                     "" if self.ttl is None else max(1, round(self.ttl * 1000)),
                     to_microseconds(run.updated_at),
                     _member(run.run_id),
                     run.summary().model_dump_json(),
-                    json.dumps(run.tags),
-                    _member(run.branch_of or ""),
                     *payloads,
                 )
             ),
@@ -190,21 +187,17 @@ class RedisStorage(RecollectingStore):
 
     async def size(self, run_id: str) -> int:
         """The bytes of a run's entries as JSON."""
-        size = await self.connections.run(partial(self._field, run_id=run_id, name="size"))
+        key = self._keys.run(run_id)
+        size = await self.connections.run(lambda c: c.execute_command("HGET", key, "size"))
         if size is None:
             raise ThoughtNotFound(run_id)
         return int(size)
 
     async def delete(self, run_id: str) -> None:
         """Forget a run; see `RunLog.delete`."""
-
-        async def forget(client: RedisClient) -> None:
-            parent = await self._field(client, run_id=run_id, name="branch_of")
-            branch_of = None if parent is None else parent.decode()
-            await DELETE.run(client, self._keys_of(run_id, branch_of), _member(run_id))
-
         self._forget((run_id,))
-        await self.connections.run(forget)
+        keys, member = self._keys_of(run_id), _member(run_id)
+        await self.connections.run(lambda client: DELETE.run(client, keys, member))
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Delete runs, each in one step; see `Eraser`. What files of the server hold is its own."""
@@ -212,14 +205,12 @@ class RedisStorage(RecollectingStore):
             return frozenset()
 
         async def forget(client: RedisClient) -> list[int]:
-            asked, told = client.pipeline(transaction=False), client.pipeline(transaction=False)
+            together = client.pipeline(transaction=False)
             for line in lines:
-                asked.execute_command("HGET", self._keys.run(line.run_id), "branch_of")
-            for line, parent in zip(lines, await asked.execute(), strict=True):
-                keys = self._keys_of(line.run_id, None if parent is None else parent.decode())
+                keys = self._keys_of(line.run_id)
                 about = (_member(line.run_id), to_microseconds(line.updated_at))
-                told.execute_command("EVAL", DELETE.source, len(keys), *keys, *about)
-            return await told.execute()
+                together.execute_command("EVAL", DELETE.source, len(keys), *keys, *about)
+            return await together.execute()
 
         answers = await self.connections.run(forget)
         changed = zip(lines, answers, strict=True)
@@ -242,18 +233,14 @@ class RedisStorage(RecollectingStore):
     async def _identity(self) -> str:
         return (await self.connections.run(_info)).get("run_id", "")
 
-    async def _field(self, client: RedisClient, *, run_id: str, name: str) -> bytes | None:
-        return await client.execute_command("HGET", self._keys.run(run_id), name)
-
     @property
     def _keys(self) -> Keys:
         return Keys(self.prefix, self.tenant)
 
-    def _keys_of(self, run_id: str, branch_of: str | None) -> tuple[str, ...]:
+    def _keys_of(self, run_id: str) -> tuple[str, ...]:
         """The keys that a change to a run touches, in the order of the scripts."""
         keys = self._keys
-        own = (keys.run(run_id), keys.entries(run_id), keys.children(run_id), keys.recent)
-        return own if branch_of is None else (*own, keys.children(branch_of))
+        return keys.run(run_id), keys.entries(run_id), keys.recent
 
 
 def _member(run_id: str) -> bytes:

@@ -11,14 +11,13 @@ from sifaka.storage.sqlite.connection import SqlConnection, transaction
 
 SECONDS = 2.0
 """The time that a running server spends on it at once."""
-_WORDS, _PAGES = 1, 2
 _MERGED_PAGES = 500
 _FREE_SHARE = 4
 
 
 def note_traces(connection: SqlConnection) -> None:
     """Note that words of a deleted run are left; part of the transaction that deletes it."""
-    connection.execute(f"UPDATE store SET traces = traces | {_WORDS}")  # noqa: S608 - ours
+    connection.execute("UPDATE store SET traces = 1")
 
 
 def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = False) -> int:
@@ -27,34 +26,32 @@ def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = Fal
     Args:
         connection: The file.
         seconds: The time for merging the index of words.
-        whole: Also rewrites the file where a release before secure deletion freed pages of it, or
-            where a quarter of it is free. That takes some seconds a GB and as much of the disk.
+        whole: Also rewrites the file where a quarter of it is free. That takes some seconds a GB
+            and as much of the disk.
 
     Returns:
         1 when something is left that could be done now, otherwise 0.
     """
     deadline = time.monotonic() + seconds
     traces = cast("int", connection.execute("SELECT traces FROM store").get)
-    if not (whole or traces & _WORDS):
+    if not (whole or traces):
         return 0
     # A negative number begins a merge of all segments, as `optimize` does; others go on with it.
     pages = -_MERGED_PAGES
-    while traces & _WORDS:
+    while traces:
         with transaction(connection, "IMMEDIATE"):
             before = _number(connection, "SELECT total_changes()")
             connection.execute(
                 "INSERT INTO version_words (version_words, rank) VALUES ('merge', ?)", (pages,)
             )
             if _number(connection, "SELECT total_changes()") - before < 2:  # there is no more
-                traces &= ~_WORDS
-                connection.execute(f"UPDATE store SET traces = traces & ~{_WORDS}")  # noqa: S608
+                traces = 0
+                connection.execute("UPDATE store SET traces = 0")
         pages = _MERGED_PAGES
-        if traces & _WORDS and time.monotonic() >= deadline:
+        if traces and time.monotonic() >= deadline:
             return 1
-    if whole and (traces & _PAGES or _is_worth_rewriting(connection)):
+    if whole and _is_worth_rewriting(connection):
         connection.execute("VACUUM")
-        with transaction(connection, "IMMEDIATE"):
-            connection.execute(f"UPDATE store SET traces = traces & ~{_PAGES}")  # noqa: S608
     truncate_log(connection)
     return 0
 

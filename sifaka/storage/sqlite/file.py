@@ -4,6 +4,7 @@ The only module that imports apsw when it is imported; it is imported when a sto
 """
 
 import errno
+import logging
 import os
 import shutil
 import threading
@@ -20,6 +21,7 @@ from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
 
+logger = logging.getLogger(__name__)
 BUSY_SECONDS = 5.0
 """Seconds to wait for other processes that write to the same file."""
 IN_MEMORY = Path(":memory:")
@@ -82,6 +84,8 @@ def open_file(path: Path, schema: Schema = RUNS) -> OpenFile:
                 if _is_read_only(path):
                     return _connect_to_read(path, schema)
                 opened = _connect(path, schema)
+            if opened is None:
+                continue
             if schema is RUNS:
                 _keep_reserve(path)
             return opened
@@ -157,7 +161,8 @@ def _create(path: Path) -> None:
             return
 
 
-def _connect(path: Path, schema: Schema) -> OpenFile:
+def _connect(path: Path, schema: Schema) -> OpenFile | None:
+    """The open file; None after one of an older form was set aside."""
     with _CREATING:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     sql = cast("SqlConnection", connection)
@@ -165,15 +170,36 @@ def _connect(path: Path, schema: Schema) -> OpenFile:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
         if connection.readonly("main"):
             raise apsw.ReadOnlyError("attempt to write a readonly database")
-        schema.check(sql, repr(str(path)))
+        form = schema.check(sql, repr(str(path)))
+        if 0 < form < schema.number:
+            # Its log becomes part of it, unless another process has it open.
+            sql.execute("PRAGMA journal_mode = DELETE").fetchall()
+            connection.close()
+            return _set_aside(path, form)
         for pragma in _PRAGMAS:
             # One by one and to the last row: a statement that answers holds up those behind it.
             sql.execute(f"PRAGMA {pragma}").fetchall()
-        schema.migrate(sql)
+        schema.prepare(sql)
     except BaseException:
         connection.close()
         raise
     return OpenFile(path, connection, _identity(path), schema)
+
+
+def _set_aside(path: Path, form: int) -> None:
+    """Give a file of an older form a name of its own; it is not changed."""
+    aside = path.with_name(f"{path.name}.schema-{form}")
+    try:
+        # No two processes can both do this, so none moves the file that another has made since.
+        os.link(path, aside)
+    except FileExistsError as error:
+        raise StorageError(
+            f"the store {str(path)!r} has the older schema {form}, and {str(aside)!r} is there",
+            "move one of them away",
+            retryable=True,
+        ) from error
+    path.unlink()
+    logger.warning("%r has the older schema %d and is now %r", str(path), form, str(aside))
 
 
 def _is_read_only(path: Path) -> bool:
@@ -205,8 +231,8 @@ def _connect_to_read(path: Path, schema: Schema) -> OpenFile:
         schema.check(sql, repr(str(path)))
         if not schema.is_current(sql):
             raise StorageError(
-                f"the store {str(path)!r} cannot be written, and is of an older release",
-                "open it once with this release where its folder can be written",
+                f"the store {str(path)!r} cannot be written, and has an older schema",
+                "name another file in the store's URL",
             )
     except BaseException:
         connection.close()

@@ -242,8 +242,7 @@ def _incomplete(what: str) -> StorageError:
 
 def list_recent(connection: SqlConnection, tenant: str, limit: int, cursor: str | None) -> RunPage:
     """One page of runs, found by their place in the order and not by counting."""
-    key = cast("bytes", connection.execute("SELECT cursor_key FROM store").get)
-    updated_at, run_id = decode_cursor(key, tenant, cursor)
+    updated_at, run_id = decode_cursor(cursor)
     # As bytes, because text may be damaged; without a limit, because some may be left out.
     rows = connection.execute(
         """
@@ -256,7 +255,7 @@ def list_recent(connection: SqlConnection, tenant: str, limit: int, cursor: str 
         (tenant, updated_at, run_id),
     )
     lines = tuple(islice(_readable(rows), limit + 1))
-    return cut_page(lines, lambda: key, tenant, limit=limit)
+    return cut_page(lines, limit=limit)
 
 
 def _readable(rows: Iterable[tuple[Any, ...]]) -> Iterator[RunSummary]:

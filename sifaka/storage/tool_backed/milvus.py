@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 from uuid import uuid4
@@ -10,13 +10,12 @@ from uuid import uuid4
 from anyio import CancelScope
 
 from sifaka.errors import StorageError
-from sifaka.record.entries import Drafted, Entry
+from sifaka.record.entries import Drafted
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.bm25 import best_hits, query_words
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds, to_microseconds
 from sifaka.storage.entry_json import (
-    decode_entries,
     decode_version,
     encode_version,
     whole_thoughts,
@@ -26,7 +25,6 @@ from sifaka.storage.protocol import ANY, Filters, Hits
 from sifaka.storage.store import TenantView
 from sifaka.storage.tool_backed.caller import ToolCaller, pack, unpack
 from sifaka.storage.tool_backed.milvus_rows import MOST_ROWS, MilvusRows, Row
-from sifaka.storage.tool_backed.records import decode_record, fold
 
 LATEST = 200
 """Versions that a search reads, the newest."""
@@ -82,7 +80,6 @@ class MilvusToolIndex(TenantView):
         self._name = name
         self._caller = caller
         self._rows = MilvusRows(caller, f"{prefix}_thoughts", most_rows)
-        self._former = MilvusRows(caller, f"{prefix}_records", most_rows)
 
     @property
     def place(self) -> str:
@@ -131,19 +128,6 @@ class MilvusToolIndex(TenantView):
                 await self._rows.delete(f"{of_run} and seq <= {seq}")
             except StorageError as error:
                 logger.warning("run %r is hidden, not removed: %s", run_id, error)
-
-    async def former_runs(self) -> AsyncGenerator[Sequence[Entry]]:
-        """The entries of each run that release 0.1 kept here; see `FormerLog`."""
-        rows = self._former
-        if rows.collection not in await rows.names():
-            return
-        heads = await rows.query(f'{self._own} and line != ""', ("run",))
-        for run in dict.fromkeys(str(row["run"]) for row in heads):
-            fields = ("seq", "part", "parts", "data")
-            parts = await rows.query(f'{self._own} and run == "{run}"', fields)
-            records = [(n, decode_record(value)) for n, (_, value) in enumerate(_records(parts))]
-            if payloads := fold(records).payloads:
-                yield tuple(decode_entries(unquote(run), payloads))
 
     async def health(self) -> tuple[Health, ...]:
         """A trial of listing the collections."""

@@ -20,9 +20,9 @@ from sifaka.storage.tool_backed.caller import pack, unpack
 
 
 class LogRecord(Frozen):
-    """One append, one claim, or the end of everything before it."""
+    """One append or one claim."""
 
-    kind: Literal["append", "claim", "forget"]
+    kind: Literal["append", "claim"]
     id: str = Field(default_factory=lambda: uuid4().hex)
     """The record's own id, so that one added twice counts once."""
     after: int = 0
@@ -87,15 +87,11 @@ def fold(records: Iterable[tuple[int, LogRecord]], start: LogState | None = None
         version, fence = state.version, state.fence
         # The same record twice in a row is one whose first answer was lost.
         if record.id != state.last and state.admits(record):
-            match record.kind:
-                case "append":
-                    version += len(record.payloads)
-                    payloads += record.payloads
-                case "claim":
-                    fence += 1
-                case "forget":
-                    version, fence = 0, 0
-                    payloads.clear()
+            if record.kind == "append":
+                version += len(record.payloads)
+                payloads += record.payloads
+            else:
+                fence += 1
             fences[record.id] = fence
         state = LogState(position, record.id, version, fence)
     return Folded(state, payloads, fences)

@@ -127,15 +127,13 @@ class RedisToolStorage(LogStore):
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        key = (await self._lists.cursor_key()).encode()
-        start = decode_cursor(key, self.tenant, cursor)
-        found = await self._lists.newest(self.tenant, start, limit + 1)
+        found = await self._lists.newest(self.tenant, decode_cursor(cursor), limit + 1)
         page = found[:limit]
         lines = [_summary(run_id, line) for (_, run_id), line in page]
         more = page and len(found) > limit
         return RunPage(
             runs=tuple(line for line in lines if line is not None),
-            next_cursor=encode_cursor(key, self.tenant, page[-1][0]) if more else None,
+            next_cursor=encode_cursor(page[-1][0]) if more else None,
         )
 
     async def size(self, run_id: str) -> int:

@@ -2,13 +2,12 @@
 
 import ast
 import json
-import secrets
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 from urllib.parse import quote
 
 from sifaka.storage.cursor import Position
-from sifaka.storage.tool_backed.caller import ToolCaller, pack, unexpected, unpack
+from sifaka.storage.tool_backed.caller import ToolCaller, unexpected
 
 _WINDOW = 200
 """The places of the list that one call reads."""
@@ -41,7 +40,6 @@ class RedisLists:
     def __init__(self, caller: ToolCaller, prefix: str) -> None:
         self._caller = caller
         self._prefix = prefix
-        self._cursor_key: str | None = None
 
     async def read(self, key: RunList, start: int) -> Sequence[tuple[int, str]]:
         """The records of a run from a position on: one call, whatever their number."""
@@ -102,17 +100,6 @@ class RedisLists:
             f"Field '{id_}' deleted from hash '{lines}'.",
             f"Field '{id_}' not found in hash '{lines}'.",
         )
-
-    async def cursor_key(self) -> str:
-        """The first key that was added: of two processes that begin together, one wins."""
-        if self._cursor_key is None:
-            name = f"{self._prefix}:cursor-key"
-            keys = await self._range(name, 0)
-            if not keys:
-                await self._push(name, pack(secrets.token_hex(16)))
-                keys = await self._range(name, 0)
-            self._cursor_key = unpack(keys[0])
-        return self._cursor_key
 
     async def look(self) -> str:
         """The version of Redis."""

@@ -20,8 +20,7 @@ from sifaka_mcp.settings import Settings
         ("milvus+http://host:19530", None),
         ("redis://localhost:6379/0", ("redis://localhost:6379/0", "sifaka:run:{ann}")),
         ("memory:,redis://host?prefix=p,milvus:///m.db", ("redis://host", "p:run:{ann}")),
-        # Redis is a copy there: what it holds decides nothing.
-        ("sqlite:,redis://localhost", None),
+        ("sqlite:,milvus+http://localhost", None),
     ],
 )
 def test_where_redis_decides_about_runs_it_has_their_queue(

@@ -75,7 +75,7 @@ def test_a_password_in_a_url_is_not_repeated(tmp_path: Path) -> None:
     ("url", "kinds"),
     [
         ("memory:,sqlite:", (MemoryStorage, SQLiteStorage)),
-        ("sqlite:///runs, all.db,redis://localhost", (SQLiteStorage, RedisStorage)),
+        ("sqlite:///runs, all.db,milvus+http://localhost", (SQLiteStorage, MilvusIndex)),
         ("redis://localhost", (MemoryStorage, RedisStorage)),
         ("milvus:///runs.db", (SQLiteStorage, MilvusIndex)),
         ("memory:,milvus+http://localhost", (SQLiteStorage, MemoryStorage, MilvusIndex)),

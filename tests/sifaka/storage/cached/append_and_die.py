@@ -14,8 +14,8 @@ from sifaka.record.run import Run
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.sqlite import SQLiteStorage
-from tests.sifaka.storage.cached.layered import SearchStore, begin, draft
-from tests.stubs.stores import PassingStore, Switch
+from tests.sifaka.storage.cached.layered import SearchIndexInMemory, begin, draft
+from tests.stubs.stores import PassingStore
 
 LAST = 15
 """The number of entries of the three runs."""
@@ -38,8 +38,8 @@ class Authority(PassingStore):
 async def main(folder: Path, when: str) -> None:
     truth = SQLiteStorage(folder / "runs.db")
     authority = truth if when == "queued" else Authority(truth)
-    copy = SearchStore(SQLiteStorage(folder / "copy.db"), Switch())
-    store = CachedStorage.of([MemoryStorage(), authority, copy], queue=folder / "queue.db")
+    parts = (MemoryStorage(), authority, SearchIndexInMemory())
+    store = CachedStorage.of(parts, queue=folder / "queue.db")
     runs = [await begin(store) for _ in range(3)]
     sys.stdout.write(json.dumps([run.run_id for run in runs]))
     sys.stdout.flush()

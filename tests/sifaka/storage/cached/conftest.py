@@ -5,7 +5,7 @@ import pytest
 
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.sqlite import SQLiteStorage
-from tests.sifaka.storage.cached.layered import Setup
+from tests.sifaka.storage.cached.layered import SearchIndexInMemory, Setup
 
 
 @pytest.fixture
@@ -29,8 +29,6 @@ async def truth(setup: Setup) -> AsyncGenerator[SQLiteStorage]:
 
 
 @pytest.fixture
-async def archive(setup: Setup) -> AsyncGenerator[SQLiteStorage]:
-    """The copy's file, as another process has it open."""
-    store = SQLiteStorage(setup.folder / "copy.db")
-    yield store
-    await store.aclose()
+def archive(setup: Setup) -> SearchIndexInMemory:
+    """The index."""
+    return setup.index

@@ -13,6 +13,7 @@ from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.sifaka.storage.cached.layered import (
     RemoteStore,
+    SearchIndexInMemory,
     Setup,
     begin,
     catch_up,
@@ -49,7 +50,7 @@ async def test_a_run_goes_on_while_the_authority_is_down_and_is_complete_when_it
 
 
 async def test_without_another_append_catching_up_delivers(
-    setup: Setup, store: CachedStorage, truth: SQLiteStorage, archive: SQLiteStorage
+    setup: Setup, store: CachedStorage, truth: SQLiteStorage, archive: SearchIndexInMemory
 ) -> None:
     run = await begin(store)
     setup.authority.down = True
@@ -88,10 +89,9 @@ async def test_another_process_goes_on_with_what_a_first_one_has_queued(
     setup: Setup, truth: SQLiteStorage
 ) -> None:
     first, second = setup.store(), setup.store()
-    run = await begin(first)
     setup.authority.down = True
-    run = await draft(first, run, "first")
-    await catch_up(first)  # the copy gets it at once
+    run = await draft(first, await begin(first), "first")
+    await catch_up(first)  # the index gets it at once
     run = await draft(second, await second.load(run.run_id), "second")
     setup.authority.down = False
     await second.aclose()
@@ -122,7 +122,11 @@ async def test_appends_that_do_not_continue_what_is_queued_are_conflicts(
 
 @pytest.mark.parametrize("theirs", [1, 2, 3])
 async def test_a_run_with_which_others_went_on_is_not_forked_and_nothing_is_lost(
-    setup: Setup, store: CachedStorage, truth: SQLiteStorage, archive: SQLiteStorage, theirs: int
+    setup: Setup,
+    store: CachedStorage,
+    truth: SQLiteStorage,
+    archive: SearchIndexInMemory,
+    theirs: int,
 ) -> None:
     run = await begin(store)
     setup.authority.down = True
@@ -157,7 +161,7 @@ async def test_a_run_with_which_others_went_on_is_not_forked_and_nothing_is_lost
 
 
 async def test_entries_of_who_was_replaced_meanwhile_are_refused(
-    setup: Setup, store: CachedStorage, truth: SQLiteStorage, archive: SQLiteStorage
+    setup: Setup, store: CachedStorage, truth: SQLiteStorage, archive: SearchIndexInMemory
 ) -> None:
     run = await begin(store)
     fence = await store.claim(run.run_id)
@@ -284,7 +288,7 @@ async def test_a_follower_is_told_what_will_not_pass_by_itself(tmp_path: Path) -
 
 
 async def test_sixteen_writers_through_two_objects_lose_and_double_nothing(
-    setup: Setup, truth: SQLiteStorage, archive: SQLiteStorage
+    setup: Setup, truth: SQLiteStorage, archive: SearchIndexInMemory
 ) -> None:
     stores = setup.store(), setup.store(queue=setup.folder / "second.db")
     run = await begin(stores[0])

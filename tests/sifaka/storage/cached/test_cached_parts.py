@@ -8,7 +8,7 @@ from sifaka.record.run import Run
 from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
 from sifaka.storage.memory import MemoryStorage, RunCache
 from sifaka.storage.sqlite import SQLiteStorage
-from tests.sifaka.storage.cached.layered import begin, draft, names
+from tests.sifaka.storage.cached.layered import SearchIndexInMemory, begin, draft, names
 
 
 @pytest.mark.anyio
@@ -39,7 +39,7 @@ def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
 
 @pytest.mark.anyio
 async def test_nested_stores_are_one_row_of_tiers(tmp_path: Path) -> None:
-    memory, middle, last = MemoryStorage(), SQLiteStorage(tmp_path / "a"), MemoryStorage()
+    memory, middle, last = MemoryStorage(), SQLiteStorage(tmp_path / "a"), SearchIndexInMemory()
     inner = CachedStorage(middle, last, queue=tmp_path / "queue.db")
     outer = CachedStorage(cache=memory, persistence=inner)
 
@@ -51,9 +51,18 @@ async def test_nested_stores_are_one_row_of_tiers(tmp_path: Path) -> None:
             wrong()
     with pytest.raises(ConfigurationError, match="queues"):
         CachedStorage(memory, inner, queue=tmp_path / "other.db")
-    run = await begin(outer)
+    run = await draft(outer, await begin(outer), "x")
     await outer.aclose()
     assert await last.load(run.run_id) == run
+
+
+def test_a_second_log_is_refused_and_both_are_named(tmp_path: Path) -> None:
+    first, second = (SQLiteStorage(tmp_path / name) for name in ("a", "b"))
+    with pytest.raises(ConfigurationError, match="second log") as caught:
+        CachedStorage(MemoryStorage(), CachedStorage(first, second))
+    assert first.place in caught.value.message
+    assert second.place in caught.value.message
+    assert "archive" in (caught.value.suggestion or "")
 
 
 @pytest.mark.anyio

@@ -8,8 +8,7 @@ from sifaka.errors import VersionConflict
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.sqlite import SQLiteStorage
-from tests.sifaka.storage.cached.layered import begin, catch_up, draft, texts
+from tests.sifaka.storage.cached.layered import SearchIndexInMemory, begin, catch_up, draft, texts
 from tests.stubs.redis_server import RedisServer, redis_server
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +22,7 @@ def server() -> Generator[RedisServer]:
 
 def tiers(server: RedisServer, folder: Path) -> CachedStorage:
     return CachedStorage.of(
-        [MemoryStorage(), RedisStorage(server.url), SQLiteStorage(folder / "search.db")],
+        [MemoryStorage(), RedisStorage(server.url), SearchIndexInMemory()],
         queue=folder / "queue.db",
         retry_after=0.0,
     )

@@ -85,7 +85,6 @@ async def test_versions_are_put_with_one_request(
         "created_at": to_microseconds(run.thoughts[0].created_at),
         "passed": False,
         "tags": ["legal"],
-        "terms": 1,
         "text_terms": "cafe noir",
         "prompt_terms": "say it",
         "text": "Caf\u00e9\nnoir.",
@@ -191,33 +190,6 @@ async def test_a_text_of_all_scripts_is_sent_as_it_is(
     drafted_json = json.loads(body.split(b"\n")[1])["doc"]["drafted"]
     assert json.loads(drafted_json)["thought"]["text"] == text
     assert (await index.thoughts("run_1"))[0].text == text
-
-
-async def test_an_index_of_an_earlier_layout_gets_the_terms_of_its_versions(
-    server: ElasticsearchServer, drafted: Made
-) -> None:
-    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{server.host}")
-    await index.search("word", limit=1)
-    stored = server.indices["sifaka-versions-1"]
-    terms = ("terms", "text_terms", "prompt_terms")
-    for name in terms:
-        del stored.properties[name]
-    runs = [
-        drafted(text, run_id=f"run_{n}") for n, text in enumerate(["退款政策", "คืนเงินภายในสิบสี่วัน"])
-    ]
-    for run in runs:
-        source = index._source(run, 0, None)  # pyright: ignore[reportPrivateUsage]
-        plain = {name: value for name, value in source.items() if name not in terms}
-        stored.write(f"{run.run_id}:0", plain)
-    await index.aclose()
-
-    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{server.host}")
-    found = [(await index.search(query, limit=5)) for query in ("政策", "คืนเงิน")]
-    await index.aclose()
-
-    assert [[hit.run_id for hit in hits.hits] for hits in found] == [["run_0"], ["run_1"]]
-    assert found[0].search == "bm25"
-    assert found[0].hits[0].snippet == "退款**政策**"
 
 
 async def test_the_space_of_dropped_versions_is_rewritten_once(

@@ -11,7 +11,6 @@ from sifaka.record.run import Run
 from sifaka.storage.milvus import MilvusIndex, worker
 from sifaka.storage.milvus.client import MilvusClient, connect, parse_address, pymilvus
 from sifaka.storage.milvus.rows import tenant_key
-from sifaka.storage.milvus.schema import ensure
 from tests.storage_contract.runs import made
 
 pytestmark = pytest.mark.anyio
@@ -94,27 +93,6 @@ async def test_prefixes_are_indexes_of_their_own(url: str, keep: Keep) -> None:
     assert await theirs.thoughts(run.run_id) == ()
     await ours.aclose()
     await theirs.aclose()
-
-
-async def test_the_words_of_an_earlier_release_are_made_anew(
-    url: str, index: MilvusIndex, raw: MilvusClient, keep: Keep
-) -> None:
-    run = await keep(index, "我们在三十天内退款。")
-    # As an earlier release left it: no collection of terms, one of words.
-    await index.aclose()
-    raw.drop_collection("sifaka_thought_terms")
-    ensure(raw, "milvus", "sifaka_thought_words", "words")
-    later = MilvusIndex(url)
-
-    hits = await later.search("退款", limit=5)
-
-    assert [hit.run_id for hit in hits.hits] == [run.run_id]
-    assert hits.search == "bm25"
-    assert "sifaka_thought_words" not in raw.list_collections()
-    other = await keep(later, "हम पैसे वापस करते हैं।")
-    assert [hit.run_id for hit in (await later.search("पैसा", limit=5)).hits] == [other.run_id]
-    assert await later.catch_up() == 0
-    await later.aclose()
 
 
 async def test_a_dropped_run_is_not_left_in_the_files_of_milvus_lite(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from sifaka.record.entries import Drafted
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import redis_server, shared_redis
 from tests.stubs.tcp_proxy import lossy_proxy
 
@@ -168,20 +167,3 @@ async def test_a_cancelled_append_is_there_or_not_and_the_store_works_on(
         run = await store.load(run.run_id)
 
     assert await draft(store, run, "last") == await store.load(run.run_id)
-
-
-async def test_a_run_knows_what_branched_off_it(
-    store: RedisStorage, prefix: str, keep: Keep, command: Command
-) -> None:
-    async def children(run_id: str) -> set[bytes]:
-        return set(await command(store, "SMEMBERS", Keys(prefix, "default").children(run_id)))
-
-    parent = await keep(store, "one")
-    first = await keep(store, "two", branch_of=parent.run_id, run_id="b")
-    await keep(store, "three", branch_of=parent.run_id, run_id="a")
-    await keep(store, "four", branch_of=first.run_id)
-
-    assert await children(parent.run_id) == {b"a", b"b"}
-    await store.delete(first.run_id)
-    assert await children(parent.run_id) == {b"a"}
-    assert await children(first.run_id) == set()

@@ -39,7 +39,7 @@ async def test_a_run_that_has_expired_is_nowhere_any_more(
 ) -> None:
     short, forever = living(prefix, 0.3), living(prefix, None)
     kept = await keep(forever, "The zebra sleeps.")
-    await keep(short, "The zebra wakes.", run_id="short", branch_of=kept.run_id)
+    await keep(short, "The zebra wakes.", run_id="short")
 
     await until(gone(short, "short"))
 
@@ -63,9 +63,8 @@ async def test_every_append_lets_all_of_a_run_live_on(
 ) -> None:
     store = living(prefix, LONG)
     run = await keep(store, "one")
-    child = await keep(store, "two", branch_of=run.run_id)
     keys = Keys(prefix, "default")
-    names = [keys.run(run.run_id), keys.entries(run.run_id), keys.children(run.run_id)]
+    names = [keys.run(run.run_id), keys.entries(run.run_id)]
     for name in names:
         assert await command(store, "PEXPIRE", name, 400_000) == 1
 
@@ -73,7 +72,6 @@ async def test_every_append_lets_all_of_a_run_live_on(
 
     lives = [await command(store, "PTTL", name) for name in names]
     assert all(900_000 < life <= 1_000_000 for life in lives), lives
-    assert await command(store, "SMEMBERS", names[2]) == [child.run_id.encode()]
     await store.aclose()
 
 

@@ -47,9 +47,9 @@ def test_no_two_keys_are_the_same_and_a_tenants_share_a_slot() -> None:
     names: list[str] = []
     for tenant in ("a", "b", "a}:{b", "{b}"):
         keys = Keys("sifaka", tenant)
-        own = [keys.recent, keys.cursor]
+        own = [keys.recent]
         for run_id in (*ODD, "\ud800", "\udfff"):
-            own += [keys.run(run_id), keys.entries(run_id), keys.children(run_id)]
+            own += [keys.run(run_id), keys.entries(run_id)]
         assert len({name[: name.index("}") + 1] for name in own}) == 1
         assert all(name.count("{") == name.count("}") == 1 for name in own)
         names += own
@@ -60,5 +60,4 @@ def test_the_layout_of_keys_is_what_is_documented() -> None:
     keys = Keys("sifaka", "ann")
     assert keys.run("run_1") == "sifaka:run:{ann}:run_1"
     assert keys.entries("run_1") == "sifaka:run:{ann}:run_1:it"
-    assert keys.children("run_1") == "sifaka:run:{ann}:run_1:children"
     assert keys.recent == "sifaka:run:{ann}:recent"

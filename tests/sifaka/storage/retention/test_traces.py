@@ -16,6 +16,8 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.retention import Policy, carry_out, plan
 from sifaka.storage.sqlite import SQLiteStorage
+from tests.sifaka.storage.cached.layered import SearchIndexInMemory
+from tests.storage_contract.indexes.of_log import IndexOfLog
 from tests.storage_contract.runs import entries_of, made
 from tests.stubs.redis_server import RedisServer, redis_server
 
@@ -93,12 +95,11 @@ def files(folder: Path) -> ThoughtStore:
 
 
 def several(folder: Path) -> ThoughtStore:
-    """A log, two copies and an index, behind a cache and an outbox."""
+    """A log and an index, behind a cache and an outbox."""
     parts = (
         MemoryStorage(),
         SQLiteStorage(folder / "runs.db", embedder=Numbers()),
-        SQLiteStorage(folder / "copy.db"),
-        FileStorage(folder / "copies"),
+        IndexOfLog(FileStorage(folder / "index")),
     )
     return CachedStorage.of(parts, queue=folder / "queue.db")
 
@@ -141,29 +142,6 @@ async def test_a_run_that_is_deleted_alone_leaves_no_text_and_soon_no_word(tmp_p
     assert await store.catch_up() == 0
     assert left_of(range(3), content(tmp_path)) == [1, 2]
     await store.aclose()
-
-
-async def test_a_file_of_an_older_release_is_cleaned_by_the_next_forgetting(
-    tmp_path: Path, sql: Callable[..., list[tuple[object, ...]]]
-) -> None:
-    path = tmp_path / "runs.db"
-    store = SQLiteStorage(path)
-    runs = await fill(store)
-    await store.aclose()
-    for run in runs[:30]:  # as it was: nothing is overwritten
-        statements = "PRAGMA foreign_keys = ON; DELETE FROM runs WHERE run_id = ?"
-        sql(path, statements, [run.run_id])
-    sql(path, "UPDATE store SET traces = 3")
-    assert len(left_of(range(30), content(tmp_path))) > 20
-
-    store = SQLiteStorage(path)
-    outcome = await carry_out(store, await plan(store, Policy(max_runs=10, keep_unfinished=False)))
-    await store.aclose()
-
-    assert len(outcome.gone) == 20
-    texts = [n for n in range(30) if text_of(n)[:60].encode() in content(tmp_path)]
-    assert texts == []
-    assert left_of(range(30, 50), content(tmp_path)) == []
 
 
 async def test_the_file_shrinks_when_much_of_it_is_free(tmp_path: Path) -> None:
@@ -211,7 +189,7 @@ async def test_no_key_and_no_text_is_left_in_redis(tmp_path: Path) -> None:
         assert len(outcome.gone) == RUNS - KEPT
         keys = await run(lambda client: client.execute_command("KEYS", "*"))
         kept = {run.run_id for run in runs[-KEPT:]}
-        assert {key.decode().split(":")[3] for key in keys} <= {*kept, "recent", "cursor"}
+        assert {key.decode().split(":")[3] for key in keys} <= {*kept, "recent"}
         await run(lambda client: client.execute_command("SAVE"))
         assert left_of(range(RUNS - KEPT), content(tmp_path)) == []
         await store.aclose()
@@ -220,8 +198,8 @@ async def test_no_key_and_no_text_is_left_in_redis(tmp_path: Path) -> None:
 async def test_runs_whose_log_is_down_stay_in_every_part(tmp_path: Path) -> None:
     server = RedisServer(appendfsync="always")
     server.start()
-    copy = SQLiteStorage(tmp_path / "copy.db")
-    parts = (MemoryStorage(), RedisStorage(server.url), copy)
+    index = SearchIndexInMemory()
+    parts = (MemoryStorage(), RedisStorage(server.url), index)
     store = CachedStorage.of(parts, queue=tmp_path / "queue.db", retry_after=0)
     await fill(store, 4)
     planned = await plan(store, Policy(max_runs=1, keep_unfinished=False))
@@ -233,11 +211,11 @@ async def test_runs_whose_log_is_down_stay_in_every_part(tmp_path: Path) -> None
     server.start()
     while await store.catch_up():
         pass
-    assert len((await copy.recent(limit=9)).runs) == 4
+    assert len(index.runs) == 4
 
     outcome = await carry_out(store, planned)
 
     assert (len(outcome.gone), len(outcome.failed)) == (3, 0)
-    assert len((await copy.recent(limit=9)).runs) == len((await store.recent(limit=9)).runs) == 1
+    assert len(index.runs) == len((await store.recent(limit=9)).runs) == 1
     await store.aclose()
     server.close()
