@@ -1,18 +1,22 @@
-"""JSON objects in a model's text: fenced, between prose, cut off or sloppy."""
+"""The JSON object that a model's reply is: fenced, cut off or sloppy."""
 
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, cast
 
-_MOST_STARTS = 50
-"""Braces at which an object is looked for."""
 _REPAIRABLE = 20_000
 """Characters; repairing takes time that grows with their square."""
 _DEEPEST = 100
 """Braces and brackets one within the other."""
 
+_FENCED = re.compile(
+    r"(?P<mark>`{3,}|~{3,}|`)(?:json)?\s*(?P<text>[^`\s].*?)(?:\s*(?P=mark))?",
+    re.IGNORECASE | re.DOTALL,
+)
+_HEADLESS = re.compile(r"[\"'][A-Za-z_ ]+[\"']\s*:")
 _START = re.compile(r"\{(?=\s*(?:\}|\\?[\"'“]|/[/*]|#|[A-Za-z_][\w -]*:))")
 _ESCAPED = re.compile(r"\{\s*\\\"")
 _TOKEN = re.compile(
@@ -22,13 +26,6 @@ _TOKEN = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a character: no text that holds one can be encoded as UTF-8."""
-
-
-class Found(NamedTuple):
-    """An object, and its words where it stood between others."""
-
-    value: dict[str, object]
-    source: str | None = None
 
 
 def normal(word: str) -> str:
@@ -79,44 +76,51 @@ def _infinite(value: object) -> bool:
     return isinstance(value, float) and not math.isfinite(value)
 
 
-def objects_in(text: str) -> Iterator[Found]:
-    """The outermost objects of a text; an object inside another is not one of them."""
-    at = 0
-    for _ in range(_MOST_STARTS):
-        start = _START.search(text, at)
-        if start is None:
-            return
-        value, source, at = _object_at(text, start.start())
-        if isinstance(value, dict):
-            yield Found(cast("dict[str, object]", value), source)
+def object_of(text: str) -> dict[str, object] | None:
+    """The object that a text is, mended where that is certain; None where it is anything else.
 
-
-def _object_at(text: str, start: int) -> tuple[object, str, int]:
-    """The object that begins here or None, its words, and the place of its end."""
+    It may stand in a fence, in a JSON string or alone in a list. With other words around it, it may
+    be an example or a quote, and whether it is one takes understanding.
+    """
+    text = text.strip()
+    if fenced := _FENCED.fullmatch(text):
+        text = fenced["text"].strip()
+    if _HEADLESS.match(text):
+        text = "{" + text
+    with suppress(ValueError, RecursionError):
+        if text.startswith('"'):  # JSON in a JSON string
+            text = str(json.loads(text, strict=False))
+        elif _ESCAPED.match(text):
+            text = str(json.loads(f'"{text}"', strict=False))
+    value: object = None
     try:
-        value, end = _DECODER.raw_decode(text, start)
-        return clean(value), text[start:end], end
+        value = strict(text)
+    except json.JSONDecodeError as error:
+        if _START.match(text) and not error.msg.startswith("Extra data"):
+            value = _mended(text)
     except (ValueError, RecursionError):
         pass
-    last = text.rfind("}") + 1
-    if _ESCAPED.match(text, start):
-        return _unescaped(text[start:last]), text[start:last], len(text)
-    end, missing = _extent(text, start)
-    source = text[start:end]
+    if isinstance(value, list) and len(items := cast("list[object]", value)) == 1:
+        value = items[0]
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None
+
+
+def _mended(text: str) -> object:
+    """The meaning of an object that is sloppy or cut off, or None."""
+    end, missing = _extent(text)
     if not missing:
-        return _repaired(source), source, end
+        return _repaired(text) if end == len(text) else None
     try:  # cut off
-        return strict(source + missing), text[start:], len(text)
+        return strict(text[:end] + missing)
     except (ValueError, RecursionError):
         # A quote that ends a string too early hides the closing brace: up to the last one there is.
-        source = text[start : max(last, text.rfind("]") + 1)]
-        return _repaired(source), source, len(text)
+        return _repaired(text[: max(text.rfind("}"), text.rfind("]")) + 1])
 
 
-def _extent(text: str, start: int) -> tuple[int, str]:
+def _extent(text: str) -> tuple[int, str]:
     """The end of an object's last complete value, and the marks that are missing to close it."""
-    end, missing, closing, value_next = start, "", list[str](), True
-    for token in _TOKEN.finditer(text, start):
+    end, missing, closing, value_next = 0, "", list[str](), True
+    for token in _TOKEN.finditer(text):
         if token.lastgroup == "colon":
             value_next = True
             continue
@@ -166,13 +170,3 @@ def _repeated(key: str, source: str) -> bool:
     bare = rf"[{{,\n]\s*{name}{value}"
     found = re.findall(f"{quoted}|{bare}", source)
     return len({normal(one or other) for one, other in found}) > 1
-
-
-def _unescaped(source: str) -> object:
-    try:
-        return strict(str(json.loads(f'"{source}"', strict=False)))
-    except (ValueError, RecursionError):
-        return None
-
-
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=unambiguous)

@@ -21,7 +21,6 @@ from sifaka.evidence.quotes import QuotableText, find_quote
 from sifaka.evidence.sources.files import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft import Source, draft_of, mended
-from sifaka.models.meant import is_meant
 from sifaka.models.prompt import contents, frame
 from sifaka.models.section import in_place_of
 from sifaka.record.diff import diff
@@ -104,7 +103,6 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "a short answer": (draft_of, lambda t: draft_of(f"Here it is:\n\n{_SHORT}", Source(t))),
     "its next version": (draft_of, lambda t: draft_of(changed(t), Source(t))),
     "an answer, mended": (mended, lambda t: mended(t, Source(_SHORT))),
-    "words around an answer": (is_meant, lambda t: is_meant(t, t)),
     "framed": (frame, lambda t: contents(frame("text", t))),
     "a prompt": (contents, contents),
     "diff": (diff, lambda t: diff(t, changed(t))),

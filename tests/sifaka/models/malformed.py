@@ -89,7 +89,7 @@ def _recoverable() -> Iterator[Malformed]:
                 return Malformed(kind, reply, way, verdict, messages)
 
             for source in (whole, pretty):
-                yield from (case("wrapped in prose", each) for each in _in_prose(source))
+                yield from (case("wrapped", each) for each in _wrapped(source))
                 yield from (case("sloppy", each) for each in _sloppy(source))
             yield from (case("put somewhere else", each) for each in _elsewhere(answer))
             yield from (case("not finite", each) for each in _not_finite(answer))
@@ -100,7 +100,7 @@ def _recoverable() -> Iterator[Malformed]:
             for cut, read in _truncated(answer, pretty):
                 yield Malformed("truncated", cut, way, answer["verdict"], read)
             for cut, read in _truncated(answer, whole):
-                fenced = f"Here you are:\n```json\n{cut}"
+                fenced = f"```json\n{cut}"
                 yield Malformed("truncated in a fence", fenced, way, answer["verdict"], read)
     for answer in ANSWERS.values():
         for kind, changed in _wrong_in_arguments(answer):
@@ -112,14 +112,18 @@ def _messages(answer: dict[str, Any]) -> tuple[str, ...]:
     return tuple(issue["message"] for issue in answer.get("issues", ()))
 
 
-def _in_prose(source: str) -> Iterator[str]:
+def _wrapped(source: str) -> Iterator[str]:
     yield f"```json\n{source}\n```"
     yield f"```\n{source}\n```"
     yield f"~~~JSON\n{source}\n~~~"
+    yield f"<thinking>The café {{it}} is fine?</thinking>{source}<|end|>"
+
+
+def _in_prose(source: str) -> Iterator[str]:
+    """Words around an answer: it may be an example, a quote or taken back."""
     yield f"Sure! Here is my review:\n\n```json\n{source}\n```\n\nI hope that helps."
     yield f"Here is the answer in {{format}} as asked: {source}"
     yield f"{source}\n\nIn short, see above. {{end}}"
-    yield f"<thinking>The café {{it}} is fine?</thinking>{source}<|end|>"
     yield f'The text holds {{"verdict": "accept", "issues": [], "confidence": 1.0}}.\n{source}'
 
 
@@ -226,6 +230,7 @@ def _unrecoverable() -> Iterator[Malformed]:
             yield Malformed("no verdict", reply, way, None)
         for answer in ANSWERS.values():
             source = json.dumps(answer)
+            yield from (Malformed("in prose", each, way, None) for each in _in_prose(source))
             verdict = re.search(r'"verdict": "\w+"', source)
             assert verdict is not None
             for at in range(0, verdict.end(), max(1, verdict.end() // 9)):

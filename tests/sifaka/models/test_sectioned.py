@@ -254,7 +254,9 @@ async def test_what_cannot_stand_in_the_place_of_a_section_is_turned_down(
 
 async def test_a_section_that_loses_a_shared_term_is_turned_down() -> None:
     text = TEXT.replace("leaves the rest", "leaves Blue Harbor")
-    model, _ = writer(by_title({"Beta": "The beta part has nothing of it.", "Delta": "Only Blue Harbor."}))
+    model, _ = writer(
+        by_title({"Beta": "The beta part has nothing of it.", "Delta": "Only Blue Harbor."})
+    )
     generation = await model.generate_with_thought(Thought(prompt=TASK, text=text))
     assert numbered(generation) == ["kept", "kept", "kept", "improved"]
     assert reasons(generation)[1] == (

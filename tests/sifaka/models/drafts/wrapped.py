@@ -88,7 +88,9 @@ HONEST = (
         LETTER,
         "Make an e-mail of it that offers two options: to wait or to collect it today.",
     ),
-    Made("Closed from 3 to 16 March: the pool. Cards are valid in Hall Street.", None, NOTICE, BRIEF),
+    Made(
+        "Closed from 3 to 16 March: the pool. Cards are valid in Hall Street.", None, NOTICE, BRIEF
+    ),
     Made(
         "Pool closed from 3 to 16 March:\n\n- we repair the filter\n- your card is valid at the pool "
         "in Hall Street\n- we open again on 17 March",
@@ -106,7 +108,9 @@ HONEST = (
     Made("---\ntitle: Pool\n---\n\n" + SHORTER, None, NOTICE, "Add front matter."),
     Made(f"<p>{SHORTER}</p>", None, NOTICE, "Write it as HTML."),
     Made(f"# Pool closed in March\n\n{SHORTER}", None, NOTICE, "Give it a title."),
-    Made(f"{SHORTER}\n\nPS: The sauna stays open.", None, NOTICE, "Add a PS: the sauna stays open."),
+    Made(
+        f"{SHORTER}\n\nPS: The sauna stays open.", None, NOTICE, "Add a PS: the sauna stays open."
+    ),
     Made("Is the pool open? Not until 17 March.", None, NOTICE, "As a question and its answer."),
     Made(DEUTSCH, None, GERMAN, "Kürzer."),
     Made("In August the workshop is closed.", None, GERMAN, "Translate into English."),
