@@ -33,7 +33,7 @@ _RULE = re.compile(r"^[ \t]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 _OUTER_RULE = re.compile(rf"\A{_RULE.pattern}\n[ \t]*\n|\n{_RULE.pattern}\Z", re.MULTILINE)
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
 _COLON = re.compile(r"[:：][*_ \t]*$")
-_LABEL = re.compile(r"^\W{0,4}\w[\w ]{0,39}?\W{0,3}[:：]", re.MULTILINE)
+_LABEL = re.compile(r"^\W{0,4}(?:\d+[.)] )?\w[\w ]{0,39}?\W{0,3}[:：]", re.MULTILINE)
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)])[ \t]+")
 _ANNOUNCED = re.compile(
     r"(?P<line>(?:\S+[ \t]+){3,60}\S*[:：][*_]*)[ \t]*\r?\n[ \t]*\r?\n"
@@ -215,7 +215,7 @@ def _out_of_marks(text: str, source: Source) -> str | None:
     new = [each for each in texts.values() if not same(each, source.text)]
     if len(new) > 1 or any(source.share(each) >= 0.5 for each in outside):
         return None
-    return next(iter(new or framed), None)
+    return new[0] if new else None if outside else next(iter(framed), None)
 
 
 def _out_of_tag(text: str, source: Source) -> str | None:
@@ -278,11 +278,14 @@ def _after_preface(text: str, source: Source) -> str | None:
     body = rest.lstrip()
     if not _COLON.search(line) or not body or _COLON.search(source.text.strip().partition("\n")[0]):
         return None
-    is_set_off = _RULE.match(body) or _FENCE.match(body)
+    rule = _RULE.match(body)
+    is_set_off = rule or _FENCE.match(body)
     is_ours = source.text and rest.startswith(("\n", "\r\n")) and _stems(line) & source.said
     is_more = len(_lines(text)) > len(_lines(source.text)) and not _ITEM.match(body)
-    is_foreign = source.share(line, task=False) < 0.5
-    return rest if is_more and is_foreign and (is_set_off or is_ours) else None
+    is_foreign = source.share(line, task=False) <= 0.5
+    if not (is_more and is_foreign and (is_set_off or is_ours)):
+        return None
+    return body[rule.end() :] if rule else rest
 
 
 def _out_of_copies(text: str, source: Source) -> str | None:

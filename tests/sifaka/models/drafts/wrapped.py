@@ -3,16 +3,16 @@
 from tests.sifaka.models.drafts.made import Made
 
 NOTICE = (
-    "The pool will be closed from 3 March because we repair the filter. Members can use the pool in "
-    "Hall Street. Cards stay valid there. We open again on 17 March."
+    "The pool will be closed from 3 March because we repair the filter. Members can use the pool "
+    "in Hall Street. Cards stay valid there. We open again on 17 March."
 )
 SHORTER = (
     "The pool is closed from 3 to 16 March while we repair the filter. Your card is valid at the "
     "pool in Hall Street."
 )
 LETTER = (
-    "Hi Mr Brandt, sorry but your parcel 8812 is late, it was send to the wrong depot. It will come "
-    "on Friday. We pay you back the 7.90 euros of shipping."
+    "Hi Mr Brandt, sorry but your parcel 8812 is late, it was send to the wrong depot. It will "
+    "come on Friday. We pay you back the 7.90 euros of shipping."
 )
 REPLY = (
     "Dear Mr Brandt,\n\nYour parcel 8812 was sent to the wrong depot and will arrive on Friday. We "
@@ -35,7 +35,6 @@ WRAPPED = (
     Made(f"{SHORTER}\n\n---\n\n**Word count:** 27", SHORTER, NOTICE, BRIEF),
     Made(f"{SHORTER}\n\n*(27 words, down from 34)*", SHORTER, NOTICE, BRIEF),
     Made(f"{SHORTER}\n\nWant me to make it warmer?", SHORTER, NOTICE, BRIEF),
-    Made(f"{SHORTER}\n\n> I left out when the pool opens again.", SHORTER, NOTICE, BRIEF),
     Made(f"{SHORTER}\n\nKey improvements:\n\n1. Active voice\n2. No repetition", SHORTER, NOTICE),
     Made(f"<result>\n{SHORTER}\n</result>", SHORTER, NOTICE, BRIEF),
     Made(f"<output>{SHORTER}</output>", SHORTER, NOTICE, BRIEF),
@@ -60,6 +59,14 @@ WRAPPED = (
     Made(f"{SHORTER}\n\n如果还需要修改，请告诉我。", SHORTER, NOTICE, BRIEF),
 )
 """Answers that come back alone, or are asked for again."""
+FIRST_WRAPPED = (
+    Made("Here is a poem about it:\n\nThe sea is wide.", None, "", "A poem of the sea."),
+    Made("Of course! Here's a draft:\n\n---\n\nWe are open.", "We are open.", "", "A notice."),
+    Made("We are open again.\n\n---\n\nFeel free to adapt it.", None, "", "Write a notice."),
+    Made("```\nWe are open again.\n```", "We are open again.", "", "Write a notice."),
+    Made("<think>\nShort.\n</think>\nWe are open.", "We are open.", "", "Write a notice."),
+)
+"""The same, of first versions."""
 NO_TEXT = (
     Made("I can't help with rewriting this kind of notice.", None, NOTICE, BRIEF),
     Made("Sorry, but I'm unable to assist with that.", None, NOTICE, BRIEF),
@@ -70,7 +77,12 @@ NO_TEXT = (
     Made("The text is already clear and concise.", None, NOTICE, BRIEF),
     Made(f"**Formal:**\n{SHORTER}\n\n**Casual:**\n{SHORTER} See you!", None, NOTICE, BRIEF),
     Made(f"Option A: {SHORTER}\n\nOption B: {NOTICE}", None, NOTICE, BRIEF),
-    Made(f"1. Short:\n\n{SHORTER}\n\n2. Shorter:\n\n{SHORTER[:90]}", None, NOTICE, BRIEF),
+    Made(
+        f"1. Short:\n\n{SHORTER}\n\n2. Shorter:\n\n{SHORTER.replace('while we', 'to')}",
+        None,
+        NOTICE,
+        BRIEF,
+    ),
     Made("<think>\nThe user wants it shorter", None, NOTICE, BRIEF),
     Made(BRIEF, None, NOTICE, BRIEF),
 )
@@ -92,8 +104,8 @@ HONEST = (
         "Closed from 3 to 16 March: the pool. Cards are valid in Hall Street.", None, NOTICE, BRIEF
     ),
     Made(
-        "Pool closed from 3 to 16 March:\n\n- we repair the filter\n- your card is valid at the pool "
-        "in Hall Street\n- we open again on 17 March",
+        "Pool closed from 3 to 16 March:\n\n- we repair the filter\n- your card is valid at the "
+        "pool in Hall Street\n- we open again on 17 March",
         None,
         NOTICE,
         "Make it a list.",
@@ -113,7 +125,12 @@ HONEST = (
     ),
     Made("Is the pool open? Not until 17 March.", None, NOTICE, "As a question and its answer."),
     Made(DEUTSCH, None, GERMAN, "Kürzer."),
-    Made("In August the workshop is closed.", None, GERMAN, "Translate into English."),
+    Made(
+        "In August the workshop is closed. Collect things on Fridays only, and ask Mr Lenz.",
+        None,
+        GERMAN,
+        "Translate into English.",
+    ),
     Made(
         "I can't help with refunds, said the clerk. The parcel is at the depot.",
         None,
