@@ -1,28 +1,16 @@
-"""The JSON object that a model's reply is: fenced, cut off or sloppy."""
+"""The JSON object that a model's reply is: alone, in a fence, or cut off."""
 
 import json
 import math
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, cast
 
-_REPAIRABLE = 20_000
-"""Characters; repairing takes time that grows with their square."""
-_DEEPEST = 100
-"""Braces and brackets one within the other."""
+from pydantic_core import from_json
 
 _FENCED = re.compile(
     r"(?P<mark>`{3,}|~{3,}|`)(?:json)?\s*(?P<text>[^`\s].*?)(?:\s*(?P=mark))?",
     re.IGNORECASE | re.DOTALL,
-)
-_HEADLESS = re.compile(r"[\"'][A-Za-z_ ]+[\"']\s*:")
-_START = re.compile(r"\{(?=\s*(?:\}|\\?[\"'“]|/[/*]|#|[A-Za-z_][\w -]*:))")
-_ESCAPED = re.compile(r"\{\s*\\\"")
-_TOKEN = re.compile(
-    r"(?P<string>\"[^\"\\]*+(?:\\.[^\"\\]*+)*+(?P<end>\"?))"
-    r"|(?P<open>[{\[])|(?P<close>[}\]])|(?P<colon>:)|(?P<literal>[^\s\"{}\[\],:]++)",
-    re.DOTALL,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a character: no text that holds one can be encoded as UTF-8."""
@@ -77,96 +65,28 @@ def _infinite(value: object) -> bool:
 
 
 def object_of(text: str) -> dict[str, object] | None:
-    """The object that a text is, mended where that is certain; None where it is anything else.
+    """The object that a text is, alone or in a fence, and as far as it goes when it is cut off.
 
-    It may stand in a fence, in a JSON string or alone in a list. With other words around it, it may
-    be an example or a quote, and whether it is one takes understanding.
+    With other words around it, it may be an example or a quote, and whether it is one takes
+    understanding: then it is none.
     """
-    text = text.strip()
-    if fenced := _FENCED.fullmatch(text):
-        text = fenced["text"].strip()
-    if _HEADLESS.match(text):
-        text = "{" + text
-    with suppress(ValueError, RecursionError):
-        if text.startswith('"'):  # JSON in a JSON string
-            text = str(json.loads(text, strict=False))
-        elif _ESCAPED.match(text):
-            text = str(json.loads(f'"{text}"', strict=False))
-    value: object = None
+    fenced = _FENCED.fullmatch(text.strip())
+    body = clean((fenced["text"] if fenced else text).strip())
     try:
-        value = strict(text)
-    except json.JSONDecodeError as error:
-        if _START.match(text) and not error.msg.startswith("Extra data"):
-            value = _mended(text)
+        value = strict(body)
     except (ValueError, RecursionError):
-        pass
-    if isinstance(value, list) and len(items := cast("list[object]", value)) == 1:
-        value = items[0]
+        value = _cut_off(body) if body.startswith("{") else None
     return cast("dict[str, object]", value) if isinstance(value, dict) else None
 
 
-def _mended(text: str) -> object:
-    """The meaning of an object that is sloppy or cut off, or None."""
-    end, missing = _extent(text)
-    if not missing:
-        return _repaired(text) if end == len(text) else None
-    try:  # cut off
-        return strict(text[:end] + missing)
-    except (ValueError, RecursionError):
-        # A quote that ends a string too early hides the closing brace: up to the last one there is.
-        return _repaired(text[: max(text.rfind("}"), text.rfind("]")) + 1])
-
-
-def _extent(text: str) -> tuple[int, str]:
-    """The end of an object's last complete value, and the marks that are missing to close it."""
-    end, missing, closing, value_next = 0, "", list[str](), True
-    for token in _TOKEN.finditer(text):
-        if token.lastgroup == "colon":
-            value_next = True
-            continue
-        if token.lastgroup == "open":
-            closing.append("}" if token[0] == "{" else "]")
-            if len(closing) > _DEEPEST:
-                break
-        elif token.lastgroup == "close":
-            if closing.pop() != token[0]:
-                break
-            if not closing:
-                return token.end(), ""
-        else:
-            is_whole = token["end"] if token["string"] else token.end() < len(text)
-            if not is_whole or not value_next:
-                continue
-        value_next = closing[-1] == "]"
-        end, missing = token.end(), "".join(reversed(closing))
-    return end, missing
-
-
-def _repaired(source: str) -> object:
-    """The meaning of sloppy JSON, or None."""
-    nesting = source.count("{") + source.count("[")
-    if not source or len(source) > _REPAIRABLE or nesting > len(source) // 4:
-        return None
-    from json_repair import repair_json
-
+def _cut_off(text: str) -> object:
+    """What there is of JSON that breaks off; None for what is none for another reason."""
     try:
-        return _certain(repair_json(source, return_objects=True, skip_json_loads=True), source)
-    except (ValueError, RecursionError, IndexError, TypeError):
-        return None
-
-
-def _certain(value: object, source: str) -> object:
-    """The object without keys that come with different values: only the last one was kept."""
+        value = from_json(text)
+    except ValueError as error:
+        value = from_json(text, allow_partial=True) if "EOF" in str(error) else None
     if not isinstance(value, dict):
         return None
+    # Of a key that comes twice only the last one is there.
     members = cast("dict[str, object]", value).items()
-    return clean({key: item for key, item in members if not _repeated(key, source)})
-
-
-def _repeated(key: str, source: str) -> bool:
-    name = re.escape(key)
-    value = r"\s*:\s*[\"'“]?([^\"'”,}\]\n]*)"
-    quoted = rf"(?<![\\\w])[\"'“]{name}[\"'”]{value}"
-    bare = rf"[{{,\n]\s*{name}{value}"
-    found = re.findall(f"{quoted}|{bare}", source)
-    return len({normal(one or other) for one, other in found}) > 1
+    return clean({key: item for key, item in members if text.count(json.dumps(key)) == 1})

@@ -62,7 +62,7 @@ class Malformed:
     reply: str | dict[str, Any]
     way: Way
     verdict: str | None
-    """The verdict that a person could read in it; None when there is none to be read."""
+    """The verdict that is read in it; None when it is asked for again."""
     messages: tuple[str, ...] = ()
     """Issues that are in it whole."""
 
@@ -90,7 +90,7 @@ def _recoverable() -> Iterator[Malformed]:
 
             for source in (whole, pretty):
                 yield from (case("wrapped", each) for each in _wrapped(source))
-                yield from (case("sloppy", each) for each in _sloppy(source))
+                yield from (case("sloppy", each) for each in _sloppy(source) if _is_json(each))
             yield from (case("put somewhere else", each) for each in _elsewhere(answer))
             yield from (case("not finite", each) for each in _not_finite(answer))
             yield from (case("wrong types", json.dumps(each)) for each in _wrong_types(answer))
@@ -127,6 +127,14 @@ def _in_prose(source: str) -> Iterator[str]:
     yield f'The text holds {{"verdict": "accept", "issues": [], "confidence": 1.0}}.\n{source}'
 
 
+def _is_json(reply: str) -> bool:
+    try:
+        json.loads(reply, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
 def _sloppy(source: str) -> Iterator[str]:
     yield re.sub(r"([}\]])$", r",\1", source)
     yield re.sub(r'"(\w+)":', r"\1:", source)
@@ -143,10 +151,13 @@ def _elsewhere(answer: dict[str, Any]) -> Iterator[str]:
     yield json.dumps({"answer": answer})
     yield json.dumps({"name": "answer", "arguments": answer})
     yield json.dumps({"name": "answer", "arguments": json.dumps(answer)})
+    yield json.dumps({key.capitalize(): value for key, value in answer.items()})
+
+
+def _in_another_form(answer: dict[str, Any]) -> Iterator[str]:
     yield json.dumps([answer])
     yield json.dumps(json.dumps(answer))
     yield json.dumps(json.dumps(answer))[1:-1]
-    yield json.dumps({key.capitalize(): value for key, value in answer.items()})
 
 
 def _not_finite(answer: dict[str, Any]) -> Iterator[str]:
@@ -230,7 +241,9 @@ def _unrecoverable() -> Iterator[Malformed]:
             yield Malformed("no verdict", reply, way, None)
         for answer in ANSWERS.values():
             source = json.dumps(answer)
-            yield from (Malformed("in prose", each, way, None) for each in _in_prose(source))
+            others = (each for each in _sloppy(source) if not _is_json(each))
+            for each in (*_in_prose(source), *_in_another_form(answer), *others):
+                yield Malformed("no object alone", each, way, None)
             verdict = re.search(r'"verdict": "\w+"', source)
             assert verdict is not None
             for at in range(0, verdict.end(), max(1, verdict.end() // 9)):

@@ -101,7 +101,8 @@ async def test_the_same_answer_again_is_meant() -> None:
     model, prompts = saying(told)
     chain = Chain(model=model, critics=[], fixes="none", facts="off", max_iterations=1)
     result = await chain.run("Invite them.", text=TEXT)
-    assert (result.text, len(prompts)) == (told, 2)
+    assert result.text == told
+    assert sum("was refused" in prompt for prompt in prompts) == 1
 
 
 async def test_no_changes_needed_is_an_answer_that_keeps_the_text() -> None:
