@@ -375,7 +375,7 @@ def _doubtful(text: str, source: Source) -> Iterator[str]:
         yield from (match["line"] for match in found if match)
     if len(source.stems) < _LEAST_WORDS:
         return
-    lines, given = _lines(text), _lines(source.text)
+    lines, given = list(_lines(text)), _lines(source.text)
     if text.endswith("?") and len(lines) == 1 and "?" not in source.known:
         yield text
     label, colon, rest = lines[0].partition(":")

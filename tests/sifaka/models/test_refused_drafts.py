@@ -9,6 +9,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain, RunResult
 from sifaka.models.prompt import MARK
+from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 
 pytestmark = pytest.mark.anyio
@@ -114,7 +115,7 @@ async def test_no_changes_needed_is_an_answer_that_keeps_the_text() -> None:
 
 async def test_without_room_for_a_second_answer_the_first_stays_refused() -> None:
     model, prompts = saying(echo)
-    chain = Chain(model=model, critics=[], fixes="none", budget={"max_calls": 1})
+    chain = Chain(model=model, critics=[], fixes="none", budget=Budget(max_calls=1))
     result = await chain.run("Correct it.", text=TEXT)
     assert (result.text, len(prompts)) == (TEXT, 1)
     (refused,) = result.turned_down
