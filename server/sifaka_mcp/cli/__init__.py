@@ -44,7 +44,10 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "completion": "print what a shell needs to complete these commands",
     }
 )
-"""Each is the module of its name, with `_` for `-`; it is imported when it is called."""
+"""Each is the module of its name, with `_` for `-`; it is imported when it is called.
+
+Its `ARGUMENTS` are those of its parser, and its `run` does the work and tells the exit code.
+"""
 
 DONE, NOT_PASSING, USAGE = 0, 1, 2
 """Exit codes: done and passing, done but not passing, wrong usage or configuration."""
@@ -192,9 +195,12 @@ def _parser(
         command.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
         # Only the command that is called needs its options, and its imports.
         if every or name in arguments[:1]:
+            from sifaka_mcp.cli.options import add_all
+
             called = command
-            module = name.replace("-", "_")
-            importlib.import_module(f"sifaka_mcp.cli.{module}").configure(command)
+            module = importlib.import_module(f"sifaka_mcp.cli.{name.replace('-', '_')}")
+            add_all(command, module.ARGUMENTS)
+            command.set_defaults(run=module.run)
     return parser, called
 
 

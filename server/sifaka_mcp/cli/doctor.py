@@ -33,19 +33,18 @@ Finding = tuple[str, bool, str]
 """The thing checked, True when it works, and the finding."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    opt.add_json(parser)
-    parser.add_argument("--model", help="look at this model instead of the configured one")
-    parser.add_argument(
+ARGUMENTS = (
+    opt.JSON,
+    opt.argument("--model", help="look at this model instead of the configured one"),
+    opt.argument(
         "--migrate",
         action="store_true",
         help="bring the runs of release 0.1 over, and index what the search index lacks",
-    )
-    parser.set_defaults(run=doctor)
+    ),
+)
 
 
-def doctor(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Look at every part; 0 when all of them work."""
     findings = [*(_migration(settings) if options.migrate else ()), *examine(settings)]
     if options.json:

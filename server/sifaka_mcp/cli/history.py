@@ -23,20 +23,20 @@ from sifaka_mcp.view.text import history as as_text
 _CATCHING_UP_SECONDS = 10.0
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_id", metavar="RUN", nargs="?", default="")
-    opt.add_limit(parser, 20)
-    parser.add_argument("--cursor", default="", help="continue an earlier page")
-    parser.add_argument(
+ARGUMENTS = (
+    opt.argument("run_id", metavar="RUN", nargs="?", default=""),
+    opt.limit(20),
+    opt.argument("--cursor", default="", help="continue an earlier page"),
+    opt.argument(
         "--follow", action="store_true", help="print what happens in RUN until it is finished"
-    )
-    parser.add_argument("--text", action="store_true", help="print each version's text")
-    opt.add_json(parser)
-    parser.set_defaults(run=history, query="")
+    ),
+    opt.argument("--text", action="store_true", help="print each version's text"),
+    opt.JSON,
+    opt.fixed(query=""),
+)
 
 
-def history(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print the page that was asked for."""
     if options.follow:
         return _follow(options, settings)

@@ -10,14 +10,10 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import printing
 from sifaka_mcp.settings import Settings
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_id", metavar="RUN")
-    parser.set_defaults(run=replay)
+ARGUMENTS = (opt.RUN,)
 
 
-def replay(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print whether the replay is exact, and where not; 0 when it is. No model is asked."""
     store = settings.open_store()
 

@@ -19,15 +19,10 @@ _PAUSE = 0.2
 """Seconds between two looks at a run that another process works on."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_id", metavar="RUN")
-    parser.add_argument("--out", metavar="FILE", help="write the text there")
-    opt.add_json(parser)
-    parser.set_defaults(run=resume)
+ARGUMENTS = (opt.RUN, opt.OUT, opt.JSON)
 
 
-def resume(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Work on the run until it is done or waits for its caller."""
     if options.out:
         check_target(options.out)

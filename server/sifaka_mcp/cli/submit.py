@@ -15,25 +15,21 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.lines import flat
 from sifaka_mcp.view.research_terminal import progress_of
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_id", metavar="RUN")
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="the whole new version, - for stdin"
-    )
-    parser.add_argument(
+ARGUMENTS = (
+    opt.RUN,
+    opt.argument("file", metavar="FILE", nargs="?", help="the whole new version, - for stdin"),
+    opt.argument(
         "--parent", metavar="VERSION", help="the version it revises; by default the best one"
-    )
-    parser.add_argument(
+    ),
+    opt.argument(
         "--accept", action="store_true", help="keep the text as it is, and decline what is left"
-    )
-    parser.add_argument("--reason", help="why what is left stays as it is")
-    opt.add_json(parser)
-    parser.set_defaults(run=submit)
+    ),
+    opt.argument("--reason", help="why what is left stays as it is"),
+    opt.JSON,
+)
 
 
-def submit(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Take the version in, and work on the run until it is done or waits again."""
     if options.file is None and not options.accept:
         raise ConfigurationError("there is no version to submit", "name a FILE, or give --accept")

@@ -14,17 +14,15 @@ from sifaka_mcp.schemas.verdicts import ValidateOut
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.terminal import show_verdicts
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    opt.add_text(parser)
-    opt.add_rules(parser)
-    parser.add_argument("--original", metavar="FILE", help="what `preserve` compares with")
-    opt.add_json(parser)
-    parser.set_defaults(run=validate)
+ARGUMENTS = (
+    opt.TEXT,
+    *opt.RULES,
+    opt.argument("--original", metavar="FILE", help="what `preserve` compares with"),
+    opt.JSON,
+)
 
 
-def validate(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print every validator's verdict; 0 when all required ones pass."""
     text = opt.read_text(options.file)
     rules, plugins = opt.rules_of(options), Plugins(settings.plugins)

@@ -11,7 +11,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.record.claims import ClaimReport
 from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.adapter_names import add_adapter_names
+from sifaka_mcp.cli.adapter_names import ADAPTERS
 from sifaka_mcp.cli.output import print_json, printing
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.schemas.evidence import SourceIn, VerifyOut, documents_of
@@ -20,49 +20,45 @@ from sifaka_mcp.view.evidence_terminal import show_verification
 from sifaka_mcp.view.evidence_text import verification
 from sifaka_mcp.view.progress import TerminalProgress
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    opt.add_text(parser)
-    add_adapter_names(parser)
-    where = parser.add_argument_group("evidence")
-    where.add_argument(
-        "--source",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a document to hold the claims against; nothing else is searched unless named",
-    )
-    where.add_argument("--since", default="", metavar="D", help="only documents of then or later")
-    where.add_argument("--until", default="", metavar="D", help="only documents of before")
-    where.add_argument(
-        "--site", action="append", default=[], metavar="HOST", help="only from this host"
-    )
-    where.add_argument(
-        "--max-documents",
-        type=opt.whole_number(1, MOST_DOCUMENTS),
-        default=4,
-        metavar="N",
-        help="for each claim",
-    )
-    where.add_argument(
-        "--max-claims",
-        type=opt.whole_number(1, MOST_CLAIMS),
-        default=20,
-        metavar="N",
-        help="of the text, those that need evidence most",
-    )
-    parser.add_argument("--model", help="who judges: auto, caller or provider:name")
-    parser.add_argument(
+ARGUMENTS = (
+    opt.TEXT,
+    *ADAPTERS,
+    opt.group(
+        "evidence",
+        opt.argument(
+            "--source",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="a document to hold the claims against; nothing else is searched unless named",
+        ),
+        *opt.FILTERS,
+        opt.argument(
+            "--max-documents",
+            type=opt.whole_number(1, MOST_DOCUMENTS),
+            default=4,
+            metavar="N",
+            help="for each claim",
+        ),
+        opt.argument(
+            "--max-claims",
+            type=opt.whole_number(1, MOST_CLAIMS),
+            default=20,
+            metavar="N",
+            help="of the text, those that need evidence most",
+        ),
+    ),
+    opt.EVIDENCE_MODEL,
+    opt.argument(
         "--allow-unverified",
         action="store_true",
         help="exit 0 also when no claim could be verified",
-    )
-    opt.add_json(parser)
-    parser.set_defaults(run=verify)
+    ),
+    opt.JSON,
+)
 
 
-def verify(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print what is known about each claim; 0 when none is contradicted and some were judged."""
     if options.file == "-" and "-" in options.source:
         raise ConfigurationError("standard input is read once", "name a file for the text")

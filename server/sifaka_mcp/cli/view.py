@@ -14,15 +14,13 @@ from sifaka_mcp.cli.document import check_target, write_text
 from sifaka_mcp.cli.output import printing
 from sifaka_mcp.settings import Settings
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_id", metavar="RUN", nargs="?", default="", help="the latest if none")
-    parser.add_argument("--html", metavar="FILE", help="write the page there and open nothing")
-    parser.set_defaults(run=view)
+ARGUMENTS = (
+    opt.argument("run_id", metavar="RUN", nargs="?", default="", help="the latest if none"),
+    opt.argument("--html", metavar="FILE", help="write the page there and open nothing"),
+)
 
 
-def view(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Write the page of a run, and open it unless a file was named."""
     if options.html:
         check_target(options.html)
