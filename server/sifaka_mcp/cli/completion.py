@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from sifaka.extras import require
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import printing
+from sifaka_mcp.cli.output import print_lines
 from sifaka_mcp.settings import Settings
 
 _SHELLS = ("bash", "zsh", "fish")
@@ -28,8 +28,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     for action in _actions(parser):
         if action.metavar in _FILES:
             action.complete = shtab.FILE  # pyright: ignore[reportAttributeAccessIssue] # where shtab looks for it
-    with printing() as stream:
-        print(shtab.complete(parser, options.shell), file=stream)
+    print_lines([shtab.complete(parser, options.shell)])
     return 0
 
 

@@ -8,7 +8,7 @@ from sifaka.chain.assessment import Review
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.criticism import review
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.output import print_result
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.text import critique as as_text
@@ -30,9 +30,5 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             return await review(chain, text, options.prompt)
 
     out = CritiqueTextOut.of(anyio.run(work))
-    if options.json:
-        print_json(out)
-    else:
-        with printing() as stream:
-            print(as_text(out), file=stream)
+    print_result(out, lambda stream: print(as_text(out), file=stream), as_json=options.json)
     return 1 if out.issues or out.verdict == "revise" else 0

@@ -1,11 +1,11 @@
 """`sifaka demo`: an announcement full of mistakes, improved by rules alone."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from sifaka_mcp.cli import improve
 from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.output import say
 from sifaka_mcp.settings import Settings
 
 TEXT = Path(__file__).with_name("announcement.md")
@@ -28,5 +28,5 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     What is left for a writer makes it no failure.
     """
     improve.run(options, settings)
-    print("sifaka: that was rules alone; next: sifaka improve FILE", file=sys.stderr)
+    say("that was rules alone; next: sifaka improve FILE")
     return 0

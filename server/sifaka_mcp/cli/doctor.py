@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from sifaka.storage.catalogue import SCHEMES
 from sifaka.storage.protocol import Health
 from sifaka.validators import VALIDATORS
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.output import print_json, print_lines
 from sifaka_mcp.installation import other_project
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.folders import config_folder
@@ -51,9 +52,10 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         report = [{"part": p, "works": works, "found": found} for p, works, found in findings]
         print_json(report)
     else:
-        with printing() as stream:
-            for part, works, found in findings:
-                print(f"{'ok  ' if works else 'FAIL'}  {part}: {visible(found)}", file=stream)
+        print_lines(
+            f"{'ok  ' if works else 'FAIL'}  {part}: {visible(found)}"
+            for part, works, found in findings
+        )
     return 0 if all(works for _, works, _ in findings) else 1
 
 
@@ -83,11 +85,8 @@ def _migration(settings: Settings) -> Iterator[Finding]:
     from sifaka.storage.migration import Migration, migrate
 
     async def bring_over() -> Migration:
-        store = settings.open_store()
-        try:
+        async with aclosing(settings.open_store()) as store:
             return await migrate(store)
-        finally:
-            await store.aclose()
 
     try:
         done = anyio.run(bring_over)
@@ -103,17 +102,15 @@ def _store(settings: Settings) -> Iterator[Finding]:
     semantic, embedder = _embedder(settings)
 
     async def look() -> tuple[Health, ...]:
-        store = open_url(
+        opened = open_url(
             settings.store,
             home=settings.home,
             tenant=settings.tenant,
             embedder=embedder,
             plugins=Plugins(settings.plugins),
         )
-        try:
+        async with aclosing(opened) as store:
             return await store.health()
-        finally:
-            await store.aclose()
 
     try:
         for part in anyio.run(look):
@@ -184,12 +181,11 @@ def _adapters(settings: Settings) -> Iterator[Finding]:
 
 
 async def _health_of_adapters(settings: Settings) -> dict[str, Health]:
-    store = settings.open_store()
-    try:
-        async with settings.open_adapters(store) as adapters:
-            return await adapters.health()
-    finally:
-        await store.aclose()
+    async with (
+        aclosing(settings.open_store()) as store,
+        settings.open_adapters(store) as adapters,
+    ):
+        return await adapters.health()
 
 
 def _plugins(settings: Settings) -> Iterator[Finding]:

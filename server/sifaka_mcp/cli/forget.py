@@ -22,7 +22,7 @@ from sifaka.storage.retention import (
     plan,
 )
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.output import print_json, print_lines
 from sifaka_mcp.settings import Settings
 
 _SIZES: Mapping[str, int] = MappingProxyType(
@@ -105,9 +105,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     if options.json:
         print_json(_report(planned, outcome, options.to))
     else:
-        with printing() as stream:
-            for line in _lines(planned, outcome, options.to, now):
-                print(line, file=stream)
+        print_lines(_lines(planned, outcome, options.to, now))
     return 1 if _failed(outcome) else 0
 
 
@@ -115,12 +113,10 @@ async def _work(
     settings: Settings, policy: Policy, to: str | None, now: datetime, *, do: bool
 ) -> tuple[RetentionPlan, Outcome | None]:
     async with AsyncExitStack() as stack:
-        store = settings.open_store()
-        stack.push_async_callback(store.aclose)
+        store = await stack.enter_async_context(opt.opened(settings))
         archive = settings.model_copy(update={"store": to}).open_store() if to else None
         if archive:
             stack.push_async_callback(archive.aclose)
-        await opt.check_store(store)
         planned = await plan(store, policy, now)
         if archive and do:
             await _check_archive(archive)

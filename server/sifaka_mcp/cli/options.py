@@ -4,7 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.entries import stricter
+from sifaka.record.run import Run
 from sifaka.record.usage import Budget
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli.spec import Specs, parse_spec
@@ -231,6 +232,42 @@ async def closing(chain: "Chain") -> AsyncGenerator[None]:
     finally:
         await chain.resources.adapters.aclose()
         await chain.store.aclose()
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncGenerator[ThoughtStore]:
+    """The store of the settings, which answers; closed at the end.
+
+    Raises:
+        ConfigurationError: It cannot be opened.
+        StorageError: Not now, but it may be later.
+    """
+    async with aclosing(settings.open_store()) as store:
+        await check_store(store)
+        yield store
+
+
+@asynccontextmanager
+async def reopened(settings: Settings, run_id: str) -> AsyncGenerator[tuple[Run, "Chain"]]:
+    """A run on record, and the chain that goes on with it; closed at the end.
+
+    Raises:
+        ConfigurationError: The store or an adapter cannot be opened.
+        StorageError: The store not now, but it may be later.
+        ThoughtNotFound: There is no such run.
+    """
+    from sifaka.chain import Chain
+
+    async with opened(settings) as store:
+        run = await store.load(run_id)
+        # Those of the command that began it, or else the configured ones.
+        own = () if run.config.inquiry is None else run.config.inquiry.sources
+        async with settings.open_adapters(store, own) as adapters:
+            plugins = Plugins(settings.plugins)
+            yield (
+                run,
+                Chain.of_config(run.config, store=store, plugins=plugins, adapters=adapters),
+            )
 
 
 async def check_store(store: ThoughtStore) -> None:

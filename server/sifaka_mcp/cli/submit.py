@@ -5,9 +5,8 @@ import sys
 
 import anyio
 
-from sifaka.chain import Chain, Submission
+from sifaka.chain import Submission
 from sifaka.errors import ConfigurationError
-from sifaka.plugins import Plugins
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
@@ -34,28 +33,18 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     if options.file is None and not options.accept:
         raise ConfigurationError("there is no version to submit", "name a FILE, or give --accept")
     text = "" if options.file is None else opt.read_text(options.file)
-    store = settings.open_store()
 
     async def work() -> Submission:
-        try:
-            await opt.check_store(store)
-            run = await store.load(options.run_id)
-            own = () if run.config.inquiry is None else run.config.inquiry.sources
-            async with settings.open_adapters(store, own) as adapters:
-                chain = Chain.of_config(
-                    run.config, store=store, plugins=Plugins(settings.plugins), adapters=adapters
+        async with opt.reopened(settings, options.run_id) as (run, chain):
+            with progress_of(run, sys.stderr) as progress:
+                return await chain.submit(
+                    run.run_id,
+                    options.parent or run.champion_id or "",
+                    text,
+                    accept=options.accept,
+                    reason=options.reason,
+                    listen=progress.show,
                 )
-                with progress_of(run, sys.stderr) as progress:
-                    return await chain.submit(
-                        run.run_id,
-                        options.parent or run.champion_id or "",
-                        text,
-                        accept=options.accept,
-                        reason=options.reason,
-                        listen=progress.show,
-                    )
-        finally:
-            await store.aclose()
 
     with resumable(options, settings, None) as started, termination_interrupts():
         started.append(options.run_id)

@@ -1,13 +1,12 @@
 """`sifaka token`: let a tenant in over HTTP."""
 
 import argparse
-import sys
 from datetime import UTC, datetime
 
 from sifaka._internal.durations import parse_duration
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_line
+from sifaka_mcp.cli.output import print_lines, say
 from sifaka_mcp.settings import Settings
 
 ARGUMENTS = (
@@ -49,11 +48,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     except ValueError as error:
         raise ConfigurationError(str(error), "see `sifaka token --help`") from None
     add_grant(path, grant)
-    print_line(made)
-    print(
-        f"sifaka: {path} has its hash; the token is not kept anywhere, and not shown again",
-        file=sys.stderr,
-    )
+    print_lines([made])
+    say(f"{path} has its hash; the token is not kept anywhere, and not shown again")
     return 0
 
 

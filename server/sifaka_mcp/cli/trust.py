@@ -9,7 +9,7 @@ from typing import TextIO
 from sifaka._internal.masking import masked
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import printing
+from sifaka_mcp.cli.output import print_lines
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.folders import config_folder
 from sifaka_mcp.settings.project import FILE, OF_THE_USER, ProjectFile, canonical, read_project
@@ -95,6 +95,4 @@ def _is_wanted() -> bool:
 
 
 def _print_lines(lines: Iterable[str]) -> None:
-    with printing() as stream:
-        for line in lines:
-            print(visible(flat(line)), file=stream)
+    print_lines(visible(flat(line)) for line in lines)

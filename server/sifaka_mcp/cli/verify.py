@@ -2,7 +2,9 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import anyio
 
@@ -12,7 +14,7 @@ from sifaka.record.claims import ClaimReport
 from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import ADAPTERS
-from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.output import print_result
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.schemas.evidence import SourceIn, VerifyOut, documents_of
 from sifaka_mcp.settings import Settings
@@ -84,7 +86,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
     with termination_interrupts():
         out = VerifyOut.of(anyio.run(work))
-    _print(out, as_json=options.json)
+    print_result(out, partial(_show, out), as_json=options.json)
     open_ = bool(out.verdicts) and all(each.verdict == "unverified" for each in out.verdicts)
     return 1 if out.blocking or (open_ and not options.allow_unverified) else 0
 
@@ -96,12 +98,8 @@ def _source(name: str) -> SourceIn:
     return SourceIn(text=text, title="standard input" if name == "-" else Path(name).name)
 
 
-def _print(out: VerifyOut, *, as_json: bool) -> None:
-    if as_json:
-        print_json(out)
-        return
-    with printing() as stream:
-        if stream.isatty():
-            show_verification(out, stream)
-        else:
-            print(verification(out), file=stream)
+def _show(out: VerifyOut, stream: TextIO) -> None:
+    if stream.isatty():
+        show_verification(out, stream)
+    else:
+        print(verification(out), file=stream)

@@ -12,7 +12,7 @@ from sifaka.record.entries import Researched
 from sifaka.record.inquiry import Turn
 from sifaka.record.run import Run
 from sifaka.text.input import MAX_TEXT, check_text
-from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut
+from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut, fields_of
 from sifaka_mcp.schemas.texts import TextOut
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -119,12 +119,6 @@ class ResearchOut(ImproveOut):
 
     research: ResearchedOut
 
-    @classmethod
-    def of_run(cls, result: RunResult, text: TextOut) -> "ResearchOut":
-        """The wire form."""
-        fields, accepted = cls._fields(result, text), len(result.findings.accepted)
-        return cls(**fields, accepted=accepted, research=ResearchedOut.of(result))
-
 
 class ResearchSubmitOut(SubmitOut):
     """A run of research after a version of its report was handed in."""
@@ -139,19 +133,16 @@ def out_of(result: RunResult, text: TextOut | None = None) -> RunAnswer:
         result: The run.
         text: Its text in the answer; by default all of it, with the changes from version 0.
     """
-    told = TextOut.whole(result) if text is None else text
+    fields = fields_of(result, TextOut.whole(result) if text is None else text)
+    models: tuple[type[RunAnswer], type[RunAnswer]] = (ImproveOut, ResearchOut)
+    fields["accepted"] = len(result.findings.accepted)
     if isinstance(result, Submission):
-        return _out_of_submission(result, told)
-    is_researched = result.run.config.inquiry is not None
-    return (ResearchOut if is_researched else ImproveOut).of_run(result, told)
-
-
-def _out_of_submission(submission: Submission, text: TextOut) -> SubmitOut:
-    out = SubmitOut.of_submission(submission, text)
-    if submission.run.config.inquiry is None:
-        return out
-    fields = {name: getattr(out, name) for name in SubmitOut.model_fields}
-    return ResearchSubmitOut(**fields, research=ResearchedOut.of(submission))
+        models = (SubmitOut, ResearchSubmitOut)
+        fields |= {"accepted": result.accepted, "reason": result.reason}
+    plain, researched = models
+    if result.run.config.inquiry is None:
+        return plain.model_validate(fields)
+    return researched.model_validate({**fields, "research": ResearchedOut.of(result)})
 
 
 def _sections_so_far(run: Run) -> Iterator[SectionOut]:

@@ -23,10 +23,10 @@ from sifaka_mcp.cli.check.work import (
     check_files,
     processors,
 )
-from sifaka_mcp.cli.output import printing
+from sifaka_mcp.cli.output import printing, say
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.lines import flat, one_line, visible
+from sifaka_mcp.view.lines import flat, visible
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         raise ConfigurationError(error.message, error.suggestion) from error
     except Exception as error:  # a bug would end the process with 1, which means "found"
         logging.getLogger(__name__).debug("check", exc_info=error)
-        _say(f"the check was not finished, because of a bug in Sifaka ({type(error).__name__})")
+        say(f"the check was not finished, because of a bug in Sifaka ({type(error).__name__})")
         return FAILED
 
 
@@ -123,7 +123,7 @@ class _Command:
             else:
                 jobs.append(self._job(found.path, root=found.root, named=found.named))
         if not jobs and not bad:
-            _say("there are no texts in the paths")
+            say("there are no texts in the paths")
         processes = self._options.jobs or processors()
         with termination_interrupts(), closing(check_files(jobs, processes)) as reports:
             return [*bad, *reports]
@@ -142,9 +142,9 @@ class _Command:
             stream.writelines(map(visible, printed) if stream.isatty() else printed)
         complaints = (line for report in reports for line in _complaints(report))
         for line in dict.fromkeys(complaints):
-            _say(line)
+            say(line)
         if told := summary(reports, written=not self._options.diff):
-            _say(told)
+            say(told)
         if any(report.failed for report in reports):
             return FAILED
         left = any(r.diff if self._options.diff else r.diagnostics for r in reports)
@@ -190,7 +190,3 @@ def _complaints(report: FileReport) -> Iterator[str]:
         if told:
             yield f"{flat(report.path)}: {flat(told)}"
     yield from map(flat, report.degraded)
-
-
-def _say(line: str) -> None:
-    print(f"sifaka: {one_line(line)}", file=sys.stderr)
