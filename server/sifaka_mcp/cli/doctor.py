@@ -2,9 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -47,7 +48,10 @@ ARGUMENTS = (
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Look at every part; 0 when all of them work."""
-    findings = [*(_migration(settings) if options.migrate else ()), *examine(settings)]
+    findings = [
+        *(_tried("migration", partial(_migration, settings)) if options.migrate else ()),
+        *examine(settings),
+    ]
     if options.json:
         report = [{"part": p, "works": works, "found": found} for p, works, found in findings]
         print_json(report)
@@ -65,12 +69,22 @@ def examine(settings: Settings) -> Iterator[Finding]:
     if (other := other_project()) is not None:
         yield "installation", False, other
     yield from _project()
-    yield from _store(settings)
+    semantic, embedder = _embedder(settings)
+    yield from _tried("store", partial(_store, settings, embedder))
+    yield semantic
     yield from _models(settings)
     yield from _adapters(settings)
     yield from _plugins(settings)
     yield _editor()
     yield from _access(settings)
+
+
+def _tried(part: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """The findings of a look at a part; that it fails is one too."""
+    try:
+        yield from look()
+    except SifakaError as error:
+        yield part, False, str(error)
 
 
 def _project() -> Iterator[Finding]:
@@ -88,19 +102,13 @@ def _migration(settings: Settings) -> Iterator[Finding]:
         async with aclosing(settings.open_store()) as store:
             return await migrate(store)
 
-    try:
-        done = anyio.run(bring_over)
-    except SifakaError as error:
-        yield "migration", False, str(error)
-        return
+    done = anyio.run(bring_over)
     found = f"{done.copied} runs copied to the log, {done.indexed} indexed"
     left = f"; left out, as the log holds others: {', '.join(done.left)}" if done.left else ""
     yield "migration", not done.left, f"{found}{left} (tenant {settings.tenant!r})"
 
 
-def _store(settings: Settings) -> Iterator[Finding]:
-    semantic, embedder = _embedder(settings)
-
+def _store(settings: Settings, embedder: Embedder | None) -> Iterator[Finding]:
     async def look() -> tuple[Health, ...]:
         opened = open_url(
             settings.store,
@@ -112,12 +120,8 @@ def _store(settings: Settings) -> Iterator[Finding]:
         async with aclosing(opened) as store:
             return await store.health()
 
-    try:
-        for part in anyio.run(look):
-            yield "store", part.works, f"{part.part}: {part.found} (tenant {settings.tenant!r})"
-    except SifakaError as error:
-        yield "store", False, str(error)
-    yield semantic
+    for part in anyio.run(look):
+        yield "store", part.works, f"{part.part}: {part.found} (tenant {settings.tenant!r})"
 
 
 def _embedder(settings: Settings) -> tuple[Finding, Embedder | None]:
@@ -140,24 +144,21 @@ def _models(settings: Settings) -> Iterator[Finding]:
     if settings.model == HOST:
         yield "model", True, f"{HOST}: the model of a client with sampling, else the caller"
     elif asks_a_provider(settings.model):
-        yield _model("model", settings.model)
+        yield from _model("model", settings.model)
     else:
         told = f"{settings.model}: no provider, the editor and the caller write"
         yield "model", True, told
     if settings.judge_model is not None:
-        yield _model("judge model", settings.judge_model)
+        yield from _model("judge model", settings.judge_model)
     for name in settings.fallback_models:
         if name not in {HOST, CALLER}:  # whether those are there, each request shows
-            yield _model("fallback model", name)
+            yield from _model("fallback model", name)
 
 
-def _model(part: str, name: str) -> Finding:
+def _model(part: str, name: str) -> Iterator[Finding]:
     from sifaka.models.provider import provider_model
 
-    try:
-        return part, True, f"{provider_model(name).model_id} (not called)"
-    except SifakaError as error:
-        return part, False, str(error)
+    yield from _tried(part, lambda: [(part, True, f"{provider_model(name).model_id} (not called)")])
 
 
 def _adapters(settings: Settings) -> Iterator[Finding]:
@@ -171,11 +172,11 @@ def _adapters(settings: Settings) -> Iterator[Finding]:
             yield "adapter key", False, f"no adapter is named {name!r}"
     if not known:
         return
-    try:
-        found = anyio.run(_health_of_adapters, settings)
-    except SifakaError as error:  # the store with past texts cannot be opened
-        yield "adapters", False, str(error)
-        return
+    # The store with past texts may not open.
+    yield from _tried("adapters", lambda: _answers(anyio.run(_health_of_adapters, settings), known))
+
+
+def _answers(found: Mapping[str, Health], known: Iterable[str]) -> Iterator[Finding]:
     for name in known:
         yield f"adapter {name}", found[name].works, f"{found[name].part}: {found[name].found}"
 
@@ -220,28 +221,23 @@ def _editor() -> Finding:
 def _access(settings: Settings) -> Iterator[Finding]:
     """The access over HTTP, where it is configured."""
     if settings.auth_tokens_file is not None:
-        yield _tokens(settings.auth_tokens_file)
+        yield from _tried("tokens file", partial(_tokens, settings.auth_tokens_file))
     if settings.oauth_issuer is not None:
-        yield _issuer(settings.oauth_issuer, settings.oauth_jwks_url)
+        asked = partial(_issuer, settings.oauth_issuer, settings.oauth_jwks_url)
+        yield from _tried("issuer", asked)
 
 
-def _tokens(path: Path) -> Finding:
+def _tokens(path: Path) -> Iterator[Finding]:
     from sifaka_mcp.auth.tokens_file import read_grants
 
-    try:
-        grants = read_grants(path).values()
-    except SifakaError as error:
-        return "tokens file", False, str(error)
+    grants = read_grants(path).values()
     over = sum(grant.is_over(datetime.now(UTC)) for grant in grants)
     valid = len(grants) - over
-    return "tokens file", valid > 0, f"{path}: {valid} valid, {over} expired"
+    yield "tokens file", valid > 0, f"{path}: {valid} valid, {over} expired"
 
 
-def _issuer(issuer: str, url: str | None) -> Finding:
+def _issuer(issuer: str, url: str | None) -> Iterator[Finding]:
     from sifaka_mcp.auth.jwks import KeySet
 
-    try:
-        keys = anyio.run(KeySet(issuer, url).fetch)
-    except SifakaError as error:
-        return "issuer", False, str(error)
-    return "issuer", True, f"{issuer}: {len(keys)} keys"
+    keys = anyio.run(KeySet(issuer, url).fetch)
+    yield "issuer", True, f"{issuer}: {len(keys)} keys"
