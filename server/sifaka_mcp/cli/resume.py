@@ -39,8 +39,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             finally:
                 await leases.let_go(key)
 
-    with resumable(options, settings, options.out) as started, termination_interrupts():
-        started.append(options.run_id)
+    with resumable(options, settings, options.out, options.run_id), termination_interrupts():
         result = anyio.run(work)
     if options.out and result.text:
         write_text(options.out, result.text)

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import anyio
 
 from sifaka.errors import SourceError
-from sifaka.evidence.model import EvidenceProgress
 from sifaka.tasks.evidence import (
     EvidenceOptions,
-    HearEvidence,
     plan_search,
     search_each,
     search_evidence,
@@ -75,8 +73,12 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
                     plans = [await plan_search(chain, question) for question in questions]
                     return [EvidenceSearchOut.of_plan(plan) for plan in plans]
                 if len(questions) == 1:
-                    hear = _telling(progress)
-                    found = await search_evidence(chain, questions[0], options=chosen, hear=hear)
+                    found = await search_evidence(
+                        chain,
+                        questions[0],
+                        options=chosen,
+                        hear=lambda step: progress.tell(step_of(step)),
+                    )
                     return [EvidenceSearchOut.of(found)]
                 entries = await search_each(chain, questions, options=chosen)
         failed = [f"{each.question!r}: {each.error}" for each in entries if each.error]
@@ -91,13 +93,6 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         return 0
     useful = [any(e.classification != "reject" for e in each.evidence) for each in outs]
     return 0 if all(useful) else 1
-
-
-def _telling(progress: TerminalProgress) -> HearEvidence:
-    async def tell(step: EvidenceProgress) -> None:
-        await progress.tell(step_of(step))
-
-    return tell
 
 
 def _print(outs: Sequence[EvidenceSearchOut], options: argparse.Namespace) -> None:

@@ -46,8 +46,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
                     listen=progress.show,
                 )
 
-    with resumable(options, settings, None) as started, termination_interrupts():
-        started.append(options.run_id)
+    with resumable(options, settings, None, options.run_id), termination_interrupts():
         result = anyio.run(work)
     told = "accepted" if result.accepted else "not accepted"
     print(f"{told}: {flat(result.reason)}" if result.reason else told, file=sys.stderr)

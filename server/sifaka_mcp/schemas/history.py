@@ -18,13 +18,18 @@ def _errors(recoveries: Iterable[object]) -> list[object]:
     return [each.error if isinstance(each, Recovered) else each for each in recoveries]
 
 
-class RunOut(Wire):
-    """A run in a few words."""
+class RunState(Wire):
+    """How far a run is."""
 
     run_id: str
     status: RunStatus
     passed: bool
     stop_reason: StopReason | None
+
+
+class RunOut(RunState):
+    """A run in a few words."""
+
     champion_id: str | None
     model: str = taken("model", "config", "model")
     usage: UsageOut
@@ -78,13 +83,9 @@ class ThoughtOut(BaseModel):
         )
 
 
-class RunLine(Wire):
+class RunLine(RunState):
     """One run in a list."""
 
-    run_id: str
-    status: RunStatus
-    passed: bool
-    stop_reason: StopReason | None
     iterations: int
     excerpt: str
     created_at: Moment

@@ -102,7 +102,9 @@ class ResearchedOut(BaseModel):
         inquiry = run.config.inquiry
         mode = "auto" if inquiry is None else inquiry.mode
         if not told:
-            return cls(mode=_mode_on_record(run) or mode, sections=list(_sections_so_far(run)))
+            begun = next((each.state for each in run.research if each.step == "started"), _NOTHING)
+            sections = list(_sections_so_far(run, begun.get("outline")))
+            return cls(mode=str(begun.get("mode", "")) or mode, sections=sections)
         return cls(
             mode=str(told.get("mode", mode)),
             partial=bool(told.get("partial")),
@@ -145,9 +147,12 @@ def out_of(result: RunResult, text: TextOut | None = None) -> RunAnswer:
     return researched.model_validate({**fields, "research": ResearchedOut.of(result)})
 
 
-def _sections_so_far(run: Run) -> Iterator[SectionOut]:
+def _sections_so_far(run: Run, outline: object) -> Iterator[SectionOut]:
     """The sections of a report that is not written yet, as the steps on record tell of them."""
-    titles = dict(enumerate(_outline_on_record(run)))
+    planned = _list(_mapping(outline).get("sections", outline))
+    titles = {
+        n: str(_mapping(each).get("title", "")) or str(each) for n, each in enumerate(planned)
+    }
     begun: dict[int, SectionOut] = {}
     for entry in run.research:
         if entry.section is not None:
@@ -167,20 +172,6 @@ def _section_after(entry: Researched) -> SectionOut:
         error=None if error is None else str(error),
         iterations=entry.iteration,
     )
-
-
-def _outline_on_record(run: Run) -> list[str]:
-    outline = _started(run).get("outline")
-    named = _list(_mapping(outline).get("sections", outline))
-    return [str(_mapping(each).get("title", "")) or str(each) for each in named]
-
-
-def _mode_on_record(run: Run) -> str:
-    return str(_started(run).get("mode", ""))
-
-
-def _started(run: Run) -> Mapping[str, object]:
-    return next((entry.state for entry in run.research if entry.step == "started"), _NOTHING)
 
 
 # The record may be of a researcher that is not built in.
