@@ -18,7 +18,7 @@ from sifaka.record.thought import Document
 from sifaka.text.input import MAX_TEXT, check_text
 from sifaka_mcp.schemas.arguments import knows
 from sifaka_mcp.schemas.verdicts import UsageOut
-from sifaka_mcp.schemas.wire import MaybeMoment, Moment, Relevance, Wire, taken
+from sifaka_mcp.schemas.wire import Moment, Relevance, Wire, taken
 
 MOST_SOURCES = 50
 _LONGEST_TITLE, _LONGEST_URL = 500, 2_000
@@ -109,8 +109,8 @@ class EvidenceOut(Wire):
     id: str = Field(validation_alias=AliasChoices("id", "document_id"))
     """A path with its page, or the number that the source gives it."""
     adapter: str
-    published: MaybeMoment
-    retrieved_at: MaybeMoment
+    published: Moment | None
+    retrieved_at: Moment | None
     score: Relevance | None
 
 

@@ -40,7 +40,6 @@ def _of_four_places(score: object) -> object:
 
 Moment = Annotated[str, BeforeValidator(_written)]
 """A moment as ISO 8601 writes it."""
-MaybeMoment = Annotated[str | None, BeforeValidator(_written)]
 Words = Annotated[str, BeforeValidator(_or_empty)]
 """Words; empty where there are none."""
 Relevance = Annotated[float, BeforeValidator(_of_four_digits)]
