@@ -16,6 +16,7 @@ from mcp_types import Tool
 import sifaka
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.cli import COMMANDS
+from sifaka_mcp.cli.options import add_all
 from sifaka_mcp.settings import TOOLSETS, Settings
 
 _COLUMNS = "88"
@@ -104,7 +105,7 @@ def commands() -> str:
             prog=f"sifaka {name}", description=f"{summary.capitalize()}."
         )
         module = name.replace("-", "_")
-        importlib.import_module(f"sifaka_mcp.cli.{module}").configure(parser)
+        add_all(parser, importlib.import_module(f"sifaka_mcp.cli.{module}").ARGUMENTS)
         parts += [f"## sifaka {name}", f"```text\n{parser.format_help().rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"
 

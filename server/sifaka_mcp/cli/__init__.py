@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
-from sifaka_mcp.cli.output import prepare_streams, printing
+from sifaka_mcp.cli.output import prepare_streams, printing, say
 from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
 from sifaka_mcp.garbage import collect_seldom, loading
+from sifaka_mcp.view.lines import flat, one_line
 
 if TYPE_CHECKING:
     from sifaka_mcp.settings import Settings
@@ -44,7 +45,10 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "completion": "print what a shell needs to complete these commands",
     }
 )
-"""Each is the module of its name, with `_` for `-`; it is imported when it is called."""
+"""Each is the module of its name, with `_` for `-`; it is imported when it is called.
+
+Its `ARGUMENTS` are those of its parser, and its `run` does the work and tells the exit code.
+"""
 
 DONE, NOT_PASSING, USAGE = 0, 1, 2
 """Exit codes: done and passing, done but not passing, wrong usage or configuration."""
@@ -119,9 +123,7 @@ def _settings(options: argparse.Namespace) -> "Settings":
     # `sifaka check` reads the file too, and fails with what is wrong with it.
     told_by_itself = options.command == "check" and project and not project.refused
     if project and project.note and not told_by_itself:
-        from sifaka_mcp.view.lines import flat
-
-        _say(flat(project.note))
+        say(flat(project.note))
     return load_settings(os.environ, _flags(options), project=project, config=config)
 
 
@@ -141,8 +143,6 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if wrong := _CHOICE.search(message):
             message += _question(closest(wrong[1], re.findall(r"[\w-]+", wrong[2])))
-        from sifaka_mcp.view.lines import one_line
-
         self.exit(USAGE, f"sifaka: {one_line(message)} — see `{self.prog} --help`\n")
 
 
@@ -192,9 +192,12 @@ def _parser(
         command.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
         # Only the command that is called needs its options, and its imports.
         if every or name in arguments[:1]:
+            from sifaka_mcp.cli.options import add_all
+
             called = command
-            module = name.replace("-", "_")
-            importlib.import_module(f"sifaka_mcp.cli.{module}").configure(command)
+            module = importlib.import_module(f"sifaka_mcp.cli.{name.replace('-', '_')}")
+            add_all(command, module.ARGUMENTS)
+            command.set_defaults(run=module.run)
     return parser, called
 
 
@@ -205,11 +208,5 @@ def _flags(options: argparse.Namespace) -> dict[str, object]:
 
 
 def _complain(error: SifakaError, code: int) -> int:
-    _say(str(error))
+    say(str(error))
     return code
-
-
-def _say(line: str) -> None:
-    from sifaka_mcp.view.lines import one_line
-
-    print(f"sifaka: {one_line(line)}", file=sys.stderr)

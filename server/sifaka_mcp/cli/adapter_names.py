@@ -4,21 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-
-def add_adapter_names(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the sources of evidence.
-
-    A value written like a setting (`name=scheme:url`) takes the place of SIFAKA_ADAPTERS, in
-    `options.adapters` and `options.adapter_specs`; names alone choose among those configured, in
-    `options.chosen_adapters`.
-    """
-    parser.add_argument(
-        "--adapters",
-        action=_NamesOrSpecs,
-        metavar="A,B",
-        help="where to search: names of configured ones, or name=scheme:url as in SIFAKA_ADAPTERS",
-    )
-    parser.set_defaults(chosen_adapters=(), adapter_specs=())
+from sifaka_mcp.cli import options as opt
 
 
 class _NamesOrSpecs(argparse.Action):
@@ -36,3 +22,20 @@ class _NamesOrSpecs(argparse.Action):
         if specs:
             namespace.adapters = ",".join(specs)
         namespace.chosen_adapters = tuple(each for each in given if each and ":" not in each)
+
+
+ADAPTERS = (
+    opt.argument(
+        "--adapters",
+        action=_NamesOrSpecs,
+        metavar="A,B",
+        help="where to search: names of configured ones, or name=scheme:url as in SIFAKA_ADAPTERS",
+    ),
+    opt.fixed(chosen_adapters=(), adapter_specs=()),
+)
+"""The sources of evidence.
+
+A value written like a setting (`name=scheme:url`) takes the place of SIFAKA_ADAPTERS, in
+`options.adapters` and `options.adapter_specs`; names alone choose among those configured, in
+`options.chosen_adapters`.
+"""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from sifaka.extras import require
-from sifaka_mcp.cli.output import printing
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.output import print_lines
 from sifaka_mcp.settings import Settings
 
 _SHELLS = ("bash", "zsh", "fish")
@@ -13,13 +14,10 @@ _FILES = frozenset({"FILE", "PATH", "FOLDER"})
 """The names of arguments that are files."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's argument."""
-    parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
-    parser.set_defaults(run=completion)
+ARGUMENTS = (opt.argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS)),)
 
 
-def completion(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print the shell's functions, to be read at its start."""
     require("completion", "cli", "shtab")
     import shtab
@@ -30,8 +28,7 @@ def completion(options: argparse.Namespace, settings: Settings) -> int:
     for action in _actions(parser):
         if action.metavar in _FILES:
             action.complete = shtab.FILE  # pyright: ignore[reportAttributeAccessIssue] # where shtab looks for it
-    with printing() as stream:
-        print(shtab.complete(parser, options.shell), file=stream)
+    print_lines([shtab.complete(parser, options.shell)])
     return 0
 
 

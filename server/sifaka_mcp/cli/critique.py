@@ -8,23 +8,15 @@ from sifaka.chain.assessment import Review
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.criticism import review
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.output import print_result
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.text import critique as as_text
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    opt.add_text(parser)
-    opt.add_format(parser)
-    opt.add_judges(parser)
-    opt.add_spec(parser)
-    opt.add_json(parser)
-    parser.set_defaults(run=critique)
+ARGUMENTS = (opt.TEXT, opt.FORMAT, *opt.JUDGES, opt.SPEC, opt.JSON)
 
 
-def critique(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print what the critics say; 0 when they found nothing."""
     text = opt.read_text(options.file)
     chain = opt.chain_of(options, settings, format=opt.format_of(options, text))
@@ -33,14 +25,10 @@ def critique(options: argparse.Namespace, settings: Settings) -> int:
             f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"
         )
 
-    async def run() -> Review:
+    async def work() -> Review:
         async with opt.closing(chain):
             return await review(chain, text, options.prompt)
 
-    out = CritiqueTextOut.of(anyio.run(run))
-    if options.json:
-        print_json(out)
-    else:
-        with printing() as stream:
-            print(as_text(out), file=stream)
+    out = CritiqueTextOut.of(anyio.run(work))
+    print_result(out, lambda stream: print(as_text(out), file=stream), as_json=options.json)
     return 1 if out.issues or out.verdict == "revise" else 0

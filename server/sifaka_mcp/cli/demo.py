@@ -1,28 +1,32 @@
 """`sifaka demo`: an announcement full of mistakes, improved by rules alone."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from sifaka_mcp.cli import improve
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.output import say
 from sifaka_mcp.settings import Settings
 
 TEXT = Path(__file__).with_name("announcement.md")
 _RULES = ("--max-words", "310", "--forbid", "world-class=reliable", "--model", "editor")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def _as_improve(parser: argparse.ArgumentParser) -> None:
     """Take the options of `sifaka improve`, for its own text and rules."""
     asked = argparse.ArgumentParser()
-    improve.configure(asked)
-    parser.set_defaults(**{**vars(asked.parse_args([str(TEXT), *_RULES])), "run": demo})
+    opt.add_all(asked, improve.ARGUMENTS)
+    parser.set_defaults(**vars(asked.parse_args([str(TEXT), *_RULES])))
 
 
-def demo(options: argparse.Namespace, settings: Settings) -> int:
+ARGUMENTS = (_as_improve,)
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Improve the text and print each change with its reason; 0 when the demonstration ran.
 
     What is left for a writer makes it no failure.
     """
-    improve.improve(options, settings)
-    print("sifaka: that was rules alone; next: sifaka improve FILE", file=sys.stderr)
+    improve.run(options, settings)
+    say("that was rules alone; next: sifaka improve FILE")
     return 0

@@ -2,8 +2,10 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -19,7 +21,7 @@ from sifaka.storage.catalogue import SCHEMES
 from sifaka.storage.protocol import Health
 from sifaka.validators import VALIDATORS
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.output import print_json, print_lines
 from sifaka_mcp.installation import other_project
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.folders import config_folder
@@ -33,26 +35,27 @@ Finding = tuple[str, bool, str]
 """The thing checked, True when it works, and the finding."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    opt.add_json(parser)
-    parser.add_argument("--model", help="look at this model instead of the configured one")
-    parser.add_argument(
-        "--index", action="store_true", help="index the runs that the search index lacks"
-    )
-    parser.set_defaults(run=doctor)
+ARGUMENTS = (
+    opt.JSON,
+    opt.argument("--model", help="look at this model instead of the configured one"),
+    opt.argument("--index", action="store_true", help="index the runs that the search index lacks"),
+)
 
 
-def doctor(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Look at every part; 0 when all of them work."""
-    findings = [*(_indexing(settings) if options.index else ()), *examine(settings)]
+    findings = [
+        *(_tried("index", partial(_indexing, settings)) if options.index else ()),
+        *examine(settings),
+    ]
     if options.json:
         report = [{"part": p, "works": works, "found": found} for p, works, found in findings]
         print_json(report)
     else:
-        with printing() as stream:
-            for part, works, found in findings:
-                print(f"{'ok  ' if works else 'FAIL'}  {part}: {visible(found)}", file=stream)
+        print_lines(
+            f"{'ok  ' if works else 'FAIL'}  {part}: {visible(found)}"
+            for part, works, found in findings
+        )
     return 0 if all(works for _, works, _ in findings) else 1
 
 
@@ -62,12 +65,22 @@ def examine(settings: Settings) -> Iterator[Finding]:
     if (other := other_project()) is not None:
         yield "installation", False, other
     yield from _project()
-    yield from _store(settings)
+    semantic, embedder = _embedder(settings)
+    yield from _tried("store", partial(_store, settings, embedder))
+    yield semantic
     yield from _models(settings)
     yield from _adapters(settings)
     yield from _plugins(settings)
     yield _editor()
     yield from _access(settings)
+
+
+def _tried(part: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """The findings of a look at a part; that it fails is one too."""
+    try:
+        yield from look()
+    except SifakaError as error:
+        yield part, False, str(error)
 
 
 def _project() -> Iterator[Finding]:
@@ -82,42 +95,27 @@ def _indexing(settings: Settings) -> Iterator[Finding]:
     from sifaka.storage import CachedStorage
 
     async def index() -> int:
-        store = settings.open_store()
-        try:
+        async with aclosing(settings.open_store()) as store:
             return await store.index_missing() if isinstance(store, CachedStorage) else 0
-        finally:
-            await store.aclose()
 
-    try:
-        indexed = anyio.run(index)
-    except SifakaError as error:
-        yield "index", False, str(error)
-        return
+    indexed = anyio.run(index)
     yield "index", True, f"{indexed} runs were lacking (tenant {settings.tenant!r})"
 
 
-def _store(settings: Settings) -> Iterator[Finding]:
-    semantic, embedder = _embedder(settings)
-
+def _store(settings: Settings, embedder: Embedder | None) -> Iterator[Finding]:
     async def look() -> tuple[Health, ...]:
-        store = open_url(
+        opened = open_url(
             settings.store,
             home=settings.home,
             tenant=settings.tenant,
             embedder=embedder,
             plugins=Plugins(settings.plugins),
         )
-        try:
+        async with aclosing(opened) as store:
             return await store.health()
-        finally:
-            await store.aclose()
 
-    try:
-        for part in anyio.run(look):
-            yield "store", part.works, f"{part.part}: {part.found} (tenant {settings.tenant!r})"
-    except SifakaError as error:
-        yield "store", False, str(error)
-    yield semantic
+    for part in anyio.run(look):
+        yield "store", part.works, f"{part.part}: {part.found} (tenant {settings.tenant!r})"
 
 
 def _embedder(settings: Settings) -> tuple[Finding, Embedder | None]:
@@ -140,24 +138,21 @@ def _models(settings: Settings) -> Iterator[Finding]:
     if settings.model == HOST:
         yield "model", True, f"{HOST}: the model of a client with sampling, else the caller"
     elif asks_a_provider(settings.model):
-        yield _model("model", settings.model)
+        yield from _model("model", settings.model)
     else:
         told = f"{settings.model}: no provider, the editor and the caller write"
         yield "model", True, told
     if settings.judge_model is not None:
-        yield _model("judge model", settings.judge_model)
+        yield from _model("judge model", settings.judge_model)
     for name in settings.fallback_models:
         if name not in {HOST, CALLER}:  # whether those are there, each request shows
-            yield _model("fallback model", name)
+            yield from _model("fallback model", name)
 
 
-def _model(part: str, name: str) -> Finding:
+def _model(part: str, name: str) -> Iterator[Finding]:
     from sifaka.models.provider import provider_model
 
-    try:
-        return part, True, f"{provider_model(name).model_id} (not called)"
-    except SifakaError as error:
-        return part, False, str(error)
+    yield from _tried(part, lambda: [(part, True, f"{provider_model(name).model_id} (not called)")])
 
 
 def _adapters(settings: Settings) -> Iterator[Finding]:
@@ -171,22 +166,21 @@ def _adapters(settings: Settings) -> Iterator[Finding]:
             yield "adapter key", False, f"no adapter is named {name!r}"
     if not known:
         return
-    try:
-        found = anyio.run(_health_of_adapters, settings)
-    except SifakaError as error:  # the store with past texts cannot be opened
-        yield "adapters", False, str(error)
-        return
+    # The store with past texts may not open.
+    yield from _tried("adapters", lambda: _answers(anyio.run(_health_of_adapters, settings), known))
+
+
+def _answers(found: Mapping[str, Health], known: Iterable[str]) -> Iterator[Finding]:
     for name in known:
         yield f"adapter {name}", found[name].works, f"{found[name].part}: {found[name].found}"
 
 
 async def _health_of_adapters(settings: Settings) -> dict[str, Health]:
-    store = settings.open_store()
-    try:
-        async with settings.open_adapters(store) as adapters:
-            return await adapters.health()
-    finally:
-        await store.aclose()
+    async with (
+        aclosing(settings.open_store()) as store,
+        settings.open_adapters(store) as adapters,
+    ):
+        return await adapters.health()
 
 
 def _plugins(settings: Settings) -> Iterator[Finding]:
@@ -221,28 +215,23 @@ def _editor() -> Finding:
 def _access(settings: Settings) -> Iterator[Finding]:
     """The access over HTTP, where it is configured."""
     if settings.auth_tokens_file is not None:
-        yield _tokens(settings.auth_tokens_file)
+        yield from _tried("tokens file", partial(_tokens, settings.auth_tokens_file))
     if settings.oauth_issuer is not None:
-        yield _issuer(settings.oauth_issuer, settings.oauth_jwks_url)
+        asked = partial(_issuer, settings.oauth_issuer, settings.oauth_jwks_url)
+        yield from _tried("issuer", asked)
 
 
-def _tokens(path: Path) -> Finding:
+def _tokens(path: Path) -> Iterator[Finding]:
     from sifaka_mcp.auth.tokens_file import read_grants
 
-    try:
-        grants = read_grants(path).values()
-    except SifakaError as error:
-        return "tokens file", False, str(error)
+    grants = read_grants(path).values()
     over = sum(grant.is_over(datetime.now(UTC)) for grant in grants)
     valid = len(grants) - over
-    return "tokens file", valid > 0, f"{path}: {valid} valid, {over} expired"
+    yield "tokens file", valid > 0, f"{path}: {valid} valid, {over} expired"
 
 
-def _issuer(issuer: str, url: str | None) -> Finding:
+def _issuer(issuer: str, url: str | None) -> Iterator[Finding]:
     from sifaka_mcp.auth.jwks import KeySet
 
-    try:
-        keys = anyio.run(KeySet(issuer, url).fetch)
-    except SifakaError as error:
-        return "issuer", False, str(error)
-    return "issuer", True, f"{issuer}: {len(keys)} keys"
+    keys = anyio.run(KeySet(issuer, url).fetch)
+    yield "issuer", True, f"{issuer}: {len(keys)} keys"

@@ -22,7 +22,7 @@ from sifaka.storage.retention import (
     plan,
 )
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.output import print_json, print_lines
 from sifaka_mcp.settings import Settings
 
 _SIZES: Mapping[str, int] = MappingProxyType(
@@ -66,31 +66,32 @@ def show_size(count: int) -> str:
     return f"{count} B" if unit == "B" else f"{count * 10 // _SIZES[unit] / 10:.1f} {unit}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    limits = parser.add_argument_group("what stays (at least one; runs that pass all of them stay)")
-    limits.add_argument(
-        "--older-than",
-        type=parse_age,
-        metavar="AGE",
-        help="runs up to this age, such as 90d, 12h, 30m",
-    )
-    limits.add_argument(
-        "--keep", type=opt.whole_number(0, 10**9 - 1), metavar="N", help="the N newest runs"
-    )
-    limits.add_argument(
-        "--max-size",
-        type=parse_size,
-        metavar="SIZE",
-        help="the newest, up to 500MB or 1GB together",
-    )
-    parser.add_argument("--to", metavar="STORE", help="move the runs to this store instead")
-    parser.add_argument("--yes", action="store_true", help="do it; otherwise nothing is changed")
-    opt.add_json(parser)
-    parser.set_defaults(run=forget)
+ARGUMENTS = (
+    opt.group(
+        "what stays (at least one; runs that pass all of them stay)",
+        opt.argument(
+            "--older-than",
+            type=parse_age,
+            metavar="AGE",
+            help="runs up to this age, such as 90d, 12h, 30m",
+        ),
+        opt.argument(
+            "--keep", type=opt.whole_number(0, 10**9 - 1), metavar="N", help="the N newest runs"
+        ),
+        opt.argument(
+            "--max-size",
+            type=parse_size,
+            metavar="SIZE",
+            help="the newest, up to 500MB or 1GB together",
+        ),
+    ),
+    opt.argument("--to", metavar="STORE", help="move the runs to this store instead"),
+    opt.argument("--yes", action="store_true", help="do it; otherwise nothing is changed"),
+    opt.JSON,
+)
 
 
-def forget(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Show what would be forgotten, or forget it; 1 when a run could not be."""
     policy = Policy(max_age=options.older_than, max_runs=options.keep, max_bytes=options.max_size)
     if policy == Policy():
@@ -104,9 +105,7 @@ def forget(options: argparse.Namespace, settings: Settings) -> int:
     if options.json:
         print_json(_report(planned, outcome, options.to))
     else:
-        with printing() as stream:
-            for line in _lines(planned, outcome, options.to, now):
-                print(line, file=stream)
+        print_lines(_lines(planned, outcome, options.to, now))
     return 1 if _failed(outcome) else 0
 
 
@@ -114,12 +113,10 @@ async def _work(
     settings: Settings, policy: Policy, to: str | None, now: datetime, *, do: bool
 ) -> tuple[RetentionPlan, Outcome | None]:
     async with AsyncExitStack() as stack:
-        store = settings.open_store()
-        stack.push_async_callback(store.aclose)
+        store = await stack.enter_async_context(opt.opened(settings))
         archive = settings.model_copy(update={"store": to}).open_store() if to else None
         if archive:
             stack.push_async_callback(archive.aclose)
-        await opt.check_store(store)
         planned = await plan(store, policy, now)
         if archive and do:
             await _check_archive(archive)

@@ -4,6 +4,8 @@ import argparse
 import json
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
+from functools import partial
+from typing import TextIO
 
 import anyio
 
@@ -14,7 +16,7 @@ from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_json, print_line, printing
+from sifaka_mcp.cli.output import print_lines, print_result
 from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.lines import flat, visible
@@ -23,28 +25,26 @@ from sifaka_mcp.view.text import history as as_text
 _CATCHING_UP_SECONDS = 10.0
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_id", metavar="RUN", nargs="?", default="")
-    opt.add_limit(parser, 20)
-    parser.add_argument("--cursor", default="", help="continue an earlier page")
-    parser.add_argument(
+ARGUMENTS = (
+    opt.argument("run_id", metavar="RUN", nargs="?", default=""),
+    opt.limit(20),
+    opt.argument("--cursor", default="", help="continue an earlier page"),
+    opt.argument(
         "--follow", action="store_true", help="print what happens in RUN until it is finished"
-    )
-    parser.add_argument("--text", action="store_true", help="print each version's text")
-    opt.add_json(parser)
-    parser.set_defaults(run=history, query="")
+    ),
+    opt.argument("--text", action="store_true", help="print each version's text"),
+    opt.JSON,
+    opt.fixed(query=""),
+)
 
 
-def history(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print the page that was asked for."""
     if options.follow:
         return _follow(options, settings)
-    store = settings.open_store()
 
     async def work() -> tuple[HistoryOut, Run | None]:
-        try:
-            await opt.check_store(store)
+        async with opt.opened(settings) as store:
             if options.query:
                 await _catch_up(store)
             found = await look_up(
@@ -56,21 +56,19 @@ def history(options: argparse.Namespace, settings: Settings) -> int:
                 cursor=options.cursor,
             )
             return HistoryOut.of(found, include_text=options.text), found.run
-        finally:
-            await store.aclose()
 
-    out, run = anyio.run(work)
-    if options.json:
-        print_json(out)
-        return 0
-    with printing() as stream:
-        if stream.isatty():
-            from sifaka_mcp.view.history_terminal import show_history
-
-            show_history(out, run, stream, now=datetime.now(UTC))
-        else:
-            print(visible(as_text(out)), file=stream)
+    out, found = anyio.run(work)
+    print_result(out, partial(_show, out, found), as_json=options.json)
     return 0
+
+
+def _show(out: HistoryOut, found: Run | None, stream: TextIO) -> None:
+    if stream.isatty():
+        from sifaka_mcp.view.history_terminal import show_history
+
+        show_history(out, found, stream, now=datetime.now(UTC))
+    else:
+        print(visible(as_text(out)), file=stream)
 
 
 async def _catch_up(store: ThoughtStore) -> None:
@@ -84,17 +82,15 @@ def _follow(options: argparse.Namespace, settings: Settings) -> int:
     """Print a line for each thing that happens in a run, its past first, until it is finished."""
     if not options.run_id:
         raise ConfigurationError("--follow needs a run", "name one: `sifaka history` lists them")
-    store = settings.open_store()
 
     async def work() -> None:
-        try:
-            await opt.check_store(store)
-            async with aclosing(follow_run(store, options.run_id)) as events:
-                async for event in events:
-                    if not print_line(_line(event, as_json=options.json)):
-                        break
-        finally:
-            await store.aclose()
+        async with (
+            opt.opened(settings) as store,
+            aclosing(follow_run(store, options.run_id)) as events,
+        ):
+            async for event in events:
+                if not print_lines([_line(event, as_json=options.json)]):
+                    break
 
     anyio.run(work)
     return 0

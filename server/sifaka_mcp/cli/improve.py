@@ -27,51 +27,51 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.lines import visible
 from sifaka_mcp.view.progress import TerminalProgress
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    opt.add_text(parser)
-    opt.add_format(parser)
-    opt.add_rules(parser)
-    opt.add_judges(parser)
-    opt.add_budget(parser)
-    opt.add_json(parser)
-    parser.add_argument("--effort", choices=["quick", "standard", "thorough"], default="standard")
-    parser.add_argument(
+ARGUMENTS = (
+    opt.TEXT,
+    opt.FORMAT,
+    *opt.RULES,
+    *opt.JUDGES,
+    opt.BUDGET,
+    opt.JSON,
+    opt.argument("--effort", choices=["quick", "standard", "thorough"], default="standard"),
+    opt.argument(
         "--policy",
         choices=["best", "judged", "best_of_n", "last"],
         help="how versions are selected; the effort's when left out",
-    )
-    parser.add_argument("--tag", action="append", default=[], help="a word to find the run by")
-    parser.add_argument(
+    ),
+    opt.TAGS,
+    opt.argument(
         "--remember",
         type=opt.whole_number(0, MOST_REMEMBERED),
         default=0,
         metavar="N",
         help="tell the writer the lessons of N similar past runs",
-    )
-    parser.add_argument(
+    ),
+    opt.argument(
         "--facts",
         choices=["ask", "require", "off"],
         default="ask",
         help="what becomes of figures, names and the like that differ from the input: they are "
         "asked about, refused, or not compared",
-    )
-    fixes = parser.add_mutually_exclusive_group()
-    fixes.add_argument(
-        "--suggestions", action="store_true", help="make the suggested fixes as well"
-    )
-    fixes.add_argument(
-        "--review", action="store_true", help="decide on each suggested fix at the terminal"
-    )
-    opt.add_require_judge(parser)
-    target = parser.add_mutually_exclusive_group()
-    target.add_argument("--out", metavar="FILE", help="write the text there; - is standard output")
-    target.add_argument("--in-place", action="store_true", help="write the text back")
-    parser.set_defaults(run=improve)
+    ),
+    opt.either(
+        opt.argument("--suggestions", action="store_true", help="make the suggested fixes as well"),
+        opt.argument(
+            "--review", action="store_true", help="decide on each suggested fix at the terminal"
+        ),
+    ),
+    opt.argument(
+        "--require-judge", action="store_true", help="fail where nobody judged the meaning"
+    ),
+    opt.either(
+        opt.argument("--out", metavar="FILE", help="write the text there; - is standard output"),
+        opt.argument("--in-place", action="store_true", help="write the text back"),
+    ),
+)
 
 
-def improve(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Improve the text, print what was done, and write the text where it was asked for."""
     if options.in_place and options.file == STDIO:
         raise ConfigurationError("--in-place needs a file", "use --out FILE with standard input")

@@ -3,8 +3,8 @@
 import argparse
 import re
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.entries import stricter
+from sifaka.record.run import Run
 from sifaka.record.usage import Budget
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli.spec import Specs, parse_spec
@@ -30,21 +31,37 @@ _LIMITS: Mapping[str, tuple[Callable[[str], int | float], str]] = MappingProxyTy
     }
 )
 """The limits of a budget, each with its type and its meaning."""
+_LENGTHS = ("max_words", "min_words", "max_chars", "min_chars")
 
 
-def add_text(parser: argparse.ArgumentParser) -> None:
-    """The text itself."""
-    parser.add_argument("file", metavar="FILE", help="the text; - reads standard input")
+Argument = Callable[[Any], object]
+"""Adds arguments to a parser, or to a group of one."""
 
 
-def add_format(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the format of the text."""
-    parser.add_argument(
-        "--as",
-        dest="as_format",
-        metavar="FORMAT",
-        help="what the text is, such as rst, latex or text; recognised when left out",
-    )
+def argument(*names: str, **settings: Any) -> Argument:
+    """One argument or option, as `ArgumentParser.add_argument` takes it."""
+    return lambda parser: parser.add_argument(*names, **settings)
+
+
+def group(title: str, *arguments: Argument) -> Argument:
+    """Options under a title of their own."""
+    return lambda parser: add_all(parser.add_argument_group(title), arguments)
+
+
+def either(*arguments: Argument) -> Argument:
+    """Options of which one is given at most."""
+    return lambda parser: add_all(parser.add_mutually_exclusive_group(), arguments)
+
+
+def fixed(**values: object) -> Argument:
+    """Values that no option of the command changes."""
+    return lambda parser: parser.set_defaults(**values)
+
+
+def add_all(parser: Any, arguments: Iterable[Argument]) -> None:
+    """Add arguments, in their order."""
+    for each in arguments:
+        each(parser)
 
 
 def format_of(options: argparse.Namespace, text: str) -> str | None:
@@ -62,37 +79,6 @@ def format_of(options: argparse.Namespace, text: str) -> str | None:
         said = f"{UNCHECKED[format]}; --as text checks it as plain text"
         raise ConfigurationError(f"{options.file}: {said}")
     return None if format in UNCHECKED or format is recognise(text) else format.value
-
-
-def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Add the options for validators."""
-    rules = parser.add_argument_group("rules")
-    for limit in ("max-words", "min-words", "max-chars", "min-chars"):
-        rules.add_argument(f"--{limit}", type=int, metavar="N")
-    rules.add_argument("--require", action="append", default=[], metavar="TERM")
-    rules.add_argument("--forbid", action="append", default=[], metavar="TERM[=REPLACEMENT]")
-    rules.add_argument("--format", choices=["json", "markdown", "yaml"])
-    add_spec(parser)
-
-
-def add_spec(parser: argparse.ArgumentParser) -> None:
-    """Validators and critics with all their options."""
-    parser.add_argument("--spec", metavar="FILE", help="YAML or JSON: {validators, critics}")
-
-
-def add_judges(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the judge and the writer."""
-    parser.add_argument("--critics", metavar="A,B", help="such as lint,self_refine")
-    parser.add_argument("--model", help="auto, editor, caller or provider:name")
-    parser.add_argument("--prompt", default="", metavar="P", help="what the text is for")
-
-
-def add_budget(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the limits of a run."""
-    budget = parser.add_argument_group("budget")
-    for name, (kind, help_) in _LIMITS.items():
-        flag = f"--{name.replace('_', '-')}"
-        budget.add_argument(flag, type=partial(_number, kind), metavar="N", help=help_)
 
 
 def budget_of(options: argparse.Namespace) -> Budget:
@@ -113,25 +99,6 @@ def _number(kind: Callable[[str], int | float], value: str) -> int | float:
         raise argparse.ArgumentTypeError(f"{value!r} is not {what}") from None
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """The structured result instead of the printed one."""
-    parser.add_argument("--json", action="store_true", help="print the structured result")
-
-
-def add_require_judge(parser: argparse.ArgumentParser) -> None:
-    """Rules alone are not enough: a model, a person or the caller must have judged the text."""
-    parser.add_argument(
-        "--require-judge", action="store_true", help="fail where nobody judged the meaning"
-    )
-
-
-def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
-    """Add the option for the number of entries of a list."""
-    parser.add_argument(
-        "--limit", type=whole_number(1, 100), default=default, metavar="N", help="1 to 100"
-    )
-
-
 def whole_number(low: int, high: int) -> Callable[[str], int]:
     """The type of an option that takes a whole number between two bounds, both allowed."""
 
@@ -141,6 +108,60 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
         raise argparse.ArgumentTypeError(f"{value!r} is not a whole number from {low} to {high}")
 
     return parse
+
+
+TEXT = argument("file", metavar="FILE", help="the text; - reads standard input")
+RUN = argument("run_id", metavar="RUN")
+FORMAT = argument(
+    "--as",
+    dest="as_format",
+    metavar="FORMAT",
+    help="what the text is, such as rst, latex or text; recognised when left out",
+)
+SPEC = argument("--spec", metavar="FILE", help="YAML or JSON: {validators, critics}")
+RULES = (
+    group(
+        "rules",
+        *(argument(f"--{limit.replace('_', '-')}", type=int, metavar="N") for limit in _LENGTHS),
+        argument("--require", action="append", default=[], metavar="TERM"),
+        argument("--forbid", action="append", default=[], metavar="TERM[=REPLACEMENT]"),
+        argument("--format", choices=["json", "markdown", "yaml"]),
+    ),
+    SPEC,
+)
+"""Validators: the common ones as options, all of them in a file."""
+JUDGES = (
+    argument("--critics", metavar="A,B", help="such as lint,self_refine"),
+    argument("--model", help="auto, editor, caller or provider:name"),
+    argument("--prompt", default="", metavar="P", help="what the text is for"),
+)
+"""The judge and the writer."""
+BUDGET = group(
+    "budget",
+    *(
+        argument(
+            f"--{name.replace('_', '-')}", type=partial(_number, kind), metavar="N", help=meaning
+        )
+        for name, (kind, meaning) in _LIMITS.items()
+    ),
+)
+TAGS = argument("--tag", action="append", default=[], help="a word to find the run by")
+OUT = argument("--out", metavar="FILE", help="write the text there")
+JSON = argument("--json", action="store_true", help="print the structured result")
+FILTERS = (
+    argument("--since", default="", metavar="D", help="only documents of then or later"),
+    argument("--until", default="", metavar="D", help="only documents of before"),
+    argument("--site", action="append", default=[], metavar="HOST", help="only from this host"),
+)
+"""The documents that count as evidence."""
+EVIDENCE_MODEL = argument("--model", help="who judges: auto, caller or provider:name")
+
+
+def limit(default: int) -> Argument:
+    """The number of entries of a list."""
+    return argument(
+        "--limit", type=whole_number(1, 100), default=default, metavar="N", help="1 to 100"
+    )
 
 
 def read_text(file: str) -> str:
@@ -213,6 +234,42 @@ async def closing(chain: "Chain") -> AsyncGenerator[None]:
         await chain.store.aclose()
 
 
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncGenerator[ThoughtStore]:
+    """The store of the settings, which answers; closed at the end.
+
+    Raises:
+        ConfigurationError: It cannot be opened.
+        StorageError: Not now, but it may be later.
+    """
+    async with aclosing(settings.open_store()) as store:
+        await check_store(store)
+        yield store
+
+
+@asynccontextmanager
+async def reopened(settings: Settings, run_id: str) -> AsyncGenerator[tuple[Run, "Chain"]]:
+    """A run on record, and the chain that goes on with it; closed at the end.
+
+    Raises:
+        ConfigurationError: The store or an adapter cannot be opened.
+        StorageError: The store not now, but it may be later.
+        ThoughtNotFound: There is no such run.
+    """
+    from sifaka.chain import Chain
+
+    async with opened(settings) as store:
+        run = await store.load(run_id)
+        # Those of the command that began it, or else the configured ones.
+        own = () if run.config.inquiry is None else run.config.inquiry.sources
+        async with settings.open_adapters(store, own) as adapters:
+            plugins = Plugins(settings.plugins)
+            yield (
+                run,
+                Chain.of_config(run.config, store=store, plugins=plugins, adapters=adapters),
+            )
+
+
 async def check_store(store: ThoughtStore) -> None:
     """Open the store before any work is done in vain.
 
@@ -238,11 +295,8 @@ def _spec_of(
 def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:
     if not hasattr(options, "require"):
         return
-    limits = {
-        name: getattr(options, name)
-        for name in ("max_words", "min_words", "max_chars", "min_chars")
-        if getattr(options, name) is not None
-    }
+    given = {name: getattr(options, name) for name in _LENGTHS}
+    limits = {name: value for name, value in given.items() if value is not None}
     if limits:
         yield {"type": "length", **limits}
     if options.require or options.forbid:

@@ -4,11 +4,12 @@ import io
 import json
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from sifaka.errors import ConfigurationError
+from sifaka_mcp.view.lines import one_line, visible
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -50,16 +51,37 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
-def print_line(line: str) -> bool:
-    """Print a line at once; False when the reader has left, so that there is nothing left to do.
+def say(line: str) -> None:
+    """Print a line of the program itself on standard error."""
+    print(f"sifaka: {one_line(line)}", file=sys.stderr)
+
+
+def print_lines(lines: Iterable[str]) -> bool:
+    """Print lines at once; False when the reader has left, so that there is nothing left to do.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
     """
-    with printing():
-        print(line, flush=True)
+    with printing() as stream:
+        for line in lines:
+            print(line, file=stream)
         return True
     return False
+
+
+def print_result(
+    value: "BaseModel | object", show: Callable[[TextIO], object], *, as_json: bool
+) -> None:
+    """Print the JSON of a value, or what `show` writes of it for a reader.
+
+    Raises:
+        ConfigurationError: Standard output cannot be written.
+    """
+    if as_json:
+        print_json(value)
+    else:
+        with printing() as stream:
+            show(stream)
 
 
 @contextmanager
@@ -105,8 +127,6 @@ def print_text(text: str) -> None:
     Raises:
         ConfigurationError: Standard output cannot be written.
     """
-    from sifaka_mcp.view.lines import visible
-
     with printing() as stream:
         if stream.isatty():
             print(visible(text), file=stream)

@@ -9,7 +9,7 @@ from sifaka.chain import RunResult
 from sifaka.record.inquiry import Inquiry
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.adapter_names import add_adapter_names
+from sifaka_mcp.cli.adapter_names import ADAPTERS
 from sifaka_mcp.cli.document import check_target, write_text
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
@@ -17,36 +17,32 @@ from sifaka_mcp.schemas.research import turns_in
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.research_terminal import ResearchProgress
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("question", metavar="QUESTION", help="what is to be found out")
-    parser.add_argument(
+ARGUMENTS = (
+    opt.argument("question", metavar="QUESTION", help="what is to be found out"),
+    opt.argument(
         "--mode",
         choices=["iterative", "deep", "auto"],
         default="auto",
         help="one loop of searches, or a plan and a loop for each section",
-    )
-    parser.add_argument(
-        "--history", metavar="FILE", help="the conversation before the question, as JSON"
-    )
-    add_adapter_names(parser)
-    parser.add_argument("--sections", type=opt.whole_number(1, MOST_SECTIONS), default=6)
-    parser.add_argument(
+    ),
+    opt.argument("--history", metavar="FILE", help="the conversation before the question, as JSON"),
+    *ADAPTERS,
+    opt.argument("--sections", type=opt.whole_number(1, MOST_SECTIONS), default=6),
+    opt.argument(
         "--iterations",
         type=opt.whole_number(1, MOST_ITERATIONS),
         default=3,
         help="rounds of searches for each section",
-    )
-    opt.add_budget(parser)
-    parser.add_argument("--model", help="auto, caller or provider:name")
-    parser.add_argument("--tag", action="append", default=[], help="a word to find the run by")
-    parser.add_argument("--out", metavar="FILE", help="write the report there")
-    opt.add_json(parser)
-    parser.set_defaults(run=research)
+    ),
+    opt.BUDGET,
+    opt.argument("--model", help="auto, caller or provider:name"),
+    opt.TAGS,
+    opt.argument("--out", metavar="FILE", help="write the report there"),
+    opt.JSON,
+)
 
 
-def research(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Research the question, print what became of it, and write the report where asked."""
     if options.out:
         check_target(options.out)

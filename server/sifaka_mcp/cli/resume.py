@@ -5,8 +5,7 @@ import sys
 
 import anyio
 
-from sifaka.chain import Chain, RunResult
-from sifaka.plugins import Plugins
+from sifaka.chain import RunResult
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import check_target, write_text
 from sifaka_mcp.cli.output import finish
@@ -19,42 +18,28 @@ _PAUSE = 0.2
 """Seconds between two looks at a run that another process works on."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_id", metavar="RUN")
-    parser.add_argument("--out", metavar="FILE", help="write the text there")
-    opt.add_json(parser)
-    parser.set_defaults(run=resume)
+ARGUMENTS = (opt.RUN, opt.OUT, opt.JSON)
 
 
-def resume(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Work on the run until it is done or waits for its caller."""
     if options.out:
         check_target(options.out)
-    store = settings.open_store()
     leases = FileLeases(settings.home / "running")
     key = RunKey(settings.tenant, options.run_id)
 
     async def work() -> RunResult:
-        try:
-            await opt.check_store(store)
-            run = await store.load(options.run_id)
-            plugins = Plugins(settings.plugins)
-            # Those of the command that began it, or else the configured ones.
-            own = () if run.config.inquiry is None else run.config.inquiry.sources
-            async with settings.open_adapters(store, own) as adapters:
-                chain = Chain.of_config(run.config, store=store, plugins=plugins, adapters=adapters)
+        async with opt.reopened(settings, options.run_id) as (run, chain):
+            try:
                 # What another process of this machine works on is waited for, not asked for twice.
                 while not await leases.claim(key):  # noqa: ASYNC110 - its end is no event here
                     await anyio.sleep(_PAUSE)
                 with progress_of(run, sys.stderr) as progress:
-                    return await chain.resume(options.run_id, listen=progress.show)
-        finally:
-            await leases.let_go(key)
-            await store.aclose()
+                    return await chain.resume(run.run_id, listen=progress.show)
+            finally:
+                await leases.let_go(key)
 
-    with resumable(options, settings, options.out) as started, termination_interrupts():
-        started.append(options.run_id)
+    with resumable(options, settings, options.out, options.run_id), termination_interrupts():
         result = anyio.run(work)
     if options.out and result.text:
         write_text(options.out, result.text)

@@ -148,13 +148,14 @@ def _question(text: str, issue: Issue, number: str) -> Text:
     ends = (text.find(mark, end) for mark in _ENDS)
     last = min((place + 1 for place in ends if place >= 0), default=len(text))
     first, last = max(first, start - _AROUND), min(last, end + _AROUND)
-    question = Text(f"{number} {issue.rule}: {visible(issue.message)}\n", style="bold")
-    question.append(f"  {_flat(text[first:start]).lstrip()}", style="not bold")
-    question.append(f"[-{_flat(text[start:end])}-]", style="not bold red")
-    question.append(f"{{+{_flat(issue.fix or '')}+}}", style="not bold green")
-    question.append(_flat(text[end:last]).rstrip(), style="not bold")
-    question.append(f"\n  {KEYS}", style="not bold dim")
-    return question
+    return Text.assemble(
+        (f"{number} {issue.rule}: {visible(issue.message)}\n", "bold"),
+        f"  {_flat(text[first:start]).lstrip()}",
+        (f"[-{_flat(text[start:end])}-]", "red"),
+        (f"{{+{_flat(issue.fix or '')}+}}", "green"),
+        _flat(text[end:last]).rstrip(),
+        (f"\n  {KEYS}", "dim"),
+    )
 
 
 def _flat(text: str) -> str:

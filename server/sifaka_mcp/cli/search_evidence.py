@@ -7,17 +7,15 @@ from collections.abc import Sequence
 import anyio
 
 from sifaka.errors import SourceError
-from sifaka.evidence.model import EvidenceProgress
 from sifaka.tasks.evidence import (
     EvidenceOptions,
-    HearEvidence,
     plan_search,
     search_each,
     search_evidence,
 )
 from sifaka.tasks.verification import check_options
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.adapter_names import add_adapter_names
+from sifaka_mcp.cli.adapter_names import ADAPTERS
 from sifaka_mcp.cli.output import print_json, print_text
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, as_csv, as_json_lines
@@ -25,34 +23,33 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.evidence_text import found_evidence, step_of
 from sifaka_mcp.view.progress import TerminalProgress
 
+ARGUMENTS = (
+    opt.argument("questions", metavar="QUESTION", nargs="+", help="each a search of its own"),
+    *ADAPTERS,
+    opt.argument("--plan", action="store_true", help="queries and criteria, no search"),
+    opt.argument("--no-decompose", action="store_true", help="search for the question as it is"),
+    opt.argument("--no-verify", action="store_true", help="rank the documents, ask no model"),
+    opt.group(
+        "evidence",
+        *opt.FILTERS,
+        opt.argument(
+            "--max-results",
+            type=opt.whole_number(1, 100),
+            default=10,
+            metavar="N",
+            help="documents",
+        ),
+    ),
+    opt.EVIDENCE_MODEL,
+    opt.either(
+        opt.argument("--csv", action="store_true", help="print a table with a row a document"),
+        opt.argument("--jsonl", action="store_true", help="print a JSON object a document"),
+        opt.JSON,
+    ),
+)
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("questions", metavar="QUESTION", nargs="+", help="each a search of its own")
-    add_adapter_names(parser)
-    parser.add_argument("--plan", action="store_true", help="queries and criteria, no search")
-    parser.add_argument(
-        "--no-decompose", action="store_true", help="search for the question as it is"
-    )
-    parser.add_argument("--no-verify", action="store_true", help="rank the documents, ask no model")
-    where = parser.add_argument_group("evidence")
-    where.add_argument("--since", default="", metavar="D", help="only documents of then or later")
-    where.add_argument("--until", default="", metavar="D", help="only documents of before")
-    where.add_argument(
-        "--site", action="append", default=[], metavar="HOST", help="only from this host"
-    )
-    where.add_argument(
-        "--max-results", type=opt.whole_number(1, 100), default=10, metavar="N", help="documents"
-    )
-    parser.add_argument("--model", help="who judges: auto, caller or provider:name")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--csv", action="store_true", help="print a table with a row a document")
-    form.add_argument("--jsonl", action="store_true", help="print a JSON object a document")
-    form.add_argument("--json", action="store_true", help="print the structured result")
-    parser.set_defaults(run=search)
 
-
-def search(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print what was found; 0 when each question has evidence that is not rejected."""
     checked = check_options(
         adapters=options.chosen_adapters,
@@ -76,8 +73,12 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
                     plans = [await plan_search(chain, question) for question in questions]
                     return [EvidenceSearchOut.of_plan(plan) for plan in plans]
                 if len(questions) == 1:
-                    hear = _telling(progress)
-                    found = await search_evidence(chain, questions[0], options=chosen, hear=hear)
+                    found = await search_evidence(
+                        chain,
+                        questions[0],
+                        options=chosen,
+                        hear=lambda step: progress.tell(step_of(step)),
+                    )
                     return [EvidenceSearchOut.of(found)]
                 entries = await search_each(chain, questions, options=chosen)
         failed = [f"{each.question!r}: {each.error}" for each in entries if each.error]
@@ -92,13 +93,6 @@ def search(options: argparse.Namespace, settings: Settings) -> int:
         return 0
     useful = [any(e.classification != "reject" for e in each.evidence) for each in outs]
     return 0 if all(useful) else 1
-
-
-def _telling(progress: TerminalProgress) -> HearEvidence:
-    async def tell(step: EvidenceProgress) -> None:
-        await progress.tell(step_of(step))
-
-    return tell
 
 
 def _print(outs: Sequence[EvidenceSearchOut], options: argparse.Namespace) -> None:

@@ -8,40 +8,41 @@ import anyio
 
 from sifaka.errors import ConfigurationError
 from sifaka.extras import installed, require
-from sifaka_mcp.cli.options import whole_number
+from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.signals import interruption_ends_the_process
 from sifaka_mcp.garbage import loading
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import MAX_PORT
 from sifaka_mcp.telemetry import exported
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("--transport", choices=["stdio", "http"], default="stdio")
-    parser.add_argument("--host", default="127.0.0.1", help="for http")
-    parser.add_argument(
-        "--port", type=whole_number(0, MAX_PORT), default=8000, help="for http; 0 takes a free one"
-    )
-    parser.add_argument("--toolsets", help="comma-separated: refine, recall")
-    parser.add_argument(
+ARGUMENTS = (
+    opt.argument("--transport", choices=["stdio", "http"], default="stdio"),
+    opt.argument("--host", default="127.0.0.1", help="for http"),
+    opt.argument(
+        "--port",
+        type=opt.whole_number(0, MAX_PORT),
+        default=8000,
+        help="for http; 0 takes a free one",
+    ),
+    opt.argument("--toolsets", help="comma-separated: refine, recall"),
+    opt.argument(
         "--read-only",
         action="store_true",
         default=None,
         help="only tools that change nothing; the store is never written to",
-    )
-    parser.add_argument("--model", help="what `auto` means: provider:name")
-    parser.add_argument("--auth-tokens-file", help="for http: who is let in, see `sifaka token`")
-    parser.add_argument(
+    ),
+    opt.argument("--model", help="what `auto` means: provider:name"),
+    opt.argument("--auth-tokens-file", help="for http: who is let in, see `sifaka token`"),
+    opt.argument(
         "--allow-anonymous",
         action="store_true",
         default=None,
         help="for http: accept requests without a token from other machines",
-    )
-    parser.set_defaults(run=serve)
+    ),
+)
 
 
-def serve(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Serve until the client leaves or the process is told to stop.
 
     Raises:

@@ -79,7 +79,7 @@ def _interrupts_have_a_handler() -> Generator[None]:
 
 @contextmanager
 def resumable(
-    options: argparse.Namespace, settings: "Settings", target: str | None = None
+    options: argparse.Namespace, settings: "Settings", target: str | None = None, *known: str
 ) -> Generator[list[str]]:
     """Within it Ctrl-C prints the command that goes on with the run.
 
@@ -87,11 +87,12 @@ def resumable(
         options: Those of the command that is interrupted.
         settings: Those of the process; a store in memory leaves nothing to go on with.
         target: The file that the text is to be written to.
+        known: The id of the run, where it is on record already.
 
     Returns:
         The list to put the run's id into once the run is on record.
     """
-    runs: list[str] = []
+    runs = [*known]
     try:
         yield runs
     except Terminated:

@@ -5,9 +5,8 @@ import sys
 
 import anyio
 
-from sifaka.chain import Chain, Submission
+from sifaka.chain import Submission
 from sifaka.errors import ConfigurationError
-from sifaka.plugins import Plugins
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
@@ -15,54 +14,39 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.lines import flat
 from sifaka_mcp.view.research_terminal import progress_of
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_id", metavar="RUN")
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="the whole new version, - for stdin"
-    )
-    parser.add_argument(
+ARGUMENTS = (
+    opt.RUN,
+    opt.argument("file", metavar="FILE", nargs="?", help="the whole new version, - for stdin"),
+    opt.argument(
         "--parent", metavar="VERSION", help="the version it revises; by default the best one"
-    )
-    parser.add_argument(
+    ),
+    opt.argument(
         "--accept", action="store_true", help="keep the text as it is, and decline what is left"
-    )
-    parser.add_argument("--reason", help="why what is left stays as it is")
-    opt.add_json(parser)
-    parser.set_defaults(run=submit)
+    ),
+    opt.argument("--reason", help="why what is left stays as it is"),
+    opt.JSON,
+)
 
 
-def submit(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Take the version in, and work on the run until it is done or waits again."""
     if options.file is None and not options.accept:
         raise ConfigurationError("there is no version to submit", "name a FILE, or give --accept")
     text = "" if options.file is None else opt.read_text(options.file)
-    store = settings.open_store()
 
     async def work() -> Submission:
-        try:
-            await opt.check_store(store)
-            run = await store.load(options.run_id)
-            own = () if run.config.inquiry is None else run.config.inquiry.sources
-            async with settings.open_adapters(store, own) as adapters:
-                chain = Chain.of_config(
-                    run.config, store=store, plugins=Plugins(settings.plugins), adapters=adapters
+        async with opt.reopened(settings, options.run_id) as (run, chain):
+            with progress_of(run, sys.stderr) as progress:
+                return await chain.submit(
+                    run.run_id,
+                    options.parent or run.champion_id or "",
+                    text,
+                    accept=options.accept,
+                    reason=options.reason,
+                    listen=progress.show,
                 )
-                with progress_of(run, sys.stderr) as progress:
-                    return await chain.submit(
-                        run.run_id,
-                        options.parent or run.champion_id or "",
-                        text,
-                        accept=options.accept,
-                        reason=options.reason,
-                        listen=progress.show,
-                    )
-        finally:
-            await store.aclose()
 
-    with resumable(options, settings, None) as started, termination_interrupts():
-        started.append(options.run_id)
+    with resumable(options, settings, None, options.run_id), termination_interrupts():
         result = anyio.run(work)
     told = "accepted" if result.accepted else "not accepted"
     print(f"{told}: {flat(result.reason)}" if result.reason else told, file=sys.stderr)

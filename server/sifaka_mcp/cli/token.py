@@ -1,27 +1,23 @@
 """`sifaka token`: let a tenant in over HTTP."""
 
 import argparse
-import sys
 from datetime import UTC, datetime
 
 from sifaka._internal.durations import parse_duration
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.cli.output import print_line
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.output import print_lines, say
 from sifaka_mcp.settings import Settings
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("name", help="the tenant: its holder sees and writes the runs of it")
-    parser.add_argument("--expires", metavar="AGE", help="when it ends: 12h, 90d; never without")
-    parser.add_argument("--scopes", help="comma-separated: sifaka:read, sifaka:write; all without")
-    parser.add_argument(
-        "--auth-tokens-file", help="what the server is told too; made if it is not there"
-    )
-    parser.set_defaults(run=token)
+ARGUMENTS = (
+    opt.argument("name", help="the tenant: its holder sees and writes the runs of it"),
+    opt.argument("--expires", metavar="AGE", help="when it ends: 12h, 90d; never without"),
+    opt.argument("--scopes", help="comma-separated: sifaka:read, sifaka:write; all without"),
+    opt.argument("--auth-tokens-file", help="what the server is told too; made if it is not there"),
+)
 
 
-def token(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print a new token, once, and keep its hash.
 
     Raises:
@@ -52,11 +48,8 @@ def token(options: argparse.Namespace, settings: Settings) -> int:
     except ValueError as error:
         raise ConfigurationError(str(error), "see `sifaka token --help`") from None
     add_grant(path, grant)
-    print_line(made)
-    print(
-        f"sifaka: {path} has its hash; the token is not kept anywhere, and not shown again",
-        file=sys.stderr,
-    )
+    print_lines([made])
+    say(f"{path} has its hash; the token is not kept anywhere, and not shown again")
     return 0
 
 

@@ -8,7 +8,8 @@ from typing import TextIO
 
 from sifaka._internal.masking import masked
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.cli.output import printing
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.output import print_lines
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.folders import config_folder
 from sifaka_mcp.settings.project import FILE, OF_THE_USER, ProjectFile, canonical, read_project
@@ -20,16 +21,15 @@ _DONE, _DECLINED = 0, 2
 _UNSHOWN = frozenset({"adapter_keys", "state_keys"})
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", default=".", help="here if none")
-    parser.add_argument("--yes", action="store_true", help="trust it without asking")
-    parser.add_argument("--revoke", action="store_true", help="trust it no more")
-    parser.add_argument("--list", action="store_true", help="show the folders that are trusted")
-    parser.set_defaults(run=trust)
+ARGUMENTS = (
+    opt.argument("folder", metavar="FOLDER", nargs="?", default=".", help="here if none"),
+    opt.argument("--yes", action="store_true", help="trust it without asking"),
+    opt.argument("--revoke", action="store_true", help="trust it no more"),
+    opt.argument("--list", action="store_true", help="show the folders that are trusted"),
+)
 
 
-def trust(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Show what the file of a folder would set, ask, and keep its hash and those of its files.
 
     Raises:
@@ -95,6 +95,4 @@ def _is_wanted() -> bool:
 
 
 def _print_lines(lines: Iterable[str]) -> None:
-    with printing() as stream:
-        for line in lines:
-            print(visible(flat(line)), file=stream)
+    print_lines(visible(flat(line)) for line in lines)

@@ -9,22 +9,20 @@ from sifaka.errors import ConfigurationError
 from sifaka.plugins import Plugins
 from sifaka.tasks import validate as check
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.output import print_result
 from sifaka_mcp.schemas.verdicts import ValidateOut
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.terminal import show_verdicts
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    opt.add_text(parser)
-    opt.add_rules(parser)
-    parser.add_argument("--original", metavar="FILE", help="what `preserve` compares with")
-    opt.add_json(parser)
-    parser.set_defaults(run=validate)
+ARGUMENTS = (
+    opt.TEXT,
+    *opt.RULES,
+    opt.argument("--original", metavar="FILE", help="what `preserve` compares with"),
+    opt.JSON,
+)
 
 
-def validate(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print every validator's verdict; 0 when all required ones pass."""
     text = opt.read_text(options.file)
     rules, plugins = opt.rules_of(options), Plugins(settings.plugins)
@@ -32,9 +30,6 @@ def validate(options: argparse.Namespace, settings: Settings) -> int:
         raise ConfigurationError("there are no rules", "give some, such as --max-words 120")
     original = opt.read_text(options.original) if options.original else ""
     report = anyio.run(partial(check, text, rules, original=original, plugins=plugins))
-    if options.json:
-        print_json(ValidateOut.of(report))
-    else:
-        with printing() as stream:
-            show_verdicts(report.results, stream)
+    shown = partial(show_verdicts, report.results)
+    print_result(ValidateOut.of(report), shown, as_json=options.json)
     return 0 if report.passed else 1

@@ -2,7 +2,9 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import anyio
 
@@ -11,8 +13,8 @@ from sifaka.errors import ConfigurationError
 from sifaka.record.claims import ClaimReport
 from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.adapter_names import add_adapter_names
-from sifaka_mcp.cli.output import print_json, printing
+from sifaka_mcp.cli.adapter_names import ADAPTERS
+from sifaka_mcp.cli.output import print_result
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.schemas.evidence import SourceIn, VerifyOut, documents_of
 from sifaka_mcp.settings import Settings
@@ -20,49 +22,45 @@ from sifaka_mcp.view.evidence_terminal import show_verification
 from sifaka_mcp.view.evidence_text import verification
 from sifaka_mcp.view.progress import TerminalProgress
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    opt.add_text(parser)
-    add_adapter_names(parser)
-    where = parser.add_argument_group("evidence")
-    where.add_argument(
-        "--source",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a document to hold the claims against; nothing else is searched unless named",
-    )
-    where.add_argument("--since", default="", metavar="D", help="only documents of then or later")
-    where.add_argument("--until", default="", metavar="D", help="only documents of before")
-    where.add_argument(
-        "--site", action="append", default=[], metavar="HOST", help="only from this host"
-    )
-    where.add_argument(
-        "--max-documents",
-        type=opt.whole_number(1, MOST_DOCUMENTS),
-        default=4,
-        metavar="N",
-        help="for each claim",
-    )
-    where.add_argument(
-        "--max-claims",
-        type=opt.whole_number(1, MOST_CLAIMS),
-        default=20,
-        metavar="N",
-        help="of the text, those that need evidence most",
-    )
-    parser.add_argument("--model", help="who judges: auto, caller or provider:name")
-    parser.add_argument(
+ARGUMENTS = (
+    opt.TEXT,
+    *ADAPTERS,
+    opt.group(
+        "evidence",
+        opt.argument(
+            "--source",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="a document to hold the claims against; nothing else is searched unless named",
+        ),
+        *opt.FILTERS,
+        opt.argument(
+            "--max-documents",
+            type=opt.whole_number(1, MOST_DOCUMENTS),
+            default=4,
+            metavar="N",
+            help="for each claim",
+        ),
+        opt.argument(
+            "--max-claims",
+            type=opt.whole_number(1, MOST_CLAIMS),
+            default=20,
+            metavar="N",
+            help="of the text, those that need evidence most",
+        ),
+    ),
+    opt.EVIDENCE_MODEL,
+    opt.argument(
         "--allow-unverified",
         action="store_true",
         help="exit 0 also when no claim could be verified",
-    )
-    opt.add_json(parser)
-    parser.set_defaults(run=verify)
+    ),
+    opt.JSON,
+)
 
 
-def verify(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print what is known about each claim; 0 when none is contradicted and some were judged."""
     if options.file == "-" and "-" in options.source:
         raise ConfigurationError("standard input is read once", "name a file for the text")
@@ -88,7 +86,7 @@ def verify(options: argparse.Namespace, settings: Settings) -> int:
 
     with termination_interrupts():
         out = VerifyOut.of(anyio.run(work))
-    _print(out, as_json=options.json)
+    print_result(out, partial(_show, out), as_json=options.json)
     open_ = bool(out.verdicts) and all(each.verdict == "unverified" for each in out.verdicts)
     return 1 if out.blocking or (open_ and not options.allow_unverified) else 0
 
@@ -100,12 +98,8 @@ def _source(name: str) -> SourceIn:
     return SourceIn(text=text, title="standard input" if name == "-" else Path(name).name)
 
 
-def _print(out: VerifyOut, *, as_json: bool) -> None:
-    if as_json:
-        print_json(out)
-        return
-    with printing() as stream:
-        if stream.isatty():
-            show_verification(out, stream)
-        else:
-            print(verification(out), file=stream)
+def _show(out: VerifyOut, stream: TextIO) -> None:
+    if stream.isatty():
+        show_verification(out, stream)
+    else:
+        print(verification(out), file=stream)

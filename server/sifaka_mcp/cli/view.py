@@ -11,26 +11,22 @@ from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import check_target, write_text
-from sifaka_mcp.cli.output import printing
+from sifaka_mcp.cli.output import print_lines
 from sifaka_mcp.settings import Settings
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument("run_id", metavar="RUN", nargs="?", default="", help="the latest if none")
-    parser.add_argument("--html", metavar="FILE", help="write the page there and open nothing")
-    parser.set_defaults(run=view)
+ARGUMENTS = (
+    opt.argument("run_id", metavar="RUN", nargs="?", default="", help="the latest if none"),
+    opt.argument("--html", metavar="FILE", help="write the page there and open nothing"),
+)
 
 
-def view(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Write the page of a run, and open it unless a file was named."""
     if options.html:
         check_target(options.html)
-    store = settings.open_store()
 
     async def work() -> Run:
-        try:
-            await opt.check_store(store)
+        async with opt.opened(settings) as store:
             run_id = options.run_id
             if not run_id:
                 latest = (await store.recent(limit=1)).runs
@@ -38,16 +34,13 @@ def view(options: argparse.Namespace, settings: Settings) -> int:
                     raise ConfigurationError("there is no run yet", "make one: sifaka improve FILE")
                 run_id = latest[0].run_id
             return await store.load(run_id)
-        finally:
-            await store.aclose()
 
-    run = anyio.run(work)
+    shown = anyio.run(work)
     from sifaka_mcp.ui.pages import page_of
 
-    target = options.html or _own_file(run.run_id)
-    write_text(target, page_of(run).html)
-    with printing() as stream:
-        print(target, file=stream)
+    target = options.html or _own_file(shown.run_id)
+    write_text(target, page_of(shown).html)
+    print_lines([target])
     if not options.html:
         webbrowser.open(Path(target).as_uri())
     return 0

@@ -7,7 +7,7 @@ import anyio
 
 from sifaka.errors import ConfigurationError
 from sifaka.extras import install
-from sifaka_mcp.cli.options import whole_number
+from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.garbage import collect_less
 from sifaka_mcp.settings import Settings
@@ -15,17 +15,16 @@ from sifaka_mcp.settings import Settings
 _MOST = 10_000
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument(
+ARGUMENTS = (
+    opt.argument(
         "--concurrency",
-        type=whole_number(1, _MOST),
+        type=opt.whole_number(1, _MOST),
         help="runs at the same time; by default as SIFAKA_MAX_RUNS says",
-    )
-    parser.set_defaults(run=worker)
+    ),
+)
 
 
-def worker(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Work on runs until the process is told to stop; what is not done then goes to another worker.
 
     Raises:

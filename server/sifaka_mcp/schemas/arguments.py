@@ -141,28 +141,25 @@ ValidatorList = Annotated[
 ]
 
 
-def _critic() -> JsonSchemaValue:
-    from sifaka.critics import CRITICS
-
-    text: JsonSchemaValue = {"type": "string"}
-    return {
-        "type": "object",
-        "required": ["type"],
-        "properties": {
-            "type": {"type": "string", "enum": [kind for kind in CRITICS if kind not in UNLISTED]},
-            "rubric": text,
-            "principles": {"type": "array", "items": text},
-            "roles": {"type": "array", "items": text},
-            "n": {"type": "integer"},
-        },
-    }
-
-
 class _ListedCritic:
     """Lists a critic as an object, in place of which its name is taken."""
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: object) -> JsonSchemaValue:
-        return _critic()
+        from sifaka.critics import CRITICS
+
+        text: JsonSchemaValue = {"type": "string"}
+        kinds = [kind for kind in CRITICS if kind not in UNLISTED]
+        return {
+            "type": "object",
+            "required": ["type"],
+            "properties": {
+                "type": {"type": "string", "enum": kinds},
+                "rubric": text,
+                "principles": {"type": "array", "items": text},
+                "roles": {"type": "array", "items": text},
+                "n": {"type": "integer"},
+            },
+        }
 
 
 def _critic_as_meant(spec: object) -> object:

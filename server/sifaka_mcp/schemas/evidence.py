@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import GIVEN, moment
 from sifaka.record.claims import (
-    ClaimEvidence,
     ClaimReport,
     ClaimStatus,
     ClaimVerdict,
@@ -19,6 +18,7 @@ from sifaka.record.thought import Document
 from sifaka.text.input import MAX_TEXT, check_text
 from sifaka_mcp.schemas.arguments import knows
 from sifaka_mcp.schemas.verdicts import UsageOut
+from sifaka_mcp.schemas.wire import Moment, Relevance, Wire, taken
 
 MOST_SOURCES = 50
 _LONGEST_TITLE, _LONGEST_URL = 500, 2_000
@@ -97,7 +97,7 @@ def documents_of(sources: Sequence[SourceIn] | None) -> tuple[Document, ...]:
 JudgementIn = Annotated[Judgement, knows(*Judgement.model_fields)]
 
 
-class EvidenceOut(BaseModel):
+class EvidenceOut(Wire):
     """What one document says about a claim."""
 
     stance: Stance
@@ -106,57 +106,26 @@ class EvidenceOut(BaseModel):
     """What does not agree between the claim and the quote."""
     title: str
     url: str
-    id: str
+    id: str = Field(validation_alias=AliasChoices("id", "document_id"))
     """A path with its page, or the number that the source gives it."""
     adapter: str
-    published: str | None
-    retrieved_at: str | None
-    score: float | None
-
-    @classmethod
-    def of(cls, evidence: ClaimEvidence) -> Self:
-        """The wire form."""
-        return cls(
-            stance=evidence.stance,
-            quote=evidence.quote,
-            flag=evidence.flag,
-            title=evidence.title,
-            url=evidence.url,
-            id=evidence.document_id,
-            adapter=evidence.adapter,
-            published=evidence.published.isoformat() if evidence.published else None,
-            retrieved_at=evidence.retrieved_at.isoformat() if evidence.retrieved_at else None,
-            score=None if evidence.score is None else float(f"{evidence.score:.4g}"),
-        )
+    published: Moment | None
+    retrieved_at: Moment | None
+    score: Relevance | None
 
 
-class ClaimOut(BaseModel):
+class ClaimOut(Wire):
     """One claim and its verdict."""
 
-    claim: str
-    quote: str
-    start: int | None
-    end: int | None
+    claim: str = taken("claim", "claim", "text")
+    quote: str = taken("quote", "claim", "quote")
+    start: int | None = taken("start", "claim", "start")
+    end: int | None = taken("end", "claim", "end")
     verdict: ClaimStatus
     reason: str
     evidence: list[EvidenceOut]
-    checked_at: str
+    checked_at: Moment
     reused: bool
-
-    @classmethod
-    def of(cls, verdict: ClaimVerdict) -> Self:
-        """The wire form."""
-        return cls(
-            claim=verdict.claim.text,
-            quote=verdict.claim.quote,
-            start=verdict.claim.start,
-            end=verdict.claim.end,
-            verdict=verdict.verdict,
-            reason=verdict.reason,
-            evidence=[EvidenceOut.of(each) for each in verdict.evidence],
-            checked_at=verdict.checked_at.isoformat(),
-            reused=verdict.reused,
-        )
 
 
 class CountsOut(BaseModel):

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 
 from sifaka.evidence.classify import explained
 from sifaka.evidence.model import (
-    Assessment,
     Classification,
     Criterion,
     Evidence,
@@ -21,6 +20,7 @@ from sifaka.evidence.model import (
 )
 from sifaka.evidence.passages import excerpt
 from sifaka_mcp.schemas.verdicts import UsageOut
+from sifaka_mcp.schemas.wire import Wire
 
 _PASSAGE = 700
 """Characters of a document that are shown where no model has quoted it."""
@@ -50,7 +50,7 @@ class CriterionOut(BaseModel):
         )
 
 
-class JudgementOut(BaseModel):
+class JudgementOut(Wire):
     """The judgement of a document on one criterion."""
 
     criterion: str
@@ -58,17 +58,6 @@ class JudgementOut(BaseModel):
     contradicts: bool
     quotes: list[str]
     flags: list[str]
-
-    @classmethod
-    def of(cls, assessment: Assessment) -> Self:
-        """The wire form."""
-        return cls(
-            criterion=assessment.criterion,
-            judgement=assessment.judgement,
-            contradicts=assessment.contradicts,
-            quotes=list(assessment.quotes),
-            flags=list(assessment.flags),
-        )
 
 
 class FoundOut(BaseModel):

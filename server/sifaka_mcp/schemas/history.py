@@ -1,51 +1,45 @@
 """Past runs, on the wire."""
 
-from typing import Self
+from collections.abc import Iterable
+from typing import Annotated, Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, Field
 
-from sifaka.record.entries import RunStatus, StopReason
-from sifaka.record.run import Run, RunSummary
+from sifaka.record.entries import Recovered, RunStatus, StopReason
+from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.protocol import Hit
 from sifaka.tasks import History
 from sifaka_mcp.schemas.texts import HunkOut, changes
 from sifaka_mcp.schemas.verdicts import CritiqueOut, DifferenceOut, UsageOut, ValidationOut
+from sifaka_mcp.schemas.wire import Moment, Relevance, Wire, taken
 
 
-class RunOut(BaseModel):
-    """A run in a few words."""
+def _errors(recoveries: Iterable[object]) -> list[object]:
+    return [each.error if isinstance(each, Recovered) else each for each in recoveries]
+
+
+class RunState(Wire):
+    """How far a run is."""
 
     run_id: str
     status: RunStatus
     passed: bool
     stop_reason: StopReason | None
-    champion_id: str | None
-    model: str
-    usage: UsageOut
-    created_at: str
-    updated_at: str
-    branch_of: str | None = None
-    recoveries: list[str] = []
-    compared_with_original: str | None = None
 
-    @classmethod
-    def of(cls, run: Run) -> "RunOut":
-        """The wire form."""
-        return cls(
-            run_id=run.run_id,
-            status=run.status,
-            passed=run.passed,
-            stop_reason=run.stop_reason,
-            champion_id=run.champion_id,
-            model=run.config.model,
-            usage=UsageOut.of(run.usage),
-            created_at=run.created_at.isoformat(),
-            updated_at=run.updated_at.isoformat(),
-            branch_of=run.branch_of,
-            recoveries=[recovery.error for recovery in run.recoveries],
-            compared_with_original=run.ending.decision.reason if run.ending else None,
-        )
+
+class RunOut(RunState):
+    """A run in a few words."""
+
+    champion_id: str | None
+    model: str = taken("model", "config", "model")
+    usage: UsageOut
+    created_at: Moment
+    updated_at: Moment
+    branch_of: str | None = None
+    recoveries: Annotated[list[str], BeforeValidator(_errors)] = Field([])
+    compared_with_original: str | None = taken(
+        "compared_with_original", "ending", "decision", "reason", default=None
+    )
 
 
 class ThoughtOut(BaseModel):
@@ -63,7 +57,7 @@ class ThoughtOut(BaseModel):
     critic_feedback: list[CritiqueOut]
     diff: list[HunkOut]
     usage: UsageOut
-    created_at: str
+    created_at: Moment
     text: str | None = None
 
     @classmethod
@@ -89,52 +83,23 @@ class ThoughtOut(BaseModel):
         )
 
 
-class RunLine(BaseModel):
+class RunLine(RunState):
     """One run in a list."""
 
-    run_id: str
-    status: RunStatus
-    passed: bool
-    stop_reason: StopReason | None
     iterations: int
     excerpt: str
-    created_at: str
-    updated_at: str
-
-    @classmethod
-    def of(cls, summary: RunSummary) -> "RunLine":
-        """The wire form."""
-        return cls(
-            run_id=summary.run_id,
-            status=summary.status,
-            passed=summary.passed,
-            stop_reason=summary.stop_reason,
-            iterations=summary.iterations,
-            excerpt=summary.excerpt,
-            created_at=summary.created_at.isoformat(),
-            updated_at=summary.updated_at.isoformat(),
-        )
+    created_at: Moment
+    updated_at: Moment
 
 
-class HitOut(BaseModel):
+class HitOut(Wire):
     """One past version that matches."""
 
     run_id: str
     thought_id: str
-    score: float
+    score: Relevance
     snippet: str
-    created_at: str
-
-    @classmethod
-    def of(cls, hit: Hit) -> "HitOut":
-        """The wire form."""
-        return cls(
-            run_id=hit.run_id,
-            thought_id=hit.thought_id,
-            score=float(f"{hit.score:.4g}"),
-            snippet=hit.snippet,
-            created_at=hit.created_at.isoformat(),
-        )
+    created_at: Moment
 
 
 class HistoryOut(BaseModel):

@@ -162,8 +162,8 @@ def response(
 
 
 def _judged(evidence: Evidence, plan: SearchPlan, classify: bool) -> dict[str, Any]:
-    summary = explained(evidence, plan.criteria)
-    told: dict[str, Any] = {
+    scored = {"classification": evidence.classification, "weighted_score": evidence.score}
+    return {
         "result": _item(evidence.document),
         "validation": {
             "criteria_assessment": [
@@ -175,13 +175,10 @@ def _judged(evidence: Evidence, plan: SearchPlan, classify: bool) -> dict[str, A
                 }
                 for each in evidence.assessments
             ],
-            "summary": summary,
+            "summary": explained(evidence, plan.criteria),
         },
+        **(scored if classify else {}),
     }
-    if classify:
-        scored = {"classification": evidence.classification, "weighted_score": evidence.score}
-        told |= scored
-    return told
 
 
 def _item(document: SourceDocument) -> dict[str, Any]:

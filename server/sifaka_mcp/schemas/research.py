@@ -12,7 +12,7 @@ from sifaka.record.entries import Researched
 from sifaka.record.inquiry import Turn
 from sifaka.record.run import Run
 from sifaka.text.input import MAX_TEXT, check_text
-from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut
+from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut, fields_of
 from sifaka_mcp.schemas.texts import TextOut
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -102,7 +102,9 @@ class ResearchedOut(BaseModel):
         inquiry = run.config.inquiry
         mode = "auto" if inquiry is None else inquiry.mode
         if not told:
-            return cls(mode=_mode_on_record(run) or mode, sections=list(_sections_so_far(run)))
+            begun = next((each.state for each in run.research if each.step == "started"), _NOTHING)
+            sections = list(_sections_so_far(run, begun.get("outline")))
+            return cls(mode=str(begun.get("mode", "")) or mode, sections=sections)
         return cls(
             mode=str(told.get("mode", mode)),
             partial=bool(told.get("partial")),
@@ -119,12 +121,6 @@ class ResearchOut(ImproveOut):
 
     research: ResearchedOut
 
-    @classmethod
-    def of_run(cls, result: RunResult, text: TextOut) -> "ResearchOut":
-        """The wire form."""
-        fields, accepted = cls._fields(result, text), len(result.findings.accepted)
-        return cls(**fields, accepted=accepted, research=ResearchedOut.of(result))
-
 
 class ResearchSubmitOut(SubmitOut):
     """A run of research after a version of its report was handed in."""
@@ -139,24 +135,24 @@ def out_of(result: RunResult, text: TextOut | None = None) -> RunAnswer:
         result: The run.
         text: Its text in the answer; by default all of it, with the changes from version 0.
     """
-    told = TextOut.whole(result) if text is None else text
+    fields = fields_of(result, TextOut.whole(result) if text is None else text)
+    models: tuple[type[RunAnswer], type[RunAnswer]] = (ImproveOut, ResearchOut)
+    fields["accepted"] = len(result.findings.accepted)
     if isinstance(result, Submission):
-        return _out_of_submission(result, told)
-    is_researched = result.run.config.inquiry is not None
-    return (ResearchOut if is_researched else ImproveOut).of_run(result, told)
+        models = (SubmitOut, ResearchSubmitOut)
+        fields |= {"accepted": result.accepted, "reason": result.reason}
+    plain, researched = models
+    if result.run.config.inquiry is None:
+        return plain.model_validate(fields)
+    return researched.model_validate({**fields, "research": ResearchedOut.of(result)})
 
 
-def _out_of_submission(submission: Submission, text: TextOut) -> SubmitOut:
-    out = SubmitOut.of_submission(submission, text)
-    if submission.run.config.inquiry is None:
-        return out
-    fields = {name: getattr(out, name) for name in SubmitOut.model_fields}
-    return ResearchSubmitOut(**fields, research=ResearchedOut.of(submission))
-
-
-def _sections_so_far(run: Run) -> Iterator[SectionOut]:
+def _sections_so_far(run: Run, outline: object) -> Iterator[SectionOut]:
     """The sections of a report that is not written yet, as the steps on record tell of them."""
-    titles = dict(enumerate(_outline_on_record(run)))
+    planned = _list(_mapping(outline).get("sections", outline))
+    titles = {
+        n: str(_mapping(each).get("title", "")) or str(each) for n, each in enumerate(planned)
+    }
     begun: dict[int, SectionOut] = {}
     for entry in run.research:
         if entry.section is not None:
@@ -176,20 +172,6 @@ def _section_after(entry: Researched) -> SectionOut:
         error=None if error is None else str(error),
         iterations=entry.iteration,
     )
-
-
-def _outline_on_record(run: Run) -> list[str]:
-    outline = _started(run).get("outline")
-    named = _list(_mapping(outline).get("sections", outline))
-    return [str(_mapping(each).get("title", "")) or str(each) for each in named]
-
-
-def _mode_on_record(run: Run) -> str:
-    return str(_started(run).get("mode", ""))
-
-
-def _started(run: Run) -> Mapping[str, object]:
-    return next((entry.state for entry in run.research if entry.step == "started"), _NOTHING)
 
 
 # The record may be of a researcher that is not built in.

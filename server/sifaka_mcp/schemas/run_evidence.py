@@ -73,7 +73,7 @@ class RunEvidenceOut(BaseModel):
             run_id=run.run_id,
             champion_id=run.champion_id,
             versions=[each for each in versions if each.verdicts or each.documents],
-            sources=sources.all,
+            sources=list(sources.found.values()),
         )
 
 
@@ -81,11 +81,7 @@ class _Sources:
     """The sources in the order in which they are met, each under an id of its own."""
 
     def __init__(self) -> None:
-        self._found: dict[str, SourceOut] = {}
-
-    @property
-    def all(self) -> list[SourceOut]:
-        return list(self._found.values())
+        self.found: dict[str, SourceOut] = {}
 
     def of_evidence(self, evidence: ClaimEvidence) -> str:
         return self._id(
@@ -112,11 +108,9 @@ class _Sources:
         # One that was retrieved twice is one source, of the time when it was first read.
         named = fields["url"] or fields["document_id"] or fields["title"] or ""
         key = sha256(f"{fields['adapter']}\n{named}".encode("utf-8", "surrogatepass")).hexdigest()
-        if key not in self._found:
-            self._found[key] = SourceOut.model_validate(
-                {"id": f"s{len(self._found) + 1}", **fields}
-            )
-        return self._found[key].id
+        if key not in self.found:
+            self.found[key] = SourceOut.model_validate({"id": f"s{len(self.found) + 1}", **fields})
+        return self.found[key].id
 
 
 def _version(run: Run, thought: Thought, sources: _Sources) -> VersionEvidenceOut:

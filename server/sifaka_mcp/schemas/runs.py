@@ -2,17 +2,19 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, Field
 
-from sifaka.chain import RunResult, Submission
-from sifaka.chain.brief import Brief
+from sifaka.chain import RunResult
+from sifaka.chain.checks import Check
 from sifaka.chain.sheet import ledger_of
 from sifaka.record.entries import RunStatus, StopReason
+from sifaka.text.limits import Asked
 from sifaka_mcp.schemas.texts import TextOut
-from sifaka_mcp.schemas.verdicts import DifferenceOut, IssueOut, UsageOut, ValidationOut
+from sifaka_mcp.schemas.verdicts import DifferenceOut, IssueList, UsageOut, ValidationOut
+from sifaka_mcp.schemas.wire import Wire
 
 
-class FailureOut(BaseModel):
+class FailureOut(Wire):
     """A validator the text does not pass."""
 
     validator: str
@@ -20,40 +22,20 @@ class FailureOut(BaseModel):
     suggestions: list[str]
 
 
-class BriefOut(BaseModel):
+class BriefOut(Wire):
     """All you need to write the next version of `text`."""
 
     parent_id: str
     instructions: str
     failures: list[FailureOut]
     rubric: list[str]
-    issues: list[IssueOut]
-    lessons: list[str] = []
-    sheet: list[str] = []
-
-    @classmethod
-    def of(cls, brief: Brief) -> "BriefOut":
-        """The wire form."""
-        return cls(
-            parent_id=brief.parent_id,
-            instructions=brief.instructions,
-            failures=[
-                FailureOut(validator=f.validator, message=f.message, suggestions=[*f.suggestions])
-                for f in brief.failures
-            ],
-            rubric=list(brief.rubric),
-            issues=IssueOut.all_of(brief.issues),
-            lessons=list(brief.lessons),
-            sheet=list(brief.sheet),
-        )
+    issues: IssueList
+    lessons: list[str] = Field([])
+    sheet: list[str] = Field([])
 
 
-class CheckOut(BaseModel):
+class CheckOut(Check, Wire):
     """Something that was checked, or was not, for a reason."""
-
-    what: str
-    done: bool
-    reason: str | None = None
 
 
 class TurnedDownOut(BaseModel):
@@ -64,15 +46,8 @@ class TurnedDownOut(BaseModel):
     reason: str
 
 
-class AskedOut(BaseModel):
+class AskedOut(Asked, Wire):
     """A limit in the words of the task, as it was measured."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    what: str
-    limit: str
-    measured: str
-    met: bool
 
 
 class RunAnswer(TextOut):
@@ -94,56 +69,13 @@ class RunAnswer(TextOut):
     asked: list[AskedOut]
     ledger: str
     validation_results: list[ValidationOut]
-    issues: list[IssueOut]
-    left: list[IssueOut]
+    issues: IssueList
+    left: IssueList
     checked: list[CheckOut]
     turned_down: list[TurnedDownOut]
     usage: UsageOut
     brief: BriefOut | None = None
     degraded: list[str]
-
-    @classmethod
-    def _fields(cls, result: RunResult, text: TextOut) -> dict[str, Any]:
-        return {
-            **{name: getattr(text, name) for name in TextOut.model_fields},
-            "run_id": result.run_id,
-            "thought_id": result.thought.id,
-            "status": result.status,
-            "changed": result.changed,
-            "passed": result.passed,
-            "stop_reason": result.stop_reason,
-            "judged_by": result.judged_by,
-            "iterations": result.run.iterations,
-            "model": result.run.config.model,
-            "differences": [
-                DifferenceOut.model_validate(each) for each in result.findings.differences
-            ],
-            "asked": [AskedOut.model_validate(each) for each in result.findings.asked],
-            "ledger": ""
-            if result.thought.author == "input"
-            else ledger_of(result.findings, with_sheet=_has_read_sheet(result)),
-            "validation_results": [ValidationOut.of(r) for r in result.validation_results],
-            "issues": IssueOut.all_of(result.issues),
-            "left": IssueOut.all_of(result.left),
-            "checked": [CheckOut(**check.model_dump()) for check in result.checked],
-            "turned_down": [
-                TurnedDownOut(
-                    version=each.iteration,
-                    author=each.author,
-                    reason=result.run.decisions[each.id].reason,
-                )
-                for each in result.turned_down
-            ],
-            "usage": UsageOut.of(result.usage),
-            "brief": BriefOut.of(result.brief) if result.brief else None,
-            "degraded": list(result.degraded),
-        }
-
-
-def _has_read_sheet(result: RunResult) -> bool:
-    """True when the caller reads, or has read, by the sheet what the ledger would say again."""
-    ended_by_it = result.stop_reason == "accepted" and result.run.config.own_review
-    return ended_by_it or bool(result.brief and result.brief.sheet)
 
 
 class ImproveOut(RunAnswer):
@@ -152,11 +84,6 @@ class ImproveOut(RunAnswer):
     accepted: int
     """Differences of the best text that the caller or a person has accepted."""
 
-    @classmethod
-    def of_run(cls, result: RunResult, text: TextOut) -> "ImproveOut":
-        """The wire form."""
-        return cls(**cls._fields(result, text), accepted=len(result.findings.accepted))
-
 
 class SubmitOut(RunAnswer):
     """A run after a revision, and what became of the revision."""
@@ -164,8 +91,44 @@ class SubmitOut(RunAnswer):
     accepted: bool
     reason: str
 
-    @classmethod
-    def of_submission(cls, submission: Submission, text: TextOut) -> "SubmitOut":
-        """The wire form."""
-        fields = cls._fields(submission, text)
-        return cls(**fields, accepted=submission.accepted, reason=submission.reason)
+
+def fields_of(result: RunResult, text: TextOut) -> dict[str, Any]:
+    """The fields of every answer about a run."""
+    return {
+        **{name: getattr(text, name) for name in TextOut.model_fields},
+        "run_id": result.run_id,
+        "thought_id": result.thought.id,
+        "status": result.status,
+        "changed": result.changed,
+        "passed": result.passed,
+        "stop_reason": result.stop_reason,
+        "judged_by": result.judged_by,
+        "iterations": result.run.iterations,
+        "model": result.run.config.model,
+        "differences": result.findings.differences,
+        "asked": result.findings.asked,
+        "ledger": ""
+        if result.thought.author == "input"
+        else ledger_of(result.findings, with_sheet=_has_read_sheet(result)),
+        "validation_results": result.validation_results,
+        "issues": result.issues,
+        "left": result.left,
+        "checked": result.checked,
+        "turned_down": [
+            TurnedDownOut(
+                version=each.iteration,
+                author=each.author,
+                reason=result.run.decisions[each.id].reason,
+            )
+            for each in result.turned_down
+        ],
+        "usage": result.usage,
+        "brief": result.brief,
+        "degraded": result.degraded,
+    }
+
+
+def _has_read_sheet(result: RunResult) -> bool:
+    """True when the caller reads, or has read, by the sheet what the ledger would say again."""
+    ended_by_it = result.stop_reason == "accepted" and result.run.config.own_review
+    return ended_by_it or bool(result.brief and result.brief.sheet)

@@ -1,15 +1,16 @@
 """The text of a run in an answer: whole, as changes of what the caller has, or not again."""
 
 import json
-from typing import Literal, cast
+from typing import Literal
 
 from pydantic import BaseModel
 
 from sifaka.chain import RunResult
 from sifaka.record.diff import Hunk, diff
-from sifaka.record.edits import Edit, edits_of
+from sifaka.record.edits import edits_of
 from sifaka.record.provenance import reasons_for
 from sifaka.record.thought import Thought
+from sifaka_mcp.schemas.wire import Wire, Words
 
 Return = Literal["auto", "text", "diff", "none"]
 """How an answer gives the text. `auto`: `unchanged` where the caller has it, changes alone where
@@ -20,29 +21,13 @@ LONG = 4_000
 """Characters from which a text is linked, and does not stand in both parts of an answer."""
 
 
-class HunkOut(BaseModel):
+class HunkOut(Wire):
     """One change, and the issue that asked for it, if one did."""
 
     op: Literal["insert", "delete", "replace"]
     before: str
     after: str
-    reason: str
-
-    @classmethod
-    def of(cls, hunk: Hunk) -> "HunkOut":
-        """The wire form of a hunk that changes something."""
-        return cls(
-            op=cast("Literal['insert', 'delete', 'replace']", hunk.op),
-            before=hunk.before,
-            after=hunk.after,
-            reason=hunk.reason or "",
-        )
-
-    @classmethod
-    def of_edit(cls, edit: Edit) -> "HunkOut":
-        """The wire form of words that occur once in the text before."""
-        reason = edit.reason or ""
-        return cls(op="replace", before=edit.find, after=edit.replace, reason=reason)
+    reason: Words
 
 
 class TextOut(BaseModel):
@@ -82,8 +67,11 @@ class TextOut(BaseModel):
         if how == "auto" and len(text) <= SHORT:
             return cls(text=text, diff=[HunkOut.of(h) for h in _hunks(result, known)])
         edits = edits_of(_hunks(result, known, equal=True))
-        told = None if edits is None else [HunkOut.of_edit(edit) for edit in edits]
-        if told is not None and (how == "diff" or _characters(told) <= len(text) / 2):
+        told = [
+            HunkOut(op="replace", before=edit.find, after=edit.replace, reason=edit.reason or "")
+            for edit in edits or ()
+        ]
+        if edits is not None and (how == "diff" or _characters(told) <= len(text) / 2):
             return cls(diff=told, text_uri=uri, unchanged=text == known)
         return cls(text=text, text_uri=uri)
 

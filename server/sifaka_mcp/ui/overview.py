@@ -157,7 +157,7 @@ class RunView(BaseModel):
             champion=places.get(run.champion_id or ""),
             versions=[VersionLine.of(run, each, places) for each in run.thoughts],
             left=_left(result, sources) if result else [],
-            checked=[CheckOut(**each.model_dump()) for each in result.checked] if result else [],
+            checked=[CheckOut.of(each) for each in result.checked] if result else [],
             declined=run.declined.get(champion.id) if champion else None,
             declines=[
                 WhyView.of(each.issue, sources, each.reason)

@@ -20,11 +20,12 @@ def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
     """Print each edit on a line of its own, and a blank line after them."""
     changes = [hunk for hunk in edits(hunks) if hunk.op != "equal"]
     for hunk in changes[:MOST]:
-        line = Text()
-        line.append(repr(_ends(hunk.before, 2 * _CONTEXT)), style="red")
-        line.append(" -> ")
-        line.append(repr(_ends(hunk.after, 2 * _CONTEXT)), style="green")
-        line.append(because(hunk.reason), style="dim italic")
+        line = Text.assemble(
+            (repr(_ends(hunk.before, 2 * _CONTEXT)), "red"),
+            " -> ",
+            (repr(_ends(hunk.after, 2 * _CONTEXT)), "green"),
+            (because(hunk.reason), "dim italic"),
+        )
         show(line, console, indent=4)
     _tell_the_rest(len(changes), console)
     console.print()

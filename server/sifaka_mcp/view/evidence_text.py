@@ -60,11 +60,8 @@ def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
             yield f"   {flat(judgement.criterion)}: {short(flat(quote), _LONGEST)!r}"
     if found.passage:
         yield f"   passage: {flat(found.passage)!r}"
-    named = repr(short(flat(found.title), 120)) if found.title else "a document"
-    told = [named, _place(found.url, found.id, found.adapter)]
-    told += [f"of {found.published}"] if found.published else ["without a date"]
-    told += [f"also {flat('; '.join(found.also))}"] if found.also else []
-    yield f"   from {', '.join(told)}"
+    also = f", also {flat('; '.join(found.also))}" if found.also else ""
+    yield f"   from {_named(found)}{also}"
 
 
 def step_of(progress: EvidenceProgress) -> str:
@@ -111,11 +108,15 @@ def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
 
 def source(evidence: EvidenceOut) -> str:
     """The source and the date of a piece of evidence, in one line."""
-    named = repr(short(flat(evidence.title), 120)) if evidence.title else "a document"
-    told = [named, _place(evidence.url, evidence.id, evidence.adapter)]
-    told += [f"of {evidence.published}"] if evidence.published else ["without a date"]
-    told += [f"retrieved {evidence.retrieved_at}"] if evidence.retrieved_at else []
-    return ", ".join(told)
+    retrieved = f", retrieved {evidence.retrieved_at}" if evidence.retrieved_at else ""
+    return f"{_named(evidence)}{retrieved}"
+
+
+def _named(found: EvidenceOut | FoundOut) -> str:
+    """The title, the place and the date of a document."""
+    title = repr(short(flat(found.title), 120)) if found.title else "a document"
+    date = f"of {found.published}" if found.published else "without a date"
+    return f"{title}, {_place(found.url, found.id, found.adapter)}, {date}"
 
 
 def _place(url: str, identifier: str, adapter: str) -> str:

@@ -1,7 +1,6 @@
 """What the views take from Rich, for terminals and pipes where it is not installed: plain text."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from shutil import get_terminal_size
 from typing import Any, Self, TextIO
 from unicodedata import combining, east_asian_width
@@ -41,21 +40,10 @@ class Text:
         self.plain += str(text)
         return self
 
-    append_text = append
-
-    def rstrip(self) -> None:
-        """Drop white space at the end."""
-        self.plain = self.plain.rstrip()
-
     def split(self, separator: str = "\n", *, allow_blank: bool = False) -> list["Text"]:
         """The parts between separators."""
         parts = self.plain.split(separator)
         return [Text(part) for part in (parts if allow_blank or parts[-1] else parts[:-1])]
-
-    def divide(self, offsets: Iterable[int]) -> list["Text"]:
-        """The parts between offsets."""
-        places = [0, *offsets, len(self.plain)]
-        return [Text(self.plain[start:end]) for start, end in pairwise(places)]
 
     def truncate(self, width: int, *, overflow: str = "") -> None:
         """Cut off what does not fit, with an ellipsis at the end."""

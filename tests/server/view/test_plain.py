@@ -32,11 +32,8 @@ def test_texts_are_the_same(first: str, second: str) -> None:
     def make(console: Any, text: Any, table: Any) -> None:
         line = text.assemble((first, "bold"), "  ", second)
         line.append(" end", style="red")
-        line.append_text(text("!"))
         console.print(line)
         for part in text(f"{first}\n{second}").split("\n", allow_blank=True):
-            console.print(part)
-        for part in text(first).divide([len(first) // 2]):
             console.print(part)
 
     assert printed(make, RICH) == printed(make, PLAIN)

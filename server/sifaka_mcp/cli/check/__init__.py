@@ -11,6 +11,7 @@ from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.record.entries import Fixes
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import Format
+from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.check.configuration import FORMATS, CheckConfiguration
 from sifaka_mcp.cli.check.files import BadPath, find_files
 from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, summary
@@ -22,11 +23,10 @@ from sifaka_mcp.cli.check.work import (
     check_files,
     processors,
 )
-from sifaka_mcp.cli.options import whole_number
-from sifaka_mcp.cli.output import printing
+from sifaka_mcp.cli.output import printing, say
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.lines import flat, one_line, visible
+from sifaka_mcp.view.lines import flat, visible
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""
@@ -40,47 +40,43 @@ _REPORTS: Mapping[str, Report] = {
 _MOST_JOBS = 256
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
-    parser.add_argument(
+ARGUMENTS = (
+    opt.argument(
         "paths", metavar="PATH", nargs="+", help="files, folders, patterns; - reads standard input"
-    )
-    parser.add_argument("--fix", action="store_true", help="write the fixes that are certain")
-    parser.add_argument(
+    ),
+    opt.argument("--fix", action="store_true", help="write the fixes that are certain"),
+    opt.argument(
         "--suggestions", action="store_true", help="with --fix or --diff, suggested fixes as well"
-    )
-    parser.add_argument("--diff", action="store_true", help="print the fixes, and write nothing")
-    parser.add_argument(
+    ),
+    opt.argument("--diff", action="store_true", help="print the fixes, and write nothing"),
+    opt.argument(
         "--select", action="append", metavar="RULES", help="these rules alone, such as spelling"
-    )
-    parser.add_argument(
-        "--ignore", action="append", default=[], metavar="RULES", help="not these rules"
-    )
-    parser.add_argument(
+    ),
+    opt.argument("--ignore", action="append", default=[], metavar="RULES", help="not these rules"),
+    opt.argument(
         "--as",
         dest="as_format",
         choices=FORMATS,
         metavar="FORMAT",
         help=f"what the texts are: {', '.join(FORMATS)}; recognised when left out",
-    )
-    parser.add_argument("--stdin-filename", metavar="FILE", help="the name of standard input")
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument("--config", metavar="FILE", type=Path, help="take the rules from FILE")
-    source.add_argument(
-        "--no-config", action="store_true", help="do not look for a file with rules"
-    )
-    parser.add_argument("--format", choices=list(_REPORTS), default="text")
-    parser.add_argument("--exit-zero", action="store_true", help="findings are no failure")
-    parser.add_argument(
+    ),
+    opt.argument("--stdin-filename", metavar="FILE", help="the name of standard input"),
+    opt.either(
+        opt.argument("--config", metavar="FILE", type=Path, help="take the rules from FILE"),
+        opt.argument("--no-config", action="store_true", help="do not look for a file with rules"),
+    ),
+    opt.argument("--format", choices=list(_REPORTS), default="text"),
+    opt.argument("--exit-zero", action="store_true", help="findings are no failure"),
+    opt.argument(
         "--jobs",
-        type=whole_number(1, _MOST_JOBS),
+        type=opt.whole_number(1, _MOST_JOBS),
         metavar="N",
         help="processes; as many as there are processors when left out",
-    )
-    parser.set_defaults(run=check)
+    ),
+)
 
 
-def check(options: argparse.Namespace, settings: Settings) -> int:
+def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print what is wrong in the files; 0 when nothing is, 1 when something is, 2 on an error."""
     try:
         return _checked(options)
@@ -88,7 +84,7 @@ def check(options: argparse.Namespace, settings: Settings) -> int:
         raise ConfigurationError(error.message, error.suggestion) from error
     except Exception as error:  # a bug would end the process with 1, which means "found"
         logging.getLogger(__name__).debug("check", exc_info=error)
-        _say(f"the check was not finished, because of a bug in Sifaka ({type(error).__name__})")
+        say(f"the check was not finished, because of a bug in Sifaka ({type(error).__name__})")
         return FAILED
 
 
@@ -127,7 +123,7 @@ class _Command:
             else:
                 jobs.append(self._job(found.path, root=found.root, named=found.named))
         if not jobs and not bad:
-            _say("there are no texts in the paths")
+            say("there are no texts in the paths")
         processes = self._options.jobs or processors()
         with termination_interrupts(), closing(check_files(jobs, processes)) as reports:
             return [*bad, *reports]
@@ -146,9 +142,9 @@ class _Command:
             stream.writelines(map(visible, printed) if stream.isatty() else printed)
         complaints = (line for report in reports for line in _complaints(report))
         for line in dict.fromkeys(complaints):
-            _say(line)
+            say(line)
         if told := summary(reports, written=not self._options.diff):
-            _say(told)
+            say(told)
         if any(report.failed for report in reports):
             return FAILED
         left = any(r.diff if self._options.diff else r.diagnostics for r in reports)
@@ -194,7 +190,3 @@ def _complaints(report: FileReport) -> Iterator[str]:
         if told:
             yield f"{flat(report.path)}: {flat(told)}"
     yield from map(flat, report.degraded)
-
-
-def _say(line: str) -> None:
-    print(f"sifaka: {one_line(line)}", file=sys.stderr)

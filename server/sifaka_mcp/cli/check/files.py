@@ -74,7 +74,7 @@ def _all(paths: Iterable[str], configuration: CheckConfiguration) -> Iterator[Fo
         if glob.has_magic(name) and not os.path.lexists(path):
             yield from _matching(name, configuration)
         elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
-            yield from _Walk(path, configuration).files()
+            yield from _walk(path, configuration)
         elif not configuration.rules_in(path.parent).excludes(path):
             yield Candidate(path, project_of(path.parent))
 
@@ -110,64 +110,61 @@ def _is_wanted(path: Path, configuration: CheckConfiguration) -> bool:
     return configuration.rules_in(path.parent).format_of(path) is not None
 
 
-class _Walk:
-    """The texts in a folder and below it."""
+def _walk(start: Path, configuration: CheckConfiguration) -> Iterator[Found]:
+    """The texts in a folder and below it: those of each folder, then those of its folders."""
+    project = project_of(start)
+    bad = [*_linked(start, project, configuration)]
+    yield from bad
+    folders = [] if bad else [(start, _ignores_above(start, project))]
+    while folders:
+        folder, ignores = folders.pop()
+        if own := _Ignores.of(folder):
+            ignores = [*ignores, own]
+        below: list[Path] = []
+        for found in _in(folder, project, ignores, configuration):
+            if isinstance(found, Path):
+                below.append(found)
+            else:
+                yield found
+        folders += [(path, ignores) for path in reversed(below)]
 
-    def __init__(self, folder: Path, configuration: CheckConfiguration) -> None:
-        self._folder = folder
-        self._configuration = configuration
-        self._project = project_of(folder)
 
-    def files(self) -> Iterator[Found]:
-        """Those of each folder, then those of its folders."""
-        bad = [*self._linked(self._folder)]
-        yield from bad
-        folders = [] if bad else [(self._folder, _ignores_above(self._folder, self._project))]
-        while folders:
-            folder, ignores = folders.pop()
-            if own := _Ignores.of(folder):
-                ignores = [*ignores, own]
-            below: list[Path] = []
-            for found in self._in(folder, ignores):
-                if isinstance(found, Path):
-                    below.append(found)
-                else:
-                    yield found
-            folders += [(path, ignores) for path in reversed(below)]
+def _in(
+    folder: Path, project: Path, ignores: Sequence["_Ignores"], configuration: CheckConfiguration
+) -> Iterator[Found | Path]:
+    """The texts of one folder, and its folders."""
+    rules = configuration.rules_in(folder)
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except OSError as error:
+        yield BadPath(folder, error.strerror or str(error))
+        return
+    for entry in entries:
+        path = folder / entry.name
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if entry.name.startswith(".") or (is_folder and _is_vendored(path)):
+            continue
+        if rules.excludes(path, folder=is_folder) or _is_ignored(path, is_folder, ignores):
+            continue
+        if is_folder:
+            yield path
+        elif entry.is_symlink():
+            yield from _linked(path, project, configuration)
+        elif _is_wanted(path, configuration):
+            yield Candidate(path, project, named=False)
 
-    def _in(self, folder: Path, ignores: Sequence["_Ignores"]) -> Iterator[Found | Path]:
-        """The texts of one folder, and its folders."""
-        rules = self._configuration.rules_in(folder)
-        try:
-            with os.scandir(folder) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError as error:
-            yield BadPath(folder, error.strerror or str(error))
+
+def _linked(path: Path, project: Path, configuration: CheckConfiguration) -> Iterator[Found]:
+    """A link is not followed: what it leads to is checked where it lies, or not at all."""
+    try:
+        with opened(path, project):
             return
-        for entry in entries:
-            path = folder / entry.name
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if entry.name.startswith(".") or (is_folder and _is_vendored(path)):
-                continue
-            if rules.excludes(path, folder=is_folder) or _is_ignored(path, is_folder, ignores):
-                continue
-            if is_folder:
-                yield path
-            elif entry.is_symlink():
-                yield from self._linked(path)
-            elif _is_wanted(path, self._configuration):
-                yield Candidate(path, self._project, named=False)
-
-    def _linked(self, path: Path) -> Iterator[Found]:
-        """A link is not followed: what it leads to is checked where it lies, or not at all."""
-        try:
-            with opened(path, self._project):
-                return
-        except IsADirectoryError:
-            return
-        except OSError as error:
-            if os.path.isdir(path) or _is_wanted(path, self._configuration):  # noqa: PTH112 - a Path raises where it may not look
-                yield BadPath(path, error.strerror or "cannot be read")
+    except IsADirectoryError:
+        return
+    except OSError as error:
+        if os.path.isdir(path) or _is_wanted(path, configuration):  # noqa: PTH112 - a Path raises where it may not look
+            yield BadPath(path, error.strerror or "cannot be read")
 
 
 def _is_vendored(folder: Path) -> bool:
