@@ -33,7 +33,7 @@ from sifaka.storage.log import LOOK_AGAIN, Health, RunPage, every_run
 from sifaka.storage.memory import MemoryStorage, RunCache
 from sifaka.storage.outbox import Outbox, Refused
 from sifaka.storage.outbox_tables import Waiting
-from sifaka.storage.parts import AnyPart, lay_out
+from sifaka.storage.parts import AnyPart, StandIn, lay_out
 from sifaka.storage.protocol import ANY, Filters, Hits, SearchIndex, ThoughtStore
 from sifaka.storage.store import TenantView, erase_each
 from sifaka.storage.transfer import push
@@ -60,7 +60,8 @@ class CachedStorage(TenantView):
     Args:
         cache: `MemoryStorage()`, or any other part.
         persistence: The parts behind it: a store, a `SearchIndex`, or another `CachedStorage`,
-            whose parts are taken instead of it.
+            whose parts are taken instead of it; a log that it has made for itself gives way to one
+            that was named.
         queue: The file of the outbox, for as many processes as use these parts. Without one, runs
             wait for indexes in memory, and the log's failures are raised.
         tenant: The tenant whose runs are seen; it replaces the tenants of the parts.
@@ -82,7 +83,7 @@ class CachedStorage(TenantView):
     ) -> None:
         self.tenant = tenant
         self.queue = _queue_of(queue, cache, persistence)
-        self.tiers = (*_parts_of(cache), *_parts_of(persistence))
+        self.tiers = _without_made((*_parts_of(cache), *_parts_of(persistence)))
         self._layout = lay_out(self.tiers, retry_after=retry_after)
         if self.queue is None:
             # Nothing can wait for it, so it is asked each time.
@@ -556,6 +557,15 @@ class CachedCheckpointStorage(CachedStorage):
 
 def _parts_of(store: ThoughtStore | SearchIndex) -> tuple[ThoughtStore | SearchIndex, ...]:
     return store.tiers if isinstance(store, CachedStorage) else (store,)
+
+
+def _without_made(
+    parts: tuple[ThoughtStore | SearchIndex, ...],
+) -> tuple[ThoughtStore | SearchIndex, ...]:
+    """The parts without logs that were made for want of one, where there is another that lasts."""
+    passing = SearchIndex | MemoryStorage | StandIn
+    is_named = any(not isinstance(part, passing) for part in parts)
+    return tuple(part for part in parts if not (is_named and isinstance(part, StandIn)))
 
 
 def _queue_of(queue: str | Path | None, *nested: object) -> Path | None:

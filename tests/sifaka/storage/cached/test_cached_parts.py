@@ -7,6 +7,7 @@ from sifaka.record.entries import Started
 from sifaka.record.run import Run
 from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
 from sifaka.storage.memory import MemoryStorage, RunCache
+from sifaka.storage.milvus import MilvusStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.sifaka.storage.cached.layered import SearchIndexInMemory, begin, draft, names
 
@@ -63,6 +64,15 @@ def test_a_second_log_is_refused_and_both_are_named(tmp_path: Path) -> None:
     assert first.place in caught.value.message
     assert second.place in caught.value.message
     assert "archive" in (caught.value.suggestion or "")
+
+
+@pytest.mark.anyio
+async def test_the_log_that_an_index_has_made_gives_way_to_a_named_one(tmp_path: Path) -> None:
+    runs = SQLiteStorage(tmp_path / "runs.db")
+    own = MilvusStorage(f"milvus:///{tmp_path}/vectors")
+    store = CachedStorage(MemoryStorage(), CachedStorage(runs, own))
+    assert store.tiers[1:] == (runs, own.tiers[1])
+    assert len(CachedStorage(MemoryStorage(), own).tiers) == 3
 
 
 @pytest.mark.anyio
