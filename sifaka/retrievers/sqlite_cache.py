@@ -1,30 +1,29 @@
 """A cache in a file, which outlives the process."""
 
-import os
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar
 
-from anyio import to_thread
-
-from sifaka.errors import StorageError
+from sifaka.errors import SifakaError, StorageError
 from sifaka.storage.sqlite.connection import SqlConnection, transaction
-
-if TYPE_CHECKING:
-    import apsw
+from sifaka.storage.sqlite.schema import Schema
+from sifaka.storage.sqlite.worker import SQLiteWorker
 
 T = TypeVar("T")
-_BUSY_MS = 1000
-# What a power failure loses is found again.
-_SETTINGS = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-_SCHEMA = """
-    CREATE TABLE IF NOT EXISTS cache (
-        key TEXT PRIMARY KEY, value BLOB NOT NULL, until REAL NOT NULL
-    ) WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS cache_until ON cache (until);
-"""
+
+
+def _create_table(connection: SqlConnection) -> None:
+    connection.execute("""
+        CREATE TABLE cache (
+            key TEXT PRIMARY KEY, value BLOB NOT NULL, until REAL NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX cache_until ON cache (until);
+    """)
+
+
+_SCHEMA = Schema(0x5346_4B43, 1, _create_table)
+"""Marked `SFKC`."""
 
 
 class SQLiteCache:
@@ -41,8 +40,7 @@ class SQLiteCache:
     def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
         self.path = Path(path).absolute()
         self._clock = clock
-        self._lock = threading.Lock()
-        self._opened: apsw.Connection | None = None
+        self._worker = SQLiteWorker(self.path, _SCHEMA)
 
     async def get(self, key: str) -> bytes | None:
         """The value of a key, or None.
@@ -77,44 +75,13 @@ class SQLiteCache:
 
     async def aclose(self) -> None:
         """Close the file."""
-
-        def close() -> None:
-            with self._lock:
-                if self._opened is not None:
-                    self._opened.close()
-                    self._opened = None
-
-        await to_thread.run_sync(close)
+        await self._worker.aclose()
 
     async def _run(self, work: Callable[[SqlConnection], T]) -> T:
-        return await to_thread.run_sync(self._work, work)
-
-    def _work(self, work: Callable[[SqlConnection], T]) -> T:
-        import apsw
-
-        with self._lock:
-            try:
-                if self._opened is None:
-                    self._opened = _open(self.path)
-                return work(cast("SqlConnection", self._opened))
-            except (apsw.Error, OSError) as error:
-                raise StorageError(
-                    f"the cache {str(self.path)!r} cannot be used: {error}",
-                    "delete the file, or name another one",
-                ) from error
-
-
-def _open(path: Path) -> "apsw.Connection":
-    import apsw
-
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = apsw.Connection(str(path))
-    try:
-        connection.set_busy_timeout(_BUSY_MS)
-        # Fetched, because statements after one with a result wait for that.
-        cast("SqlConnection", connection).execute(_SETTINGS + _SCHEMA).fetchall()
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        try:
+            return await self._worker.run(work)
+        except SifakaError as error:
+            raise StorageError(
+                f"the cache {str(self.path)!r} cannot be used: {error.message}",
+                "delete the file, or name another one",
+            ) from error
