@@ -2,19 +2,14 @@
 
 import base64
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.cursor import parse_ttl
+from sifaka.storage.address import KEEPING, StoreUrl, checked_prefix, parse_store_url
 
-_SCHEMES = {"elasticsearch+http": "http", "elasticsearch+https": "https"}
+_PATHS = dict.fromkeys(("elasticsearch+http", "elasticsearch+https"), ".*")
 _FORM = "elasticsearch+https://USER:PASSWORD@host:9200?prefix=sifaka&ttl=30d"
-_PORT = 9200
-_OPTIONS = ("api_key", "prefix", "ttl")
-_PREFIX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,44 +39,28 @@ class Address:
         Raises:
             ConfigurationError: A part of it is wrong; the message has no credentials.
         """
-        try:
-            parts = urlsplit(url)
-            host, port = parts.hostname, parts.port or _PORT
-        except ValueError as error:
-            raise _wrong("host or port") from error
-        if parts.scheme not in _SCHEMES or not host or parts.fragment:
-            raise _wrong("scheme or host")
-        options = dict(parse_qsl(parts.query, keep_blank_values=True))
-        unknown = sorted(set(options) - set(_OPTIONS))
-        if unknown:
-            raise _wrong(f"parameter {unknown[0]!r}")
-        prefix = options.get("prefix", "sifaka")
-        if not _PREFIX.fullmatch(prefix):
-            raise ConfigurationError(
-                f"{prefix!r} cannot begin the name of an index",
-                "prefix: 1 to 100 lower-case letters, digits or _ . - and not one of these first",
-            )
-        ttl = options.get("ttl")
-        shown = f"[{host}]" if ":" in host else host
+        found = parse_store_url(url, _PATHS, options=("api_key", *KEEPING), forms=_FORM, port=9200)
+        ttl = found.ttl
         return cls(
-            url=f"{_SCHEMES[parts.scheme]}://{shown}:{port}{parts.path.rstrip('/')}",
-            authorization=_authorization(parts, options),
-            prefix=prefix,
-            ttl=None if ttl is None else timedelta(seconds=parse_ttl(ttl)),
+            url=f"{found.scheme.removeprefix('elasticsearch+')}://{found.server}"
+            f"{found.path.rstrip('/')}",
+            authorization=_authorization(found),
+            prefix=checked_prefix(
+                found.prefix,
+                r"[a-z0-9][a-z0-9_.-]{0,99}",
+                "1 to 100 lower-case letters, digits or _ . - and not one of these first",
+            ),
+            ttl=None if ttl is None else timedelta(seconds=ttl),
         )
 
 
-def _authorization(parts: SplitResult, options: Mapping[str, str]) -> str | None:
-    key = options.get("api_key")
-    if parts.username is None and key is None:
-        return None
+def _authorization(found: StoreUrl) -> str | None:
+    key = found.options.get("api_key")
     if key is not None:
-        if parts.username is not None or not re.fullmatch(r"[\w=+/.:~-]+", key, re.ASCII):
-            raise _wrong("api_key")
+        if found.user or not re.fullmatch(r"[\w=+/.:~-]+", key, re.ASCII):
+            raise ConfigurationError(
+                "the Elasticsearch URL has a wrong api_key", f"such as {_FORM}"
+            )
         return f"ApiKey {key}"
-    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-    return f"Basic {base64.b64encode(pair.encode()).decode()}"
-
-
-def _wrong(what: str) -> ConfigurationError:
-    return ConfigurationError(f"the Elasticsearch URL has a wrong {what}", f"such as {_FORM}")
+    pair = f"{found.user}:{found.password}"
+    return None if pair == ":" else f"Basic {base64.b64encode(pair.encode()).decode()}"

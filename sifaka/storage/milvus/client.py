@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
-from sifaka.storage.cursor import parse_ttl
+from sifaka.storage.address import KEEPING, StoreUrl, parse_store_url
 
 FORMS = (
     "milvus:///relative/path.db | milvus:////absolute/path.db | "
@@ -21,7 +20,9 @@ FORMS = (
     "with ?ttl=7d and &prefix=sifaka if wanted"
 )
 """Every form that is understood."""
-DEFAULT_PREFIX = "sifaka"
+_SERVER = r"/?|/\w{1,255}/?"
+# A home folder in the URL would end up in the name of a new folder.
+_PATHS = {"milvus": r"/(?!~).+", "milvus+http": _SERVER, "milvus+https": _SERVER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,64 +50,24 @@ def parse_address(url: str) -> MilvusAddress:
     Raises:
         ConfigurationError: It cannot be understood. The message holds no token.
     """
-    shown = re.sub(r"(?s)//.*@", "//***@", re.sub(r"(?s)[?#].*", "", url))
-    wrong = ConfigurationError(f"{shown!r} is not the URL of a Milvus store", f"allowed: {FORMS}")
-    scheme, _, rest = url.partition(":")
-    if scheme.lower() == "milvus":
-        path = rest.removeprefix("///")
-        # What is left of an option or a home folder would end up in the name of a new folder.
-        if path == rest or not path or path.startswith("~") or re.search(r"[?#]", path):
-            raise wrong
-        return MilvusAddress(shown=shown, folder=Path(path).absolute())
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or 19530
-    except ValueError:
-        raise wrong from None
-    database = re.fullmatch(r"/?|/(\w{1,255})/?", parts.path, re.ASCII)
-    transport = parts.scheme.lower().removeprefix("milvus+")
-    if transport not in {"http", "https"} or transport == parts.scheme.lower():
-        raise wrong
-    if not host or database is None or parts.query or parts.fragment:
-        raise wrong
-    name = f"{f'[{host}]' if ':' in host else host}:{port}"
-    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    found = parse_url(url, options=())
+    if not found.server:
+        return MilvusAddress(shown=url, folder=Path(found.path[1:]).absolute())
     return MilvusAddress(
-        shown=f"milvus+{transport}://{name}{parts.path.rstrip('/')}",
-        uri=f"{transport}://{name}",
-        token=f"{user}:{password}" if user and password else user or password,
-        database=database[1] or "",
+        shown=found.shown,
+        uri=f"{found.scheme.removeprefix('milvus+')}://{found.server}",
+        token=":".join(part for part in (found.user, found.password) if part),
+        database=found.path.strip("/"),
     )
 
 
-def split_options(url: str) -> tuple[str, str, float | None]:
-    """The URL without its options, and these: the prefix and the seconds to live."""
-    plain, _, query = url.partition("?")
-    try:
-        options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query)))
-    except ValueError:
-        options = {query: ""}
-    for option in options.keys() - {"ttl", "prefix"}:
-        raise ConfigurationError(
-            f"{parse_address(plain).shown!r} has the unknown option {option!r}",
-            "allowed: ttl, prefix",
-        )
-    prefix = options.get("prefix", DEFAULT_PREFIX)
-    return plain, prefix, parse_ttl(options["ttl"]) if "ttl" in options else None
-
-
-def checked_prefix(prefix: str) -> str:
-    """The same prefix.
+def parse_url(url: str, options: Sequence[str] = KEEPING) -> StoreUrl:
+    """The parts of a URL.
 
     Raises:
-        ConfigurationError: No collection's name can begin with it.
+        ConfigurationError: It cannot be understood. The message holds no token.
     """
-    if not re.fullmatch(r"[A-Za-z_]\w{0,63}", prefix, re.ASCII):
-        raise ConfigurationError(
-            f"{prefix!r} is not a prefix for the names of collections",
-            "allowed: a letter or _, then up to 63 letters, digits or _",
-        )
-    return prefix
+    return parse_store_url(url, _PATHS, options=options, forms=FORMS, port=19530)
 
 
 Row = Mapping[str, Any]

@@ -6,6 +6,7 @@ from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage.address import DEFAULT_PREFIX, checked_prefix
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.cursor import checked_ttl, now_in_microseconds
 from sifaka.storage.embedding import embed_words
@@ -17,12 +18,7 @@ from sifaka.storage.milvus.catch_up import (
     purge,
     sweep,
 )
-from sifaka.storage.milvus.client import (
-    DEFAULT_PREFIX,
-    checked_prefix,
-    parse_address,
-    split_options,
-)
+from sifaka.storage.milvus.client import parse_address, parse_url
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.rows import (
     joined,
@@ -69,7 +65,10 @@ class MilvusIndex(TenantView):
         self.address = parse_address(url)
         self._ttl = None if ttl is None else checked_ttl(ttl)
         self._embedder = embedder
-        self.worker = MilvusWorker(self.address, checked_prefix(prefix))
+        checked_prefix(
+            prefix, r"[A-Za-z_]\w{0,63}", "a letter or _, then up to 63 letters, digits or _"
+        )
+        self.worker = MilvusWorker(self.address, prefix)
 
     @classmethod
     def of_url(
@@ -80,8 +79,8 @@ class MilvusIndex(TenantView):
         Raises:
             ConfigurationError: The URL or one of its options cannot be understood.
         """
-        plain, prefix, ttl = split_options(url)
-        return cls(plain, tenant=tenant, prefix=prefix, ttl=ttl, embedder=embedder)
+        said, plain = parse_url(url), url.partition("?")[0]
+        return cls(plain, tenant=tenant, prefix=said.prefix, ttl=said.ttl, embedder=embedder)
 
     @property
     def place(self) -> str:

@@ -14,7 +14,8 @@ from anyio import CancelScope, to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
-from sifaka.storage.milvus.client import DEFAULT_PREFIX, MilvusAddress, connect, failures
+from sifaka.storage.address import DEFAULT_PREFIX
+from sifaka.storage.milvus.client import MilvusAddress, connect, failures
 from sifaka.storage.milvus.connection import MilvusConnection, shared_by
 from sifaka.storage.milvus.schema import Collections, ensure
 from sifaka.storage.store import Threads

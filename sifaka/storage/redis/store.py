@@ -10,16 +10,12 @@ from anyio import to_thread
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
+from sifaka.storage.address import DEFAULT_PREFIX, checked_prefix
 from sifaka.storage.cursor import checked_ttl, to_microseconds
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.log import Health, RunPage, look_at
 from sifaka.storage.recollection import RecollectingStore
-from sifaka.storage.redis.address import (
-    DEFAULT_PREFIX,
-    checked_prefix,
-    parse_address,
-    take_options,
-)
+from sifaka.storage.redis.address import parse_address, take_options
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys
@@ -105,7 +101,9 @@ class RedisStorage(RecollectingStore):
         ttl: float | None = None,
     ) -> None:
         self.tenant = tenant
-        self.prefix = checked_prefix(prefix)
+        self.prefix = checked_prefix(
+            prefix, r"[\w.:-]{1,64}", "1 to 64 letters, digits or characters of _ . : -"
+        )
         self.ttl = None if ttl is None else checked_ttl(ttl)
         self.connections = RedisConnections(parse_address(url))
         self._remember()

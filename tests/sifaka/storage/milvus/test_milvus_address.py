@@ -4,7 +4,7 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.milvus.client import parse_address, split_options
+from sifaka.storage.milvus.client import parse_address, parse_url
 
 
 def test_a_folder_may_be_relative_or_absolute() -> None:
@@ -30,12 +30,10 @@ def test_a_server_may_have_a_token_and_a_database(
 
 
 def test_options_are_the_time_to_live_and_the_prefix() -> None:
-    assert split_options("milvus+http://db?ttl=30d&prefix=team_a") == (
-        "milvus+http://db",
-        "team_a",
-        30 * 86_400,
-    )
-    assert split_options("milvus+http://db") == ("milvus+http://db", "sifaka", None)
+    said = parse_url("milvus+http://db?ttl=30d&prefix=team_a")
+    assert (said.shown, said.prefix, said.ttl) == ("milvus+http://db:19530", "team_a", 30 * 86_400)
+    said = parse_url("milvus+http://db")
+    assert (said.shown, said.prefix, said.ttl) == ("milvus+http://db:19530", "sifaka", None)
 
 
 @pytest.mark.parametrize(
