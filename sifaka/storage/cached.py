@@ -36,7 +36,6 @@ from sifaka.storage.outbox_tables import Waiting
 from sifaka.storage.parts import AnyPart, StandIn, lay_out
 from sifaka.storage.protocol import ANY, Filters, Hits, SearchIndex, ThoughtStore
 from sifaka.storage.store import TenantView, erase_each
-from sifaka.storage.transfer import push
 
 logger = logging.getLogger(__name__)
 _HELPING_SECONDS = 0.25
@@ -238,7 +237,10 @@ class CachedStorage(TenantView):
         failure: StorageError | None = None
         if not waiting:
             try:
-                await self._decide(run, entries, expected_version, fence)
+                with log.attempt():
+                    await self._log.append(
+                        run, entries, expected_version=expected_version, fence=fence
+                    )
             except AppendRefused:
                 raise
             except StorageError as error:
@@ -267,25 +269,6 @@ class CachedStorage(TenantView):
         if expected_version == 0:
             self._created.add((tenant, run_id))
         await self._mark(run_id)
-
-    async def _decide(
-        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
-    ) -> None:
-        """Have the log decide about an append."""
-        with self._layout.log.attempt():
-            view = self._log
-            try:
-                await view.append(run, entries, expected_version=expected_version, fence=fence)
-            except VersionConflict as conflict:
-                # A server that broke down may have forgotten what it had acknowledged last. A run
-                # of which it has nothing at all may as well have been deleted, and stays so.
-                if not 0 < conflict.found < expected_version:
-                    raise
-                known = self._cache.get(self.tenant, run.run_id)
-                if known is None or known.after or known.run.version != expected_version:
-                    raise
-                await push(view, run.run_id, 0, (*known.entries, *entries), fence=fence)
-                logger.warning("entries of run %r were lost, and stored again", run.run_id)
 
     async def _ahead(self, run: Run, entries: Sequence[Entry], expected_version: int) -> bool:
         """True when a change waits for the log ahead of an append, after an attempt to deliver."""

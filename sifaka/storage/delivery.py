@@ -162,11 +162,8 @@ class Delivery:
                         if conflict.found >= row.expected_version:
                             raise
                         # No writer shortens a run: the log has lost what is not there any more,
-                        # and may know it. One that has none of it may have had it deleted.
+                        # and may know it.
                         await view.catch_up()
-                        state = self.cache.get(tenant, run_id)
-                        if state is not None and conflict.found:
-                            await push(view, run_id, state.after, state.entries, fence=row.fence)
                         run = await push(
                             view, run_id, row.expected_version, entries, fence=row.fence
                         )

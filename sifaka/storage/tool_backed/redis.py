@@ -14,7 +14,7 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import Health, RunPage, follow_by_polling, look_at
-from sifaka.storage.store import LogStore
+from sifaka.storage.recollection import RecollectingStore
 from sifaka.storage.tool_backed.caller import ToolCaller, pack, unpack
 from sifaka.storage.tool_backed.records import (
     Folded,
@@ -34,7 +34,7 @@ _REMEMBERED = 1_000
 logger = logging.getLogger(__name__)
 
 
-class RedisToolStorage(LogStore):
+class RedisToolStorage(RecollectingStore):
     """A `ThoughtStore` in the Redis that a `redis-mcp-server` (0.5) is connected to.
 
     A run is one Redis list of records, to which `rpush` adds at the end. That is atomic, and it is
@@ -74,16 +74,16 @@ class RedisToolStorage(LogStore):
         self._locks: weakref.WeakValueDictionary[tuple[EventLoopToken, RunList], anyio.Lock] = (
             weakref.WeakValueDictionary()
         )
+        self._remember()
 
     @property
     def place(self) -> str:
         """The command of the server, without secrets."""
         return self._name
 
-    async def append(
-        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    async def _append(
+        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
     ) -> None:
-        """Add entries, all or none; see `RunLog.append`."""
         payloads = encode_entries(run, entries, expected_version)
         record = LogRecord(kind="append", after=expected_version, payloads=payloads, fence=fence)
         line = pack(run.summary().model_dump_json())
@@ -91,7 +91,7 @@ class RedisToolStorage(LogStore):
         key = self._key(run.run_id)
         with anyio.CancelScope(shield=True):
             async with self._lock(key):
-                if await self._append(key, record) == run.version:
+                if await self._add(key, record) == run.version:
                     await self._lists.list_run(key, listing)
 
     async def claim(self, run_id: str) -> int:
@@ -142,6 +142,7 @@ class RedisToolStorage(LogStore):
 
     async def delete(self, run_id: str) -> None:
         """Forget a run."""
+        self._forget((run_id,))
         if not is_unicode(run_id):
             return  # no run has an id that cannot be sent
         key = self._key(run_id)
@@ -152,7 +153,14 @@ class RedisToolStorage(LogStore):
 
     async def health(self) -> tuple[Health, ...]:
         """The answer of the server behind the tools."""
-        return (await look_at(self._name, self._lists.look),)
+
+        async def look() -> str:
+            return f"Redis {(await self._lists.info())['redis_version']}, by redis-mcp-server"
+
+        return (await look_at(self._name, look),)
+
+    async def _identity(self) -> str:
+        return (await self._lists.info())["run_id"]
 
     async def _release(self) -> None:
         await self._caller.aclose()
@@ -164,7 +172,7 @@ class RedisToolStorage(LogStore):
         """Held by the writer of a run, within an event loop."""
         return self._locks.setdefault((current_token(), key), anyio.Lock())
 
-    async def _append(self, key: RunList, record: LogRecord) -> int:
+    async def _add(self, key: RunList, record: LogRecord) -> int:
         """Append, and return the number of entries that the run has then."""
         state = self._states.get(key)
         if state is None or not record.payloads or not state.admits(record):
@@ -198,7 +206,7 @@ class RedisToolStorage(LogStore):
 
     async def _read(self, key: RunList) -> Folded:
         """A whole log."""
-        return self._remember(key, fold(await self._records(key, 0)))
+        return self._note(key, fold(await self._records(key, 0)))
 
     async def _since(self, key: RunList, state: LogState) -> Folded:
         """The end of a log after a state, whose last record is read again.
@@ -209,7 +217,7 @@ class RedisToolStorage(LogStore):
             return await self._read(key)
         records = await self._records(key, state.position)
         if records and records[0][1].id == state.last:
-            return self._remember(key, fold(records[1:], state))
+            return self._note(key, fold(records[1:], state))
         again = await self._read(key)
         return replace(again, payloads=again.payloads[state.version :])
 
@@ -217,7 +225,7 @@ class RedisToolStorage(LogStore):
         values = await self._lists.read(key, start)
         return [(position, decode_record(value)) for position, value in values]
 
-    def _remember(self, key: RunList, folded: Folded) -> Folded:
+    def _note(self, key: RunList, folded: Folded) -> Folded:
         self._states.pop(key, None)
         if folded.state.version:
             self._states[key] = folded.state

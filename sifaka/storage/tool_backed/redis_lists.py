@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 from urllib.parse import quote
 
@@ -101,11 +101,12 @@ class RedisLists:
             f"Field '{id_}' not found in hash '{lines}'.",
         )
 
-    async def look(self) -> str:
-        """The version of Redis."""
+    async def info(self) -> Mapping[str, str]:
+        """What the server says of itself: its version, and which start of it this is."""
         answer = await self._caller.call("info", {"section": "server"})
         try:
-            return f"Redis {json.loads(answer)['redis_version']}, by redis-mcp-server"
+            said = json.loads(answer)
+            return {name: str(said[name]) for name in ("redis_version", "run_id")}
         except (ValueError, TypeError, KeyError):
             raise unexpected("info", answer) from None
 
