@@ -16,14 +16,14 @@ _AT_ONCE = 64
 _EXPIRED_AT_ONCE = 64
 
 
-def look_for_missing(milvus: MilvusConnection, collection: str) -> None:
-    """Compare a collection of vectors with the versions, once in the life of a process.
+def look_for_missing(milvus: MilvusConnection, collection: str) -> list[str]:
+    """The versions that a collection of vectors lacks, compared once in the life of a process.
 
     Afterwards every `put` of this process notes the versions that it adds.
     """
     missing = milvus.shared.missing
     if collection in missing:
-        return
+        return milvus.shared.missing_of(collection)
     missing[collection] = {}  # what is put meanwhile is noted already
     try:
         versions = milvus.select(milvus.names.thoughts, "chunk == 0", ("tenant",))
@@ -34,6 +34,7 @@ def look_for_missing(milvus: MilvusConnection, collection: str) -> None:
     keys = {str(row["pk"]).removesuffix(":0"): str(row["tenant"]) for row in versions}
     absent = {key: tenant for key, tenant in keys.items() if key not in there}
     milvus.shared.note_missing(collection, absent)
+    return milvus.shared.missing_of(collection)
 
 
 async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
@@ -41,8 +42,7 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
     with embedding_failures():
         dimension = await embedder.dimension()
         collection = await worker.run(lambda m: m.ensure_vectors(embedder.model_id, dimension))
-        await worker.run(lambda m: look_for_missing(m, collection))
-        names = worker.shared.missing_of(collection)[:_AT_ONCE]
+        names = (await worker.run(lambda m: look_for_missing(m, collection)))[:_AT_ONCE]
         rows = await worker.run(lambda m: _rows_of(m, names))
         made = await embed_documents(embedder, [text for _, text in rows])
     vectors = [
@@ -50,9 +50,13 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
         for (row, _), vector in zip(rows, made, strict=True)
         if vector is not None
     ]
-    await worker.run(lambda m: m.put(collection, vectors))
-    worker.shared.settle(collection, names)
-    return len(worker.shared.missing_of(collection))
+
+    def keep(milvus: MilvusConnection) -> int:
+        milvus.put(collection, vectors)
+        milvus.shared.settle(collection, names)
+        return len(milvus.shared.missing_of(collection))
+
+    return await worker.run(keep)
 
 
 def sweep(milvus: MilvusConnection) -> int:

@@ -1,45 +1,37 @@
 """Reading and writing rows of the collections, and what all indexes of one place share."""
 
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakValueDictionary
 
 from sifaka.storage.milvus.client import CALL_SECONDS, MilvusClient, Row, failures
 from sifaka.storage.milvus.rows import joined
 from sifaka.storage.milvus.schema import Collections, ensure
 
 
-class MilvusState:
-    """Locks, and the versions that each collection of vectors lacks."""
+@dataclass(slots=True, eq=False)
+class MilvusPlace:
+    """What all connections of this process to one server or folder share, as long as one is open.
 
-    def __init__(self) -> None:
-        self.opening = threading.Lock()
-        self.writing = threading.Lock()
-        self.unsettled: dict[str, int] = {}
-        """The rows of each index since its last flush; guarded by `writing`."""
-        self.missing: dict[str, dict[str, str]] = {}
-        """By collection, once it was compared: the keys of the versions that it lacks, and their
-        tenants."""
-        self.purged: set[str] = set()
-        """The collections whose files may hold rows that were removed."""
-        self._guard = threading.Lock()
-        self._users = 0
+    It has their locks, and the versions that each collection of vectors lacks.
+    """
 
-    def opened(self) -> None:
-        """Count one more connection."""
-        with self._guard:
-            self._users += 1
-
-    def closed(self) -> None:
-        """Count one connection less; the last one clears what is known of the indexes."""
-        with self._guard:
-            self._users -= 1
-            if not self._users:
-                self.missing.clear()
-                self.unsettled.clear()
+    uri: str
+    stop: Callable[[], None]
+    """Called after the last of them."""
+    users: int = 0
+    opening: threading.Lock = field(default_factory=threading.Lock)
+    writing: threading.Lock = field(default_factory=threading.Lock)
+    unsettled: dict[str, int] = field(default_factory=dict[str, int])
+    """The rows of each index since its last flush; guarded by `writing`."""
+    missing: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """By collection, once it was compared: the keys of the versions that it lacks, and their
+    tenants."""
+    purged: set[str] = field(default_factory=set[str])
+    """The collections whose files may hold rows that were removed."""
+    _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def note_missing(self, collection: str, versions: Mapping[str, str]) -> None:
         """An index has not got these versions; their keys, and whose they are."""
@@ -63,19 +55,6 @@ class MilvusState:
                 self.missing[collection].pop(key, None)
 
 
-_places: WeakValueDictionary[str, MilvusState] = WeakValueDictionary()
-_guard = threading.Lock()
-
-
-def shared_by(place: str) -> MilvusState:
-    """The state that the stores of a place share, as long as one of them lives."""
-    with _guard:
-        shared = _places.get(place)
-        if shared is None:
-            shared = _places[place] = MilvusState()
-        return shared
-
-
 MOST_ROWS = 16_384
 """The rows that one search or query returns at most."""
 _BATCH_ROWS = 500
@@ -95,7 +74,7 @@ class MilvusConnection:
     shown: str
     version: str
     names: Collections
-    shared: MilvusState
+    shared: MilvusPlace
     full_text: bool
     """True when the server has BM25."""
     ready: set[str]

@@ -6,9 +6,8 @@ Milvus Lite is a server inside this process for each folder, shared by all who u
 import importlib
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from anyio import CancelScope, to_thread
 
@@ -16,7 +15,7 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
 from sifaka.storage.address import DEFAULT_PREFIX
 from sifaka.storage.milvus.client import MilvusAddress, connect, failures
-from sifaka.storage.milvus.connection import MilvusConnection, shared_by
+from sifaka.storage.milvus.connection import MilvusConnection, MilvusPlace
 from sifaka.storage.milvus.schema import Collections, ensure
 from sifaka.storage.store import Threads
 
@@ -32,7 +31,6 @@ class MilvusWorker:
     """
 
     def __init__(self, address: MilvusAddress, prefix: str) -> None:
-        self.shared = shared_by(f"{address.place}/{prefix}")
         self._address = address
         self._names = Collections(prefix)
         self._connection: MilvusConnection | None = None
@@ -80,28 +78,23 @@ class MilvusWorker:
             return self._connection
 
     def _open(self) -> MilvusConnection:
-        address = self._address
-        uri = start_lite(address.folder) if address.folder else address.uri
+        address, names = self._address, self._names
+        place = enter(address)
         try:
-            client = connect(address, uri)
+            client = connect(address, place.uri)
             try:
-                with self.shared.opening:
+                with place.opening:
                     with failures(address.shown):
                         version = client.get_server_version()
-                    names = self._names
                     ensure(client, address.shown, names.thoughts, "thoughts")
                     full_text = ensure(client, address.shown, names.words, "words")
             except BaseException:
                 client.close()
                 raise
         except BaseException:
-            if address.folder:
-                stop_lite(address.folder)
+            leave(address)
             raise
-        self.shared.opened()
-        return MilvusConnection(
-            client, address.shown, version, self._names, self.shared, full_text, set()
-        )
+        return MilvusConnection(client, address.shown, version, names, place, full_text, set())
 
     def _close(self) -> None:
         with self._change:
@@ -110,48 +103,38 @@ class MilvusWorker:
             connection, self._connection = self._connection, None
             if connection is None:
                 return
-            self.shared.closed()
             connection.client.close()
-            if self._address.folder:
-                stop_lite(self._address.folder)
+            leave(self._address)
 
 
-@dataclass(slots=True)
-class _Running:
-    uri: str
-    server: Any
-    database: Any
-    users: int = 0
-
-
-_running: dict[Path, _Running] = {}
-"""By folder, for the process: the lock on a folder is the process's too."""
+_places: dict[str, MilvusPlace] = {}
+"""For the process: the lock on a folder is the process's too."""
 _guard = threading.Lock()
 
 
-def start_lite(folder: Path) -> str:
-    """The URI of the folder's server, on a free port of the loopback; `stop` it once for each."""
+def enter(address: MilvusAddress) -> MilvusPlace:
+    """The place of an address; for a folder with a server on a free port. `leave` it once each."""
     with _guard:
-        if folder not in _running:
-            _running[folder] = _start(folder)
-        running = _running[folder]
-        running.users += 1
-        return running.uri
+        place = _places.get(address.place)
+        if place is None:
+            folder = address.folder
+            place = _start(folder) if folder else MilvusPlace(address.uri, lambda: None)
+            _places[address.place] = place
+        place.users += 1
+        return place
 
 
-def stop_lite(folder: Path) -> None:
-    """Release the folder after its last user in this process."""
+def leave(address: MilvusAddress) -> None:
+    """Release a place after its last user in this process."""
     with _guard:
-        running = _running[folder]
-        running.users -= 1
-        if running.users:
-            return
-        del _running[folder]
-        running.server.stop(None).wait()
-        running.database.close()
+        place = _places[address.place]
+        place.users -= 1
+        if not place.users:
+            del _places[address.place]
+            place.stop()
 
 
-def _start(folder: Path) -> _Running:
+def _start(folder: Path) -> MilvusPlace:
     try:
         lite = importlib.import_module("milvus_lite.adapter.grpc.server")
         errors = importlib.import_module("milvus_lite.exceptions")
@@ -177,4 +160,9 @@ def _start(folder: Path) -> _Running:
             f"the Milvus Lite folder {str(folder)!r} cannot be opened: {error}",
             "check the folder and the rights on it",
         ) from error
-    return _Running(f"http://127.0.0.1:{port}", server, database)
+
+    def stop() -> None:
+        server.stop(None).wait()
+        database.close()
+
+    return MilvusPlace(f"http://127.0.0.1:{port}", stop)

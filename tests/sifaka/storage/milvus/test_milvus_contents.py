@@ -28,11 +28,10 @@ async def index(url: str) -> AsyncGenerator[MilvusIndex]:
 async def raw(url: str) -> AsyncGenerator[MilvusClient]:
     """Another client of the same folder."""
     address = parse_address(url)
-    assert address.folder
-    client = connect(address, worker.start_lite(address.folder))
+    client = connect(address, worker.enter(address).uri)
     yield client
     client.close()
-    worker.stop_lite(address.folder)
+    worker.leave(address)
 
 
 def stored(client: MilvusClient, collection: str) -> list[Any]:
