@@ -7,18 +7,19 @@ those of `sifaka.text.terms`, by which every store finds texts: stems, without c
 import logging
 from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
+from functools import partial
 from itertools import chain, islice
 from math import log
 
-import anyio
 from anyio import to_thread
 
-from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.calls.context import fan_out
+from sifaka.errors import StorageError
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
-from sifaka.storage.log import RunLog, every_run
+from sifaka.storage.log import RunLog, every_run, load_if_there
 from sifaka.storage.protocol import Filters, Hit, Hits
 from sifaka.text.prose import Span
 from sifaka.text.terms import language_of, parts, places, query_terms, term_counts, written
@@ -169,8 +170,7 @@ async def scan_log(
     """
     if not query_words(query):
         return Hits(hits=(), search="bm25")
-    runs: list[Run] = []
-    wanted: list[str] = []
+    wanted: dict[str, Callable[[], Awaitable[Run | None]]] = {}
     seen = 0
     more = ""
     async with aclosing(every_run(log)) as lines:
@@ -180,9 +180,9 @@ async def scan_log(
                 break
             seen += 1
             if _may_hold(line, only):
-                wanted.append(line.run_id)
-    for begin in range(0, len(wanted), _AT_ONCE):
-        runs += await _load(log, wanted[begin : begin + _AT_ONCE])
+                wanted[line.run_id] = partial(_load, log, line.run_id)
+    found = await fan_out(wanted, calls_each=0, parallel=_AT_ONCE)
+    runs = [run for run in found if run is not None]
     # In a thread: reading through many long texts takes a while.
     hits = await to_thread.run_sync(lambda: search_runs(runs, query, limit=limit, only=only))
     return hits.model_copy(update={"search": hits.search + more})
@@ -231,32 +231,15 @@ def hit_of(run_id: str, prompt: str, thought: Thought, score: float, words: Sequ
     )
 
 
-async def _load(log: RunLog, run_ids: Sequence[str]) -> list[Run]:
-    found: dict[str, Run | StorageError] = {}
-
-    async def read(run_id: str) -> None:
-        try:
-            found[run_id] = await log.load(run_id)
-        except ThoughtNotFound:
-            pass  # it was deleted since the list was read
-        except StorageError as error:
-            found[run_id] = error
-
-    async with anyio.create_task_group() as group:
-        for run_id in run_ids:
-            group.start_soon(read, run_id)
-    runs: list[Run] = []
-    for run_id in run_ids:
-        match found.get(run_id):
-            case Run() as run:
-                runs.append(run)
-            case StorageError() as error:
-                if error.retryable:
-                    raise error
-                logger.warning("%s; the run is left out of a search", error.message)
-            case None:
-                pass
-    return runs
+async def _load(log: RunLog, run_id: str) -> Run | None:
+    """The run; None when it was deleted since the list was read, or cannot be read."""
+    try:
+        return await load_if_there(log, run_id)
+    except StorageError as error:
+        if error.retryable:
+            raise
+        logger.warning("%s; the run is left out of a search", error.message)
+        return None
 
 
 def _may_hold(line: RunSummary, only: Filters) -> bool:

@@ -1,7 +1,11 @@
 """The condition of a composed store, in lines: what fails, what waits, what was refused."""
 
+from functools import partial
+from itertools import chain
+
 import anyio
 
+from sifaka.calls.context import fan_out
 from sifaka.errors import StorageError
 from sifaka.storage.delivery import Delivery
 from sifaka.storage.log import Health
@@ -50,24 +54,22 @@ def degraded_lines(
 
 async def look_at_parts(layout: Layout, outbox: Outbox, tenant: str) -> tuple[Health, ...]:
     """The health of every part, looked at at the same time, then of the outbox."""
-    found: dict[str, tuple[Health, ...]] = {}
 
-    async def look(part: AnyPart) -> None:
+    async def look(part: AnyPart) -> tuple[Health, ...]:
         try:
             with anyio.fail_after(_LOOKING_SECONDS):
-                found[part.name] = await part.inner.health()
+                found = await part.inner.health()
         except StorageError as failure:
-            found[part.name] = (Health(part=part.name, works=False, found=str(failure)),)
+            found = (Health(part=part.name, works=False, found=str(failure)),)
         except TimeoutError:
             slow = f"no answer within {_LOOKING_SECONDS:g} seconds"
-            found[part.name] = (Health(part=part.name, works=False, found=slow),)
-        if all(line.works for line in found[part.name]):
+            found = (Health(part=part.name, works=False, found=slow),)
+        if all(line.works for line in found):
             part.try_again()
+        return found
 
-    async with anyio.create_task_group() as group:
-        for part in layout.parts:
-            group.start_soon(look, part)
-    lines = [line for part in layout.parts for line in found[part.name]]
+    parts = {part.name: partial(look, part) for part in layout.parts}
+    lines = chain.from_iterable(await fan_out(parts, calls_each=0))
     return (*lines, await _queue(layout, outbox, tenant))
 
 

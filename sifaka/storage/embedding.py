@@ -5,15 +5,13 @@ Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Method
 """
 
 import logging
-from collections.abc import AsyncGenerator, Generator, Hashable, Sequence
+from collections.abc import Generator, Hashable, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import EmbeddingError, StorageError
-from sifaka.record.run import RunSummary
 from sifaka.storage.bm25 import query_words
-from sifaka.storage.cursor import position
 from sifaka.storage.protocol import Hit
 
 logger = logging.getLogger(__name__)
@@ -137,18 +135,6 @@ def lacking(count: int, step: str) -> str:
     """The addition to the name of a search that so many versions are not `step` for yet."""
     versions = "1 version is" if count == 1 else f"{count} versions are"
     return f" ({versions} not {step} yet)" if count else ""
-
-
-async def merge_runs(*lists: AsyncGenerator[RunSummary]) -> AsyncGenerator[RunSummary]:
-    """Lists that are newest first as one; a run that is in several is told once, at its newest."""
-    heads = {number: await anext(lines, None) for number, lines in enumerate(lists)}
-    seen: set[str] = set()
-    while left := {number: line for number, line in heads.items() if line}:
-        newest = max(left, key=lambda number: position(left[number]))
-        if left[newest].run_id not in seen:
-            seen.add(left[newest].run_id)
-            yield left[newest]
-        heads[newest] = await anext(lists[newest], None)
 
 
 def merge_hits(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:

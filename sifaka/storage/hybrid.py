@@ -10,9 +10,8 @@ from typing import TypeVar
 from sifaka.errors import SifakaError, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.cursor import cut_page, decode_cursor, position
-from sifaka.storage.embedding import merge_hits, merge_runs
-from sifaka.storage.log import every_run
+from sifaka.storage.cursor import page_of
+from sifaka.storage.embedding import merge_hits
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 from sifaka.storage.retention import (
     Leaving,
@@ -125,19 +124,11 @@ class HybridMemory:
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        start = decode_cursor(cursor)
-        page: list[RunSummary] = []
-        async with (
-            aclosing(every_run(self.short_term)) as young,
-            aclosing(every_run(self.episodic)) as moved,
-            aclosing(merge_runs(young, moved)) as lines,
-        ):
-            async for line in lines:
-                if position(line) < start:
-                    page.append(line)
-                if len(page) > limit:
-                    break
-        return cut_page(page, limit=limit)
+        lines: dict[str, RunSummary] = {}
+        for memory in (self.episodic, self.short_term):
+            page = await memory.recent(limit=limit + 1, cursor=cursor)
+            lines |= {line.run_id: line for line in page.runs}
+        return page_of(lines.values(), limit=limit, cursor=cursor)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions in the short-term and the long-term memory, merged by their ranks."""

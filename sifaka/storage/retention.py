@@ -1,14 +1,15 @@
 """Forgetting and moving runs by policy: first a plan that changes nothing, then what it says."""
 
 import logging
-from collections.abc import Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
-from anyio import CancelScope, create_task_group
+from anyio import CancelScope
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen
+from sifaka.calls.context import fan_out
 from sifaka.errors import ConfigurationError, SifakaError, StorageError, ThoughtNotFound
 from sifaka.record.entries import FINAL, Started
 from sifaka.record.run import Run, RunSummary
@@ -96,38 +97,25 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
     runs = size = kept = 0
     async with aclosing(every_run(store)) as every:
         lines = [line async for line in every]
-    for begin in range(0, len(lines), _SIZES_AT_ONCE):
-        some = lines[begin : begin + _SIZES_AT_ONCE]
-        for line, bytes_ in zip(some, await _sizes(store, some), strict=True):
-            if bytes_ is None:
-                continue  # it was deleted meanwhile
-            runs, size = runs + 1, size + bytes_
-            reason = _reason(policy, line, moment, runs, size)
-            if reason:
-                leaving.append(Leaving(run=line, bytes=bytes_, reason=reason))
-            else:
-                kept += bytes_
+    asks = {line.run_id: partial(_size, store, line.run_id) for line in lines}
+    sizes = await fan_out(asks, calls_each=0, parallel=_SIZES_AT_ONCE)
+    for line, bytes_ in zip(lines, sizes, strict=True):
+        if bytes_ is None:
+            continue  # it was deleted meanwhile
+        runs, size = runs + 1, size + bytes_
+        reason = _reason(policy, line, moment, runs, size)
+        if reason:
+            leaving.append(Leaving(run=line, bytes=bytes_, reason=reason))
+        else:
+            kept += bytes_
     return RetentionPlan(leaving=tuple(leaving), kept_runs=runs - len(leaving), kept_bytes=kept)
 
 
-async def _sizes(store: ThoughtStore, lines: Sequence[RunSummary]) -> list[int | None]:
-    found: dict[str, int | SifakaError] = {}
-
-    async def ask(run_id: str) -> None:
-        try:
-            found[run_id] = await store.size(run_id)
-        except SifakaError as error:
-            found[run_id] = error
-
-    async with create_task_group() as group:
-        for line in lines:
-            group.start_soon(ask, line.run_id)
-    sizes: list[int | None] = []
-    for size in (found[line.run_id] for line in lines):
-        if isinstance(size, SifakaError) and not isinstance(size, ThoughtNotFound):
-            raise size
-        sizes.append(size if isinstance(size, int) else None)
-    return sizes
+async def _size(store: ThoughtStore, run_id: str) -> int | None:
+    try:
+        return await store.size(run_id)
+    except ThoughtNotFound:
+        return None
 
 
 async def carry_out(

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Self, runtime_checkable
 
-import anyio
-
+from sifaka.calls.context import fan_out
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import SearchFilters, SourceDocument
@@ -109,15 +108,8 @@ class Adapters:
 
     async def health(self) -> dict[str, Health]:
         """The health of each adapter, by its name; all are asked at the same time."""
-        found: dict[str, Health] = {}
-
-        async def look(adapter: Adapter) -> None:
-            found[adapter.name] = await adapter.health()
-
-        async with anyio.create_task_group() as group:
-            for adapter in self._adapters.values():
-                group.start_soon(look, adapter)
-        return {name: found[name] for name in self._adapters}
+        looks = {name: adapter.health for name, adapter in self._adapters.items()}
+        return dict(zip(looks, await fan_out(looks, calls_each=0), strict=True))
 
     async def __aenter__(self) -> Self:
         return self
