@@ -18,6 +18,8 @@ _OF_THIS_MACHINE = frozenset({"milvus", "unix"})
 class StoreUrl:
     """The parts of a URL."""
 
+    url: str = field(repr=False)
+    """The whole of it, which may hold secrets."""
     scheme: str
     server: str
     """The host, with its port; empty for a path on this machine."""
@@ -85,6 +87,7 @@ def parse_store_url(
     host = parts.hostname or ""
     shown = f"[{host}]" if ":" in host else host
     return StoreUrl(
+        url=url,
         scheme=parts.scheme,
         server=f"{shown}:{number}" if number and not local else shown,
         path=parts.path,

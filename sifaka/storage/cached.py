@@ -230,7 +230,9 @@ class CachedStorage(TenantView):
         self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
     ) -> None:
         tenant, run_id, log = self.tenant, run.run_id, self._layout.log
-        waiting = await self._ahead(run, entries, expected_version)
+        waiting = await self._delivery.waiting(tenant, run_id)
+        if (tenant, run_id) in self._outbox.known.refused:
+            await self._check_descent(run, entries, expected_version)
         if entries:
             # Noted before, so that it is known when the process dies right after the log's answer.
             await self._mark(run_id)
@@ -269,21 +271,6 @@ class CachedStorage(TenantView):
         if expected_version == 0:
             self._created.add((tenant, run_id))
         await self._mark(run_id)
-
-    async def _ahead(self, run: Run, entries: Sequence[Entry], expected_version: int) -> bool:
-        """True when a change waits for the log ahead of an append, after an attempt to deliver."""
-        log, outbox = self._layout.log, self._outbox
-        try:
-            waiting, refused = await outbox.look(log.name, self.tenant, run.run_id)
-            if waiting and not log.paused:
-                await self._delivery.deliver(log, self.tenant, run.run_id)
-                waiting, refused = await outbox.look(log.name, self.tenant, run.run_id)
-        except StorageError:
-            # Entries that wait make the log refuse these: they cannot get ahead of them.
-            return False
-        if refused:
-            await self._check_descent(run, entries, expected_version)
-        return waiting
 
     async def _check_descent(
         self, run: Run, entries: Sequence[Entry], expected_version: int

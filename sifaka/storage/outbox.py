@@ -125,19 +125,6 @@ class Outbox:
             return []
         return await self._read(lambda sql: rows_of(sql, part, tenant, run_id)) or []
 
-    async def look(self, part: str, tenant: str, run_id: str) -> tuple[bool, bool]:
-        """True for changes of a run that wait for a part, and true for refused entries of it."""
-
-        def work(sql: SqlConnection) -> tuple[bool, bool]:
-            refused = sql.execute(
-                "SELECT 1 FROM refused WHERE tenant = ? AND run_id = ? LIMIT 1", (tenant, run_id)
-            ).fetchone()
-            return last_kind(sql, part, tenant, run_id) is not None, refused is not None
-
-        if not is_unicode(run_id):
-            return False, False
-        return await self._read(work) or (False, False)
-
     async def runs(self, part: str, limit: int) -> list[tuple[str, str]]:
         """Tenant and id of the runs about which something waits for a part, longest first."""
 

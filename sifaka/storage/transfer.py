@@ -67,15 +67,11 @@ async def push(
     Raises:
         AppendRefused: The log holds other entries there, or too few before them, or was claimed.
     """
-    if known is None or known.version != after:
-        known = None
-    if known is not None or after == 0:
-        try:
-            return await _append(log, run_id, known, entries, fence)
-        except VersionConflict:
-            pass  # some of it may be there: looked at now
-    for _ in range(_ATTEMPTS):
+    if known is not None and known.version == after:
+        held: Run | None = known
+    else:
         held = await load_if_there(log, run_id)
+    for _ in range(_ATTEMPTS):
         version = held.version if held else 0
         if version < after:
             break
@@ -91,8 +87,7 @@ async def push(
         try:
             return await _append(log, run_id, held, lacking, fence)
         except VersionConflict:
-            continue
-    held = await load_if_there(log, run_id)
+            held = await load_if_there(log, run_id)  # some of it may be there
     raise VersionConflict(run_id, expected=after, found=held.version if held else 0)
 
 

@@ -2,17 +2,16 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.sources.folder import FolderAdapter
 from sifaka.evidence.sources.in_process import ThoughtsAdapter
-from sifaka.evidence.sources.keys import Scheme, authorization
+from sifaka.evidence.sources.keys import Scheme
 from sifaka.evidence.sources.records import RecordAdapter
 from sifaka.evidence.sources.search_servers import (
     WORKS,
@@ -28,122 +27,106 @@ from sifaka.storage.protocol import ThoughtStore
 _LANGUAGE = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){0,2}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """A spec with the key and the store to open it with."""
-
-    spec: AdapterSpec
-    key: str | None
-    store: ThoughtStore | None
-
-    def authorization(self, *, bare: Scheme = "Bearer") -> str | None:
-        """The header that carries the key; None without one."""
-        if self.key is None:
-            return None
-        try:
-            return authorization(self.key, bare=bare)
-        except ConfigurationError as error:
-            raise ConfigurationError(
-                f"the adapter {self.spec.name!r}: {error.message}", error.suggestion
-            ) from error
-
-
-def _mediawiki(place: _Place) -> Adapter:
+def _mediawiki(spec: AdapterSpec) -> Adapter:
     # Wikipedia gives plain text.
-    require(f"the adapter {place.spec.name!r}", "evidence", "bs4")
-    parts = place.spec.parts()
-    return _wiki(place, f"{parts.scheme}://{parts.netloc}{parts.path}", parts.query)
+    require(f"the adapter {spec.name!r}", "evidence", "bs4")
+    parts = spec.parts()
+    return _wiki(spec, f"{parts.scheme}://{parts.netloc}{parts.path}", parts.query)
 
 
-def _wikipedia(place: _Place) -> Adapter:
-    language, _, query = place.spec.rest.partition("?")
-    if place.spec.is_url or not _LANGUAGE.fullmatch(language):
-        place.spec.wrong("needs the code of a language")
-    return _wiki(place, f"https://{language}.wikipedia.org/w/api.php", query)
+def _wikipedia(spec: AdapterSpec) -> Adapter:
+    language, _, query = spec.rest.partition("?")
+    if spec.is_url or not _LANGUAGE.fullmatch(language):
+        spec.wrong("needs the code of a language")
+    return _wiki(spec, f"https://{language}.wikipedia.org/w/api.php", query)
 
 
-def _wiki(place: _Place, base: str, query: str) -> Adapter:
+def _wiki(spec: AdapterSpec, base: str, query: str) -> Adapter:
     # It takes three times as long to import as all other adapters together.
     from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
 
-    contact = place.spec.options(query, ("contact",)).get("contact", [""])[-1]
+    contact = spec.options(query, ("contact",)).get("contact", [""])[-1]
     return MediaWikiAdapter(
-        base, name=place.spec.name, contact=contact, authorization=place.authorization()
+        base, name=spec.name, contact=contact, authorization=spec.authorization()
     )
 
 
 def _indexed(
-    place: _Place, make: type[RecordAdapter], *, own: tuple[str, ...] = (), bare: Scheme = "Bearer"
+    spec: AdapterSpec,
+    make: type[RecordAdapter],
+    *,
+    own: tuple[str, ...] = (),
+    bare: Scheme = "Bearer",
 ) -> Adapter:
     """An adapter for an index whose fields the URL names; `own` are fields of this kind alone."""
-    base, index, query = place.spec.index()
+    base, index, query = spec.index()
     return make(
         base,
         index=index,
-        name=place.spec.name,
-        fields=fields_of(place.spec.options(query, (*FIELD_OPTIONS, *own))),
-        authorization=place.authorization(bare=bare),
+        name=spec.name,
+        fields=fields_of(spec.options(query, (*FIELD_OPTIONS, *own))),
+        authorization=spec.authorization(bare=bare),
     )
 
 
-def _atomwalker(place: _Place) -> Adapter:
-    parts = place.spec.parts()
+def _atomwalker(spec: AdapterSpec) -> Adapter:
+    parts = spec.parts()
     base, index, query = f"{parts.scheme}://{parts.netloc}", WORKS, parts.query
     if parts.path.strip("/"):
-        base, index, query = place.spec.index()
-    strategy = place.spec.options(query, ("strategy",)).get("strategy", ["fast"])[-1]
+        base, index, query = spec.index()
+    strategy = spec.options(query, ("strategy",)).get("strategy", ["fast"])[-1]
     if strategy not in {"fast", "comprehensive"}:
-        place.spec.wrong("has a wrong 'strategy'", "fast or comprehensive")
+        spec.wrong("has a wrong 'strategy'", "fast or comprehensive")
     return AtomWalkerAdapter(
         base,
         index=index,
-        name=place.spec.name,
+        name=spec.name,
         strategy="comprehensive" if strategy == "comprehensive" else "fast",
-        authorization=place.authorization(),
+        authorization=spec.authorization(),
     )
 
 
-def _biomedical(place: _Place) -> Adapter:
+def _biomedical(spec: AdapterSpec) -> Adapter:
     """An adapter of a public service; a URL, such as that of a mirror, replaces its own."""
     from sifaka.evidence.sources import biomedical
 
-    require(f"the adapter {place.spec.name!r}", "evidence", "bs4")
+    require(f"the adapter {spec.name!r}", "evidence", "bs4")
     make = {
         "pubmed": biomedical.PubMedAdapter,
         "europepmc": biomedical.EuropePmcAdapter,
         "clinicaltrials": biomedical.ClinicalTrialsAdapter,
-    }[place.spec.scheme]
-    if place.spec.is_url:
-        parts = place.spec.parts()
-        return make(f"{parts.scheme}://{parts.netloc}{parts.path}", name=place.spec.name)
-    if place.spec.rest:
-        place.spec.wrong("takes nothing after the colon")
-    return make(name=place.spec.name)
+    }[spec.scheme]
+    if spec.is_url:
+        parts = spec.parts()
+        return make(f"{parts.scheme}://{parts.netloc}{parts.path}", name=spec.name)
+    if spec.rest:
+        spec.wrong("takes nothing after the colon")
+    return make(name=spec.name)
 
 
-def _folder(place: _Place) -> Adapter:
-    path = place.spec.rest.removeprefix("//")
-    if place.spec.is_url or not path or "\0" in path:
-        place.spec.wrong("needs the path of a folder")
+def _folder(spec: AdapterSpec) -> Adapter:
+    path = spec.rest.removeprefix("//")
+    if spec.is_url or not path or "\0" in path:
+        spec.wrong("needs the path of a folder")
     try:
         folder = Path(path).expanduser()
     except RuntimeError:
-        place.spec.wrong("names the home of a user who is not known")
-    return FolderAdapter(folder.absolute(), name=place.spec.name)
+        spec.wrong("names the home of a user who is not known")
+    return FolderAdapter(folder.absolute(), name=spec.name)
 
 
-def _thoughts(place: _Place) -> Adapter:
-    if place.spec.rest.strip("/") or place.spec.is_url:
-        place.spec.wrong("takes nothing after `thoughts:`", "it searches the store of the runs")
-    if place.store is None:
-        place.spec.wrong("needs a store of runs", "pass one to open_adapters")
-    return ThoughtsAdapter(place.store, name=place.spec.name)
+def _thoughts(spec: AdapterSpec) -> Adapter:
+    if spec.rest.strip("/") or spec.is_url:
+        spec.wrong("takes nothing after `thoughts:`", "it searches the store of the runs")
+    if spec.store is None:
+        spec.wrong("needs a store of runs", "pass one to open_adapters")
+    return ThoughtsAdapter(spec.store, name=spec.name)
 
 
 @dataclass(frozen=True, slots=True)
 class _Scheme:
     form: str
-    make: Callable[[_Place], Adapter]
+    make: Callable[[AdapterSpec], Adapter]
     takes_key: bool = False
 
 
@@ -202,5 +185,5 @@ def open_adapters(
         key = (keys or {}).get(spec.name)
         if key is not None and not scheme.takes_key:
             spec.wrong(f"takes no key: it is of the kind {spec.scheme!r}", "leave its key out")
-        opened.append(scheme.make(_Place(spec=spec, key=key, store=store)))
+        opened.append(scheme.make(replace(spec, key=key, store=store)))
     return Adapters(opened, embedder=embedder)

@@ -7,7 +7,9 @@ from typing import NoReturn
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError
+from sifaka.evidence.sources.keys import Scheme, authorization
 from sifaka.evidence.sources.records import Fields
+from sifaka.storage.protocol import ThoughtStore
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _SCHEME = re.compile(r"([a-z]+)(\+https?)?:(.*)", re.IGNORECASE | re.DOTALL)
@@ -30,6 +32,24 @@ class AdapterSpec:
     rest: str = field(repr=False)
     """The text after the colon, or the whole http URL; it may hold secrets."""
     is_url: bool
+    key: str | None = field(default=None, repr=False)
+    store: ThoughtStore | None = field(default=None, repr=False)
+    """The runs of the program."""
+
+    def authorization(self, *, bare: Scheme = "Bearer") -> str | None:
+        """The header that carries the key; None without one.
+
+        Raises:
+            ConfigurationError: The key cannot be sent.
+        """
+        if self.key is None:
+            return None
+        try:
+            return authorization(self.key, bare=bare)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"the adapter {self.name!r}: {error.message}", error.suggestion
+            ) from error
 
     def wrong(self, what: str, suggestion: str = "") -> NoReturn:
         """Complain about this spec, without anything of its URL.

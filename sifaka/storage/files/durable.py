@@ -14,6 +14,7 @@ from sifaka.errors import StorageError
 Stamp = tuple[int, int, int]
 """Time of change, size and number of a file: as long as they are the same, so is its content."""
 _BINARY: int = getattr(os, "O_BINARY", 0)
+_OPEN: int = os.O_RDWR | os.O_CREAT | _BINARY
 _NONE = (0, 0, 0)
 _REMOVED_AT_ONCE = 16
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
@@ -44,8 +45,7 @@ def write_end(path: Path, keep: int, addition: bytes) -> Stamp:
 
     Only its owner may read it. When that fails, the file has its first `keep` bytes and no more.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _BINARY, 0o600)
-    try:
+    with _opened(path, _OPEN) as descriptor:
         try:
             os.ftruncate(descriptor, keep)
             os.lseek(descriptor, keep, os.SEEK_SET)
@@ -62,19 +62,14 @@ def write_end(path: Path, keep: int, addition: bytes) -> Stamp:
                     path.unlink()
             raise
         stamp = stamp_of(descriptor)
-    finally:
-        os.close(descriptor)
     settle_folder(path.parent)
     return stamp
 
 
 def settle(path: Path) -> None:
     """Make an earlier write to a file durable; its process may have been killed before it did."""
-    descriptor = os.open(path, os.O_RDWR | _BINARY)
-    try:
+    with _opened(path, os.O_RDWR | _BINARY) as descriptor:
         _to_disk(descriptor)
-    finally:
-        os.close(descriptor)
     settle_folder(path.parent)
 
 
@@ -82,11 +77,8 @@ def settle_folder(folder: Path) -> None:
     """Make the names in a folder as durable as the files; Windows does so by itself."""
     if sys.platform == "win32":
         return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
+    with _opened(folder, os.O_RDONLY) as descriptor:
         _to_disk(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def remove(paths: Iterable[Path]) -> None:
@@ -117,6 +109,15 @@ def failures(folder: Path) -> Generator[None]:
         raise StorageError(f"the store {str(folder)!r} {what}", advice) from error
 
 
+@contextmanager
+def _opened(path: Path, flags: int) -> Generator[int]:
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def _to_disk(descriptor: int) -> None:
     if sys.platform == "darwin":
         import fcntl
@@ -130,7 +131,6 @@ def _to_disk(descriptor: int) -> None:
 BUSY_SECONDS = 5.0
 """Seconds to wait for another writer."""
 _RETRY_SECONDS = 0.002
-_OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 if sys.platform == "win32":
     import msvcrt
@@ -166,15 +166,12 @@ def exclusive(path: Path) -> Generator[None]:
         StorageError: Another writer has kept it locked for `BUSY_SECONDS`; trying again may help.
         OSError: It cannot be opened.
     """
-    descriptor = os.open(path, _OPEN, 0o600)
-    try:
+    with _opened(path, _OPEN) as descriptor:
         _lock(descriptor, path)
         try:
             yield
         finally:
             _unlock(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class LockFile:

@@ -1,5 +1,6 @@
 """Vectors that are still to be made, and versions that have expired."""
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 
 from sifaka.embeddings.protocol import Embedder
@@ -12,6 +13,7 @@ from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.worker import MilvusWorker
 
+logger = logging.getLogger(__name__)
 _AT_ONCE = 64
 _EXPIRED_AT_ONCE = 64
 
@@ -90,20 +92,21 @@ def _rows_of(
 ) -> list[tuple[Mapping[str, object], str]]:
     """The rows of these versions but for their vectors, with the text to embed of each."""
     found: list[tuple[Mapping[str, object], str]] = []
-    for name, row, prompt, thought in _decoded(milvus, names):
+    for name, row, prompt, thought in readable(milvus.versions(names, strong=True)):
         if text := meaning(prompt, thought.text):
             at = to_microseconds(thought.created_at)
             found.append(({"pk": name, "tenant": row["tenant"], "run": row["run"], "at": at}, text))
     return found
 
 
-def _decoded(
-    milvus: MilvusConnection, names: Sequence[str]
+def readable(
+    versions: Mapping[str, tuple[Row, str]],
 ) -> Iterator[tuple[str, Row, str, Thought]]:
     """The versions that can be read: the key, the first row, the task and the thought of each."""
-    for name, (row, payload) in milvus.versions(names, strong=True).items():
+    for key, (row, payload) in versions.items():
         try:
             prompt, drafted = decode_version(row["run_id"], payload)
-        except StorageError:
+        except StorageError as damage:
+            logger.warning("a version is left out: %s", damage.message)
             continue
-        yield name, row, prompt, drafted.thought
+        yield key, row, prompt, drafted.thought

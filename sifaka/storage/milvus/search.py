@@ -1,25 +1,20 @@
 """Search for versions: candidates from words and vectors, checked against the versions."""
 
 import json
-import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sifaka.embeddings.protocol import Vector
-from sifaka.errors import StorageError
-from sifaka.record.thought import Thought
 from sifaka.storage.bm25 import best_hits, hit_of, query_words
 from sifaka.storage.cursor import now_in_microseconds, to_microseconds
 from sifaka.storage.embedding import fuse, fused_depth, hybrid_name
-from sifaka.storage.entry_json import decode_version
-from sifaka.storage.milvus.catch_up import look_for_missing
+from sifaka.storage.milvus.catch_up import look_for_missing, readable
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
 from sifaka.storage.milvus.rows import plain, tenant_key
 from sifaka.storage.protocol import Filters, Hit, Hits
 from sifaka.text.terms import query_terms
 
-logger = logging.getLogger(__name__)
 _NO_FULL_TEXT = "no full text on this server"
 _SCANNED = 2_000
 """Versions that a search reads where the server has no full text."""
@@ -123,24 +118,11 @@ def _show(
         versions = milvus.versions(list(some), strong=False)
         if len(versions) < len(some):  # put just now
             versions = milvus.versions(list(some), strong=True)
-        found = _decoded(versions)
+        found = {key: (row["run_id"], task, text) for key, row, task, text in readable(versions)}
         hits += [hit_of(*found[key], score, words) for key, score in some.items() if key in found]
         if len(hits) >= limit:
             break
     return tuple(hits[:limit])
-
-
-def _decoded(versions: Mapping[str, tuple[Row, str]]) -> dict[str, tuple[str, str, Thought]]:
-    """The id of its run, the task and the thought of each version that can be read."""
-    found: dict[str, tuple[str, str, Thought]] = {}
-    for key, (row, payload) in versions.items():
-        try:
-            prompt, drafted = decode_version(row["run_id"], payload)
-        except StorageError as damage:
-            logger.warning("a version is left out of a search: %s", damage.message)
-        else:
-            found[key] = row["run_id"], prompt, drafted.thought
-    return found
 
 
 def _scan(
@@ -150,8 +132,9 @@ def _scan(
     rows = milvus.select(milvus.names.thoughts, condition, ("at", "passed", "tags", "expires_at"))
     latest = sorted(rows, key=lambda row: row["at"], reverse=True)[:_SCANNED]
     keys = [str(row["pk"]).removesuffix(":0") for row in latest if _admits(row, only)]
-    found = _decoded(milvus.versions(keys, strong=True))
+    versions = readable(milvus.versions(keys, strong=True))
+    found = [(row["run_id"], task, thought) for _, row, task, thought in versions]
     return Hits(
-        hits=best_hits(words, list(found.values()), limit),
+        hits=best_hits(words, found, limit),
         search=f"bm25 over the latest {_SCANNED} versions ({_NO_FULL_TEXT})",
     )

@@ -1,6 +1,5 @@
 """The URL of a Redis server."""
 
-from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from sifaka.storage.address import KEEPING, StoreUrl, parse_store_url, wrong_url
@@ -17,16 +16,6 @@ _PASSED_ON = (
 _PATHS = {"redis": r"/?|/\d{1,5}", "rediss": r"/?|/\d{1,5}", "unix": r"/.*"}
 
 
-@dataclass(frozen=True, slots=True)
-class RedisAddress:
-    """The address of a server."""
-
-    url: str = field(repr=False)
-    """The URL for redis-py; it may hold a password."""
-    shown: str
-    """The same for people to read, without user, password and options."""
-
-
 def take_options(url: str) -> tuple[str, StoreUrl]:
     """A URL without our own options, `ttl` and `prefix`, and what it says with them.
 
@@ -38,7 +27,7 @@ def take_options(url: str) -> tuple[str, StoreUrl]:
     return f"{url.partition('?')[0]}{'?' if rest else ''}{urlencode(rest)}", found
 
 
-def parse_address(url: str) -> RedisAddress:
+def parse_address(url: str) -> StoreUrl:
     """The server that a URL names.
 
     Raises:
@@ -47,4 +36,4 @@ def parse_address(url: str) -> RedisAddress:
     found = parse_store_url(url, _PATHS, options=_PASSED_ON, forms=FORMS)
     if not found.options.get("db", "0").isdecimal():
         raise wrong_url(url, FORMS)
-    return RedisAddress(url=url, shown=found.shown)
+    return found

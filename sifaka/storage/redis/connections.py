@@ -14,7 +14,7 @@ from anyio import CancelScope, Semaphore, current_time, sleep, to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
-from sifaka.storage.redis.address import RedisAddress
+from sifaka.storage.address import StoreUrl
 from sifaka.storage.redis.failures import failures, lost_connection, silence
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class _Pool:
 class RedisConnections:
     """Runs work on a server. Safe for many tasks, several event loops, and one after another."""
 
-    def __init__(self, address: RedisAddress) -> None:
+    def __init__(self, address: StoreUrl) -> None:
         self.address = address
         self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = WeakKeyDictionary()
         self._guard = threading.Lock()
@@ -189,7 +189,7 @@ def _import_redis() -> None:
         import_module("redis.asyncio")
 
 
-def _client(address: RedisAddress, *, command_seconds: float | None) -> RedisClient:
+def _client(address: StoreUrl, *, command_seconds: float | None) -> RedisClient:
     try:
         from redis.asyncio import Redis
         from redis.asyncio.retry import Retry

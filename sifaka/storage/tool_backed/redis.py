@@ -24,7 +24,7 @@ from sifaka.storage.tool_backed.records import (
     encode_record,
     fold,
 )
-from sifaka.storage.tool_backed.redis_lists import Listing, RedisLists, RunList
+from sifaka.storage.tool_backed.redis_lists import RedisLists, RunList
 from sifaka.text.input import is_unicode
 
 LATEST = 200
@@ -87,12 +87,11 @@ class RedisToolStorage(RecollectingStore):
         payloads = encode_entries(run, entries, expected_version)
         record = LogRecord(kind="append", after=expected_version, payloads=payloads, fence=fence)
         line = pack(run.summary().model_dump_json())
-        listing = Listing(to_microseconds(run.updated_at), line)
         key = self._key(run.run_id)
         with anyio.CancelScope(shield=True):
             async with self._lock(key):
                 if await self._add(key, record) == run.version:
-                    await self._lists.list_run(key, listing)
+                    await self._lists.list_run(key, to_microseconds(run.updated_at), line)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `RunLog.claim`."""

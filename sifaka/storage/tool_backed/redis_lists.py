@@ -22,15 +22,6 @@ class RunList(NamedTuple):
     run_id: str
 
 
-class Listing(NamedTuple):
-    """A run's place in the list of runs, and its line there."""
-
-    at: int
-    """Microseconds of its last entry."""
-    line: str
-    """Its summary, made by `pack`."""
-
-
 class RedisLists:
     """Redis lists of records, one a run; a sorted set and a hash are the list of runs.
 
@@ -49,19 +40,19 @@ class RedisLists:
         """Add a record at the end, wherever that is."""
         await self._push(self._run(key), value)
 
-    async def list_run(self, key: RunList, listing: Listing) -> None:
-        """Write the line, then the place."""
+    async def list_run(self, key: RunList, at: int, line: str) -> None:
+        """Write a run's line, made by `pack`, then its place: microseconds of its last entry."""
         lines = self._of(key.tenant, "lines")
         await self._do(
             "hset",
-            {"name": lines, "key": key.run_id, "value": listing.line},
+            {"name": lines, "key": key.run_id, "value": line},
             f"Field '{key.run_id}' set successfully in hash '{lines}'.",
         )
         recent = self._of(key.tenant, "recent")
         await self._do(
             "zadd",
             # Microseconds are exact as the doubles that scores are until the year 2255.
-            {"key": recent, "score": listing.at, "member": key.run_id},
+            {"key": recent, "score": at, "member": key.run_id},
             f"Successfully added {key.run_id} to {recent} with score ",
         )
 
