@@ -8,7 +8,7 @@ from datetime import timedelta
 from sifaka.errors import ConfigurationError
 from sifaka.storage.address import KEEPING, StoreUrl, checked_prefix, parse_store_url
 
-_PATHS = dict.fromkeys(("elasticsearch+http", "elasticsearch+https"), ".*")
+_PATHS = {"elasticsearch+http": ".*", "elasticsearch+https": ".*"}
 _FORM = "elasticsearch+https://USER:PASSWORD@host:9200?prefix=sifaka&ttl=30d"
 
 
