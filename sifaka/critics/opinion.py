@@ -9,10 +9,11 @@ from pydantic import Field
 from sifaka.models.coercion import Form, Number, Whole
 from sifaka.models.prompt import frame, original_of
 from sifaka.models.section import section_note
-from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.results import COVERED, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.anchoring import Anchors
+from sifaka.text.differences import Difference
 
 MOST_ISSUES = 50
 """Of one opinion; further ones are left out."""
@@ -36,10 +37,20 @@ class FoundIssue(Form):
     fix: str | None = Field(default=None, description="the words to write instead of the quote")
 
 
+class CoveredDifference(Form):
+    """A difference that the task, or a document, asks for."""
+
+    id: str = Field(description="its id, such as d1")
+    quote: str = Field(description="the words of the task or the document, copied exactly")
+
+
 class Opinion(Form):
     """Your judgement of the text."""
 
     # The reasons come before the verdict: a model writes the fields in this order.
+    covered: list[CoveredDifference] = Field(
+        default_factory=list[CoveredDifference], description="those of `differences`, if shown"
+    )
     issues: list[FoundIssue] = Field(
         default_factory=list[FoundIssue], description="empty when nothing should be changed"
     )
@@ -75,7 +86,15 @@ def case(thought: Thought, *standards: str) -> str:
     parts += [frame("document", f"{d.title}\n{d.text}") for d in found]
     parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
+    if open_ := thought.findings.open:
+        parts.append(frame("differences", "\n".join(map(_told, open_))))
     return "\n\n".join(parts)
+
+
+def _told(difference: Difference) -> str:
+    """A difference in a line; one side is empty of what is lost or new."""
+    before, after = (repr(each) if each else "nothing" for each in (difference.before, difference.after))
+    return f"{difference.id} ({difference.kind}): {before} became {after}"
 
 
 def feedback_of(
@@ -96,9 +115,20 @@ def feedback_of(
         issues=anchored(opinion.issues, thought.text),
         suggestions=bounded(opinion.suggestions),
         confidence=opinion.confidence,
-        details=details or {},
+        details={**(details or {}), **_covered(opinion, thought)},
         usage=usage or Usage(),
     )
+
+
+def _covered(opinion: Opinion, thought: Thought) -> Mapping[str, object]:
+    """The words that cover open differences, where they stand in the task or in a document."""
+    if not thought.findings.open:
+        return {}
+    documents = (*thought.pre_generation_context, *thought.post_generation_context)
+    places = [Anchors(text) for text in (thought.prompt, *(each.text for each in documents))]
+    quotes = {each.id.strip(): each.quote.strip()[:LONGEST_REMARK] for each in opinion.covered}
+    found = {n: q for n, q in quotes.items() if any(p.find(q) is not None for p in places)}
+    return {COVERED: found}
 
 
 def on_record(

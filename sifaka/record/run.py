@@ -4,10 +4,10 @@ A run is stored as a list of entries and nothing else. What a run *is* at any mo
 them by `Run.apply`, so a crash between two entries loses nothing and a resume knows where to go on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, cast
 
 from pydantic import Field
 
@@ -33,7 +33,7 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
-from sifaka.record.results import Issue
+from sifaka.record.results import COVERED, Issue
 from sifaka.record.task import judge_of, passes, written
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
@@ -161,7 +161,7 @@ class Run(Frozen):
                 validated = self.thought(id_).add_validation_results(results)
                 revised = validated.model_copy(update={"findings": findings})
             case Critiqued(thought_id=id_, feedback=feedback):
-                revised = self.thought(id_).add_critic_feedback(*feedback)
+                revised = self._reviewed(self.thought(id_).add_critic_feedback(*feedback))
             case Decided(thought_id=id_, decision=decision):
                 changes = {
                     "decisions": MappingProxyType({**self.decisions, id_: decision}),
@@ -307,6 +307,16 @@ class Run(Frozen):
             created_at=self.created_at,
             updated_at=self.updated_at,
         )
+
+    def _reviewed(self, thought: Thought) -> Thought:
+        """The version with the differences that its critics have found asked for."""
+        said = [f.details[COVERED] for f in thought.critic_feedback if COVERED in f.details]
+        if not said or self.config.facts != "ask":
+            return thought
+        quotes = {id_: q for each in said for id_, q in cast("Mapping[str, str]", each).items()}
+        judge = self.config.judge_model or self.config.model
+        covered = thought.findings.covered(quotes, judge)
+        return thought.model_copy(update={"findings": covered})
 
     def _with_history(self, thought: Thought, parent_id: str) -> Thought:
         # Stored thoughts carry no history: a run stays linear in its iterations.
