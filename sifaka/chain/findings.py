@@ -47,15 +47,6 @@ async def by_person(run: Run, version: Thought) -> Findings:
     )
 
 
-def lesson(run: Run) -> tuple[str, ...]:
-    """What the writer is told about the version that differences have kept from being taken."""
-    latest = run.latest
-    if latest is None or latest.id == run.champion_id or not latest.findings.open:
-        return ()
-    told = "; ".join(f"{each.before!r} -> {each.after!r}" for each in latest.findings.open[:5])
-    return (f"The version before was turned down: the task does not ask for {told}.",)
-
-
 async def findings_of(run: Run, version: Thought) -> Findings:
     """What was measured of a version against the input and the limits of its task."""
     original, asked = run.original, _asked(run, version)

@@ -39,7 +39,9 @@ def contenders(run: Run) -> tuple[Thought, ...]:
     """
     edited = run.drafted
     if edited == run.undecided:
-        return tuple(each for each in edited if run.champion is None or not _breaks_rules(run, each))
+        return tuple(
+            each for each in edited if run.champion is None or not _breaks_rules(run, each)
+        )
     original = _original(run)
     lost = first_difference(COUNTED, edited[0], original)
     return (original,) if lost and not lost.accepted else edited

@@ -7,13 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sifaka.models.coercion import Form, Number, Whole
-from sifaka.models.prompt import frame, original_of
+from sifaka.models.prompt import frame, original_of, rules_of
 from sifaka.models.section import section_note
 from sifaka.record.results import COVERED, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.anchoring import Anchors
-from sifaka.text.differences import Difference
 
 MOST_ISSUES = 50
 """Of one opinion; further ones are left out."""
@@ -86,15 +85,11 @@ def case(thought: Thought, *standards: str) -> str:
     parts += [frame("document", f"{d.title}\n{d.text}") for d in found]
     parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
+    parts += rules_of(thought)
     if open_ := thought.findings.open:
-        parts.append(frame("differences", "\n".join(map(_told, open_))))
+        lines = [f"{each.id} ({each.kind}): {each.words}" for each in open_]
+        parts.append(frame("differences", "\n".join(lines)))
     return "\n\n".join(parts)
-
-
-def _told(difference: Difference) -> str:
-    """A difference in a line; one side is empty of what is lost or new."""
-    before, after = (repr(each) if each else "nothing" for each in (difference.before, difference.after))
-    return f"{difference.id} ({difference.kind}): {before} became {after}"
 
 
 def feedback_of(

@@ -26,7 +26,7 @@ PROMPT = Prompt(
 )
 
 
-class Review(Opinion, title="Opinion"):
+class _Review(Opinion, title="Opinion"):
     __doc__ = Opinion.__doc__
 
     better: Preferred | None = Field(
@@ -52,7 +52,7 @@ class SelfRefineCritic(JudgingCritic):
         """One opinion, with a score for each aspect and a comparison with the original."""
         listed = "\n".join(f"- {aspect}" for aspect in self.aspects)
         question = self._question(thought, frame("aspects", listed, lasting=True))
-        opinion, usage = await self._ask(PROMPT, question, Review)
+        opinion, usage = await self._ask(PROMPT, question, _Review)
         compared = bool(original_of(thought)) and thought.author != EDITOR
         better = {PREFERRED: opinion.better} if opinion.better and compared else {}
         return feedback_of(self.name, opinion, thought, usage, better)
