@@ -25,6 +25,7 @@ from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import AUTO, CALLER, Generation
 from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.models.provider import provider_model
+from sifaka.models.writing import REFUSED, UnfitDraft
 from sifaka.record.entries import FORM, Drafted, Entry, Started
 from sifaka.record.events import ChainEvent
 from sifaka.record.results import CriticFeedback, ValidationResult
@@ -68,7 +69,7 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
             frame_key=recorded.frame_key,
             form=recorded.form,
             prompts=recorded.prompts,
-            mends=recorded.mends,
+            mends=recorded.mends and not _is_on_record(recorded.config.model),
             remembered=recorded.remembered,
         )
     ]
@@ -143,7 +144,7 @@ def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
             format=settings.format,
         )
         return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
-    if model.startswith("object:"):  # its calls are in no journal
+    if _is_on_record(model):
         return (_RecordedWriter(run, model),)
     from sifaka.models.agent import DirectModel
     from sifaka.models.sectioned import SectionedModel
@@ -153,6 +154,11 @@ def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
     if config.section_chars is None:
         return (writer,)
     return (SectionedModel(writer, config.section_chars, protect=config.protect),)
+
+
+def _is_on_record(model: str) -> bool:
+    """True where no journal has the answers: the texts on record were read already."""
+    return model in {AUTO, EDITOR, CALLER} or model.startswith("object:")
 
 
 def _absent(model: Any) -> "JournaledModel":
@@ -179,7 +185,7 @@ class _RecordedWriter:
         version = next(self._versions, None)
         if version is None:
             raise ModelProviderError("there is no further version on record", code="not_recorded")
-        return Generation(
+        generation = Generation(
             text=version.text,
             prompt_used=version.model_prompt,
             author=version.author,
@@ -187,6 +193,9 @@ class _RecordedWriter:
             metadata=version.metadata,
             usage=version.usage,
         )
+        if (refused := version.metadata.get(REFUSED)) is not None:
+            raise UnfitDraft(self.name, generation, str(refused))
+        return generation
 
 
 class _RecordedCritic(Component):

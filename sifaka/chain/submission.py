@@ -8,9 +8,8 @@ from sifaka.chain.cancellation import is_interrupted
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.models import CALLER
-from sifaka.models.draft import Draft, mended
-from sifaka.models.draft_lines import Source
-from sifaka.models.writing import MENDED
+from sifaka.models.draft import Draft, Source, mended
+from sifaka.models.writing import MENDED, PROMPT
 from sifaka.record.entries import FORM, Declined, Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
@@ -99,7 +98,7 @@ def revision(
         return Draft(text)
     if not (text or accept) and reason and (asked := _unanswered(run, parent_id)):
         return Draft(asked.text)  # a reason alone answers for the version that was handed in
-    source = Source(text=version.text, task=version.prompt)
+    source = Source(text=version.text, task=version.prompt, instructions=PROMPT.text)
     draft = mended(text, source) if text else Draft(version.text)
     stays = draft.text == version.text
     if accept and not stays:

@@ -1,40 +1,61 @@
-"""Drafts: the text in a model's answer, mended where that is certain and else refused."""
+"""Drafts: the text in a model's answer, alone; where that is not certain, the answer is refused.
 
+An answer is read by its form, and by the words that it shares with the text that it revises. What
+its words mean is nobody's business here.
+"""
+
+import json
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise, takewhile
+from types import MappingProxyType
+from typing import NamedTuple, cast
 
-from sifaka.models.draft_lines import LONGEST_REMARK, Source, lines_of, same, splits_list
-from sifaka.models.draft_wrapping import (
-    after_reasoning,
-    is_choice,
-    is_placeholder,
-    out_of_object,
-)
-from sifaka.models.prompt import MARK
-from sifaka.models.remarks import is_letter
+from markdown_it.common.html_blocks import block_names
+
+from sifaka.models.prompt import MARK, contents
+from sifaka.text.language import asks_for_translation
 from sifaka.text.reasoning import answer_of, holds_template
 from sifaka.text.repetition import longest_loop, single
+from sifaka.text.side import EMPTY, STEM, WORD
 
-_FENCED = re.compile(
-    r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<name>markdown|md|text|txt|plaintext)?[ \t]*\r?\n"
-    r"(?P<text>.*?)(?P<end>\n(?P=mark))?",
-    re.DOTALL | re.IGNORECASE,
+_FENCE = re.compile(r"^(?P<mark>`{3,}|~{3,})[ \t]*(?P<name>[^`\s]*)[^\n]*\n?", re.MULTILINE)
+_PROSE = frozenset({"", "markdown", "md", "text", "txt", "plaintext"})
+"""The names of fences in which a text may stand."""
+_TAG = re.compile(
+    r"<(?P<name>[a-z][\w-]{0,40})>(?P<text>.*)</(?P=name)>", re.IGNORECASE | re.DOTALL
 )
-_FENCE = "```", "~~~"
-_QUOTED = re.compile(r"\A[\"“]([^\"“”]*)[\"”]\Z")
-_ABOUT_QUOTES = re.compile(r"quot|speech|saying|dialog", re.IGNORECASE)
-_TURN = re.compile(
-    r"^(?:\W{0,4})(?:user|human|assistant|system)\W{0,4}:", re.IGNORECASE | re.MULTILINE
+_MARKUP = re.compile(r"</?\w")
+_OBJECT = re.compile(r"(?:`{3,}(?:json)?\s*)?(\{.*\})(?:\s*`{3,})?", re.IGNORECASE | re.DOTALL)
+_RULE = re.compile(r"^[ \t]{0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
+_OUTER_RULE = re.compile(rf"\A{_RULE.pattern}\n[ \t]*\n|\n{_RULE.pattern}\Z", re.MULTILINE)
+_QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
+_COLON = re.compile(r"[:：][*_ \t]*$")
+_LABEL = re.compile(r"^\W{0,4}(?:\d+[.)] )?\w[\w ]{0,39}?\W{0,3}[:：]", re.MULTILINE)
+_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)])[ \t]+")
+_ANNOUNCED = re.compile(
+    r"(?P<line>(?:\S+[ \t]+){3,60}\S*[:：][*_]*)[ \t]*\r?\n[ \t]*\r?\n"
+    rf"(?!{_ITEM.pattern})"
 )
-_ANSWERING = re.compile(
-    r"\A\W{0,4}(?:assistant\W{0,3}:|(?:answer|output)\W{0,3}:[\s*]*\n)\s*", re.IGNORECASE
+"""A first line of four words or more that ends in a colon, above a blank line and no list."""
+_AFTER_RULE = re.compile(
+    rf"\S\s*\n{_RULE.pattern}\s*(?P<line>[^\n]+[.!?。！？][*_)]*)\Z", re.MULTILINE
 )
-_SHORTEST_REMARK = 12
-"""Characters of an answer from which it can be a remark as a whole."""
-_LEAST = 8
-"""An answer that is mended is no text when so many of it are shorter than the one before."""
-_ROUNDS = 4
-_REPEATS = re.compile(r"repeat|times|refrain|chorus|song|rhyme|lyric", re.IGNORECASE)
+"""A sentence alone, below a rule at the end."""
+_STATES = re.compile(r"^#{1,6} |^\*\*[^*]+\*\*$|[.!?。！？][\"”*_)\]\s]*$|[:：]|^[*_]*\(.*\)[*_]*$")
+"""A heading, a sentence, a label or a line in brackets: no name and no salutation is one."""
+_SHORTEST_ECHO = 12
+"""Characters of a line from which it is told from a line of the prompt by chance."""
+_LONGEST_LINE = 2_000
+"""Characters of a line from which it is text."""
+_PLACEHOLDER = re.compile(r"[\W_]+|[\[<(][^\n\])>]{0,80}[\])>]")
+_OTHER_SCRIPT = re.compile("[\u0370-\u1fff\u3040-\ud7ff]")
+"""Letters of scripts in which a text may be much shorter than in Latin letters."""
+_LEAST_WORDS = 4
+"""Words of a text from which they tell what is made of it."""
+_ROUNDS = 8
 
 
 class Unfit(ValueError):
@@ -49,24 +70,109 @@ class Draft(NamedTuple):
     """The parts of the answer that were taken off, in words."""
 
 
+@dataclass(frozen=True)
+class Source:
+    """What a draft was made from; it has what may stand in a text without being a leak."""
+
+    text: str = ""
+    """The version that it stands for; empty for a first one."""
+    task: str = ""
+    prompt: str = ""
+    """The words that the model was sent; empty where they are not known."""
+    instructions: str = ""
+    material: str = ""
+    """Documents, from which a draft may quote anything."""
+    shown: str = ""
+    """An answer that its writer was asked about: the same one again is meant as it is."""
+
+    @cached_property
+    def known(self) -> str:
+        """All words that are not ours."""
+        return "\n".join((self.text, self.task, self.material))
+
+    @cached_property
+    def _parts(self) -> tuple[dict[str, list[str]], str]:
+        return contents(self.prompt)
+
+    @cached_property
+    def marks(self) -> re.Pattern[str]:
+        """Marks with an id; alone on a line without one, where nothing given has such a tag."""
+        labels = {*self._parts[0], "text", "feedback"} if self.prompt else set[str]()
+        known = self.known.casefold()
+        bare = [re.escape(x) for x in sorted(labels) if not re.search(rf"</?{x}\b", known)]
+        if not bare:
+            return MARK
+        names = "|".join(bare)
+        alone = rf"^[ \t]*<(?P<stop>/?) ?(?P<name>{names}) ?/?>[ \t]*$"
+        return re.compile(rf"{MARK.pattern}|{alone}", re.IGNORECASE | re.MULTILINE)
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """The lines that a draft can only have from the prompt."""
+        held, around = self._parts
+        feedback = (line.strip() for part in held.get("feedback", ()) for line in part.split("\n"))
+        spoken = re.split(r"\n|(?<=[.!?]) ", f"{around}\n{self.instructions}")
+        lines = (*feedback, *(line.strip() for line in spoken))
+        given = {line.strip() for line in self.known.splitlines()}
+        return frozenset(x for x in lines if len(x) >= _SHORTEST_ECHO and x not in given)
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """The words of the prompt's own lines."""
+        return _stems("\n".join(self.own)) - self.stems_known
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The words of the text."""
+        return _stems(self.text)
+
+    @cached_property
+    def stems_known(self) -> frozenset[str]:
+        """The words that are not ours."""
+        return _stems(self.known)
+
+    def share(self, part: str, *, task: bool = True) -> float:
+        """The share of a part's words that were given, 0 to 1; those of the task alone may not."""
+        stems = _stems(part)
+        return len(stems & (self.stems_known if task else self.stems)) / max(1, len(stems))
+
+    def covered(self, part: str, wanted: str | None = None) -> float:
+        """The share of the text's words, or of the wanted ones, that a part has, 0 to 1."""
+        stems = self.stems if wanted is None else _stems(wanted)
+        return len(stems & _stems(part)) / max(1, len(stems))
+
+
 def draft_of(answer: str, source: Source) -> Draft:
     """The text in an answer.
 
-    What goes is not of the text for certain: reasoning, the prompt's marks and lines, remarks of a
-    chat before and after it, a fence or quotation marks around it all. Nothing goes, and nothing is
+    What goes is not of the text for certain: reasoning, the prompt's marks, a fence, a tag, an
+    object or a quotation around it all, one line that announces it. Nothing goes, and nothing is
     refused, for what the given words have themselves. An answer that needs no mending comes back as
     it is, to the last byte; one that is mended ends as the text that it stands for does.
 
     Raises:
         Unfit: It holds what is not of the text, and where the text is cannot be told.
     """
-    mending = _Mending(answer, source)
-    mending.work()
-    mending.check()
-    if not mending.done:
+    text, taken = answer, list[str]()
+    if not holds_template(source.known):
+        read = answer_of(answer)
+        if read.open:
+            raise Unfit("it has reasoning without an end")
+        text, taken = read.text, list(read.removed)
+    for _ in range(_ROUNDS):
+        body = text.strip()
+        found = ((what, read(body, source)) for what, read in _WRAPPINGS.items())
+        what, inner = next(((w, i) for w, i in found if i is not None), ("", None))
+        if inner is None:
+            break
+        text = inner
+        taken.append(what)
+    text = text.strip("\r\n").rstrip()
+    _check(text, answer, source)
+    if not taken:
         return Draft(answer)
     end = source.text[len(source.text.rstrip()) :]
-    return Draft(mending.text.strip("\r\n").rstrip() + end, tuple(dict.fromkeys(mending.done)))
+    return Draft(text + end, tuple(dict.fromkeys(taken)))
 
 
 def mended(answer: str, source: Source) -> Draft:
@@ -77,223 +183,214 @@ def mended(answer: str, source: Source) -> Draft:
         return Draft(answer)
 
 
-class _Mending:
-    """One answer on its way to a text."""
+def same(one: str, other: str) -> bool:
+    """True when two texts differ in white space alone; False for an empty one."""
+    return bool(one.strip()) and one.split() == other.split()
 
-    def __init__(self, answer: str, source: Source) -> None:
-        self.text = answer
-        self.done: list[str] = []
-        self._source = source
-        self._known = source.known
 
-    def work(self) -> None:
-        """Take off what is certain.
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(w[:STEM] for w in WORD.findall(text.casefold()) if w not in EMPTY)
 
-        Raises:
-            Unfit: What is left cannot be told from what is not of the text.
-        """
-        self._reasoning()
-        self._wrapping()
-        for _ in range(_ROUNDS):
-            before = self.text
-            self._turn()
-            self._marks()
-            self._fence()
-            self._around()
-            self._quotes()
-            if self.text == before:
-                break
-        self._copies()
 
-    def check(self) -> None:
-        """See that a text is left, and nothing but a text.
+# What stands around a text: the text inside, or None where there is no such thing.
 
-        Raises:
-            Unfit: It is not.
-        """
-        text, source = self.text.strip(), self._source
-        if not text:
-            if not self.done:
-                return  # that is told by itself, and by others
+
+def _out_of_marks(text: str, source: Source) -> str | None:
+    if MARK.search(source.known):
+        return None
+    framed, outside, end, inside = list[str](), list[str](), 0, ""
+    marks = list(source.marks.finditer(text))
+    for mark in (*marks, None) if marks else ():
+        stretch = text[end : mark.start() if mark else None].strip()
+        named = mark.groupdict() if mark else {}
+        label = (named.get("label") or named.get("name") or "").casefold()
+        closes = bool(named.get("end") or named.get("stop"))
+        ends_text = closes and label == "text" and len(marks) == 1
+        if stretch and (inside == "text" or ends_text):
+            framed.append(stretch)
+        elif stretch.strip("`~") and not (inside and closes):
+            outside.append(stretch)
+        inside, end = "" if closes else label, mark.end() if mark else end
+    texts = {"".join(each.split()): each for each in framed}
+    new = [each for each in texts.values() if not same(each, source.text)]
+    if len(new) > 1 or any(source.share(each) >= 0.5 for each in outside):
+        return None
+    return new[0] if new else None if outside else next(iter(framed), None)
+
+
+def _out_of_tag(text: str, source: Source) -> str | None:
+    """The text in an element that is none of HTML."""
+    tag = _TAG.fullmatch(text) if source.text else None
+    if tag is None or _MARKUP.search(source.known) or _MARKUP.search(tag["text"]):
+        return None
+    return None if tag["name"].casefold() in block_names else tag["text"]
+
+
+def _out_of_object(text: str, source: Source) -> str | None:
+    """The only member of an object, where it is most of the text."""
+    body = _OBJECT.fullmatch(text) if source.text else None
+    if body is None or source.text.lstrip().startswith("{") or "json" in source.task.casefold():
+        return None
+    try:
+        held = cast("object", json.loads(body[1], strict=False))
+    except (ValueError, RecursionError):
+        return None
+    values = list(cast("dict[str, object]", held).values()) if isinstance(held, dict) else []
+    value = values[0] if len(values) == 1 else None
+    return value if isinstance(value, str) and source.covered(value) >= 0.5 else None
+
+
+def _out_of_fence(text: str, source: Source) -> str | None:
+    fences = list(_FENCE.finditer(text))
+    if not fences or _FENCE.match(source.text.lstrip()):
+        return None
+    first, last = fences[0], fences[-1]
+    if first["name"].casefold() not in _PROSE:
+        return None
+    end = len(text) if first is last else last.start()
+    inner = text[first.end() : end]
+    if first.start() == 0 and (first is last or last.end() == len(text)):
+        return inner if len(fences) <= 2 or first["name"] else None
+    around = text[: first.start()] + text[last.end() :]
+    is_one = len(fences) == 2 and not _FENCE.search(source.known)
+    return inner if is_one and source.covered(inner) >= 0.5 > source.covered(around) else None
+
+
+def _out_of_quote(text: str, source: Source) -> str | None:
+    lines = text.splitlines()
+    if not lines or not all(x.startswith(">") or not x.strip() for x in lines):
+        return None
+    if re.search(r"^[ \t]*>", source.known, re.MULTILINE):
+        return None
+    return "\n".join(line.removeprefix(">").removeprefix(" ") for line in lines)
+
+
+def _out_of_rules(text: str, source: Source) -> str | None:
+    rule = _OUTER_RULE.search(text)
+    if rule is None or not source.text or _RULE.search(source.known):
+        return None
+    return text[: rule.start()] + text[rule.end() :]
+
+
+def _after_preface(text: str, source: Source) -> str | None:
+    """The text after one line that announces it, in words of the prompt or above a rule."""
+    line, _, rest = text.partition("\n")
+    body = rest.lstrip()
+    if not _COLON.search(line) or not body or _COLON.search(source.text.strip().partition("\n")[0]):
+        return None
+    rule = _RULE.match(body)
+    is_set_off = rule or _FENCE.match(body)
+    is_ours = source.text and rest.startswith(("\n", "\r\n")) and _stems(line) & source.said
+    is_more = len(_lines(text)) > len(_lines(source.text)) and not _ITEM.match(body)
+    is_foreign = source.share(line, task=False) <= 0.5
+    if not (is_more and is_foreign and (is_set_off or is_ours)):
+        return None
+    return body[rule.end() :] if rule else rest
+
+
+def _out_of_copies(text: str, source: Source) -> str | None:
+    first = single(text)
+    return None if first == text or single(source.text) != source.text else first
+
+
+_WRAPPINGS: Mapping[str, Callable[[str, Source], str | None]] = MappingProxyType(
+    {
+        "marks of the prompt": _out_of_marks,
+        "a tag around the text": _out_of_tag,
+        "a JSON object around the text": _out_of_object,
+        "a fence around the text": _out_of_fence,
+        "a quotation around the text": _out_of_quote,
+        "rules around the text": _out_of_rules,
+        "a chat preface": _after_preface,
+        "copies of the text": _out_of_copies,
+    }
+)
+"""What is taken off, in words."""
+
+
+# What is no text, or not all of one.
+
+
+def _check(text: str, answer: str, source: Source) -> None:
+    """See that a text is left, and nothing but a text.
+
+    Raises:
+        Unfit: It is not.
+    """
+    if not text.strip():
+        if answer.strip():
             raise Unfit("it holds no text")
-        if self.done and len(text) * _LEAST < len(source.text):
-            raise Unfit("too little of it is the text")
-        if is_placeholder(text) and not is_placeholder(source.text.strip()):
-            raise Unfit("it stands for a text, and is none")
-        if source.remarks.is_refusal(text):
-            raise Unfit("the model refuses in place of writing")
-        if MARK.search(text) and not MARK.search(self._known):
-            raise Unfit("it holds marks of the prompt")
-        if same(text, source.task) and not same(text, source.text):
-            raise Unfit("it repeats the task")
-        inside = (
-            {kind for kind, _ in lines_of(self.text, source)}
-            if len(text) >= _SHORTEST_REMARK
-            else ()
-        )
-        if "echo" in inside:
-            raise Unfit("it repeats the prompt")
-        if "remark" in inside:
-            raise Unfit("it talks about the text, and where the text is cannot be told")
-        if is_choice(text, known=self._known, task=source.task):
-            raise Unfit("it offers several texts")
-        if len(_TURN.findall(text)) > 1 and not _TURN.search(self._known):
-            raise Unfit("it goes on with a conversation")
-        may_repeat = _REPEATS.search(source.task)
-        if not may_repeat and longest_loop(text) and not longest_loop(self._known):
-            raise Unfit("it repeats itself without end")
+        return  # that is told by itself, and by others
+    if source.marks.search(text) and not MARK.search(source.known):
+        raise Unfit("it holds marks of the prompt")
+    if same(text, source.text):
+        return
+    lines = [line.strip() for line in text.splitlines()]
+    if same(text, source.task) or any(line.lstrip("#>* ") in source.own for line in lines):
+        raise Unfit("it repeats the prompt")
+    if longest_loop(text) * 2 > len(text.split()) and not longest_loop(source.known):
+        raise Unfit("it repeats itself without end")
+    if len(source.stems) >= _LEAST_WORDS:
+        if _has_several(text, source):
+            raise Unfit("it offers several texts, and one is wanted")
+        if _is_reply(text, source):
+            raise Unfit("it has next to nothing of the text")
+    doubt = None if same(answer, source.shown) else next(_doubtful(text, source), None)
+    if doubt is not None:
+        raise Unfit(f"it has what may be none of the text: {doubt.strip()[:80]!r}")
 
-    def _take(self, text: str, what: str) -> None:
-        if text.strip() != self.text.strip():
-            self.text = text
-            self.done.append(what)
 
-    def _reasoning(self) -> None:
-        if holds_template(self._known):
-            return
-        answer = answer_of(self.text)
-        if answer.open:
-            raise Unfit("its reasoning has no end")
-        self.text = answer.text
-        self.done += answer.removed
+def _lines(text: str) -> Sequence[str]:
+    """The lines that are not blank, and no rules."""
+    return [line for line in _RULE.sub("", text).splitlines() if line.strip()]
 
-    def _wrapping(self) -> None:
-        given, task = self._source.text, self._source.task
-        if (worked := after_reasoning(self.text, known=self._known)) is not None:
-            self._take(worked, "reasoning")
-        if given and (held := out_of_object(self.text, given=given, task=task)) is not None:
-            self._take(held, "a JSON object around the text")
 
-    def _turn(self) -> None:
-        if not _TURN.search(self._known) and (label := _ANSWERING.match(self.text)):
-            self._take(self.text[label.end() :], "the name of a speaker")
+def _is_reply(text: str, source: Source) -> bool:
+    """True for one line in other words than the text's: what models say that write none."""
+    if len(_lines(text)) > 1:
+        return False
+    if _PLACEHOLDER.fullmatch(text) and not _PLACEHOLDER.fullmatch(source.text.strip()):
+        return True
+    if len(WORD.findall(text)) < 2 or source.covered(text) > 0.15 or source.share(text) >= 0.34:
+        return False
+    # A translation has words of its own; in the same script it is about as long.
+    is_short = len(text) < 0.6 * len(source.text) and not _OTHER_SCRIPT.search(text)
+    return is_short or not asks_for_translation(source.task)
 
-    def _fence(self) -> None:
-        fenced = _FENCED.fullmatch(self.text.strip())
-        if fenced is None or self._source.text.lstrip().startswith(_FENCE):
-            return
-        is_one = not any(mark in fenced["text"] for mark in _FENCE)
-        if is_one or (fenced["name"] and fenced["end"]):
-            self._take(fenced["text"], "a fence around the text")
 
-    def _quotes(self) -> None:
-        quoted = _QUOTED.match(self.text.strip())
-        source = self._source
-        if quoted is None or not source.text or "\n\n" in quoted[1]:
-            return
-        if not any(mark in source.known for mark in '"“”') and not _ABOUT_QUOTES.search(
-            source.task
-        ):
-            self._take(quoted[1], "quotation marks around the text")
+def _has_several(text: str, source: Source) -> bool:
+    """True when most of the text stands there more than once, each time under a label."""
+    starts = [label.start() for label in _LABEL.finditer(text)]
+    pieces = [text[a:b] for a, b in pairwise((*starts, len(text)))]
+    has_labels = len(_LABEL.findall(source.text)) > 1
+    return not has_labels and sum(source.covered(piece) >= 0.5 for piece in pieces) > 1
 
-    def _copies(self) -> None:
-        if single(self._source.text) == self._source.text:
-            self._take(single(self.text), "copies of the text")
 
-    # Marks of the prompt.
-
-    def _marks(self) -> None:
-        if MARK.search(self._known):
-            return
-        pattern = self._any_mark()
-        if pattern.search(self.text) is None:
-            return
-        outside, framed = self._segments(pattern)
-        given = self._source.text
-        texts = [part for part in framed if not same(part, given)]
-        texts = list({"".join(part.split()): part for part in texts}.values())
-        spoken = [
-            part
-            for part in outside
-            if part.strip("`~ \t\r\n")
-            and any(kind == "text" for kind, _ in lines_of(part, self._source))
-        ]
-        if len(texts) == 1 and not spoken:
-            self._take(texts[0], "marks of the prompt")
-        elif not texts and len(spoken) == 1:
-            self._take(spoken[0], "marks of the prompt")
-        elif not texts and not spoken and framed:
-            self._take(framed[0], "marks of the prompt")
-        elif texts or spoken:
-            raise Unfit("it holds marks of the prompt, and where the text is cannot be told")
-        else:
-            raise Unfit("it repeats the prompt")
-
-    def _any_mark(self) -> re.Pattern[str]:
-        """Marks with an id, and without one where the given words have no tag of that name."""
-        names = (re.escape(x) for x in self._source.labels if not self._has_tag(x))
-        bare = "|".join(names)
-        if not bare:
-            return MARK
-        return re.compile(rf"{MARK.pattern}|<(?P<stop>/?) ?(?P<name>{bare}) ?/?>", re.IGNORECASE)
-
-    def _has_tag(self, name: str) -> bool:
-        known = self._known.casefold()
-        return f"<{name}" in known or f"</{name}" in known
-
-    def _segments(self, pattern: re.Pattern[str]) -> tuple[list[str], list[str]]:
-        """The stretches outside of any frame, and those in frames of the text.
-
-        What is in other frames is left out when they are closed.
-        """
-        outside: list[str] = []
-        framed: list[str] = []
-        marks = list(pattern.finditer(self.text))
-        bounds = [0, *(m.end() for m in marks)], [*(m.start() for m in marks), len(self.text)]
-        stretches = [self.text[a:b] for a, b in zip(*bounds, strict=True)]
-        inside = ""
-        for n, stretch in enumerate(stretches):
-            if n:
-                mark = marks[n - 1].groupdict()
-                label = (mark["label"] or mark.get("name") or "").casefold()
-                inside = "" if mark["end"] or mark.get("stop") else label
-            following = marks[n].groupdict() if n < len(marks) else {}
-            closes = bool(following.get("end") or following.get("stop"))
-            before_text = closes and (following["label"] or following.get("name")) == "text"
-            if not stretch.strip():
-                continue
-            if inside == "text" or (not inside and n == 0 and before_text and len(marks) == 1):
-                framed.append(stretch)
-            elif not (inside and closes):
-                outside.append(stretch)
-        return outside, framed
-
-    # Lines of the prompt and remarks.
-
-    def _around(self) -> None:
-        """Take off the lines before and after the text that are not of it."""
-        text = self.text.strip()
-        if cut := self._source.remarks.preface(text):
-            self._take(text[cut:], "a chat preface")
-        lines = list(lines_of(self.text, self._source))
-        kinds = [kind for kind, _ in lines]
-        if "text" not in kinds:
-            if len(text) >= _SHORTEST_REMARK:
-                echo = "it repeats the prompt" if "echo" in kinds else "it talks about the text"
-                raise Unfit(f"{echo} in place of writing it")
-            return
-        first, last = kinds.index("text"), len(kinds) - kinds[::-1].index("text")
-        kept = "".join(line for _, line in lines[first:last])
-        if splits_list(lines, first, last):
-            raise Unfit("it talks about the text, and where the text is cannot be told")
-        for part, name in ((lines[:first], "before"), (lines[last:], "after")):
-            told = {kind for kind, line in part if line.strip()}
-            if "remark" in told:
-                self._take(kept, "a chat preface" if name == "before" else "a closing remark")
-                self.done.append("a chat preface" if name == "before" else "a closing remark")
-            if "echo" in told:
-                self.done.append("an echo of the prompt")
-        if first or last < len(lines):
-            self.text = kept
-        self._last_words()
-
-    def _last_words(self) -> None:
-        """Take remarks off the end of the last line."""
-        text = self.text.rstrip()
-        start = text.rfind("\n") + 1
-        line = text[start:]
-        if line.lstrip().startswith("|") or len(line) > LONGEST_REMARK:
-            return
-        end = self._source.remarks.tail(line, letter=is_letter(self.text))
-        if 0 < end < len(line):
-            self._take(text[: start + end].rstrip(), "a closing remark")
+def _doubtful(text: str, source: Source) -> Iterator[str]:
+    """What may be none of the text, at its ends. Whether it is meant is the writer's to say."""
+    if _QUOTED.fullmatch(text) and not re.search('["“”]', source.known):
+        yield "quotation marks around it all"
+    if not source.text:
+        found = _ANNOUNCED.match(text), _AFTER_RULE.search(text)
+        yield from (match["line"] for match in found if match)
+    if len(source.stems) < _LEAST_WORDS:
+        return
+    lines, given = _lines(text), _lines(source.text)
+    if text.endswith("?") and len(lines) == 1 and "?" not in source.known:
+        yield text
+    label, colon, rest = lines[0].partition(":")
+    begins = source.covered(rest, given[0]) if ":" not in given[0] else 0
+    if colon and begins > 0.5 and len(label.split()) <= 8:
+        lines[0:1] = [label + colon, rest]
+    is_list = any(map(_ITEM.match, given))
+    items = [] if is_list else list(takewhile(_ITEM.match, reversed(lines)))
+    last = len(lines) - max(1, len(items))
+    last -= bool(items) and last > 0 and bool(_STATES.search(lines[last - 1]))
+    ends = ((lines[:1], lines[1:], False), (lines[last:], lines[:last], True))
+    for part, others, is_last in ends:
+        line = "\n".join(part)
+        is_possible = (is_last and items) or _STATES.search(line)
+        if len(others) < len(given) or not is_possible or source.share(line, task=is_last) > 0.5:
+            continue
+        if not (_stems(line) & source.stems) - _stems("\n".join(others)):
+            yield line

@@ -1,34 +1,19 @@
-"""JSON objects in a model's text: fenced, between prose, cut off or sloppy."""
+"""The JSON object that a model's reply is: alone, in a fence, or cut off."""
 
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, cast
+from collections.abc import Iterable
+from typing import Any, cast
 
-_MOST_STARTS = 50
-"""Braces at which an object is looked for."""
-_REPAIRABLE = 20_000
-"""Characters; repairing takes time that grows with their square."""
-_DEEPEST = 100
-"""Braces and brackets one within the other."""
+from pydantic_core import from_json
 
-_START = re.compile(r"\{(?=\s*(?:\}|\\?[\"'“]|/[/*]|#|[A-Za-z_][\w -]*:))")
-_ESCAPED = re.compile(r"\{\s*\\\"")
-_TOKEN = re.compile(
-    r"(?P<string>\"[^\"\\]*+(?:\\.[^\"\\]*+)*+(?P<end>\"?))"
-    r"|(?P<open>[{\[])|(?P<close>[}\]])|(?P<colon>:)|(?P<literal>[^\s\"{}\[\],:]++)",
-    re.DOTALL,
+_FENCED = re.compile(
+    r"(?P<mark>`{3,}|~{3,}|`)(?:json)?\s*(?P<text>[^`\s].*?)(?:\s*(?P=mark))?",
+    re.IGNORECASE | re.DOTALL,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a character: no text that holds one can be encoded as UTF-8."""
-
-
-class Found(NamedTuple):
-    """An object, and its words where it stood between others."""
-
-    value: dict[str, object]
-    source: str | None = None
 
 
 def normal(word: str) -> str:
@@ -79,100 +64,29 @@ def _infinite(value: object) -> bool:
     return isinstance(value, float) and not math.isfinite(value)
 
 
-def objects_in(text: str) -> Iterator[Found]:
-    """The outermost objects of a text; an object inside another is not one of them."""
-    at = 0
-    for _ in range(_MOST_STARTS):
-        start = _START.search(text, at)
-        if start is None:
-            return
-        value, source, at = _object_at(text, start.start())
-        if isinstance(value, dict):
-            yield Found(cast("dict[str, object]", value), source)
+def object_of(text: str) -> dict[str, object] | None:
+    """The object that a text is, alone or in a fence, and as far as it goes when it is cut off.
 
-
-def _object_at(text: str, start: int) -> tuple[object, str, int]:
-    """The object that begins here or None, its words, and the place of its end."""
+    With other words around it, it may be an example or a quote, and whether it is one takes
+    understanding: then it is none.
+    """
+    fenced = _FENCED.fullmatch(text.strip())
+    body = clean((fenced["text"] if fenced else text).strip())
     try:
-        value, end = _DECODER.raw_decode(text, start)
-        return clean(value), text[start:end], end
+        value = strict(body)
     except (ValueError, RecursionError):
-        pass
-    last = text.rfind("}") + 1
-    if _ESCAPED.match(text, start):
-        return _unescaped(text[start:last]), text[start:last], len(text)
-    end, missing = _extent(text, start)
-    source = text[start:end]
-    if not missing:
-        return _repaired(source), source, end
-    try:  # cut off
-        return strict(source + missing), text[start:], len(text)
-    except (ValueError, RecursionError):
-        # A quote that ends a string too early hides the closing brace: up to the last one there is.
-        source = text[start : max(last, text.rfind("]") + 1)]
-        return _repaired(source), source, len(text)
+        value = _cut_off(body) if body.startswith("{") else None
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None
 
 
-def _extent(text: str, start: int) -> tuple[int, str]:
-    """The end of an object's last complete value, and the marks that are missing to close it."""
-    end, missing, closing, value_next = start, "", list[str](), True
-    for token in _TOKEN.finditer(text, start):
-        if token.lastgroup == "colon":
-            value_next = True
-            continue
-        if token.lastgroup == "open":
-            closing.append("}" if token[0] == "{" else "]")
-            if len(closing) > _DEEPEST:
-                break
-        elif token.lastgroup == "close":
-            if closing.pop() != token[0]:
-                break
-            if not closing:
-                return token.end(), ""
-        else:
-            is_whole = token["end"] if token["string"] else token.end() < len(text)
-            if not is_whole or not value_next:
-                continue
-        value_next = closing[-1] == "]"
-        end, missing = token.end(), "".join(reversed(closing))
-    return end, missing
-
-
-def _repaired(source: str) -> object:
-    """The meaning of sloppy JSON, or None."""
-    nesting = source.count("{") + source.count("[")
-    if not source or len(source) > _REPAIRABLE or nesting > len(source) // 4:
-        return None
-    from json_repair import repair_json
-
+def _cut_off(text: str) -> object:
+    """What there is of JSON that breaks off; None for what is none for another reason."""
     try:
-        return _certain(repair_json(source, return_objects=True, skip_json_loads=True), source)
-    except (ValueError, RecursionError, IndexError, TypeError):
-        return None
-
-
-def _certain(value: object, source: str) -> object:
-    """The object without keys that come with different values: only the last one was kept."""
+        value = from_json(text)
+    except ValueError as error:
+        value = from_json(text, allow_partial=True) if "EOF" in str(error) else None
     if not isinstance(value, dict):
         return None
+    # Of a key that comes twice only the last one is there.
     members = cast("dict[str, object]", value).items()
-    return clean({key: item for key, item in members if not _repeated(key, source)})
-
-
-def _repeated(key: str, source: str) -> bool:
-    name = re.escape(key)
-    value = r"\s*:\s*[\"'“]?([^\"'”,}\]\n]*)"
-    quoted = rf"(?<![\\\w])[\"'“]{name}[\"'”]{value}"
-    bare = rf"[{{,\n]\s*{name}{value}"
-    found = re.findall(f"{quoted}|{bare}", source)
-    return len({normal(one or other) for one, other in found}) > 1
-
-
-def _unescaped(source: str) -> object:
-    try:
-        return strict(str(json.loads(f'"{source}"', strict=False)))
-    except (ValueError, RecursionError):
-        return None
-
-
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=unambiguous)
+    return clean({key: item for key, item in members if text.count(json.dumps(key)) == 1})

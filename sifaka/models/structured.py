@@ -1,9 +1,6 @@
 """One question to a model whose answer has a known form."""
 
-import json
-import re
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -12,8 +9,7 @@ from pydantic import BaseModel
 
 from sifaka.errors import ModelProviderError
 from sifaka.models.coercion import Misfit, fit
-from sifaka.models.json_objects import Found, clean, normal, objects_in, strict
-from sifaka.models.meant import is_meant
+from sifaka.models.json_objects import clean, normal, object_of, strict
 from sifaka.record.usage import Usage
 from sifaka.text.reasoning import answer_of
 
@@ -39,7 +35,6 @@ _WRAPPERS = frozenset(
 """Keys under which models put the answer instead of giving it."""
 _REFUSED = frozenset({"error", "refusal"})
 """Fields by which an object says that it is no answer."""
-_HEADLESS = re.compile(r"[\"'][A-Za-z_ ]+[\"']\s*:")
 _QUOTING = str.maketrans(dict.fromkeys("‘’“”'`", '"') | {"\\": None})
 
 
@@ -154,9 +149,9 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
     """The form that a reply amounts to.
 
     Reasoning is no part of the reply: neither PydanticAI's own parts for it nor sections in the
-    text. An object in the reply's words that stands in the question word for word is an echo of the
-    reviewed text, not an answer. Answers that contradict each other in a required field are none:
-    an ambiguous verdict is no verdict.
+    text. An object with words around it is no answer, nor is one that stands in the question word
+    for word: it is an echo of the reviewed text. Answers that contradict each other in a required
+    field are none: an ambiguous verdict is no verdict.
 
     Raises:
         Unreadable: There is no answer in it.
@@ -170,18 +165,15 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
     answers: list[Answer] = []
     reason = "it is empty"
     try:
-        for found in _found(response):
-            reason = "it holds no JSON object with an answer"
-            if found.source is not None and _squeezed(found.source) in _squeezed(question):
-                continue
-            answer = _unwrapped(found.value, form)
+        for value in _objects(response, question):
+            reason = "it is not a JSON object and nothing else"
+            answer = _unwrapped(value or {}, form)
             if any(answer.get(name) for name in _REFUSED - form.model_fields.keys()):
                 reason = "it refuses to answer"
-                continue
-            try:
+            elif answer:
                 answers.append(fit(answer, form))
-            except Misfit as error:
-                reason = str(error)
+    except Misfit as misfit:
+        raise Unreadable(str(misfit)) from misfit
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
     if not answers:
@@ -193,44 +185,21 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
     return answers[-1]
 
 
-def _found(response: "ModelResponse") -> Iterator[Found]:
-    """The objects of a reply: of its tool calls, or else of its text."""
+def _objects(response: "ModelResponse", question: str) -> Iterator[dict[str, object] | None]:
+    """The object of each tool call of a reply, or else the one that its text is.
+
+    A text that stands in the question is an echo; what was sent as the answer is one all the same.
+    """
     from pydantic_ai.messages import TextPart, ToolCallPart
 
     calls = [p.args for p in response.parts if isinstance(p, ToolCallPart) and p.args]
     for sent in calls:
-        if isinstance(sent, dict):
-            yield Found(clean(sent))
-            continue
-        for found in _written(sent):
-            # An object that was sent as the answer is one, even if it stands in the question.
-            is_sent = found.source is not None and sent.lstrip().startswith(found.source)
-            yield Found(found.value) if is_sent else found
-    if not calls:
-        said = "".join(p.content for p in response.parts if isinstance(p, TextPart))
-        yield from _meant(answer_of(said).text)
-
-
-def _meant(text: str) -> Iterator[Found]:
-    """The objects in a text that are not only examples or quotes in it."""
-    before, end = "", 0
-    for found in _written(text):
-        if found.source is not None and (at := text.find(found.source, end)) >= 0:
-            before += text[end:at]
-            end = at + len(found.source)
-            if not is_meant(before, text[end:]):
-                continue
-        yield found
-
-
-def _written(text: str) -> Iterator[Found]:
-    text = text.strip()
-    if _HEADLESS.match(text):
-        text = "{" + text
-    elif text.startswith('"'):  # JSON in a JSON string
-        with suppress(ValueError):
-            text = str(json.loads(text, strict=False))
-    return objects_in(text)
+        yield clean(sent) if isinstance(sent, dict) else object_of(answer_of(sent).text)
+    said = answer_of("".join(p.content for p in response.parts if isinstance(p, TextPart))).text
+    if not calls and said.strip():
+        written = said[said.find("{") : said.rfind("}") + 1]
+        is_echo = bool(written) and _squeezed(written) in _squeezed(question)
+        yield None if is_echo else object_of(said)
 
 
 def _unwrapped(value: dict[str, object], form: type[BaseModel]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import cast
@@ -10,15 +11,15 @@ from anyio import to_thread
 
 from sifaka.calls.context import current_calls
 from sifaka.calls.failure_log import report_failure
-from sifaka.errors import ModelProviderError
-from sifaka.models.draft import Unfit, draft_of
-from sifaka.models.draft_lines import Source
-from sifaka.models.prompt import Prompt, frame, original_of, rules_of
+from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.models.draft import Source, Unfit, draft_of
+from sifaka.models.prompt import MARK, Prompt, frame, original_of, rules_of
 from sifaka.models.protocol import Generation, Model
 from sifaka.models.section import SECTION, section_note
 from sifaka.record.clustering import cluster
 from sifaka.record.results import Issue
 from sifaka.record.thought import Document, Thought
+from sifaka.record.usage import Usage
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,10 @@ TURNED_DOWN = "turned down"
 """That of the version that was written last and not taken, with the reasons, for a question."""
 REFUSED = "refused"
 """The key in a version's metadata: the reason why no text could be taken from the answer."""
+_REFUSED_ANSWER = "refused answer"
+"""The key in a thought's metadata for an answer that was refused, while another is asked for."""
+_SHOWN = 20_000
+"""Characters of a refused answer that its writer is shown."""
 _LONG = 3_000
 """Characters of an answer and its text from which it is read in a thread."""
 
@@ -53,7 +58,7 @@ _SECTION = (
     "the terms that other sections use too, unless the task is to change them. Limits and numbers "
     "in the feedback that concern the whole document do not apply to this section alone."
 )
-_AGAIN = (
+_TURNED_DOWN = (
     "The version in `turned down` was not taken, for what `reasons` says. Write it again and "
     "change only this."
 )
@@ -61,6 +66,11 @@ _REVISE = "Write the complete text again so that it meets the task and every poi
 _IMPROVE = "Write the complete text again so that it meets the task."
 _IMPROVE_FREELY = "Improve the text, and write all of it again."
 _ALONE = "Answer with the text alone."
+_AGAIN = (
+    "Your last answer was refused: {reason}. Answer with the text alone, without what stands "
+    "around it; if nothing is to be changed, with the text as it is. If every line of your last "
+    "answer belongs to the text, give the same answer again."
+)
 
 
 def writing_prompt(thought: Thought) -> str:
@@ -78,17 +88,20 @@ def writing_prompt(thought: Thought) -> str:
     parts += rules_of(thought, failed=False) if is_whole else ()
     if thought.lessons:
         parts.append(frame("lessons of earlier attempts", "\n".join(thought.lessons)))
-    if not thought.text:
-        return "\n\n".join(parts)
-    feedback = list(feedback_lines(thought))
-    if feedback:
-        parts.append(frame("feedback", "\n".join(feedback)))
-    wanted = _REVISE if feedback else _IMPROVE if thought.prompt else _IMPROVE_FREELY
-    if is_whole and TURNED_DOWN in thought.metadata:
-        told = cast("Mapping[str, str]", thought.metadata[TURNED_DOWN])
-        parts += (frame("turned down", told["text"]), frame("reasons", told["reasons"]))
-        wanted = _AGAIN
-    parts.append(f"{wanted} {_ALONE}")
+    if thought.text:
+        feedback = list(feedback_lines(thought))
+        if feedback:
+            parts.append(frame("feedback", "\n".join(feedback)))
+        wanted = _REVISE if feedback else _IMPROVE if thought.prompt else _IMPROVE_FREELY
+        if is_whole and TURNED_DOWN in thought.metadata:
+            told = cast("Mapping[str, str]", thought.metadata[TURNED_DOWN])
+            parts += (frame("turned down", told["text"]), frame("reasons", told["reasons"]))
+            wanted = _TURNED_DOWN
+        parts.append(f"{wanted} {_ALONE}")
+    if isinstance(refused := thought.metadata.get(_REFUSED_ANSWER), UnfitDraft):
+        answer = MARK.sub("", refused.generation.text)
+        parts.append(frame("your last answer", answer[:_SHOWN]))
+        parts.append(_AGAIN.format(reason=refused.reason))
     return "\n\n".join(parts)
 
 
@@ -142,15 +155,35 @@ class UnfitDraft(ModelProviderError):
 async def written(writer: Model, thought: Thought) -> Generation:
     """The next version, without what is not of the text.
 
+    A writer whose answer is refused is shown it, and asked once more.
+
     Raises:
-        UnfitDraft: The text in the answer cannot be told.
+        UnfitDraft: The text in the answer cannot be told, nor that in the second one.
         ModelProviderError: As for `Model.generate_with_thought`.
         BudgetExceeded: As for `Model.generate_with_thought`.
     """
+    try:
+        return await _written(writer, thought)
+    except UnfitDraft as error:
+        refused = error
+    metadata = MappingProxyType({**thought.metadata, _REFUSED_ANSWER: refused})
+    again = thought.model_copy(update={"metadata": metadata})
+    spent = refused.generation.usage
+    try:
+        return _after(await _written(writer, again, refused.generation.text), spent)
+    except UnfitDraft as error:
+        error.generation = _after(error.generation, spent)
+        raise
+    except (ModelProviderError, BudgetExceeded):
+        raise refused from None
+
+
+async def _written(writer: Model, thought: Thought, shown: str = "") -> Generation:
     generation = await writer.generate_with_thought(thought)
     if not current_calls().mends:
         return generation
-    reading = partial(draft_of, generation.text, source_of(thought, generation.prompt_used or ""))
+    source = replace(source_of(thought, generation.prompt_used or ""), shown=shown)
+    reading = partial(draft_of, generation.text, source)
     try:
         is_long = len(generation.text) + len(thought.text) > _LONG
         draft = await to_thread.run_sync(reading) if is_long else reading()
@@ -160,6 +193,11 @@ async def written(writer: Model, thought: Thought) -> Generation:
         return generation
     changed = generation.model_copy(update={"text": draft.text})
     return _noted(changed, MENDED, draft.mended)
+
+
+def _after(generation: Generation, spent: Usage) -> Generation:
+    """The version with the usage of the answer before it."""
+    return generation.model_copy(update={"usage": spent + generation.usage})
 
 
 def broken(writer: Model, error: Exception, run_id: str | None) -> ModelProviderError:

@@ -20,10 +20,7 @@ from sifaka.evidence.passages import excerpt, overlap
 from sifaka.evidence.quotes import QuotableText, find_quote
 from sifaka.evidence.sources.files import title_of
 from sifaka.evidence.sources.readers import decoded
-from sifaka.models.draft import draft_of, mended
-from sifaka.models.draft_lines import Source, lines_of
-from sifaka.models.draft_wrapping import after_reasoning, is_choice, out_of_object
-from sifaka.models.meant import is_meant
+from sifaka.models.draft import Source, draft_of, mended
 from sifaka.models.prompt import contents, frame
 from sifaka.models.section import in_place_of
 from sifaka.record.diff import diff
@@ -106,8 +103,6 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "a short answer": (draft_of, lambda t: draft_of(f"Here it is:\n\n{_SHORT}", Source(t))),
     "its next version": (draft_of, lambda t: draft_of(changed(t), Source(t))),
     "an answer, mended": (mended, lambda t: mended(t, Source(_SHORT))),
-    "lines of an answer": (lines_of, lambda t: lines_of(t, Source(_SHORT))),
-    "words around an answer": (is_meant, lambda t: is_meant(t, t)),
     "framed": (frame, lambda t: contents(frame("text", t))),
     "a prompt": (contents, contents),
     "diff": (diff, lambda t: diff(t, changed(t))),
@@ -143,9 +138,6 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "a section": (in_place_of, lambda t: in_place_of(split(_SHORT, 500)[0], t)),
     "a line of it": (plain_line, lambda t: plain_line(t, 300)),
     "rows of a table": (rows, lambda t: rows(t, 0, len(t))),
-    "an answer in an object": (out_of_object, lambda t: out_of_object(t, given=t, task=t)),
-    "an answer after reasoning": (after_reasoning, lambda t: after_reasoning(t, known=_SHORT)),
-    "several answers": (is_choice, lambda t: is_choice(t, known=_SHORT, task=_SHORT)),
     "what differs": (compare, lambda t: compare(t[:20_000], changed(t[:20_000]))),
     "a task of it": (compare, lambda t: compare(_SHORT, f"{_SHORT} Now.", task=t[:20_000])),
     "limits": (asked_of, lambda t: asked_of(t[:20_000], t)),

@@ -242,7 +242,7 @@ async def test_best_of_n_from_a_prompt_takes_the_best_first_version() -> None:
 async def test_several_first_versions_are_not_a_round_of_revisions() -> None:
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     lines = [" ".join(words[n:]) for n in range(7)]
-    lines += ["a b c d", "b c d e"]
+    lines += ["a b\nc d", "b c\nd e"]
     result = await Chain(
         model=ScriptedModel(lines=lines),
         critics=[],
@@ -305,7 +305,7 @@ async def test_the_last_version_is_kept_and_nobody_criticises_it() -> None:
 
 async def test_a_version_that_changes_too_much_is_refused() -> None:
     result = await Chain(
-        model=ScriptedModel(lines=["v w x y", "one two three 4"]),
+        model=ScriptedModel(lines=["v w\nx y", "one two three 4"]),
         critics=[ScriptedCritic(objects_to=lambda text: "four" in text)],
         max_edit_ratio=0.3,
     ).run(text="one two three four")

@@ -143,7 +143,7 @@ async def test_the_editor_does_not_touch_what_sources_say(model: str) -> None:
 
 
 async def test_the_rounds_of_a_run_count_refinements_and_no_searches() -> None:
-    model = ScriptedModel(lines=["## Worse", "## Worse still", "## Worst"])
+    model = ScriptedModel(lines=["## Worse\nIt is.", "## Worse still\nIt is.", "## Worst\nIt is."])
     chain = researching(
         ScriptedResearcher(written=False),
         model=model,

@@ -62,7 +62,7 @@ class Malformed:
     reply: str | dict[str, Any]
     way: Way
     verdict: str | None
-    """The verdict that a person could read in it; None when there is none to be read."""
+    """The verdict that is read in it; None when it is asked for again."""
     messages: tuple[str, ...] = ()
     """Issues that are in it whole."""
 
@@ -89,8 +89,8 @@ def _recoverable() -> Iterator[Malformed]:
                 return Malformed(kind, reply, way, verdict, messages)
 
             for source in (whole, pretty):
-                yield from (case("wrapped in prose", each) for each in _in_prose(source))
-                yield from (case("sloppy", each) for each in _sloppy(source))
+                yield from (case("wrapped", each) for each in _wrapped(source))
+                yield from (case("sloppy", each) for each in _sloppy(source) if _is_json(each))
             yield from (case("put somewhere else", each) for each in _elsewhere(answer))
             yield from (case("not finite", each) for each in _not_finite(answer))
             yield from (case("wrong types", json.dumps(each)) for each in _wrong_types(answer))
@@ -100,7 +100,7 @@ def _recoverable() -> Iterator[Malformed]:
             for cut, read in _truncated(answer, pretty):
                 yield Malformed("truncated", cut, way, answer["verdict"], read)
             for cut, read in _truncated(answer, whole):
-                fenced = f"Here you are:\n```json\n{cut}"
+                fenced = f"```json\n{cut}"
                 yield Malformed("truncated in a fence", fenced, way, answer["verdict"], read)
     for answer in ANSWERS.values():
         for kind, changed in _wrong_in_arguments(answer):
@@ -112,15 +112,27 @@ def _messages(answer: dict[str, Any]) -> tuple[str, ...]:
     return tuple(issue["message"] for issue in answer.get("issues", ()))
 
 
-def _in_prose(source: str) -> Iterator[str]:
+def _wrapped(source: str) -> Iterator[str]:
     yield f"```json\n{source}\n```"
     yield f"```\n{source}\n```"
     yield f"~~~JSON\n{source}\n~~~"
+    yield f"<thinking>The café {{it}} is fine?</thinking>{source}<|end|>"
+
+
+def _in_prose(source: str) -> Iterator[str]:
+    """Words around an answer: it may be an example, a quote or taken back."""
     yield f"Sure! Here is my review:\n\n```json\n{source}\n```\n\nI hope that helps."
     yield f"Here is the answer in {{format}} as asked: {source}"
     yield f"{source}\n\nIn short, see above. {{end}}"
-    yield f"<thinking>The café {{it}} is fine?</thinking>{source}<|end|>"
     yield f'The text holds {{"verdict": "accept", "issues": [], "confidence": 1.0}}.\n{source}'
+
+
+def _is_json(reply: str) -> bool:
+    try:
+        json.loads(reply, strict=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _sloppy(source: str) -> Iterator[str]:
@@ -139,10 +151,13 @@ def _elsewhere(answer: dict[str, Any]) -> Iterator[str]:
     yield json.dumps({"answer": answer})
     yield json.dumps({"name": "answer", "arguments": answer})
     yield json.dumps({"name": "answer", "arguments": json.dumps(answer)})
+    yield json.dumps({key.capitalize(): value for key, value in answer.items()})
+
+
+def _in_another_form(answer: dict[str, Any]) -> Iterator[str]:
     yield json.dumps([answer])
     yield json.dumps(json.dumps(answer))
     yield json.dumps(json.dumps(answer))[1:-1]
-    yield json.dumps({key.capitalize(): value for key, value in answer.items()})
 
 
 def _not_finite(answer: dict[str, Any]) -> Iterator[str]:
@@ -226,6 +241,9 @@ def _unrecoverable() -> Iterator[Malformed]:
             yield Malformed("no verdict", reply, way, None)
         for answer in ANSWERS.values():
             source = json.dumps(answer)
+            others = (each for each in _sloppy(source) if not _is_json(each))
+            for each in (*_in_prose(source), *_in_another_form(answer), *others):
+                yield Malformed("no object alone", each, way, None)
             verdict = re.search(r'"verdict": "\w+"', source)
             assert verdict is not None
             for at in range(0, verdict.end(), max(1, verdict.end() // 9)):

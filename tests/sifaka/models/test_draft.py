@@ -1,6 +1,8 @@
 """Drafts: what is not of the text goes or is refused, and a text stays as it is."""
 
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.models.draft import Draft, Unfit, draft_of, mended
-from sifaka.models.draft_lines import Source
-from tests.sifaka.models.drafts.made import FIRST, GOOD, INSTRUCTIONS, MENDED, PROMPT, REFUSED, Made
+from sifaka.models.draft import Draft, Source, Unfit, draft_of, mended
+from tests.sifaka.models.drafts.made import (
+    FIRST,
+    GOOD,
+    INSTRUCTIONS,
+    MEANT,
+    MENDED,
+    PROMPT,
+    REFUSED,
+    RIGHT,
+    Made,
+)
+from tests.sifaka.models.drafts.wrapped import FIRST_WRAPPED, HONEST, NO_TEXT, WRAPPED
+
+WRAPPINGS = (*MENDED, *WRAPPED, *FIRST_WRAPPED)
+NONE = (*REFUSED, *NO_TEXT)
 
 REAL: list[dict[str, Any]] = [
     json.loads(line)
@@ -33,21 +48,32 @@ def outcome(answer: str, given: Source) -> Draft | None:
 
 def test_the_collection_is_large() -> None:
     assert len(REAL) >= 120
-    assert len(REAL) + len(MENDED) + len(REFUSED) >= 200
-    assert len(GOOD) + len(FIRST) >= 60
+    assert len(REAL) + len(WRAPPINGS) + len(NONE) >= 250
+    assert len(GOOD) + len(HONEST) + len(FIRST) >= 90
 
 
-@pytest.mark.parametrize("made", MENDED, ids=lambda made: made.draft[:30])
-def test_what_is_not_of_the_text_is_taken_off_and_told(made: Made) -> None:
-    draft = draft_of(made.draft, source(made))
-    assert draft.text == made.text
-    assert draft.mended
+@pytest.mark.parametrize("made", WRAPPINGS, ids=lambda made: made.draft[:30])
+def test_a_wrapped_text_comes_back_alone_or_is_asked_for_again(made: Made) -> None:
+    draft = outcome(made.draft, source(made))
+    assert draft is None or (draft.text, bool(draft.mended)) == (made.text, True)
 
 
-@pytest.mark.parametrize("made", REFUSED, ids=lambda made: made.draft[:30])
-def test_an_answer_without_a_certain_text_is_refused_with_a_reason(made: Made) -> None:
-    with pytest.raises(Unfit, match=r"\w+ \w+"):
+def test_most_that_is_certain_comes_back_without_a_second_question() -> None:
+    alone = [made for made in MENDED if outcome(made.draft, source(made)) is not None]
+    assert len(alone) >= 40
+
+
+@pytest.mark.parametrize("made", NONE, ids=lambda made: made.draft[:30])
+def test_an_answer_without_one_text_is_refused_with_a_reason(made: Made) -> None:
+    with pytest.raises(Unfit, match=r"^it \w+"):
         draft_of(made.draft, source(made))
+
+
+@pytest.mark.parametrize("made", NO_TEXT, ids=lambda made: made.draft[:30])
+def test_an_answer_with_no_text_is_refused_although_it_comes_again(made: Made) -> None:
+    asked = "?" in made.draft  # a text may be a question
+    again = replace(source(made), shown=made.draft)
+    assert (outcome(made.draft, again) is None) or asked
 
 
 @pytest.mark.parametrize("made", [*GOOD, *FIRST], ids=lambda made: made.draft[:30])
@@ -55,10 +81,27 @@ def test_a_text_stays_as_it_is_to_the_last_byte(made: Made) -> None:
     assert draft_of(made.draft, source(made)) == Draft(made.draft)
 
 
-@pytest.mark.parametrize("made", MENDED, ids=lambda made: made.draft[:30])
+@pytest.mark.parametrize("made", [*HONEST, *MEANT], ids=lambda made: made.draft[:30])
+def test_no_honest_text_is_refused_twice(made: Made) -> None:
+    again = replace(source(made), shown=made.draft)
+    assert draft_of(made.draft, again) == Draft(made.draft)
+
+
+def test_most_honest_texts_are_taken_at_once() -> None:
+    taken = [made for made in HONEST if outcome(made.draft, source(made)) == Draft(made.draft)]
+    assert len(taken) >= 0.8 * len(HONEST)
+
+
+def test_another_answer_than_the_one_that_was_shown_is_not_meant_by_it() -> None:
+    made = Made(f"{RIGHT}\n\nLet me know if you want more changes!", None)
+    with pytest.raises(Unfit, match="none of the text"):
+        draft_of(made.draft, replace(source(made), shown=f"{RIGHT} Let me know!"))
+
+
+@pytest.mark.parametrize("made", WRAPPINGS, ids=lambda made: made.draft[:30])
 def test_a_text_that_was_mended_once_stays(made: Made) -> None:
-    assert made.text is not None
-    assert draft_of(made.text, source(made)) == Draft(made.text)
+    if made.text is not None and (draft := outcome(made.draft, source(made))) is not None:
+        assert draft_of(draft.text, source(made)) == Draft(draft.text)
 
 
 @pytest.mark.parametrize("row", REAL, ids=lambda row: f"{row['number']}")
@@ -70,11 +113,15 @@ def test_answers_of_a_real_small_model_become_what_they_must(row: dict[str, Any]
     match row["must"]:
         case "refused":
             assert draft is None
-        case "untouched":
-            assert draft == Draft(row["draft"])
-        case _:
-            assert draft is not None
-            assert (draft.text, bool(draft.mended)) == (row["text"], True)
+        case "mended":
+            assert draft is None or (draft.text, bool(draft.mended)) == (row["text"], True)
+        case _:  # only who understands it can tell that it is no text
+            assert draft is None or " id=" not in draft.text or " id=" in row["input"]
+
+
+def test_most_answers_of_a_small_model_that_are_no_text_are_told_by_their_form() -> None:
+    kinds = Counter(row["must"] for row in REAL)
+    assert kinds["refused"] + kinds["mended"] >= 80
 
 
 def test_no_mark_of_a_prompt_is_left_in_what_is_taken_from_a_real_answer() -> None:
@@ -84,7 +131,7 @@ def test_no_mark_of_a_prompt_is_left_in_what_is_taken_from_a_real_answer() -> No
         assert draft is None or " id=" not in draft.text or " id=" in row["input"]
 
 
-@pytest.mark.parametrize("made", REFUSED, ids=lambda made: made.draft[:30])
+@pytest.mark.parametrize("made", NONE, ids=lambda made: made.draft[:30])
 def test_a_submission_is_never_refused_for_it(made: Made) -> None:
     assert mended(made.draft, Source(text=made.input, task=made.task)).text.strip()
 

@@ -64,12 +64,12 @@ GOOD = ModelResponse(parts=[ToolCallPart("answer", REVISE)])
 
 
 def test_the_corpus_is_large_and_of_many_kinds() -> None:
-    assert len(RECOVERABLE) >= 400
-    assert len(UNRECOVERABLE) >= 150
+    assert len(RECOVERABLE) >= 350
+    assert len(UNRECOVERABLE) >= 250
     assert len({case.kind for case in CORPUS}) >= 18
 
 
-async def test_what_a_person_could_read_is_read_without_asking_again() -> None:
+async def test_what_is_certain_is_read_without_asking_again() -> None:
     missed: list[Malformed] = []
     for case in RECOVERABLE:
         provider = Provider(response(case))
@@ -87,7 +87,7 @@ async def test_what_a_person_could_read_is_read_without_asking_again() -> None:
     assert share >= 0.95, Counter(case.kind for case in missed)
 
 
-async def test_what_nobody_could_read_is_never_a_vote() -> None:
+async def test_what_is_not_certain_is_asked_for_again_and_never_a_vote() -> None:
     for case in UNRECOVERABLE:
         provider = Provider(response(case))
         assert await provider.outcome() == "malformed", case.kind

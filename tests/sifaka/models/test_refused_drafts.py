@@ -68,15 +68,57 @@ async def test_a_draft_that_cannot_is_turned_down_with_the_reason(policy: Policy
         assert thought.validation_results == {}, "nobody is paid to look at it"
 
 
-async def test_the_next_attempt_is_told_the_reason() -> None:
-    model, prompts = saying(echo, BETTER)
+async def test_a_refused_answer_is_shown_to_its_writer_who_is_asked_once_more() -> None:
+    refused = f"{BETTER}\n\nLet me know what else I should change!"
+    model, prompts = saying(refused, BETTER)
     chain = Chain(
         model=model, critics=[], fixes="none", validators=[{"type": "length", "max_words": 8}]
     )
     result = await chain.run(text=TEXT)
     assert (result.text, result.stop_reason) == (BETTER, "rules_met")
-    assert "An answer was refused: it " in prompts[1]
+    assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True, True]
+    assert prompts[1].startswith(prompts[0])
+    shown = prompts[1].removeprefix(prompts[0])
+    assert refused in shown
+    (told,) = (line for line in shown.splitlines() if "was refused" in line)
+    assert "refused: it has what may be none of the text: 'Let me know what else" in told
+    assert (result.thought.usage.model_calls, result.usage.model_calls) == (2, 2)
+
+
+async def test_the_next_version_is_told_of_a_second_refusal() -> None:
+    model, prompts = saying(echo, echo, BETTER)
+    chain = Chain(
+        model=model, critics=[], fixes="none", validators=[{"type": "length", "max_words": 8}]
+    )
+    result = await chain.run(text=TEXT)
+    assert (result.text, result.stop_reason) == (BETTER, "rules_met")
+    assert "An answer was refused: it " in prompts[2]
     assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True, False, True]
+
+
+async def test_the_same_answer_again_is_meant() -> None:
+    told = f"{BETTER}\n\nSee you on Sunday!"
+    model, prompts = saying(told)
+    chain = Chain(model=model, critics=[], fixes="none", facts="off", max_iterations=1)
+    result = await chain.run("Invite them.", text=TEXT)
+    assert result.text == told
+    assert sum("was refused" in prompt for prompt in prompts) == 1
+
+
+async def test_no_changes_needed_is_an_answer_that_keeps_the_text() -> None:
+    model, prompts = saying("No changes are needed.", TEXT)
+    result = await Chain(model=model, critics=[], fixes="none").run("Correct it.", text=TEXT)
+    assert (result.text, len(prompts)) == (TEXT, 2)
+    assert "if nothing is to be changed, with the text as it is" in prompts[1]
+
+
+async def test_without_room_for_a_second_answer_the_first_stays_refused() -> None:
+    model, prompts = saying(echo)
+    chain = Chain(model=model, critics=[], fixes="none", budget={"max_calls": 1})
+    result = await chain.run("Correct it.", text=TEXT)
+    assert (result.text, len(prompts)) == (TEXT, 1)
+    (refused,) = result.turned_down
+    assert result.run.decisions[refused.id].reason.startswith("refused: it ")
 
 
 async def test_of_several_versions_the_others_go_on() -> None:

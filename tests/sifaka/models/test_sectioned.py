@@ -204,7 +204,7 @@ async def test_a_section_is_told_the_outline_its_neighbours_and_the_shared_terms
     ("answer", "shown"),
     [
         ("## Beta\n\nNew words.", "## Beta\n\nNew words.\n\n"),
-        ("New words.", "## Beta\n\nNew words.\n\n"),
+        ("The new beta.", "## Beta\n\nThe new beta.\n\n"),
         ("Beta\n\nNew words.\n\n\n\n", "## Beta\n\nNew words.\n\n"),
         ("**Beta**\nNew words.", "## Beta\nNew words.\n\n"),
         ("# Beta\n\nNew words.", "## Beta\n\nNew words.\n\n"),
@@ -254,7 +254,9 @@ async def test_what_cannot_stand_in_the_place_of_a_section_is_turned_down(
 
 async def test_a_section_that_loses_a_shared_term_is_turned_down() -> None:
     text = TEXT.replace("leaves the rest", "leaves Blue Harbor")
-    model, _ = writer(by_title({"Beta": "Nothing of it.", "Delta": "Only Blue Harbor."}))
+    model, _ = writer(
+        by_title({"Beta": "The beta part has nothing of it.", "Delta": "Only Blue Harbor."})
+    )
     generation = await model.generate_with_thought(Thought(prompt=TASK, text=text))
     assert numbered(generation) == ["kept", "kept", "kept", "improved"]
     assert reasons(generation)[1] == (
@@ -266,7 +268,7 @@ async def test_a_term_that_an_issue_points_at_may_go() -> None:
     text = TEXT.replace("leaves the rest", "leaves Blue Harbor")
     start = text.index("Blue Harbor", text.index("## Beta"))
     issue = Issue.at(text, start, start + 11, "this is wrong here")
-    model, _ = writer(by_title({"Beta": "Nothing of it."}), protect=False)
+    model, _ = writer(by_title({"Beta": "The beta part has nothing of it."}), protect=False)
     generation = await model.generate_with_thought(about(issue, text=text))
     assert numbered(generation)[1] == "improved"
 
@@ -310,7 +312,7 @@ async def test_without_a_task_what_is_protected_must_survive_in_its_section() ->
 
 async def test_a_section_that_fails_stays_and_is_told_and_the_others_are_written() -> None:
     down = ModelProviderError("the provider is down", code="server")
-    model, _ = writer(by_title({"Beta": down, "Gamma": "It is new."}))
+    model, _ = writer(by_title({"Beta": down, "Gamma": "The gamma part is new."}))
     generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
     assert numbered(generation) == ["kept", "failed", "improved", "kept"]
     assert part("Beta") in generation.text
@@ -322,10 +324,10 @@ async def test_a_section_that_fails_stays_and_is_told_and_the_others_are_written
 async def test_a_bug_of_the_writer_costs_its_section_and_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    model, _ = writer(by_title({"Beta": KeyError("a secret"), "Gamma": "It is new."}))
+    model, _ = writer(by_title({"Beta": KeyError("a secret"), "Gamma": "The gamma part is new."}))
     generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
     assert numbered(generation) == ["kept", "failed", "improved", "kept"]
-    assert "It is new." in generation.text
+    assert "The gamma part is new." in generation.text
     (told,) = generation.metadata["degraded"]  # pyright: ignore
     assert told == "[section 2: Beta] was not written: scripted: broke off with KeyError"
     assert "model:scripted failed" in caplog.text
@@ -340,7 +342,7 @@ async def test_when_every_section_fails_that_is_the_error_of_a_whole_text() -> N
 
 
 async def test_an_answer_that_no_text_may_hold_is_a_failure_of_its_section() -> None:
-    model, _ = writer(by_title({"Beta": "a\0b", "Gamma": "It is new."}))
+    model, _ = writer(by_title({"Beta": "beta\0b", "Gamma": "The gamma part is new."}))
     generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
     assert numbered(generation) == ["kept", "failed", "improved", "kept"]
 

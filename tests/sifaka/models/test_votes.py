@@ -1,4 +1,4 @@
-"""Replies in words: which are votes, and which only hold words of one."""
+"""Replies in words: which are votes, and which only hold words of one, or other words too."""
 
 import json
 
@@ -22,13 +22,6 @@ VOTES: dict[str, str] = {
     f"  {A}\n": "accept",
     f"```json\n{A}\n```": "accept",
     f"```\n{R}\n```": "revise",
-    f"Here is my review:\n```json\n{R}\n```\nI hope that helps.": "revise",
-    f"Verdict: {A}": "accept",
-    f"The text is not clear. {R}": "revise",
-    f"Not bad.\n\n{A}": "accept",
-    f"It does not say when. My verdict:\n{R}": "revise",
-    f"I can't find a mistake. {A}": "accept",
-    f"{R}\n\nThe dates are missing.": "revise",
     f"<think>{A}</think>{R}": "revise",
     f"<think>\nI could say {A}\n</think>\n\n{R}": "revise",
     f"Maybe {A}?\n</think>\n{R}": "revise",
@@ -37,22 +30,7 @@ VOTES: dict[str, str] = {
     f"[THINK]{A}[/THINK]{R}": "revise",
     f"◁think▷{A}◁/think▷{R}": "revise",
     f"<|channel|>analysis<|message|>{A}<|end|><|start|>assistant<|channel|>final<|message|>{R}": "revise",
-    f"My answer is {A}": "accept",
-    f"There is nothing wrong, so my verdict is: {A}": "accept",
-    f"So, finally:\n\n{R}": "revise",
-    f"## Verdict\n{R}": "revise",
-    f"**Verdict:** {R}": "revise",
-    f"Hier ist meine Bewertung: {R}": "revise",
-    f"我的评价是：\n\n{R}": "revise",
-    f"<answer>{A}</answer>": "accept",
     f"`{A}`": "accept",
-    f"{A}.": "accept",
-    f"{A} Let me know if you want more.": "accept",
-    f"{A}\n\nNo changes are needed.": "accept",
-    f"{A}\n\nThe text does not need to be changed.": "accept",
-    f"{R}\n\nIt is wrong about the date.": "revise",
-    f"I found no mistakes. {A}": "accept",
-    f"The format is {A}.\n\nMy verdict: {R}": "revise",
     f"{R}<|im_end|>": "revise",
     f"{R}</s>": "revise",
     f"<think></think>{R}": "revise",
@@ -64,10 +42,35 @@ VOTES: dict[str, str] = {
     '{"verdict": "**revise**"}': "revise",
     '{"verdict": "revise", "issues": [{"quote": "a \\ud800", "message": "odd \\udfff"}]}': "revise",
     '{"verdict": "revise", "issues": [{"quote": "a \ud800", "message": "odd \udfff"}]}': "revise",
-    f"\ud83d {R}": "revise",
     '{"answer": {"verdict": "revise"}}': "revise",
 }
 """Replies that say what they mean."""
+ASKED_AGAIN: tuple[str, ...] = (
+    f"Here is my review:\n```json\n{R}\n```\nI hope that helps.",
+    f"Verdict: {A}",
+    f"The text is not clear. {R}",
+    f"Not bad.\n\n{A}",
+    f"It does not say when. My verdict:\n{R}",
+    f"I can't find a mistake. {A}",
+    f"{R}\n\nThe dates are missing.",
+    f"My answer is {A}",
+    f"There is nothing wrong, so my verdict is: {A}",
+    f"So, finally:\n\n{R}",
+    f"## Verdict\n{R}",
+    f"**Verdict:** {R}",
+    f"Hier ist meine Bewertung: {R}",
+    f"我的评价是：\n\n{R}",
+    f"<answer>{A}</answer>",
+    f"{A}.",
+    f"{A} Let me know if you want more.",
+    f"{A}\n\nNo changes are needed.",
+    f"{A}\n\nThe text does not need to be changed.",
+    f"{R}\n\nIt is wrong about the date.",
+    f"I found no mistakes. {A}",
+    f"The format is {A}.\n\nMy verdict: {R}",
+    f"\ud83d {R}",
+)
+"""Replies with words around an object: what they mean would have to be understood."""
 NO_VOTES: tuple[str, ...] = (
     f"<think>{A}</think>",
     f"<think>\nI would say {A}",
@@ -197,7 +200,8 @@ def vote(response: ModelResponse) -> str | None:
 
 
 def test_the_table_is_large() -> None:
-    assert len(VOTES) + len(NO_VOTES) >= 150
+    assert len(VOTES) + len(ASKED_AGAIN) + len(NO_VOTES) >= 150
+    assert len(NO_VOTES) >= 90
 
 
 @pytest.mark.parametrize("reply", VOTES)
@@ -205,7 +209,7 @@ def test_a_reply_that_says_so_is_a_vote(reply: str) -> None:
     assert vote(ModelResponse(parts=[TextPart(reply)])) == VOTES[reply]
 
 
-@pytest.mark.parametrize("reply", NO_VOTES)
+@pytest.mark.parametrize("reply", [*NO_VOTES, *ASKED_AGAIN])
 def test_a_reply_that_does_not_say_so_is_none(reply: str) -> None:
     assert vote(ModelResponse(parts=[TextPart(reply)])) is None
 

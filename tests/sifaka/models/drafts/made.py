@@ -132,7 +132,6 @@ MENDED = (
     Made(f"{RIGHT}\n\nI made the following changes:\n\n- Fixed two verbs.", RIGHT),
     Made(f"{RIGHT}\n\nNote: I kept the wording of the second sentence.", RIGHT),
     Made(f"{RIGHT}\n\nThe revised text is now grammatically correct.", RIGHT),
-    Made(f"{RIGHT} Let me know if you want more changes.", RIGHT),
     Made(
         f"{POLITE}\n\nLet me know if you'd like me to make it shorter.", POLITE, MAIL, "Be polite."
     ),
@@ -190,7 +189,6 @@ GOOD = (
     Made('{"text": "three cats"}', None, CATS, "Write it as JSON."),
     Made('{"name": "Tom", "cats": "three"}', None, CATS),
     Made("Option 1: walk.\nOption 2: drive.", None, "Option 1: to walk.\nOption 2: to drive."),
-    Made("Option 1: cats.\nOption 2: dogs.", None, CATS, "Write two options."),
     Made("Analysis: cats sleep.\n\nAnswer: all day.", None, "Analysis: cat.\n\nAnswer: day."),
     Made("# Cats\n\nThey sleep (8 hours).", None),
     Made("", None),
@@ -217,7 +215,6 @@ GOOD = (
         "Here is the revised text:\n\nModels write so.",
     ),
     Made("Let me know if you want changes.", None, "Tom. Let me know if you want change."),
-    Made(f"<think>fix</think>\n{RIGHT}", None, "Models write <think>fix</think> and their answer."),
     Made("A `<think>` section comes first.", None, "A `<think>` section come first."),
     Made("```sh\nmake\n```", None, "```sh\nmak\n```"),
     Made("```\nmake\n```", None, "```\nmak\n```"),
@@ -232,9 +229,7 @@ GOOD = (
         None,
         "I'm sorry, but I can't help with that, said the robot.",
     ),
-    Made("User: hi\nAssistant: hello\nUser: bye", None, "User: hi\nAssistant: hello"),
     Made('"We have three cats," she said.', None, '"We has three cats," she said.'),
-    Made('"We have three cats."', None, CATS, "Turn it into a quotation."),
     Made("We welcome your feedback on the text.", None, "Your feedback on the text is welcome."),
     Made(
         "The feedback of the readers was good. They liked the cats.",
@@ -244,7 +239,6 @@ GOOD = (
     Made("Row, row, row your boat, gently down the stream.", None, "Row your boat."),
     Made("no no no no no no", None, "no no"),
     Made("Ja, ja, ja. " * 8, None, "Ja, ja, ja. " * 9),
-    Made("Cats cats cats. " * 12, None, CATS, "Repeat the word 36 times."),
     Made("| a | b |\n|---|---|\n" + "| yes | yes |\n" * 20, None, "a b yes"),
     Made("0, 0, 0, 0\n" * 10, None, "zeros"),
     Made("-" * 200 + f"\n{RIGHT}", None),
@@ -284,11 +278,18 @@ GOOD = (
         MAIL,
         "Write to the cat.",
     ),
-    Made("Step one: wake them. Step two: feed them.", None, CATS),
     Made("My cats: Ann, Bob, Cy.\n\nThey sleep all day.", None),
     Made("Output: 5 kW. Input: 230 V.", None, "Output 5 kW, input 230 V."),
 )
 """Answers that are texts as they are."""
+MEANT = (
+    Made("Option 1: cats.\nOption 2: dogs.", None, CATS, "Write two options."),
+    Made("User: hi\nAssistant: hello\nUser: bye", None, "User: hi\nAssistant: hello"),
+    Made('"We have three cats."', None, CATS, "Turn it into a quotation."),
+    Made(f"<think>fix</think>\n{RIGHT}", None, "Models write <think>fix</think> and their answer."),
+    Made("To the residents of Elm Street:\n\nThe road is closed.", None, "", "Write a notice."),
+)
+"""Answers that are asked about once, and taken when they come again."""
 FIRST = (
     Made("Here is what we need:\n\n- milk\n- fish", None, "", "Write a list of things to buy."),
     Made(
@@ -300,6 +301,7 @@ FIRST = (
     Made("The revised version of the law passed. The text is complete.", None, "", "Write news."),
     Made("```python\nprint(1)\n```", None, "", "Write a script."),
     Made("Sure, I will come on Sunday. See you.", None, "", "Answer Tom that you come."),
+    Made("<svg>\n<text>three cats</text>\n</svg>", None, "", "Draw three cats as SVG."),
     Made("Our feedback is good. The feedback is written down.", None, "", "Write of a survey."),
     Made("I'm sorry for the delay. Your order is on its way.", None, "", "Write an apology."),
 )
