@@ -161,7 +161,8 @@ class Run(Frozen):
                 validated = self.thought(id_).add_validation_results(results)
                 revised = validated.model_copy(update={"findings": findings})
             case Critiqued(thought_id=id_, feedback=feedback):
-                revised = self._reviewed(self.thought(id_).add_critic_feedback(*feedback))
+                revised = self.thought(id_).add_critic_feedback(*feedback)
+                revised = self._reviewed(revised) if revised.findings.differences else revised
             case Decided(thought_id=id_, decision=decision):
                 changes = {
                     "decisions": MappingProxyType({**self.decisions, id_: decision}),

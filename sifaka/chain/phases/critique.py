@@ -40,7 +40,7 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     worded = any(thought.text.strip() for thought in run.undecided)
     if not parts.critics or not worded or (final and len(run.thoughts) > 1):
         return await select(context)
-    if _is_written_first(context):
+    if run.prompt and _is_written_first(context):
         return await select(context)
     if not (versions := contenders(run)):
         return await select(context)  # none of them can win
