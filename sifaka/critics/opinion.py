@@ -13,6 +13,7 @@ from sifaka.record.results import COVERED, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.anchoring import Anchors
+from sifaka.text.differences import Difference
 
 MOST_ISSUES = 50
 """Of one opinion; further ones are left out."""
@@ -86,8 +87,8 @@ def case(thought: Thought, *standards: str) -> str:
     parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
     parts += rules_of(thought)
-    if open_ := thought.findings.open:
-        lines = [f"{each.id} ({each.kind}): {each.words}" for each in open_]
+    if unanswered := _unanswered(thought):
+        lines = [f"{each.id} ({each.kind}): {each.words}" for each in unanswered]
         parts.append(frame("differences", "\n".join(lines)))
     return "\n\n".join(parts)
 
@@ -117,13 +118,23 @@ def feedback_of(
 
 def _covered(opinion: Opinion, thought: Thought) -> Mapping[str, object]:
     """The words that cover open differences, where they stand in the task or in a document."""
-    if not thought.findings.open:
+    ids = {each.id for each in _unanswered(thought)}
+    if not ids:
         return {}
     documents = (*thought.pre_generation_context, *thought.post_generation_context)
     places = [Anchors(text) for text in (thought.prompt, *(each.text for each in documents))]
     quotes = {each.id.strip(): each.quote.strip()[:LONGEST_REMARK] for each in opinion.covered}
-    found = {n: q for n, q in quotes.items() if any(p.find(q) is not None for p in places)}
+    found = {
+        id_: quote
+        for id_, quote in quotes.items()
+        if id_ in ids and any(place.find(quote) is not None for place in places)
+    }
     return {COVERED: found}
+
+
+def _unanswered(thought: Thought) -> list[Difference]:
+    """The open differences that words can ask for; those of a limit ask for the contrary."""
+    return [each for each in thought.findings.open if each.kind != "length"]
 
 
 def on_record(

@@ -311,10 +311,12 @@ class Run(Frozen):
 
     def _reviewed(self, thought: Thought) -> Thought:
         """The version with the differences that its critics have found asked for."""
-        said = [f.details[COVERED] for f in thought.critic_feedback if COVERED in f.details]
-        if not said or self.config.facts != "ask":
+        said = [f.details.get(COVERED) for f in thought.critic_feedback]
+        # A critic of others may mean anything by a word in its details.
+        told = [cast("Mapping[str, str]", each) for each in said if isinstance(each, Mapping)]
+        if not told or self.config.facts != "ask":
             return thought
-        quotes = {id_: q for each in said for id_, q in cast("Mapping[str, str]", each).items()}
+        quotes = {id_: quote for each in told for id_, quote in each.items()}
         judge = self.config.judge_model or self.config.model
         covered = thought.findings.covered(quotes, judge)
         return thought.model_copy(update={"findings": covered})

@@ -9,6 +9,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain, Document, RunResult
 from sifaka.models.prompt import contents
+from sifaka.record.results import CriticFeedback
+from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedRetriever
 
@@ -130,6 +132,31 @@ async def test_a_quote_that_stands_in_no_task_and_no_document_covers_nothing(
     (refused,) = result.turned_down
     assert [each.status for each in refused.findings.differences] == ["open"]
     assert result.run.decisions[refused.id].by == "differences"
+
+
+async def test_a_limit_of_the_task_is_not_covered_by_its_own_words() -> None:
+    writing = Writing(KEPT, review=covering("in at most 5 words"))
+    result = await ran(writing, "Say it for the moon in at most 5 words.")
+    assert "differences" not in writing.shown("review")
+    assert "not met: 8" in writing.shown("review")["rules"][0]
+    assert (result.text, result.passed) == (TEXT, False)
+    assert [each.kind for each in result.turned_down[0].findings.open] == ["length"]
+
+
+async def test_what_a_critic_of_others_calls_covered_answers_nothing() -> None:
+    class Insurer:
+        name = "insurer"
+
+        async def critique(self, thought: Thought) -> CriticFeedback:
+            return CriticFeedback(verdict="accept", details={"covered": True})
+
+    result = await ran(Writing(CHANGED), critics=[Insurer()])
+    assert (result.text, result.passed) == (TEXT, False)
+
+
+async def test_an_evaluation_before_a_reflection_covers_differences_too() -> None:
+    result = await ran(Writing(CHANGED, review=covering("to the moon")), critics=["reflexion"])
+    assert (result.text, result.passed) == (CHANGED, True)
 
 
 async def test_required_facts_are_covered_by_no_review() -> None:
