@@ -311,15 +311,16 @@ class Run(Frozen):
 
     def _reviewed(self, thought: Thought) -> Thought:
         """The version with the differences that its critics have found asked for."""
-        said = [f.details.get(COVERED) for f in thought.critic_feedback]
-        # A critic of others may mean anything by a word in its details.
-        told = [cast("Mapping[str, str]", each) for each in said if isinstance(each, Mapping)]
+        told = [
+            cast("Mapping[str, str]", each)
+            for each in (feedback.details.get(COVERED) for feedback in thought.critic_feedback)
+            if isinstance(each, Mapping)  # a critic of others may mean anything by the word
+        ]
         if not told or self.config.facts != "ask":
             return thought
         quotes = {id_: quote for each in told for id_, quote in each.items()}
-        judge = self.config.judge_model or self.config.model
-        covered = thought.findings.covered(quotes, judge)
-        return thought.model_copy(update={"findings": covered})
+        findings = thought.findings.covered(quotes, self.config.judge_model or self.config.model)
+        return thought.model_copy(update={"findings": findings})
 
     def _with_history(self, thought: Thought, parent_id: str) -> Thought:
         # Stored thoughts carry no history: a run stays linear in its iterations.

@@ -40,10 +40,8 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     worded = any(thought.text.strip() for thought in run.undecided)
     if not parts.critics or not worded or (final and len(run.thoughts) > 1):
         return await select(context)
-    if run.prompt and _is_written_first(context):
-        return await select(context)
-    if not (versions := contenders(run)):
-        return await select(context)  # none of them can win
+    if (run.prompt and _is_written_first(context)) or not (versions := contenders(run)):
+        return await select(context)  # it is written anew first, or none can win
     await context.tell("critique", f"asking {', '.join(critic.name for critic in parts.critics)}")
     with calls.monitor.measure("phase", "critique"):
         by_version = await fan_out(

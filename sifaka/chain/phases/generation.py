@@ -273,9 +273,12 @@ def _told_besides(context: PhaseContext, base: Thought) -> Mapping[str, object]:
         specs = [dict(each.spec()) for each in context.parts.validators]
         rules = [f"- {json.dumps(s, ensure_ascii=False)}" for s in specs if s["type"] != "object"]
         return {RULES: tuple(rules)} if rules else {}
-    if latest is None or latest.id == run.champion_id or REFUSED in latest.metadata:
-        return {}
-    if latest.author in {EDITOR, "input"}:
+    if (
+        latest is None
+        or latest.id == run.champion_id
+        or latest.author in {EDITOR, "input"}
+        or REFUSED in latest.metadata  # its text is no version
+    ):
         return {}
     reasons = [f"- {run.decisions[latest.id].reason}", *feedback_lines(latest)]
     reasons += [f"- {each.words}: nothing asks for it" for each in latest.findings.open]
