@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_JOINT = ({"type": "self_refine", "joint": True},)
 _MOST_DEATHS = 5
 """Workers that a run may cost before it is given up: it may be the run that they die of."""
 
@@ -136,7 +135,6 @@ class AppState:
             critics = ("lint",)  # with any writer, the host is no critic
         if chosen == HOST and judge is None and critics is None and _asks_little(settings):
             settings = {**settings, "max_iterations": 1, "look_back": 0}
-            critics = _JOINT
         await loaded(chosen, judge, *fallbacks)
         return Chain(
             model=chosen,

@@ -4,32 +4,19 @@ Words are compared, meaning is not. A difference that the task, a rule or a sour
 is open until whoever judges answers it, once.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
 
-from sifaka.calls.journal import scope
-from sifaka.chain.phases.context import PhaseContext
-from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.isolation import GIVEN_UP, run_limited
-from sifaka.record.results import TASK_CHANGES, Findings
+from sifaka.record.results import Findings
 from sifaka.record.run import Run
 from sifaka.record.task import written
 from sifaka.record.thought import PERSON, Thought
 from sifaka.text.differences import Comparison, Difference, compare
 from sifaka.text.limits import Asked, asked_of, instruction_of
 
-if TYPE_CHECKING:
-    from sifaka.models.journaled import JournaledModel
-
 _FIGURES = frozenset({"number", "date", "money", "url", "code", "quote"})
 """The kinds that no version without a task may lose unasked, and none at all under `require`."""
 _TOO_MUCH = "a text that takes too long to compare"
-_ROLE = "findings"
-"""The journal's place of a question about the task."""
-_DIGITS = re.compile(r"\d+")
-_KINDS: Mapping[str, str] = {"times": "date", "emails": "url"}
-"""The kinds of facts a model may name that have another name among the differences."""
 
 
 def is_compared(run: Run) -> bool:
@@ -40,39 +27,6 @@ def is_compared(run: Run) -> bool:
     return given and wanted and (run.config.protect or bool(run.prompt))
 
 
-async def findings_of(
-    context: PhaseContext, version: Thought, allowed: Mapping[str, object] | None = None
-) -> Findings:
-    """What was measured of a version against the input and the limits of its task.
-
-    Where differences are open and a model judges, it is asked once in a run which kinds of them the
-    task allows; a critic may have said so in the same answer as its opinion.
-
-    Args:
-        context: The run that is worked on.
-        version: The version.
-        allowed: The answer, where it was given for another version of the same round.
-
-    Raises:
-        StorageError: The answer could not be put on record.
-        Suspended: The answer of the host is needed.
-    """
-    run = context.recorder.run
-    found = await _measured(run, version)
-    asked = context.parts.asked
-    if not found.open or asked is None:
-        return found
-    allowed = allowed if allowed is not None else _allowed_on_record(run)
-    if allowed is None:
-        await context.recorder.store()
-        allowed = await _ask(asked, run.prompt)
-    judge = run.config.judge_model or run.config.model
-    covered = [_covered(each, allowed, judge) for each in found.differences]
-    return Findings.model_validate(
-        {**dict(found), "differences": covered, "allowed": dict(allowed)}
-    )
-
-
 async def of_input(run: Run, version: Thought) -> Findings:
     """What the input lacks of the material that its task gives, and of the task's limits."""
     absent = await _absent(run, version.text) if version.text.strip() else ()
@@ -81,7 +35,7 @@ async def of_input(run: Run, version: Thought) -> Findings:
 
 async def by_person(run: Run, version: Thought) -> Findings:
     """The findings of a version that stands because a person said so, who answers them all."""
-    found = await _measured(run, version)
+    found = await findings_of(run, version)
     answer = {"status": "accepted", "by": PERSON}
     return found.model_copy(
         update={
@@ -93,16 +47,8 @@ async def by_person(run: Run, version: Thought) -> Findings:
     )
 
 
-def lesson(run: Run) -> tuple[str, ...]:
-    """What the writer is told about the version that differences have kept from being taken."""
-    latest = run.latest
-    if latest is None or latest.id == run.champion_id or not latest.findings.open:
-        return ()
-    told = "; ".join(f"{each.before!r} -> {each.after!r}" for each in latest.findings.open[:5])
-    return (f"The version before was turned down: the task does not ask for {told}.",)
-
-
-async def _measured(run: Run, version: Thought) -> Findings:
+async def findings_of(run: Run, version: Thought) -> Findings:
+    """What was measured of a version against the input and the limits of its task."""
     original, asked = run.original, _asked(run, version)
     text = written(run, version).text  # what the editor replaces is no loss
     unmet = [_unmet(each) for each in asked if not each.met]
@@ -235,48 +181,3 @@ def _quotes(reason: str, difference: Difference) -> bool:
 
 def _key(difference: Difference) -> tuple[str, str, str]:
     return difference.kind, difference.before, difference.after
-
-
-def _allowed_on_record(run: Run) -> Mapping[str, object] | None:
-    for thought in run.thoughts:
-        if thought.findings.allowed is not None:
-            return thought.findings.allowed
-        for feedback in thought.critic_feedback:
-            if TASK_CHANGES in feedback.details:
-                return cast("Mapping[str, object]", feedback.details[TASK_CHANGES])
-    return None
-
-
-def _covered(difference: Difference, allowed: Mapping[str, object], by: str) -> Difference:
-    """The difference, answered where a model has said that the task allows one of its kind."""
-    ways = ["change"]
-    ways += ["omit"] if not difference.after else []
-    ways += ["add"] if not difference.before else []
-    named = [str(kind) for way in ways for kind in cast("Sequence[object]", allowed.get(way, ()))]
-    kinds = {_KINDS.get(kind, kind.removesuffix("s")) for kind in named}
-    kinds |= {"money"} if "number" in kinds else set()
-    kind = "number" if _is_renumbered(difference) else difference.kind
-    if difference.status != "open" or kinds.isdisjoint({kind, difference.kind}):
-        return difference
-    return difference.model_copy(update={"status": "covered", "by": by})
-
-
-def _is_renumbered(difference: Difference) -> bool:
-    """True for a name of which nothing but its number has changed, like that of a room."""
-    before, after = (_DIGITS.sub("0", each) for each in (difference.before, difference.after))
-    return difference.kind == "name" and before == after
-
-
-async def _ask(model: "JournaledModel", task: str) -> Mapping[str, object]:
-    """The model's answer what the task allows; nothing when it gives none."""
-    from sifaka.models.prompt import DATA_NOTICE, frame
-    from sifaka.models.structured import ask
-    from sifaka.models.task_changes import QUESTION, TaskChanges
-
-    try:
-        with scope(_ROLE):
-            question = f"{QUESTION} {DATA_NOTICE}"
-            answer, _ = await ask(model, question, frame("task", task), TaskChanges)
-    except (ModelProviderError, BudgetExceeded):
-        return {}
-    return answer.model_dump(mode="json")

@@ -39,7 +39,9 @@ def contenders(run: Run) -> tuple[Thought, ...]:
     """
     edited = run.drafted
     if edited == run.undecided:
-        return tuple(each for each in edited if run.champion is None or not _refused(run, each))
+        return tuple(
+            each for each in edited if run.champion is None or not _breaks_rules(run, each)
+        )
     original = _original(run)
     lost = first_difference(COUNTED, edited[0], original)
     return (original,) if lost and not lost.accepted else edited
@@ -50,14 +52,19 @@ def _refused(run: Run, candidate: Thought) -> Decision | None:
 
     It breaks more required rules than the version that stands, or differences are open.
     """
-    champion = _champion(run)
-    broken = first_difference(REQUIRED, candidate, champion)
-    if broken is not None and not broken.accepted:
+    if broken := _breaks_rules(run, candidate):
         return broken
+    champion = _champion(run)
     if unanswered := candidate.findings.open:
         ids = tuple(each.id for each in unanswered)
         return Decision(accepted=False, by="differences", over=champion.iteration, differences=ids)
     return None
+
+
+def _breaks_rules(run: Run, candidate: Thought) -> Decision | None:
+    """The refusal of a version that breaks more required rules than the one that stands."""
+    broken = first_difference(REQUIRED, candidate, _champion(run))
+    return broken if broken is not None and not broken.accepted else None
 
 
 def _compared(run: Run, candidate: Thought) -> Decision:

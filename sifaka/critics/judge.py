@@ -25,7 +25,9 @@ Answer = TypeVar("Answer", bound=BaseModel)
 REVIEWER = "You review a text by another author."
 KEEPS_FACTS = (
     "If `original` is shown, each fact, number, name, quotation and link that the text has lost or "
-    "changed is an issue, unless the task asks for that change."
+    "changed is an issue, unless the task asks for that change. If `differences` are shown, they "
+    "were measured: for each that the task or a document asks for, put its id with the words that "
+    "ask for it into `covered`; leave out the others."
 )
 REPORTS = (
     "Report only places that make the text worse for its readers. Copy each quote exactly from the "

@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sifaka.models.coercion import Form, Number, Whole
-from sifaka.models.prompt import frame, original_of
+from sifaka.models.prompt import frame, original_of, rules_of
 from sifaka.models.section import section_note
-from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.results import COVERED, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.anchoring import Anchors
+from sifaka.text.differences import Difference
 
 MOST_ISSUES = 50
 """Of one opinion; further ones are left out."""
@@ -36,10 +37,20 @@ class FoundIssue(Form):
     fix: str | None = Field(default=None, description="the words to write instead of the quote")
 
 
+class CoveredDifference(Form):
+    """A difference that the task, or a document, asks for."""
+
+    id: str = Field(description="its id, such as d1")
+    quote: str = Field(description="the words of the task or the document, copied exactly")
+
+
 class Opinion(Form):
     """Your judgement of the text."""
 
     # The reasons come before the verdict: a model writes the fields in this order.
+    covered: list[CoveredDifference] = Field(
+        default_factory=list[CoveredDifference], description="those of `differences`, if shown"
+    )
     issues: list[FoundIssue] = Field(
         default_factory=list[FoundIssue], description="empty when nothing should be changed"
     )
@@ -75,6 +86,10 @@ def case(thought: Thought, *standards: str) -> str:
     parts += [frame("document", f"{d.title}\n{d.text}") for d in found]
     parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
+    parts += rules_of(thought)
+    if unanswered := _unanswered(thought):
+        lines = [f"{each.id} ({each.kind}): {each.words}" for each in unanswered]
+        parts.append(frame("differences", "\n".join(lines)))
     return "\n\n".join(parts)
 
 
@@ -96,9 +111,30 @@ def feedback_of(
         issues=anchored(opinion.issues, thought.text),
         suggestions=bounded(opinion.suggestions),
         confidence=opinion.confidence,
-        details=details or {},
+        details={**(details or {}), **_covered(opinion, thought)},
         usage=usage or Usage(),
     )
+
+
+def _covered(opinion: Opinion, thought: Thought) -> Mapping[str, object]:
+    """The words that cover open differences, where they stand in the task or in a document."""
+    ids = {each.id for each in _unanswered(thought)}
+    if not ids:
+        return {}
+    documents = (*thought.pre_generation_context, *thought.post_generation_context)
+    places = [Anchors(text) for text in (thought.prompt, *(each.text for each in documents))]
+    quotes = {each.id.strip(): each.quote.strip()[:LONGEST_REMARK] for each in opinion.covered}
+    found = {
+        id_: quote
+        for id_, quote in quotes.items()
+        if id_ in ids and any(place.find(quote) is not None for place in places)
+    }
+    return {COVERED: found}
+
+
+def _unanswered(thought: Thought) -> list[Difference]:
+    """The open differences that words can ask for; those of a limit ask for the contrary."""
+    return [each for each in thought.findings.open if each.kind != "length"]
 
 
 def on_record(

@@ -80,7 +80,7 @@ class ReflexionCritic(JudgingCritic):
         else:
             with scope("evaluate"):
                 evaluation, _ = await self._opinion(EVALUATE, thought)
-            evaluation = on_record(evaluation, {"evaluator": "model"})
+            evaluation = on_record(evaluation, {**evaluation.details, "evaluator": "model"})
             if evaluation.verdict == "accept":
                 return evaluation
             failures = _found_faults(evaluation)

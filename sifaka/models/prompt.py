@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+from typing import cast
 
 from sifaka.calls.context import current_calls
 from sifaka.record.thought import Thought
@@ -31,7 +32,9 @@ MARK = re.compile(
 )
 """A mark as it is written here, or as a model copies it from memory."""
 ORIGINAL = "original"
-"""The key in a thought's metadata under which its original is, for the time of a judgement."""
+"""The key in a thought's metadata under which its original is, for the time of a question."""
+RULES = "rules"
+"""That of the rules for a first version, which nothing was measured of yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,3 +118,27 @@ def original_of(thought: Thought, *others: Thought) -> Sequence[str]:
     if not isinstance(original, str) or not original.strip() or original.strip() in texts:
         return ()
     return (frame("original", original, lasting=True),)
+
+
+def rules_of(thought: Thought, *, failed: bool = True) -> Sequence[str]:
+    """The rules of a text with what was measured, as a part of a prompt; none where there is none.
+
+    Args:
+        thought: The version.
+        failed: False to leave out the rules that it fails, where those are told elsewhere.
+    """
+    told = [
+        f"- {name}: {_met(result.passed)}{'' if result.required else ', advice'}: {result.message}"
+        for name, result in thought.validation_results.items()
+        if result.passed or failed
+    ]
+    told += [
+        f"- the task: {each.limit} {each.what}: {_met(each.met)}: {each.measured}"
+        for each in thought.findings.asked
+    ]
+    told += cast("Sequence[str]", thought.metadata.get(RULES, ()))
+    return (frame("rules", "\n".join(told)),) if told else ()
+
+
+def _met(is_met: bool) -> str:
+    return "met" if is_met else "not met"

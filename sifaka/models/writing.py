@@ -1,10 +1,11 @@
 """Writing: the prompt of a writer, and the text in its answer."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
+from typing import cast
 
 from anyio import to_thread
 
@@ -12,9 +13,9 @@ from sifaka.calls.context import current_calls
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models.draft import Source, Unfit, draft_of
-from sifaka.models.prompt import MARK, Prompt, frame
+from sifaka.models.prompt import MARK, Prompt, frame, original_of, rules_of
 from sifaka.models.protocol import Generation, Model
-from sifaka.models.section import section_note
+from sifaka.models.section import SECTION, section_note
 from sifaka.record.clustering import cluster
 from sifaka.record.results import Issue
 from sifaka.record.thought import Document, Thought
@@ -26,6 +27,8 @@ MOST_ISSUES = 40
 """The most issues in a prompt."""
 MENDED = "mended"
 """The key in a version's metadata: the parts of the answer that were taken off, in words."""
+TURNED_DOWN = "turned down"
+"""That of the version that was written last and not taken, with the reasons, for a question."""
 REFUSED = "refused"
 """The key in a version's metadata: the reason why no text could be taken from the answer."""
 _REFUSED_ANSWER = "refused answer"
@@ -55,6 +58,10 @@ _SECTION = (
     "the terms that other sections use too, unless the task is to change them. Limits and numbers "
     "in the feedback that concern the whole document do not apply to this section alone."
 )
+_TURNED_DOWN = (
+    "The version in `turned down` was not taken, for what `reasons` says. Write it again and "
+    "change only this."
+)
 _REVISE = "Write the complete text again so that it meets the task and every point of the feedback."
 _IMPROVE = "Write the complete text again so that it meets the task."
 _IMPROVE_FREELY = "Improve the text, and write all of it again."
@@ -73,9 +80,12 @@ def writing_prompt(thought: Thought) -> str:
     """
     parts = [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
     parts += [_documents(thought.pre_generation_context)] if thought.pre_generation_context else []
+    is_whole = SECTION not in thought.metadata
     if thought.text:
+        parts += original_of(thought) if is_whole else ()
         parts += section_note(thought, _SECTION)
         parts.append(frame("text", thought.text))
+    parts += rules_of(thought, failed=False) if is_whole else ()
     if thought.lessons:
         parts.append(frame("lessons of earlier attempts", "\n".join(thought.lessons)))
     if thought.text:
@@ -83,6 +93,10 @@ def writing_prompt(thought: Thought) -> str:
         if feedback:
             parts.append(frame("feedback", "\n".join(feedback)))
         wanted = _REVISE if feedback else _IMPROVE if thought.prompt else _IMPROVE_FREELY
+        if is_whole and TURNED_DOWN in thought.metadata:
+            told = cast("Mapping[str, str]", thought.metadata[TURNED_DOWN])
+            parts += (frame("turned down", told["text"]), frame("reasons", told["reasons"]))
+            wanted = _TURNED_DOWN
         parts.append(f"{wanted} {_ALONE}")
     if isinstance(refused := thought.metadata.get(_REFUSED_ANSWER), UnfitDraft):
         answer = MARK.sub("", refused.generation.text)

@@ -47,7 +47,7 @@ Policy = Literal["best", "judged", "best_of_n", "last"]
 Fixes = Literal["auto", "none", "safe", "suggested"]
 Facts = Literal["off", "ask", "require"]
 """Whether differences from the input are left alone, asked about, or refused."""
-FORM = 2
+FORM = 3
 """The number of the form of records, which grows when they mean something else."""
 
 

@@ -93,12 +93,25 @@ class Findings(Frozen):
     total: int = 0
     """How many it has."""
     allowed: FrozenJson | None = None
-    """The kinds of differences that a model says the task asks for, where it was asked."""
+    """What a model said the task asks for; in records of an older form alone."""
 
     @property
     def open(self) -> tuple[Difference, ...]:
         """The differences that nobody has answered; they keep the version from being taken."""
         return tuple(each for each in self.differences if each.status == "open")
+
+    def covered(self, quotes: Mapping[str, str], by: str) -> "Findings":
+        """The findings after a review that quotes, by difference, what asks for it."""
+        return self.model_copy(
+            update={
+                "differences": tuple(
+                    each.model_copy(update={"status": "covered", "by": by, "reason": quote})
+                    if each.status == "open" and (quote := quotes.get(each.id))
+                    else each
+                    for each in self.differences
+                )
+            }
+        )
 
     @property
     def accepted(self) -> tuple[Difference, ...]:
@@ -116,8 +129,9 @@ Preferred = Literal["text", "original", "neither"]
 PREFERRED = "preferred"
 """The key in a feedback's details of the better one of a text and its original, if a critic asked
 for it with its opinion."""
-TASK_CHANGES = "task_changes"
-"""That of the kinds of facts that the task asks to change, if a critic has read it for them."""
+COVERED = "covered"
+"""That of the words of the task or a document, by the difference that they ask for, which a critic
+has quoted and which were found there."""
 
 
 class CriticFeedback(Frozen):

@@ -47,6 +47,12 @@ class Difference(Frozen):
     """What answered it: `task`, `source`, `rule`, `arithmetic`, or who."""
     reason: str = ""
 
+    @property
+    def words(self) -> str:
+        """What became of what; `nothing` stands for what is lost or new."""
+        before, after = (repr(each) if each else "nothing" for each in (self.before, self.after))
+        return f"{before} became {after}"
+
 
 class Comparison(Frozen):
     """The differences between two texts."""

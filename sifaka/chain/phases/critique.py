@@ -1,5 +1,6 @@
 """The critique phase: every critic on every version that is not compared yet."""
 
+import math
 from collections.abc import Sequence
 from functools import partial, reduce
 
@@ -14,6 +15,7 @@ from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
 from sifaka.errors import CriticError
 from sifaka.models import CALLER
+from sifaka.models.editor import EditorModel
 from sifaka.models.prompt import with_original
 from sifaka.record.entries import Critiqued, Entry
 from sifaka.record.results import CriticFeedback
@@ -38,8 +40,8 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     worded = any(thought.text.strip() for thought in run.undecided)
     if not parts.critics or not worded or (final and len(run.thoughts) > 1):
         return await select(context)
-    if not (versions := contenders(run)):
-        return await select(context)  # none of them can win
+    if (run.prompt and _is_written_first(context)) or not (versions := contenders(run)):
+        return await select(context)  # it is written anew first, or none can win
     await context.tell("critique", f"asking {', '.join(critic.name for critic in parts.critics)}")
     with calls.monitor.measure("phase", "critique"):
         by_version = await fan_out(
@@ -61,6 +63,20 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
         return critiqued
     # The comparison costs nothing and follows from what is stored: one append holds both.
     return [*critiqued, *decide(reduce(Run.apply, critiqued, run))]
+
+
+def _is_written_first(context: PhaseContext) -> bool:
+    """True for an input that a model is going to write anew for a task: nobody reviews that.
+
+    Of a long one the review tells which sections are to be written.
+    """
+    run, writers = context.recorder.run, context.parts.writers
+    original, longest = run.original, run.config.section_chars or math.inf
+    if original is None or original.author != "input" or len(original.text) > longest:
+        return False
+    by_model = bool(writers) and writers[0] is not None and not isinstance(writers[0], EditorModel)
+    may_write = by_model and run.config.max_iterations > 0 and not run.handed_over
+    return may_write and bool(run.prompt.strip()) and run.champion is None
 
 
 async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeedback, ...]:

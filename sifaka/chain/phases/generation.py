@@ -1,12 +1,13 @@
 """The generation phase: the next versions, one, or several at the same time."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
 from sifaka.chain.creation import carried
-from sifaka.chain.findings import lesson
 from sifaka.chain.look_back import reserved_calls
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.research import research
@@ -18,11 +19,19 @@ from sifaka.critics import MEMORY
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
+from sifaka.models.prompt import RULES, with_original
 from sifaka.models.sectioned import SectionedModel
-from sifaka.models.writing import REFUSED, UnfitDraft, broken, written
+from sifaka.models.writing import (
+    REFUSED,
+    TURNED_DOWN,
+    UnfitDraft,
+    broken,
+    feedback_lines,
+    written,
+)
 from sifaka.record.entries import Decided, Decision, Drafted, Entry
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
+from sifaka.record.thought import EDITOR, Thought
 from sifaka.text.input import check_text
 
 _Written = Generation | ModelProviderError | BudgetExceeded
@@ -108,8 +117,12 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
         return (_draft(run, base, generation, writer.name),)
     if isinstance(writer, SectionedModel):
         writer = writer.within(section_chars(run, base.text))
-    lessons = _lessons(run)
-    asked = shortened(run, base.model_copy(update={"lessons": lessons}))
+    metadata = {**base.metadata, **_told_besides(context, base)}
+    asked = with_original(
+        base.model_copy(update={"lessons": _lessons(run), "metadata": MappingProxyType(metadata)}),
+        run.original,
+    )
+    asked = shortened(run, asked)
     answers: Sequence[_Written] = ()
     with calls.monitor.measure("phase", "write"), calls.ledger.within_time():
         count, calls_each = _affordable(context, writer, asked, first)
@@ -250,4 +263,23 @@ def _lessons(run: Run) -> tuple[str, ...]:
     said = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
     refused = {str(t.metadata[REFUSED]): None for t in run.thoughts if REFUSED in t.metadata}
     said += [f"An answer was refused: {reason}. Answer with the text alone." for reason in refused]
-    return (*run.remembered, *tuple(dict.fromkeys(said))[-MEMORY:], *lesson(run))
+    return (*run.remembered, *tuple(dict.fromkeys(said))[-MEMORY:])
+
+
+def _told_besides(context: PhaseContext, base: Thought) -> Mapping[str, object]:
+    """What the writer of the next version is told that stands in no version."""
+    run, latest = context.recorder.run, context.recorder.run.latest
+    if not base.text:
+        specs = [dict(each.spec()) for each in context.parts.validators]
+        rules = [f"- {json.dumps(s, ensure_ascii=False)}" for s in specs if s["type"] != "object"]
+        return {RULES: tuple(rules)} if rules else {}
+    if (
+        latest is None
+        or latest.id == run.champion_id
+        or latest.author in {EDITOR, "input"}
+        or REFUSED in latest.metadata  # its text is no version
+    ):
+        return {}
+    reasons = [f"- {run.decisions[latest.id].reason}", *feedback_lines(latest)]
+    reasons += [f"- {each.words}: nothing asks for it" for each in latest.findings.open]
+    return {TURNED_DOWN: {"text": latest.text, "reasons": "\n".join(reasons)}}

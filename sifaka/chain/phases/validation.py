@@ -39,7 +39,6 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
         await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None
     validated: list[Validated] = []
-    allowed: Mapping[str, object] | None = None
     calls = _without_critics(context) if validators or context.parts.asked else context.calls
     with calls.active(), calls.monitor.measure("phase", "validate"):
         for version in run.drafted:
@@ -48,8 +47,7 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
                 if validators:
                     results = await run_validators(validators, version, original)
                 if version.author != "input":
-                    findings = await findings_of(context, version, allowed)
-                    allowed = findings.allowed or allowed
+                    findings = await findings_of(run, version)
                 elif run.prompt:
                     findings = await of_input(run, version)
             validated.append(Validated(thought_id=version.id, results=results, findings=findings))

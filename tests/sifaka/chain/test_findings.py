@@ -8,12 +8,12 @@ from sifaka import Chain, RunResult
 from sifaka.chain import choose_version
 from sifaka.chain.selection import compare
 from sifaka.errors import ConfigurationError
+from sifaka.models.writing import writing_prompt
 from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Stopped
 from sifaka.record.results import CriticFeedback, Issue, Verdict
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 from sifaka.testing import ScriptedCritic, ScriptedModel
-from tests.stubs.provider import calls, provider, says, told_of
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,8 @@ async def test_an_open_difference_keeps_a_version_out_and_the_writer_is_told() -
     refused = result.turned_down[0]
     assert result.run.decisions[refused.id].by == "differences"
     assert ("6 dollars", "9 dollars") in {(d.before, d.after) for d in refused.findings.open}
-    assert any("9 dollars" in line for line in writer.seen[1].lessons)
+    told = writing_prompt(writer.seen[1]).partition("<reasons ")[2]
+    assert "'6 dollars' became '9 dollars'" in told
 
 
 @pytest.mark.parametrize(("facts", "text"), [("ask", TEXT), ("require", TEXT), ("off", LOST)])
@@ -315,6 +316,11 @@ async def test_what_is_no_translation_never_stands_for_one(answer: str) -> None:
     assert any("the task was not carried out" in issue.message for issue in result.left)
 
 
+def in_french(thought: Thought) -> str:
+    """The French of a section of the long input."""
+    return thought.text.replace(TEXT, FRENCH).replace(MORE, MORE_FRENCH)
+
+
 class Nitpicker:
     """Accepts everything, and finds a small thing, or a large one, in whatever is not English."""
 
@@ -331,14 +337,18 @@ class Nitpicker:
 
 
 FRENCH = "Le sac coûte 6 dollars, voir https://bags.example/12 pour `code`."
+MORE, MORE_FRENCH = " Many shops have it.", " Tous les magasins ont ce sac."
+LONG = TEXT + MORE * 100
+"""An input that is longer than a section is reviewed before anybody writes."""
 OPEN = "the task was not carried out: no version that was written for it was kept"
 
 
 @pytest.mark.parametrize("task", ["Translate into French.", "Make it rhyme."])
 async def test_an_input_that_a_critic_accepts_as_it_does_each_try_does_not_pass(task: str) -> None:
-    chain = Chain(model=ScriptedModel(lines=[FRENCH] * 3), critics=[Nitpicker()], facts="off")
-    result = await chain.run(task, text=TEXT)
-    assert (result.text, result.passed) == (TEXT, False)
+    writer = ScriptedModel(lines=[in_french] * 20)
+    chain = Chain(model=writer, critics=[Nitpicker()], facts="off", section_chars=2_000)
+    result = await chain.run(task, text=LONG)
+    assert (result.text, result.passed) == (LONG, False)
     assert [issue.message for issue in result.left] == [OPEN]
 
 
@@ -347,17 +357,18 @@ async def test_an_input_that_a_critic_accepts_as_it_does_each_try_does_not_pass(
     [
         ("Translate into French.", False),
         ("翻译成法语", False),
-        ("Translate into English.", False),
+        ("Translate into German.", False),
+        ("Translate into English.", True),
         ("Make it rhyme.", True),
     ],
 )
 async def test_an_input_in_another_language_is_never_its_translation(
     task: str, passed: bool
 ) -> None:
-    critic = Nitpicker("revise")
-    chain = Chain(model=ScriptedModel(lines=[FRENCH] * 3), critics=[critic], facts="off")
-    result = await chain.run(task, text=TEXT)
-    assert (result.text, result.passed) == (TEXT, passed)
+    writer = ScriptedModel(lines=[in_french] * 20)
+    chain = Chain(model=writer, critics=[Nitpicker("revise")], facts="off", section_chars=2_000)
+    result = await chain.run(task, text=LONG)
+    assert (result.text, result.passed) == (LONG, passed)
 
 
 async def test_of_two_versions_for_a_task_that_a_critic_accepts_the_first_stays() -> None:
@@ -427,26 +438,8 @@ async def test_critics_get_the_input_beside_the_version() -> None:
 
     chain = Chain(model=ScriptedModel(lines=[KEPT]), critics=[Reader()])
     result = await chain.run(SHORTER, text=TEXT)
-    assert seen == [None, TEXT]
+    assert seen == [TEXT]
     assert "original" not in result.thought.metadata
-
-
-async def test_a_model_is_asked_once_about_a_task_that_no_rule_knows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    task = "Bring it to the moon."
-    written = says("The bag costs 9 dollars on the moon.")
-    replies = [written, calls("answer", {"change": ["numbers"]}), says("The bag costs 8 dollars.")]
-    with provider(replies) as served:
-        told_of(served, monkeypatch)
-        chain = Chain(model="openai-chat:stub", critics=["lint"], max_iterations=1, look_back=0)
-        result = await chain.run(task, text="The bag costs 6 dollars.")
-        assert result.text == "The bag costs 9 dollars on the moon."
-        assert result.findings.allowed is not None
-        assert result.usage.model_calls == 2
-        assert [call.key for call in result.run.calls][1].endswith("findings#0")
-        assert (await chain.replay(result.run_id)).differences == ()
-        assert len(served.requests) == 2
 
 
 async def test_a_first_brief_says_which_limits_of_the_task_the_text_does_not_meet() -> None:

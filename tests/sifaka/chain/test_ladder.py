@@ -10,7 +10,7 @@ from sifaka.calls.host import Host, Suspended
 from sifaka.errors import ConfigurationError
 from sifaka.storage import MemoryStorage
 from tests.stubs.hosts import REFUSED, LaterHost, PresentHost, drafts
-from tests.stubs.provider import Provider, fails, opinion, provider, says, told_of
+from tests.stubs.provider import Provider, Reply, fails, opinion, provider, says, told_of
 
 pytestmark = pytest.mark.anyio
 
@@ -21,13 +21,18 @@ ISSUE = {"quote": "Draft", "message": "go on", "severity": 5}
 
 @pytest.fixture
 def dying(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    """A provider that criticises and revises once, and then refuses the key."""
-    lines = [
-        opinion("revise", issues=[ISSUE]),
-        says("Draft 1 of the text."),
-        opinion("revise", issues=[{**ISSUE, "severity": 4}]),
-    ]
-    with provider([*lines, *[fails(401)] * 20]) as served:
+    """A provider that revises once and criticises, and refuses the key when it is to go on."""
+    written: list[str] = []
+
+    def script(request: dict[str, Any]) -> Reply:
+        judges = bool(request.get("tools"))
+        if len(written) < 2 and judges:
+            return opinion("revise", issues=[{**ISSUE, "severity": 5 - len(written)}])
+        if not judges:
+            written.append("a draft")
+        return fails(401) if judges or len(written) > 1 else says("Draft 1 of the text.")
+
+    with provider(script) as served:
         told_of(served, monkeypatch)
         yield served
 

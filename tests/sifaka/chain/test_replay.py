@@ -30,7 +30,7 @@ class Provider:
         if not info.output_tools:
             return ModelResponse([TextPart(f"text {self.calls} " * self.calls)])
         fields = info.output_tools[0].parameters_json_schema["properties"]
-        answer = {"better": "first"} if "better" in fields else {"verdict": "revise"}
+        answer = {"verdict": "revise"} if "verdict" in fields else {"better": "first"}
         return ModelResponse([ToolCallPart(info.output_tools[0].name, answer)])
 
 

@@ -52,7 +52,7 @@ def revising(asked: Asked) -> dict[str, Any]:
         return SUPPORTED
     if "reflection" in asked.fields:
         return {"reflection": "Look the height up first."}
-    if "better" in asked.fields:
+    if "verdict" not in asked.fields:
         return {"better": "first"}
     return {"verdict": "revise", "issues": [{"quote": "300 metres", "message": "Wrong height."}]}
 
