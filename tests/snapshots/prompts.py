@@ -132,7 +132,7 @@ _ANSWERS: Mapping[str, Any] = {
     "research_complete": True, "gaps": [], "tasks": [{"query": "a"}], "text": "a", "title": "a",
     "sections": [{"title": "a", "question": "a"}], "summary": "a", "report": {"grade": 1},
     "question": "a", "mode": "deep", "should_continue": True, "section": "a", "edits": [],
-    "task_changes": {},
+    "covered": [],
 }  # fmt: skip
 
 
@@ -145,10 +145,6 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
 
     yield "writer", writing.PROMPT, lambda: DirectModel(model).generate_with_thought(CRITICISED)
     yield "self_refine", self_refine.PROMPT, critique(self_refine.SelfRefineCritic())
-    joint = self_refine.SelfRefineCritic(joint=True)
-    yield "self_refine: comparison", self_refine.COMPARING, critique(joint, UNCHECKED)
-    open_task = UNCHECKED.model_copy(update={"prompt": "Make it fit the plan.", "metadata": {}})
-    yield "self_refine: task", self_refine.READING_TASK, critique(joint, open_task)
     rubric = prompt.PromptCritic(rubric="It is polite. It names a person to ask.")
     yield "prompt", prompt.PROMPT, critique(rubric)
     schema = {"type": "object", "properties": {"grade": {"type": "integer"}}}

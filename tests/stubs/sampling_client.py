@@ -20,15 +20,15 @@ from mcp_types import (
     TextContent,
 )
 
+from sifaka.models.prompt import contents
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.servers import Era, stdio_server
 
 TEXT = "Draft 0 of the text."
 REFUSED = ErrorData(code=-1, message="User rejected sampling request")
-ALLOWED = {"change": ["numbers"]}
-"""What its host takes any task to allow."""
 _DRAFT = re.compile(r"Draft (\d+)")
+_NUMBER = re.compile(r"^(d\d+) \(number\): ", re.MULTILINE)
 
 
 def said(text: str, *, stop_reason: str = "endTurn") -> CreateMessageResult:
@@ -92,11 +92,11 @@ class ScriptedHost:
         if '"verdict"' not in asked and '"better"' in asked:
             first, second = numbers
             return said(json.dumps({"better": "first" if first > second else "second"}))
-        if '"verdict"' not in asked and '"omit"' in asked:
-            return said(json.dumps(ALLOWED))
-        opinion = self._opinion(numbers[-1])
-        if '"task_changes"' in asked:
-            opinion["task_changes"] = ALLOWED
+        shown = contents(words(params))[0]
+        opinion = self._opinion(int(_DRAFT.findall(shown["text"][0])[-1]))
+        for difference in _NUMBER.findall("".join(shown.get("differences", ()))):
+            quote = "".join(shown.get("task", ()))  # it takes any task to ask for other numbers
+            opinion.setdefault("covered", []).append({"id": difference, "quote": quote})
         if '"better"' in asked:
             opinion["better"] = self.prefers
         return said(json.dumps(opinion))
