@@ -36,11 +36,12 @@ from sifaka.models import classifier, writing
 from sifaka.models.agent import DirectModel
 from sifaka.models.prompt import PROMPTS_VERSION, Prompt
 from sifaka.models.provider import provider_model
-from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Budget, Usage
 from sifaka.research.agents import loop, parser, report, revision
 from sifaka.research.agents.agent import ResearchAgent, consult
+from sifaka.text.differences import Difference
 
 CHARACTERS_PER_TOKEN = 4
 """The estimate of `benchmarks.tool_tokens`, which errs upwards."""
@@ -61,6 +62,7 @@ THOUGHT = Thought(
             validator="length", passed=False, score=0.9, message="11 words, at most 10 are allowed"
         )
     },
+    findings=Findings(differences=(Difference(id="d1", kind="date", before="10:00"),)),
     lessons=("Name the time of every meeting.",),
     metadata={"original": ORIGINAL},
 )

@@ -2,14 +2,24 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from sifaka.calls.host import HostAnswer, HostQuestion, Suspended
 from sifaka.errors import ModelProviderError
+from sifaka.models.prompt import contents
 
 _DRAFT = re.compile(r"Draft (\d+)")
+_NUMBER = re.compile(r"^(d\d+) \(number\): ", re.MULTILINE)
+_ACCEPTS: dict[str, object] = {"verdict": "accept"}
 Rule = Callable[[HostQuestion], HostAnswer | ModelProviderError]
 REFUSED = ModelProviderError("host: the client refused to ask its model", code="refused")
+
+
+def covered(shown: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """The answer of a reviewer who takes any task to ask for other numbers."""
+    quote = "".join(shown.get("task", ()))
+    found = _NUMBER.findall("".join(shown.get("differences", ())))
+    return [{"id": difference, "quote": quote} for difference in found]
 
 
 def drafts(*, content_with: int = 2) -> Callable[[HostQuestion], HostAnswer]:
@@ -19,15 +29,14 @@ def drafts(*, content_with: int = 2) -> Callable[[HostQuestion], HostAnswer]:
         numbers = [int(number) for number in _DRAFT.findall(question.prompt)]
         if "JSON schema" not in question.instructions:
             return HostAnswer(text=f"Draft {max(numbers, default=0) + 1} of the text.")
-        if '"better"' in question.instructions:
+        if '"verdict"' not in question.instructions:
             better = "first" if numbers[0] > numbers[1] else "second"
             return HostAnswer(text=json.dumps({"better": better}))
-        if '"omit"' in question.instructions and '"verdict"' not in question.instructions:
-            return HostAnswer(text='{"change": ["numbers"]}')  # any task allows that here
-        if numbers[-1] >= content_with:
-            return HostAnswer(text='{"verdict": "accept"}')
-        issue = {"quote": f"Draft {numbers[-1]}", "message": "go on", "severity": 5 - numbers[-1]}
-        return HostAnswer(text=json.dumps({"verdict": "revise", "issues": [issue]}))
+        shown = contents(question.prompt)[0]
+        number = int(_DRAFT.findall(shown["text"][0])[-1])
+        issue = {"quote": f"Draft {number}", "message": "go on", "severity": 5 - number}
+        said = {"verdict": "revise", "issues": [issue]} if number < content_with else _ACCEPTS
+        return HostAnswer(text=json.dumps({**said, "covered": covered(shown)}))
 
     return answer
 

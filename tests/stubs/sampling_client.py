@@ -23,12 +23,12 @@ from mcp_types import (
 from sifaka.models.prompt import contents
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
+from tests.stubs.hosts import covered
 from tests.stubs.servers import Era, stdio_server
 
 TEXT = "Draft 0 of the text."
 REFUSED = ErrorData(code=-1, message="User rejected sampling request")
 _DRAFT = re.compile(r"Draft (\d+)")
-_NUMBER = re.compile(r"^(d\d+) \(number\): ", re.MULTILINE)
 
 
 def said(text: str, *, stop_reason: str = "endTurn") -> CreateMessageResult:
@@ -42,6 +42,11 @@ def said(text: str, *, stop_reason: str = "endTurn") -> CreateMessageResult:
 def is_for_a_writer(params: CreateMessageRequestParams) -> bool:
     """Whether a text is asked for, rather than an opinion of it."""
     return "JSON schema" not in (params.system_prompt or "")
+
+
+def is_for_the_second_draft(params: CreateMessageRequestParams) -> bool:
+    """Whether a draft is to be written that follows the first one, which was reviewed."""
+    return is_for_a_writer(params) and "Draft 1" in words(params)
 
 
 class ScriptedHost:
@@ -94,9 +99,7 @@ class ScriptedHost:
             return said(json.dumps({"better": "first" if first > second else "second"}))
         shown = contents(words(params))[0]
         opinion = self._opinion(int(_DRAFT.findall(shown["text"][0])[-1]))
-        for difference in _NUMBER.findall("".join(shown.get("differences", ()))):
-            quote = "".join(shown.get("task", ()))  # it takes any task to ask for other numbers
-            opinion.setdefault("covered", []).append({"id": difference, "quote": quote})
+        opinion["covered"] = covered(shown)
         if '"better"' in asked:
             opinion["better"] = self.prefers
         return said(json.dumps(opinion))
