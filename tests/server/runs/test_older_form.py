@@ -1,7 +1,6 @@
 """Runs on record from before one review answered the differences: they open, and they end."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp import Client
