@@ -49,7 +49,7 @@ LIARS: tuple[tuple[str, ContinuousWorld], ...] = (
     ("always the newer", replace(BASE, judging="newer")),
 )
 """Judges that do not look at the texts."""
-JOINT: tuple[tuple[str, float | None], ...] = (
+SAME_ERRORS: tuple[tuple[str, float | None], ...] = (
     ("opinions alone", None),
     ("compared, other errors", 0.0),
     ("compared, half the same errors", 0.5),
@@ -103,13 +103,15 @@ def other_worlds(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:
 
 def few_questions(runs: int, seed: str, pool: Pool) -> tuple[Score, ...]:
     """Every world with the three questions that a host is asked, as far as its answers repeat."""
-    asked = [Contender(name=how, settings=FEW_QUESTIONS) for how, _ in JOINT]
+    asked = [Contender(name=how, settings=FEW_QUESTIONS) for how, _ in SAME_ERRORS]
     return tuple(
         score
         for name, world in ((BASE_NAME, BASE), *OTHERS, _COARSE)
         if not world.shared  # only a judge's
-        for contender, (_, joint) in zip(asked, JOINT, strict=True)
-        for score in _scores([(name, replace(world, joint=joint))], [contender], runs, seed, pool)
+        for contender, (_, same) in zip(asked, SAME_ERRORS, strict=True)
+        for score in _scores(
+            [(name, replace(world, same_errors=same))], [contender], runs, seed, pool
+        )
     )
 
 

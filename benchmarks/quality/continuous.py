@@ -45,9 +45,10 @@ class ContinuousWorld:
     grain: float = 0.25
     """The quality that equals one point of severity in a critic's issues."""
     judging: Judging = "honest"
-    joint: float | None = None
-    """The share of the comparison's noise that is that of the opinion, where the critic compares a
-    version with the input in the same answer; None where it does not."""
+    same_errors: float | None = None
+    """The share of the comparison's noise that is that of the opinion, where the review compares a
+    version with the input in the same answer, as that of `self_refine` does; None where it does
+    not, as with other critics."""
     threshold: float = 1.0
     """The quality from which on a critic that sees clearly asks for no revision."""
 
@@ -150,10 +151,10 @@ class Parts:
     def _compared(self, thought: Thought, error: float) -> Mapping[str, object]:
         """The comparison with the input, which stands first, in the answer that has the opinion."""
         world, original = self._world, thought.metadata.get(ORIGINAL)
-        if world.joint is None or not isinstance(original, str):
+        if world.same_errors is None or not isinstance(original, str):
             return {}
         # Both texts are seen anew, but for what the answer has already said of the version.
-        same, new = sqrt(world.joint), sqrt(1 - world.joint)
+        same, new = sqrt(world.same_errors), sqrt(1 - world.same_errors)
         of_version = same * error + new * self._taste.normal()
         seen = quality_of(thought.text) + world.critic_noise * of_version
         seen -= quality_of(original) + world.critic_noise * self._taste.normal()

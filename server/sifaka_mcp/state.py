@@ -23,7 +23,7 @@ from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.connections import Connections
 from sifaka.models.provider import loaded, start_loading
 from sifaka.plugins import Plugins
-from sifaka.record.entries import Stopped, stricter
+from sifaka.record.entries import FORM, Stopped, stricter
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.constitutions import named_in
@@ -159,8 +159,10 @@ class AppState:
         from sifaka.chain import Chain
 
         config = run.config
+        if run.form < FORM:  # it can only end, and its critics may have options that are gone
+            config = config.model_copy(update={"critics": ()})
         await loaded(config.model, config.judge_model, *config.fallback_models)
-        return Chain.of_config(run.config, host=host, **self._shared())
+        return Chain.of_config(config, host=host, **self._shared())
 
     def _parsed(self, critics: "Iterable[CriticSpec]") -> "tuple[Critic, ...]":
         from sifaka.critics import parse_critics
@@ -225,9 +227,10 @@ class AppState:
 
 
 def _asks_little(settings: Mapping[str, Any]) -> bool:
-    """True when a host is asked three times, since a person may have to allow each question.
+    """True when a host is asked as little as can be: a person may have to allow each question.
 
-    One critique of the text, one version, and one critique of that, which compares the two.
+    One version, and one critique of it, which compares the two; before them one critique of the
+    text where there is no task.
     """
     usual = settings.get("effort", "standard") == "standard"
     return usual and settings.get("max_iterations") is None and not settings.get("inquiry")

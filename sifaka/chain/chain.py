@@ -26,7 +26,7 @@ from sifaka.chain.submission import (
 )
 from sifaka.chain.submission import accept as accept_text
 from sifaka.errors import ConfigurationError
-from sifaka.record.entries import RunStatus
+from sifaka.record.entries import FORM, RunStatus
 from sifaka.record.events import ChainEvent, Listener
 from sifaka.record.run import Run
 from sifaka.text.input import check_text
@@ -177,7 +177,7 @@ class Chain(AssessingChain):
             ThoughtNotFound: There is no such run.
             ConfigurationError: It was started with another configuration; see `branch`.
         """
-        run, fence = await end_if_older(self.store, await self._own(run_id)), 0
+        run, fence = await self._own(run_id), 0
         if not _is_settled(run, reopen):
             fence = await self.store.claim(run_id)
             run = await self._own(run_id)  # as it is now that no other process can go on with it
@@ -220,7 +220,7 @@ class Chain(AssessingChain):
             ConfigurationError: The run does not wait for a revision, or the text is not usable.
         """
         check_submission(text, accept=accept, reason=reason)
-        run = await end_if_older(self.store, await self._own(run_id))
+        run = await self._own(run_id)
         if run.status == "running" and not interrupted:
             run = await settled(self.store, run)
         if (new := revision(run, parent_id, text, accept=accept, reason=reason)) is None:
@@ -294,8 +294,9 @@ class Chain(AssessingChain):
         return RunHandle(parts, run.reopened(), fence=fence)
 
     async def _own(self, run_id: str) -> Run:
-        run = await self.store.load(run_id)
-        if run.config.fingerprint != self.config.fingerprint:
+        run = await end_if_older(self.store, await self.store.load(run_id))
+        # One of an older form has ended, and may have had options that are gone.
+        if run.form == FORM and run.config.fingerprint != self.config.fingerprint:
             raise ConfigurationError(
                 f"run {run_id!r} was started with another configuration",
                 "resume it with the chain that started it, or branch off a new run",

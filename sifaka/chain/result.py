@@ -194,7 +194,7 @@ class RunResult(Frozen):
         noted = [t.metadata.get("degraded", ()) for t in versions.values()]
         lines = [str(line) for each in noted for line in cast("tuple[object, ...]", each)]
         return (
-            *self.review.degraded,
+            *(self.review.degraded or self._unheard),
             *dict.fromkeys(lines),
             *self._ignored,
             *self._fallbacks,
@@ -214,6 +214,17 @@ class RunResult(Frozen):
             "changed": self.changed,
             "text": self.text,
         }
+
+    @property
+    def _unheard(self) -> tuple[str, ...]:
+        """The critics without an answer on the version that was turned down last.
+
+        Where nobody reviews the input, they may be the reason that it stands.
+        """
+        latest = self.run.latest
+        if self.reported.critic_feedback or latest is None:
+            return ()
+        return Review(feedback=latest.critic_feedback, usage=Usage()).degraded
 
     @property
     def _failure(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from sifaka.calls.context import current_calls
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
-from sifaka.critics.panel import Replies, ask_all, no_answer
+from sifaka.critics.panel import Replies, ask_all, covered_by, no_answer
 from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
 from sifaka.record.results import CriticFeedback
@@ -149,6 +149,7 @@ class MetaRewardingCritic(JudgingCritic):
             "chosen": chosen,
             "pairs_split_by_order": standing.split,
             "first_slot_share": standing.first_share,
+            **covered_by([judgments[chosen]]),
         }
         return on_record(
             judgments[chosen],

@@ -11,6 +11,7 @@ from sifaka.critics.judge import REPORTS, REVIEWER, JudgingCritic, ModelOrName
 from sifaka.critics.opinion import MOST_SUGGESTIONS
 from sifaka.critics.panel import (
     ask_all,
+    covered_by,
     mean_scores,
     no_answer,
     shared_suggestions,
@@ -139,6 +140,7 @@ class NCriticsCritic(JudgingCritic):
                     }
                     for number, (role, model) in enumerate(self.members)
                 ],
+                **covered_by(feedback),
             },
             degraded=replies.degraded,
             usage=replies.usage,

@@ -49,7 +49,8 @@ class Opinion(Form):
 
     # The reasons come before the verdict: a model writes the fields in this order.
     covered: list[CoveredDifference] = Field(
-        default_factory=list[CoveredDifference], description="those of `differences`, if shown"
+        default_factory=list[CoveredDifference],
+        description="of `differences`, if shown, those that the task or a document asks for",
     )
     issues: list[FoundIssue] = Field(
         default_factory=list[FoundIssue], description="empty when nothing should be changed"

@@ -7,12 +7,12 @@ from typing import Any
 
 from sifaka.calls.component import Component
 from sifaka.calls.context import fan_out
-from sifaka.critics.panel import abstention
+from sifaka.critics.panel import abstention, covered_by
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import SifakaError, StorageError
 from sifaka.models.prompt import ORIGINAL
 from sifaka.models.section import Notes
-from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.results import CriticFeedback, Findings, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.sections import Section, split
@@ -72,12 +72,16 @@ class SectionedCritic(Component):
             return await self.component.critique(thought)
         notes, worded = Notes(sections), _worded(sections)
         originals = self._originals(thought, sections)
+        # What is lost stands in no section: each may say that the task asks for it.
+        unanswered = {"findings": Findings(differences=thought.findings.open)}
+        shown = {
+            each.number: notes.thought(thought, each, original=originals.get(each.number))
+            for each in worded
+        }
         said = await fan_out(
             {
-                f"section {each.number}": partial(
-                    self._ask, notes.thought(thought, each, original=originals.get(each.number))
-                )
-                for each in worded
+                f"section {number}": partial(self._ask, section.model_copy(update=unanswered))
+                for number, section in shown.items()
             },
             calls_each=self.component.calls(),
         )
@@ -129,7 +133,10 @@ def _merged(critic: str, heard: _Heard) -> CriticFeedback:
         suggestions=_suggestions(spoke),
         confidence=min(confidences, default=None),
         reflection="\n".join(lessons)[:_LONGEST_REFLECTION] or None,
-        details={"sections": [_noted(section, said) for section, said in heard]},
+        details={
+            "sections": [_noted(section, said) for section, said in heard],
+            **covered_by([said for _, said in spoke]),
+        },
         degraded=(
             *(f"{section.label} was not judged: {said.reason}" for section, said in silent),
             *(f"{section.label} {line}" for section, said in spoke for line in said.degraded),

@@ -9,6 +9,7 @@ from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import MOST_ISSUES
 from sifaka.critics.panel import (
     ask_all,
+    covered_by,
     mean_scores,
     no_answer,
     shared_suggestions,
@@ -73,6 +74,7 @@ class SelfConsistencyCritic(JudgingCritic):
                 "votes": counted,
                 "agreement": f"{counted[verdict]}/{len(feedback)}",
                 "disagreements": [_noted(i) for i in issues if i.support <= half][:MOST_ISSUES],
+                **covered_by(feedback),
             },
             degraded=replies.degraded,
             usage=replies.usage,

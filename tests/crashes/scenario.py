@@ -65,7 +65,7 @@ REFINING = Scenario(
         {"type": "self_consistency", "n": 3},
     ),
 )
-"""48 model calls: 6 versions after the first, each of the 7 judged by 6 questions."""
+"""42 model calls: 6 versions after the input, each of them judged by 6 questions."""
 JUDGED = Scenario(name="judged", policy="judged", iterations=3, critics=("self_refine",))
 """The phases that the first one does not have: judges, and a look back at the end."""
 
@@ -98,7 +98,7 @@ def _written(question: str) -> str:
 
 def _said(question: str, form: dict[str, object], asked: str) -> dict[str, object]:
     number, text = _latest(question)
-    if "better" in form:  # of two texts, the one with the higher number
+    if "verdict" not in form:  # of two texts, the one with the higher number
         *_, first, second = (int(found) for found in re.findall(r"Draft (\d+)\.", question))
         return {"reason": asked[:8], "better": "first" if first > second else "second"}
     # Fewer issues with each version, so that each takes the place of the one before but the last.

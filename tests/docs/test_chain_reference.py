@@ -39,18 +39,18 @@ class Climber:
         question = str(getattr(messages[0].parts[0], "content", ""))
         texts = [len(found) for found in re.findall(r"\n(a+)\n", question)]
         answer: dict[str, Any] = {"verdict": "revise"}
-        if "better" in form.parameters_json_schema["properties"]:
+        if "verdict" not in form.parameters_json_schema["properties"]:
             answer = {"better": "first" if texts[0] > texts[1] else "second"}
         return ModelResponse([ToolCallPart(form.name, answer)])
 
 
-def calls_of_a_run(**settings: Any) -> int:
+def calls_of_a_run(prompt: str = "", **settings: Any) -> int:
     """Model calls of a run in which nobody is ever content and each version is preferred."""
     model = Climber()
     chain = Chain(
         model=FunctionModel(model.answer), critics=["self_refine"], patience=None, **settings
     )
-    result = chain.run_sync(text="a")
+    result = chain.run_sync(prompt, text="a")
     assert result.stop_reason == "max_iterations"
     assert result.usage.model_calls == model.calls
     return model.calls
@@ -63,6 +63,8 @@ def test_a_policy_costs_what_is_told(row: list[str]) -> None:
     names: dict[str, Any] = {"K": 3, "C": 1, "W": 3, "P": 1, "__builtins__": {}}
     assert eval(python, names) == told  # noqa: S307 - our own document
     assert calls_of_a_run(policy=policy, max_iterations=3, look_back=0) == told
+    in_a_run_with_a_task = calls_of_a_run("Go on.", policy=policy, max_iterations=3, look_back=0)
+    assert in_a_run_with_a_task == told - 1  # nobody reviews the input
 
 
 def test_every_policy_is_told() -> None:

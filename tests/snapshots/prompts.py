@@ -36,11 +36,12 @@ from sifaka.models import classifier, writing
 from sifaka.models.agent import DirectModel
 from sifaka.models.prompt import PROMPTS_VERSION, Prompt
 from sifaka.models.provider import provider_model
-from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Budget, Usage
 from sifaka.research.agents import loop, parser, report, revision
 from sifaka.research.agents.agent import ResearchAgent, consult
+from sifaka.text.differences import Difference
 
 CHARACTERS_PER_TOKEN = 4
 """The estimate of `benchmarks.tool_tokens`, which errs upwards."""
@@ -61,6 +62,7 @@ THOUGHT = Thought(
             validator="length", passed=False, score=0.9, message="11 words, at most 10 are allowed"
         )
     },
+    findings=Findings(differences=(Difference(id="d1", kind="date", before="10:00"),)),
     lessons=("Name the time of every meeting.",),
     metadata={"original": ORIGINAL},
 )
@@ -132,7 +134,7 @@ _ANSWERS: Mapping[str, Any] = {
     "research_complete": True, "gaps": [], "tasks": [{"query": "a"}], "text": "a", "title": "a",
     "sections": [{"title": "a", "question": "a"}], "summary": "a", "report": {"grade": 1},
     "question": "a", "mode": "deep", "should_continue": True, "section": "a", "edits": [],
-    "task_changes": {},
+    "covered": [],
 }  # fmt: skip
 
 
@@ -145,10 +147,6 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
 
     yield "writer", writing.PROMPT, lambda: DirectModel(model).generate_with_thought(CRITICISED)
     yield "self_refine", self_refine.PROMPT, critique(self_refine.SelfRefineCritic())
-    joint = self_refine.SelfRefineCritic(joint=True)
-    yield "self_refine: comparison", self_refine.COMPARING, critique(joint, UNCHECKED)
-    open_task = UNCHECKED.model_copy(update={"prompt": "Make it fit the plan.", "metadata": {}})
-    yield "self_refine: task", self_refine.READING_TASK, critique(joint, open_task)
     rubric = prompt.PromptCritic(rubric="It is polite. It names a person to ask.")
     yield "prompt", prompt.PROMPT, critique(rubric)
     schema = {"type": "object", "properties": {"grade": {"type": "integer"}}}

@@ -20,14 +20,14 @@ from mcp_types import (
     TextContent,
 )
 
+from sifaka.models.prompt import contents
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
+from tests.stubs.hosts import covered
 from tests.stubs.servers import Era, stdio_server
 
 TEXT = "Draft 0 of the text."
 REFUSED = ErrorData(code=-1, message="User rejected sampling request")
-ALLOWED = {"change": ["numbers"]}
-"""What its host takes any task to allow."""
 _DRAFT = re.compile(r"Draft (\d+)")
 
 
@@ -42,6 +42,11 @@ def said(text: str, *, stop_reason: str = "endTurn") -> CreateMessageResult:
 def is_for_a_writer(params: CreateMessageRequestParams) -> bool:
     """Whether a text is asked for, rather than an opinion of it."""
     return "JSON schema" not in (params.system_prompt or "")
+
+
+def is_for_the_second_draft(params: CreateMessageRequestParams) -> bool:
+    """Whether a draft is to be written that follows the first one, which was reviewed."""
+    return is_for_a_writer(params) and "Draft 1" in words(params)
 
 
 class ScriptedHost:
@@ -92,11 +97,9 @@ class ScriptedHost:
         if '"verdict"' not in asked and '"better"' in asked:
             first, second = numbers
             return said(json.dumps({"better": "first" if first > second else "second"}))
-        if '"verdict"' not in asked and '"omit"' in asked:
-            return said(json.dumps(ALLOWED))
-        opinion = self._opinion(numbers[-1])
-        if '"task_changes"' in asked:
-            opinion["task_changes"] = ALLOWED
+        shown = contents(words(params))[0]
+        opinion = self._opinion(int(_DRAFT.findall(shown["text"][0])[-1]))
+        opinion["covered"] = covered(shown)
         if '"better"' in asked:
             opinion["better"] = self.prefers
         return said(json.dumps(opinion))

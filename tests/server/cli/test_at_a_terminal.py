@@ -32,9 +32,8 @@ def improved(home: Path, name: str, text: str, *rules: str) -> str:
 def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) -> None:
     judges, writes = Gate(), Gate()
     replies = [
-        replace(priced(opinion("revise", suggestions=["Be friendlier."])), gate=judges),
-        says("Please come in, dear guest.", gate=writes),
-        opinion("accept", confidence=1.0),
+        replace(priced(says("Please come in, dear guest.")), gate=writes),
+        replace(opinion("accept", confidence=1.0), gate=judges),
     ]
     with provider(replies) as served:
         keys = {"OPENAI_BASE_URL": served.url, "OPENAI_API_KEY": "test"}
@@ -42,10 +41,10 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
         file.write_text("Come in, guest.\n")
         asked = ("improve", str(file), "--model", "openai-chat:gpt-4o", "--prompt", "Friendlier.")
         with at_terminal(tmp_path / "home", *asked, settings=keys) as session:
-            session.until(r"1/\d critiquing version 0 - \d+ s - 0 calls")
-            judges.open()
-            session.until(r"2/\d writing version 1 - \d+ s - 1 call - \$0\.004")
+            session.until(r"\d/\d writing version 1 - \d+ s - 0 calls")
             writes.open()
+            session.until(r"\d/\d critiquing version 1 - \d+ s - 1 call - \$0\.004")
+            judges.open()
             shown = session.end()
     assert "done" in shown
 

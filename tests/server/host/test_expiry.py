@@ -19,7 +19,14 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.tools.work import bounded
-from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, handed_in, is_for_a_writer
+from tests.stubs.sampling_client import (
+    TEXT,
+    ByHand,
+    ScriptedHost,
+    data,
+    handed_in,
+    is_for_the_second_draft,
+)
 from tests.stubs.servers import state_of
 from tests.stubs.stores import PassingStore
 
@@ -53,7 +60,7 @@ def watched(server: SifakaServer) -> frozenset[str]:
 
 
 async def test_a_run_that_is_not_answered_goes_on_without_its_host(tmp_path: Path) -> None:
-    host = ScriptedHost(refuses=is_for_a_writer)
+    host = ScriptedHost(refuses=is_for_the_second_draft)
     server = SifakaServer(Settings(home=tmp_path), host_seconds=SOON)
     async with Client(server, sampling_callback=host) as client:
         with pytest.raises(MCPError, match="User rejected"):
@@ -63,10 +70,10 @@ async def test_a_run_that_is_not_answered_goes_on_without_its_host(tmp_path: Pat
         assert (run.status, run.handed_over) == ("needs_revision", True)
         asked = len(host.asked)
         out = data(await client.call_tool("resume_run", {"run_id": run.run_id}))
-        assert out["unchanged"]
+        assert out["text"] == "Draft 1 of the text."
         assert "the client has not come back with answers within 0.3 s" in out["degraded"][-1]
         assert out["brief"]["issues"][0]["message"] == "go on", "what was answered is kept"
-        done = await handed_in(client, out, "Draft 1 of the text.")
+        done = await handed_in(client, out, "Draft 2 of the text.")
         assert (done["status"], done["accepted"]) == ("done", True)
         assert len(host.asked) == asked
 

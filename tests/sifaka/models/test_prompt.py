@@ -124,7 +124,7 @@ async def recorded(attack: Callable[[str], str]) -> Recording:
         validators=[{"type": "content", "required": ["never there"]}],
         retrievers=[MockRetriever([Document(id="d", title=words, text=words)])],
         policy="judged",
-        max_iterations=2,
+        max_iterations=3,
         patience=None,
         facts="off",  # critics and the judge are asked about each version
     )

@@ -51,26 +51,25 @@ async def improve(**settings: Any) -> RunResult:
 
 async def test_versions_critiques_and_usage_are_recorded(serve: Serve) -> None:
     served = serve(
-        opinion("revise", issues=[{"quote": "three four", "message": "say less", "severity": 4}]),
         says("one two three four five", tokens=(20, 7)),
-        opinion("revise", scores={"clear": 0.4}),
+        opinion("revise", issues=[{"quote": "three four", "message": "say less", "severity": 4}]),
         says("one two"),
         opinion("accept"),
     )
     result = await improve(critics=["self_refine"])
     assert (result.status, result.stop_reason, result.text) == ("done", "passed", "one two")
-    assert result.usage.model_calls == 5
-    assert result.usage.input_tokens == 60
-    assert result.usage.output_tokens == 27
+    assert result.usage.model_calls == 4
+    assert result.usage.input_tokens == 50
+    assert result.usage.output_tokens == 22
     assert result.usage.cost_usd is None, "the stub has no known price"
-    first = result.run.thoughts[0].critic_feedback[0]
-    assert (first.issues[0].start, first.issues[0].quote) == (8, "three four")
-    second = result.run.thoughts[1]
+    first, second = result.run.thoughts[1:]
+    (issue,) = first.critic_feedback[0].issues
+    assert (issue.start, issue.quote) == (8, "three four")
     assert second.author == "openai:stub"
     assert second.usage.model_calls == 1
     assert second.model_prompt is not None
     assert "say less" in second.model_prompt
-    assert len(served.requests) == 5
+    assert len(served.requests) == 4
 
 
 @pytest.mark.parametrize("said", ["<think>\nHm.\n</think>\n\none two", "one two"])
@@ -180,9 +179,9 @@ async def test_a_hanging_provider_does_not_outlive_the_time_budget(serve: Serve)
 async def test_a_malformed_opinion_is_an_abstention_not_a_vote(
     serve: Serve, malformed: Reply
 ) -> None:
-    served = serve(malformed, malformed, opinion("accept"))
+    served = serve(says("one two three four"), malformed, malformed, opinion("accept"))
     result = await improve(critics=["self_refine"], validators=[])
-    assert len(served.requests) == 2, "one repair and no more"
+    assert len(served.requests) == 3, "one repair and no more"
     assert (result.status, result.text) == ("failed", TEXT)
     assert result.error is not None
     assert "not in the form asked for" in result.error
