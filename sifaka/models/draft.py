@@ -213,8 +213,8 @@ def _out_of_marks(text: str, source: Source) -> str | None:
         inside, end = "" if closes else label, mark.end() if mark else end
     texts = {"".join(each.split()): each for each in framed}
     new = [each for each in texts.values() if not same(each, source.text)]
-    if len(new) > 1 or any(source.share(each) >= 0.5 for each in outside):
-        return None
+    if len(new) > 1 or any(not source.prompt or source.share(each) >= 0.5 for each in outside):
+        return None  # who was sent no prompt has written all of it
     return new[0] if new else None if outside else next(iter(framed), None)
 
 

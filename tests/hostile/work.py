@@ -154,6 +154,7 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
     "sifaka.validators.claims.issues_of": "looks up claims with `Anchors`",
+    "sifaka.validators.claims.result_of": "`issues_of` reads the text",
     "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",
     "sifaka.validators.format.outcome.schema_result": "works in a process with limits",
     "sifaka.validators.guardrails_loader.run": "the code of others; in a thread that is given up",

@@ -107,7 +107,8 @@ class SectionHost(ScriptedHost):
     def answer(self, params: CreateMessageRequestParams) -> CreateMessageResult | ErrorData:
         self.asked.append(params)
         text = shown_text(words(params))
-        if '"better"' in (params.system_prompt or ""):
+        asked = params.system_prompt or ""
+        if '"better"' in asked and '"verdict"' not in asked:
             question = words(params)
             says_first = question.index("part says") < question.index("part tells")
             return said(json.dumps({"better": "first" if says_first else "second"}))
