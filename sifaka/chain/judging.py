@@ -45,10 +45,6 @@ class Votes(Frozen):
             unanswered=self.unanswered + other.unanswered,
         )
 
-    def majority_for_champion(self) -> bool:
-        """True when more than half of all repeats prefer the champion."""
-        return self.champion * 2 > self.repeats
-
 
 class VoteRule(Protocol):
     """Says how many repeats a comparison still needs."""
@@ -56,16 +52,6 @@ class VoteRule(Protocol):
     def missing(self, votes: Votes) -> int:
         """The repeats to make next, at the same time; 0 when the outcome is clear."""
         ...
-
-
-class Fixed(Frozen):
-    """So many repeats, all at once."""
-
-    repeats: int
-
-    def missing(self, votes: Votes) -> int:
-        """See `VoteRule`."""
-        return self.repeats - votes.repeats
 
 
 class Majority(Frozen):

@@ -7,7 +7,7 @@ edits are certain one by one.
 
 from sifaka.calls.journal import scope
 from sifaka.chain.checks import Check
-from sifaka.chain.judging import Fixed, Judge, Lead, compare_in_both_orders
+from sifaka.chain.judging import Judge, Lead, compare_in_both_orders
 from sifaka.chain.policies import counted
 from sifaka.chain.recovery import place
 from sifaka.chain.selection import RULES, first_difference
@@ -30,10 +30,8 @@ def needs_look_back(run: Run) -> bool:
     champion, base = run.champion, _base(run)
     if champion is None or base is None or champion.id == base.id:
         return False
-    if run.config.look_back is None:
-        return run.config.policy == "judged"
     by_caller = champion.author == CALLER or run.is_declined(champion)
-    return run.config.look_back > 0 and not by_caller and champion.id != run.thoughts[0].id
+    return bool(run.config.look_back) and not by_caller and champion.id != run.thoughts[0].id
 
 
 async def look_back(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
@@ -69,9 +67,7 @@ def reserved_calls(run: Run) -> tuple[int, int]:
     """
     config = run.config
     comparison = 2 * config.judge_repeats if config.policy == "judged" else 0
-    if config.look_back is None:
-        return 0, comparison
-    return comparison, 2 * config.look_back if attempts(run) else 0
+    return comparison, 2 * (config.look_back or 0) if attempts(run) else 0
 
 
 def look_back_check(run: Run) -> tuple[Check, ...]:
@@ -101,18 +97,11 @@ async def _judged(
     run: Run, judge: Judge, champion: Thought, base: Thought
 ) -> tuple[Decision, bool]:
     """The judge's decision, and False when the comparison broke off."""
-    config = run.config
-    rule = Fixed(repeats=config.judge_repeats)
-    if config.look_back is not None:
-        rule = Lead(by=config.look_back, in_doubt=_wins_in_doubt(run, champion, base))
+    rule = Lead(by=run.config.look_back or 1, in_doubt=_wins_in_doubt(run, champion, base))
     votes = await compare_in_both_orders(judge, champion, base, rule)
-    if isinstance(rule, Fixed):
-        stays, unclear = not votes.majority_for_champion(), False
-    else:
-        stays, unclear = rule.accepts(votes), abs(votes.lead) < rule.by
-    stays = bool(votes.broke_off) or stays
+    unclear = abs(votes.lead) < rule.by
     decision = Decision(
-        accepted=stays,
+        accepted=bool(votes.broke_off) or rule.accepts(votes),
         by="judge",
         over=base.iteration,
         votes=counted(votes) if votes.repeats else None,
@@ -142,7 +131,7 @@ def _base(run: Run) -> Thought | None:
     original = run.original
     if original is None or original.author != "input" or not original.text.strip():
         return None
-    if run.config.look_back is None or len(run.thoughts) == 1:
+    if len(run.thoughts) == 1:
         return original
     edited = run.thoughts[1]
     decision = run.decisions.get(edited.id)

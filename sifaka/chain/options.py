@@ -46,7 +46,7 @@ class TaskOptions(TypedDict, total=False):
     look_back: int | Literal["effort"] | None
     """The comparisons by which a judge must prefer the best version to the input at the end, else
     the input stands; at most three times as many are made. 0 asks no judge; by the effort when left
-    out. None is for records of runs from before there was a choice."""
+    out."""
     max_edit_ratio: float | None
     """The largest share of the original's words that may be changed."""
     protect: bool

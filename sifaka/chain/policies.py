@@ -1,10 +1,8 @@
 """The selection policies: which version becomes the champion, and why the others do not."""
 
-from collections.abc import Mapping
-from functools import partial, reduce
 
 from sifaka.calls.journal import scope
-from sifaka.chain.judging import Fixed, Judge, Majority, Votes, compare_in_both_orders
+from sifaka.chain.judging import Judge, Majority, Votes, compare_in_both_orders
 from sifaka.chain.recovery import place
 from sifaka.chain.selection import COUNTED, REQUIRED, RULES, compare, first_difference
 from sifaka.chain.stop_rules import twin
@@ -87,8 +85,6 @@ async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
     version with the champion that the one before has left, in both orders, and the champion stays
     unless more than half of the repeats prefer the version.
     """
-    if run.config.look_back is None:
-        return await _decide_on_one(run, judge)
     taken: list[Decided] = []
     for candidate in run.undecided:
         decision = _settled(run, candidate) or await _dueled(run, judge, candidate)
@@ -106,47 +102,11 @@ async def _dueled(run: Run, judge: Judge, candidate: Thought) -> Decision:
     return measured or await _judged(run, judge, candidate, run.champion)
 
 
-async def _decide_on_one(run: Run, judge: Judge) -> tuple[Decided, ...]:
-    """As runs decided from before `look_back`: critics picked the version that the judge saw."""
-    settled = {t.id: decision for t in run.undecided if (decision := _settled(run, t))}
-    open_ = [thought for thought in run.undecided if thought.id not in settled]
-    if not open_:
-        return _decided(settled)
-    best = reduce(partial(_better, run), open_)
-    beaten = {t.id: _beaten(run, t, best) for t in open_ if t.id != best.id}
-    if run.champion is None:
-        return _decided({**settled, **beaten, best.id: _FIRST})
-    decision = _refused(run, best) or first_difference(RULES, best, run.champion)
-    if decision is None:
-        decision = await _judged(run, judge, best, run.champion)
-    return _decided({**settled, **beaten, best.id: decision})
-
-
-def _better(run: Run, one: Thought, other: Thought) -> Thought:
-    """The better one of two versions that were written at the same time."""
-    original = run.original or one
-    return other if compare(other, one, original).accepted else one
-
-
-def _beaten(run: Run, candidate: Thought, best: Thought) -> Decision:
-    decision = compare(candidate, best, run.original or best)
-    return decision.model_copy(update={"accepted": False})
-
-
-def _decided(decisions: Mapping[str, Decision]) -> tuple[Decided, ...]:
-    """The entries, the accepted one last."""
-    return tuple(
-        Decided(thought_id=thought_id, decision=decision)
-        for thought_id, decision in sorted(decisions.items(), key=lambda item: item[1].accepted)
-    )
-
-
 async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
     config = run.config
-    rule = Fixed if config.look_back is None else Majority
     with scope(f"{place(run, candidate.iteration)}/judge"):
         votes = await compare_in_both_orders(
-            judge, candidate, champion, rule(repeats=config.judge_repeats)
+            judge, candidate, champion, Majority(repeats=config.judge_repeats)
         )
     if votes.broke_off:
         return Decision(accepted=False, by="judge", over=champion.iteration, note=votes.broke_off)

@@ -107,8 +107,7 @@ class ChainConfig(Frozen):
     """True when the caller reads its first version once more, by a sheet, after it was taken."""
     look_back: int | None = Field(default=None, ge=0, le=9)
     """The comparisons by which judges must prefer the best version to the input at the end; 0 means
-    that they are not asked. None without a model to ask, and in records of runs from before there
-    was a choice, in which judges looked back by a majority with the policy `judged` alone."""
+    that they are not asked; None in records of an older form."""
 
     @property
     def fingerprint(self) -> str:

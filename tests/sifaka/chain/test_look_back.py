@@ -11,7 +11,6 @@ from sifaka import Budget, Chain, LintCritic, RunResult
 from sifaka.chain.checks import Check
 from sifaka.chain.judging import Preference
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.record.entries import ChainConfig
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
 from tests.sifaka.chain.test_long_documents import Killing
@@ -269,20 +268,6 @@ async def test_a_run_killed_in_the_look_back_asks_no_question_twice(number: int)
     assert len(result.run.calls) == kept + after.judged <= 1 + 8
     replay = await asking(after, store=memory).replay(summary.run_id)
     assert replay.exact, replay.differences
-
-
-async def test_records_from_before_there_was_a_choice_end_as_they_did() -> None:
-    """Their configuration names no look back: none with `best`, a majority with `judged`."""
-    judge = Answers(old)
-    result = await looked_back(judge, look_back=None)
-    assert (result.text, judge.pairs, result.run.ending) == (BETTER, [], None)
-
-    judge = Answers(new, always("first"))
-    result = await looked_back(judge, look_back=None, policy="judged")
-    assert result.text == BETTER
-    assert len(judge.pairs) == 4, "one comparison, and one at the end, which is no majority"
-    assert check(result) is None
-    assert ChainConfig.model_validate({"policy": "judged"}).look_back is None
 
 
 async def test_a_configuration_without_the_choice_is_the_usual_one() -> None:
