@@ -1,6 +1,5 @@
 """The selection policies: which version becomes the champion, and why the others do not."""
 
-
 from sifaka.calls.journal import scope
 from sifaka.chain.judging import Judge, Majority, Votes, compare_in_both_orders
 from sifaka.chain.recovery import place

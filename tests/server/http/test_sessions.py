@@ -252,7 +252,7 @@ async def test_the_host_is_asked_in_a_session_and_notified_of_its_run(tmp_path: 
                 await updates.wait()
             assert host.asked == []
             out = data(await client.call_tool("improve_text", arguments))
-    assert (out["model"], out["text"], len(host.asked)) == ("host", "Draft 1 of the text.", 3)
+    assert (out["model"], out["text"], len(host.asked)) == ("host", "Draft 1 of the text.", 2)
 
 
 async def test_a_person_who_declines_in_a_session_is_given_a_brief(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ async def test_a_person_who_declines_in_a_session_is_given_a_brief(tmp_path: Pat
             arguments = {"text": TEXT, "prompt": "write drafts"}
             out = data(await client.call_tool("improve_text", arguments))
     assert out["status"] == "needs_revision"
-    assert out["brief"]["issues"][0]["message"] == "go on"
+    assert "Write the next version of it" in out["brief"]["instructions"]
     assert "User rejected" in out["degraded"][-1]
 
 
