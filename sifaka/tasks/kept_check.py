@@ -110,9 +110,6 @@ class KeptCheck(NamedTuple):
         self, store: ThoughtStore, report: ClaimReport, calls: Iterable[Called]
     ) -> ClaimReport:
         """Store what the check has found; the report names its run, or says why there is none."""
-        placed = zip(report.verdicts, self.places, strict=False)
-        if verdicts := tuple(each.model_copy(update={"claim": claim}) for each, claim in placed):
-            report = report.model_copy(update={"verdicts": verdicts})
         entries: list[Entry] = [*self.entries, *calls]
         run = self._after(entries)
         first = run.thoughts[0]
@@ -136,6 +133,16 @@ class KeptCheck(NamedTuple):
             told = f"the check is not stored, so judgements need all of it again: {error.message}"
             return report.model_copy(update={"degraded": (*report.degraded, told)})
         return report.model_copy(update={"run_id": run.run_id})
+
+    def placed(self, report: ClaimReport) -> ClaimReport:
+        """The report of one that was kept, with its run, and its claims as they stood first."""
+        if self.run is None:
+            return report
+        verdicts = tuple(
+            verdict.model_copy(update={"claim": claim})
+            for verdict, claim in zip(report.verdicts, self.places, strict=True)
+        )
+        return report.model_copy(update={"verdicts": verdicts, "run_id": self.run.run_id})
 
     def _after(self, entries: Sequence[Entry]) -> Run:
         return Run.replay(entries) if self.run is None else reduce(Run.apply, entries, self.run)

@@ -75,6 +75,10 @@ async def check_claims(
         ConfigurationError: There is nothing to check or nothing to search, or the run is no check.
     """
     if run_id:
+        if text or claims or documents:
+            raise ConfigurationError(
+                "a stored check has its text, claims and sources", "give run_id and judgements"
+            )
         check = await KeptCheck.load(chain.store, run_id, judgements)
     else:
         check = KeptCheck.begin(text, claims, documents, options, judgements)
@@ -92,9 +96,9 @@ async def check_claims(
         hear=hear,
         calls=calls,
     )
-    if check.run or (keep and report.is_for_caller):
-        return await check.keep(chain.store, report, calls[before:])
-    return report
+    report = check.placed(report)
+    is_news = bool(judgements) if check.run else keep and report.is_for_caller
+    return await check.keep(chain.store, report, calls[before:]) if is_news else report
 
 
 def check_options(

@@ -9,6 +9,7 @@ from mcp import Client
 
 from tests.server.test_verify_tool import PAINTED, TEXT, TOWER, server, verified, words_of
 from tests.stubs.sampling_client import data
+from tests.stubs.servers import state_of
 
 pytestmark = pytest.mark.anyio
 WRONG_YEAR = {"claim": "2", "verdict": "contradicted", "quote": "It was built in 1889 of iron."}
@@ -106,9 +107,21 @@ async def test_what_is_no_check_is_refused_and_stays(client: Client) -> None:
     refused = await client.call_tool("verify_evidence", wrong)
     assert "no claim is '9'" in words_of(refused)
     again = await verified(client, run_id=first["run_id"])
-    assert verdicts(again) == verdicts(first)
+    assert (verdicts(again), again["run_id"]) == (verdicts(first), first["run_id"])
     revised = await client.call_tool(
         "submit_revision", {"run_id": first["run_id"], "parent_id": "v0", "text": "Other words."}
     )
     assert revised.is_error
     assert "does not wait for a revision" in words_of(revised)
+
+
+async def test_looking_again_stores_nothing_more(tmp_path: Path) -> None:
+    application = server(tmp_path)
+    async with Client(application) as client:
+        first = await verified(client, text=TEXT, sources=[TOWER])
+        before = await state_of(application).store.load(first["run_id"])
+        await verified(client, run_id=first["run_id"])
+        both = {"run_id": first["run_id"], "text": "Another text."}
+        refused = await client.call_tool("verify_evidence", both)
+        assert "give run_id and judgements" in words_of(refused)
+        assert await state_of(application).store.load(first["run_id"]) == before
