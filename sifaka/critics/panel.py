@@ -4,14 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
 from sifaka.calls.context import fan_out
 from sifaka.calls.recovery import code_of
 from sifaka.critics.opinion import MOST_ISSUES
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
 from sifaka.record.clustering import cluster
-from sifaka.record.results import COVERED, CriticFeedback, Issue, Verdict
+from sifaka.record.results import COVERED, CriticFeedback, Issue, Verdict, covered_in
 from sifaka.record.usage import Usage
 
 T = TypeVar("T")
@@ -127,9 +127,7 @@ def mean_scores(feedback: Sequence[CriticFeedback]) -> dict[str, float]:
 
 def covered_by(feedback: Sequence[CriticFeedback]) -> Mapping[str, object]:
     """The words that cover open differences, as one of them or another has quoted them."""
-    said = [f.details[COVERED] for f in feedback if COVERED in f.details]
-    quotes = {id_: q for each in said for id_, q in cast("Mapping[str, str]", each).items()}
-    return {COVERED: quotes} if said else {}
+    return {COVERED: quotes} if (quotes := covered_in(feedback)) else {}
 
 
 def shared_suggestions(feedback: Sequence[CriticFeedback], least: float) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Results of validators and critics."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
@@ -198,3 +198,13 @@ def majority(feedback: tuple[CriticFeedback, ...]) -> Verdict | None:
     if not votes:
         return None
     return "revise" if votes.count("revise") * 2 > len(votes) else "accept"
+
+
+def covered_in(feedback: Iterable[CriticFeedback]) -> dict[str, str]:
+    """The words that reviews have quoted for open differences, by difference.
+
+    What a critic of others means by the same key is left out.
+    """
+    said = (each.details.get(COVERED) for each in feedback)
+    told = [cast("Mapping[str, object]", each) for each in said if isinstance(each, Mapping)]
+    return {id_: quote for each in told for id_, quote in each.items() if isinstance(quote, str)}

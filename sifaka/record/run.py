@@ -4,10 +4,10 @@ A run is stored as a list of entries and nothing else. What a run *is* at any mo
 them by `Run.apply`, so a crash between two entries loses nothing and a resume knows where to go on.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from types import MappingProxyType
-from typing import Literal, cast
+from typing import Literal
 
 from pydantic import Field
 
@@ -33,7 +33,7 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
-from sifaka.record.results import COVERED, Issue
+from sifaka.record.results import Issue, covered_in
 from sifaka.record.task import judge_of, passes, written
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
@@ -311,14 +311,9 @@ class Run(Frozen):
 
     def _reviewed(self, thought: Thought) -> Thought:
         """The version with the differences that its critics have found asked for."""
-        told = [
-            cast("Mapping[str, str]", each)
-            for each in (feedback.details.get(COVERED) for feedback in thought.critic_feedback)
-            if isinstance(each, Mapping)  # a critic of others may mean anything by the word
-        ]
-        if not told or self.config.facts != "ask":
+        quotes = covered_in(thought.critic_feedback)
+        if not quotes or self.config.facts != "ask":
             return thought
-        quotes = {id_: quote for each in told for id_, quote in each.items()}
         findings = thought.findings.covered(quotes, self.config.judge_model or self.config.model)
         return thought.model_copy(update={"findings": findings})
 
