@@ -100,7 +100,7 @@ def parse_store_url(
 def wrong_url(url: str, forms: str) -> ConfigurationError:
     """The error for what is not a URL of these forms."""
     return ConfigurationError(
-        f"{_masked(url)!r} is not the URL of a store: its scheme, host, port or path is wrong",
+        f"{_masked(url)!r} is not the URL of a store: its scheme, server or path is wrong",
         f"allowed: {forms}",
     )
 

@@ -30,7 +30,7 @@ def test_a_user_and_a_key_become_a_header_and_are_not_shown() -> None:
 @pytest.mark.parametrize(
     ("rest", "said"),
     [
-        ("://", "host"),
+        ("://", "server"),
         ("://host:port", "port"),
         ("://host?prefx=x", "'prefx'"),
         ("://host?prefix=Upper", "'Upper'"),
