@@ -12,7 +12,6 @@ from benchmarks.quality.tables import Table, put_into
 from benchmarks.report import machine
 
 WORLDS = ("binary", "continuous", "consensus")
-_MOST_VOTES = 9
 
 
 def main() -> None:
@@ -74,7 +73,6 @@ def _grid(options: argparse.Namespace) -> Grid:
         repair=options.r,
         harm=options.h,
         accuracy=options.judge,
-        votes=options.votes,
         steps=options.steps,
         start=options.start,
         runs=options.runs,
@@ -88,8 +86,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--r", type=_rates, default=(0.3,), help="P(a bad text becomes good)")
     parser.add_argument("--h", type=_rates, default=(0.1,), help="P(a good text becomes bad)")
-    parser.add_argument("--judge", type=_rates, default=(0.7, 0.85), help="P(a vote is right)")
-    parser.add_argument("--votes", type=_votes, default=(1, 3), help="votes on each revision")
+    parser.add_argument(
+        "--judge", type=_rates, default=(0.7, 0.85), help="P(a comparison is right)"
+    )
     parser.add_argument("--steps", type=_counts, default=(1, 2, 3), help="revisions")
     parser.add_argument("--start", type=_rate, default=0.5, help="P(the input is good)")
     parser.add_argument("--runs", type=_count, default=20_000, help="of each binary cell")
@@ -123,13 +122,6 @@ def _count(text: str) -> int:
 
 def _counts(text: str) -> tuple[int, ...]:
     return tuple(_count(part) for part in text.split(","))
-
-
-def _votes(text: str) -> tuple[int, ...]:
-    votes = _counts(text)
-    if any(each % 2 == 0 or each > _MOST_VOTES for each in votes):
-        raise argparse.ArgumentTypeError(f"votes are odd and at most {_MOST_VOTES}")
-    return votes
 
 
 def _worlds(text: str) -> tuple[str, ...]:

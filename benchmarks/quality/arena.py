@@ -21,7 +21,7 @@ from benchmarks.quality.pooling import spread
 from benchmarks.quality.samples import Mean, mean_of
 from benchmarks.quality.tables import Table
 
-MOST_WORSE: Mapping[str, float] = MappingProxyType({"standard": 0.03, "thorough": 0.01})
+MOST_WORSE: Mapping[str, float] = MappingProxyType({"standard": 0.05, "thorough": 0.01})
 """The share of an effort's results that may be worse than their input, in every world with a judge
 who tries."""
 CALLS = 25

@@ -10,8 +10,7 @@ import anyio
 
 from benchmarks.quality.draws import stratified
 from sifaka.chain import Chain
-from sifaka.chain.judging import LONGEST, Preference
-from sifaka.record.entries import LOOK_BACK
+from sifaka.chain.judging import Preference
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
@@ -31,8 +30,7 @@ class BinaryWorld:
     harm: float
     """The probability that a revision of a good text is bad."""
     accuracy: float | None
-    """The probability that one vote of the judge is right; None for the naive loop."""
-    votes: int
+    """The probability that a comparison of the judge is right; None for the naive loop."""
     steps: int
 
 
@@ -81,7 +79,7 @@ class Parts:
         return _text(good=good, serial=self._serial)
 
     def _prefers(self, first: str, second: str) -> Preference:
-        """One draw for each repeat, in either order: the vote is about the two texts.
+        """One draw for both orders of a comparison: the vote is about the two texts.
 
         The same two may meet again at the end; they are voted on anew then.
         """
@@ -89,7 +87,7 @@ class Parts:
         repeat = self._asked[pair] // 2
         self._asked[pair] += 1
         number = self._pairs.setdefault(pair, len(self._pairs))
-        draw = self._row[1 + self._world.steps + number * _most_votes(self._world) + repeat]
+        draw = self._row[1 + self._world.steps + 2 * number + repeat]
         newer = max(pair, key=_serial)
         if _good(first) == _good(second):
             wins = draw < COIN
@@ -105,23 +103,14 @@ def play(block: Block) -> Outcome:
 
 def draws_for(world: BinaryWorld) -> int:
     """Random numbers that a run needs: for the input, each revision, and each vote."""
-    return 1 + world.steps + (world.steps + 1) * _most_votes(world)
-
-
-def _most_votes(world: BinaryWorld) -> int:
-    """Votes on two texts that meet in a step, and again at the end."""
-    return world.votes + LONGEST * LOOK_BACK
+    return 1 + world.steps + (world.steps + 1) * 2
 
 
 def chain_of(world: BinaryWorld, parts: Parts) -> Chain:
     """The chain of this world's loop; its critic always objects, so that every step is made."""
     selection: dict[str, Any] = {"policy": "last"}
     if world.accuracy is not None:
-        selection = {
-            "policy": "judged",
-            "judge_model": parts.judge,
-            "judge_repeats": world.votes,
-        }
+        selection = {"policy": "judged", "judge_model": parts.judge}
     return Chain(
         model=parts.writer,
         critics=(ScriptedCritic(objects_to=lambda _: True),),

@@ -24,7 +24,6 @@ class Grid:
     repair: tuple[float, ...]
     harm: tuple[float, ...]
     accuracy: tuple[float, ...]
-    votes: tuple[int, ...]
     steps: tuple[int, ...]
     start: float
     runs: int
@@ -33,15 +32,13 @@ class Grid:
     @property
     def worlds(self) -> tuple[BinaryWorld, ...]:
         """The naive loops, then the gated ones, each with the longest way of the grid."""
-        base = BinaryWorld(
-            start=self.start, repair=0, harm=0, accuracy=None, votes=1, steps=max(self.steps)
-        )
+        base = BinaryWorld(start=self.start, repair=0, harm=0, accuracy=None, steps=max(self.steps))
         rates = [replace(base, repair=r, harm=h) for r, h in product(self.repair, self.harm)]
         return (
             *rates,
             *(
-                replace(world, accuracy=accuracy, votes=votes)
-                for world, accuracy, votes in product(rates, self.accuracy, self.votes)
+                replace(world, accuracy=accuracy)
+                for world, accuracy in product(rates, self.accuracy)
             ),
         )
 
@@ -102,7 +99,7 @@ def _cells(grid: Grid, world: BinaryWorld, blocks: Sequence[Outcome]) -> list[Ce
     ]
     if world.accuracy is not None and world.steps > 1:
         expected = gated_with_look_back(
-            world.start, world.repair, world.harm, world.accuracy, world.votes, world.steps
+            world.start, world.repair, world.harm, world.accuracy, world.steps
         )
         final = Mean(blocks=tuple(block.final for block in blocks))
         cells.append(
@@ -120,7 +117,7 @@ def _cells(grid: Grid, world: BinaryWorld, blocks: Sequence[Outcome]) -> list[Ce
 def _expected(world: BinaryWorld, steps: int) -> float:
     if world.accuracy is None:
         return naive(world.start, world.repair, world.harm, steps)
-    return gated(world.start, world.repair, world.harm, world.accuracy, world.votes, steps)
+    return gated(world.start, world.repair, world.harm, world.accuracy, steps)
 
 
 def table_of(cells: Sequence[Cell]) -> Table:
@@ -128,7 +125,7 @@ def table_of(cells: Sequence[Cell]) -> Table:
     return Table(
         name="binary",
         title="Binary world: share of good texts, the engine against the closed form",
-        header=("loop", "r", "h", "J", "votes", "steps", "measured", "closed form", "difference",
+        header=("loop", "r", "h", "J", "steps", "measured", "closed form", "difference",
                 "s.e.", "limit"),
         rows=tuple(_row(cell) for cell in cells),
     )  # fmt: skip
@@ -136,18 +133,17 @@ def table_of(cells: Sequence[Cell]) -> Table:
 
 def _row(cell: Cell) -> tuple[str, ...]:
     world = cell.world
-    loop, judge, votes, end = "naive", "", "", limit(world.repair, world.harm, 0.5, 1)
+    loop, judge, end = "naive", "", limit(world.repair, world.harm, 0.5)
     if world.accuracy is not None:
         loop = "gated, look back" if cell.looked_back else "gated"
-        judge, votes = f"{world.accuracy:g}", str(world.votes)
-        end = limit(world.repair, world.harm, world.accuracy, world.votes)
+        judge = f"{world.accuracy:g}"
+        end = limit(world.repair, world.harm, world.accuracy)
     wrong = "" if cell.agrees else " OFF"
     return (
         loop,
         f"{world.repair:g}",
         f"{world.harm:g}",
         judge,
-        votes,
         str(cell.steps),
         f"{cell.measured.value:.4f}",
         f"{cell.expected:.4f}",

@@ -8,12 +8,12 @@ NAIVE = "naive"
 BEST_OF_N = "best_of_n, n=3"
 EFFORTS = ("quick", "standard", "thorough")
 _STEPS = 3
-"""Iterations of the policies at their own settings, as the effort `standard` has."""
+"""Iterations of the policies at their own settings, as the effort `thorough` has."""
 _LONG = 5
-"""Those of the naive loop next to `thorough`, which has as many."""
+"""Those of the naive loop that goes on for longer."""
 NAIVE_LONG = f"{NAIVE}, K={_LONG}"
 BEST_OF_N_USUAL = f"{BEST_OF_N}, K={_STEPS}"
-JUDGED_USUAL = f"judged, n=3, P=1, K={_STEPS}"
+JUDGED_USUAL = f"judged, n=3, K={_STEPS}"
 _LOOKS_BACK = "look back"
 
 FEW_QUESTIONS: Mapping[str, Any] = {"max_iterations": 1, "look_back": 0}
@@ -54,7 +54,7 @@ class Policy:
 
 def _judged(name: str, a_step: int, **settings: Any) -> Policy:
     settings = {"policy": "judged", "look_back": 2, **settings}
-    return Policy(name=f"judged, {name}", settings=settings, a_step=a_step, at_end=4)
+    return Policy(name=name, settings=settings, a_step=a_step, at_end=2)
 
 
 POLICIES = (
@@ -62,17 +62,16 @@ POLICIES = (
     Policy(name=NAIVE, settings={"policy": "last"}, a_step=2, once=0),
     Policy(name="best", settings={"policy": "best", "look_back": 0}, a_step=2),
     Policy(
-        name=f"best, {_LOOKS_BACK}", settings={"policy": "best", "look_back": 2}, a_step=2, at_end=4
+        name=f"best, {_LOOKS_BACK}", settings={"policy": "best", "look_back": 1}, a_step=2, at_end=1
     ),
-    _judged("P=1", 4, judge_repeats=1),
-    _judged("P=3", 6, judge_repeats=3),
-    _judged("n=3, P=1", 12, judge_repeats=1, width=3),
+    _judged("judged", 4),
+    _judged("judged, n=3", 12, width=3),
     Policy(name=BEST_OF_N, settings={"policy": "best_of_n", "width": 3, "look_back": 0}, a_step=6),
     Policy(
         name=f"{BEST_OF_N}, {_LOOKS_BACK}",
-        settings={"policy": "best_of_n", "width": 3, "look_back": 3},
+        settings={"policy": "best_of_n", "width": 3, "look_back": 2},
         a_step=6,
-        at_end=6,
+        at_end=2,
     ),
 )
 

@@ -1,7 +1,7 @@
 """The continuous world: quality is a number, which judges and critics see with noise."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import repeat
 from math import inf, sqrt
@@ -45,7 +45,7 @@ class ContinuousWorld:
     grain: float = 0.25
     """The quality that equals one point of severity in a critic's issues."""
     judging: Judging = "honest"
-    same_errors: float | None = None
+    same_errors: float | None = 0.5
     """The share of the comparison's noise that is that of the opinion, where the review compares a
     version with the input in the same answer, as that of `self_refine` does; None where it does
     not, as with other critics."""
@@ -107,6 +107,9 @@ class Parts:
 
     def _prefers(self, first: str, second: str) -> Preference:
         self.judged += 1
+        return self._chooses(first, second)
+
+    def _chooses(self, first: str, second: str) -> Preference:
         world = self._world
         match world.judging:
             case "first" | "second" | "neither":
@@ -153,6 +156,8 @@ class Parts:
         world, original = self._world, thought.metadata.get(ORIGINAL)
         if world.same_errors is None or not isinstance(original, str):
             return {}
+        if world.judging != "honest":  # it is the same model
+            return _answered(self._chooses, original, thought.text)
         # Both texts are seen anew, but for what the answer has already said of the version.
         same, new = sqrt(world.same_errors), sqrt(1 - world.same_errors)
         of_version = same * error + new * self._taste.normal()
@@ -160,6 +165,16 @@ class Parts:
         seen -= quality_of(original) + world.critic_noise * self._taste.normal()
         biased = self._taste.chance(world.position_bias)
         return {PREFERRED: "original" if biased or seen < 0 else "text"}
+
+
+def _answered(
+    prefers: Callable[[str, str], Preference], original: str, text: str
+) -> Mapping[str, object]:
+    names = {"first": "original", "second": "text", "neither": "neither"}
+    try:
+        return {PREFERRED: names[prefers(original, text)]}
+    except ModelProviderError:
+        return {}
 
 
 def play(games: Games) -> Results:

@@ -94,10 +94,10 @@ def _draw_policies(axes: Any, scores: Sequence[Score]) -> None:
 def _expected(world: BinaryWorld, steps: int) -> float:
     if world.accuracy is None:
         return naive(world.start, world.repair, world.harm, steps)
-    return gated(world.start, world.repair, world.harm, world.accuracy, world.votes, steps)
+    return gated(world.start, world.repair, world.harm, world.accuracy, steps)
 
 
 def _name(world: BinaryWorld) -> str:
     if world.accuracy is None:
         return "naive"
-    return f"gated, J = {world.accuracy:g}, {world.votes} vote{'s' * (world.votes > 1)}"
+    return f"gated, J = {world.accuracy:g}"

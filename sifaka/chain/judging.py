@@ -11,90 +11,6 @@ from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models.prompt import Prompt, frame, original_of, with_original
 from sifaka.record.thought import Thought
 
-LONGEST = 3
-"""Repeats at most, for each by which one text has to lead."""
-
-
-class Votes(Frozen):
-    """The outcome of the repeats of a comparison."""
-
-    candidate: int = 0
-    champion: int = 0
-    undecided: int = 0
-    """Repeats whose two orders disagree, see no difference, or got no answer."""
-    unanswered: int = 0
-    """Those of `undecided` that got no answer in at least one order."""
-    broke_off: str | None = None
-    """The reason that further repeats were not made, although the outcome is not clear."""
-
-    @property
-    def repeats(self) -> int:
-        """The number of comparisons of the two."""
-        return self.candidate + self.champion + self.undecided
-
-    @property
-    def lead(self) -> int:
-        """Repeats that prefer the candidate, less those that prefer the champion."""
-        return self.candidate - self.champion
-
-    def __add__(self, other: "Votes") -> "Votes":
-        return Votes(
-            candidate=self.candidate + other.candidate,
-            champion=self.champion + other.champion,
-            undecided=self.undecided + other.undecided,
-            unanswered=self.unanswered + other.unanswered,
-        )
-
-
-class VoteRule(Protocol):
-    """Says how many repeats a comparison still needs."""
-
-    def missing(self, votes: Votes) -> int:
-        """The repeats to make next, at the same time; 0 when the outcome is clear."""
-        ...
-
-
-class Majority(Frozen):
-    """The candidate needs more than half of the repeats; none is made that cannot change that.
-
-    Curtailed sampling (Wald 1947, Sequential Analysis): the decision is that of all repeats.
-    """
-
-    repeats: int
-
-    def missing(self, votes: Votes) -> int:
-        """See `VoteRule`."""
-        needed = self.repeats // 2 + 1 - votes.candidate
-        left = self.repeats - votes.repeats
-        return needed if 0 < needed <= left else 0
-
-
-class Lead(Frozen):
-    """One text has to lead by so many repeats, and at most `LONGEST` times as many are made.
-
-    Wald's sequential probability ratio test (1945, doi 10.1214/aoms/1177731118) of "a decisive
-    repeat is right with probability J" against 1 - J: each decisive repeat multiplies the odds by
-    J / (1 - J) or divides them by it, so the odds depend on the lead alone, and a lead of k leaves
-    a risk of at most `1 / (1 + (J / (1 - J))^k)`.
-    """
-
-    by: int
-    in_doubt: bool = False
-    """True when the candidate wins without a clear lead; else the champion does."""
-
-    def accepts(self, votes: Votes) -> bool:
-        """True when the candidate wins."""
-        return votes.lead > -self.by if self.in_doubt else votes.lead >= self.by
-
-    def missing(self, votes: Votes) -> int:
-        """See `VoteRule`. As many as a clear lead needs at least, so none is made in vain."""
-        left = LONGEST * self.by - votes.repeats
-        needed = self.by - abs(votes.lead)
-        against = votes.lead if self.in_doubt else -votes.lead
-        hopeless = left < self.by + against  # the side that has to show its lead cannot any more
-        return 0 if hopeless or needed <= 0 else min(needed, left)
-
-
 Preference = Literal["first", "second", "neither"]
 
 PROMPT = Prompt(
@@ -170,55 +86,49 @@ class ModelJudge:
         return comparison.better
 
 
+class Comparison(Frozen):
+    """The outcome of the two orders of a comparison."""
+
+    preferred: Literal["candidate", "champion"] | None = None
+    """None where the orders disagree, or see no difference."""
+    broke_off: str | None = None
+    """The reason why there is no outcome."""
+
+
 async def compare_in_both_orders(
-    judge: Judge, candidate: Thought, champion: Thought, rule: VoteRule
-) -> Votes:
-    """Compare two versions as often as the rule asks for, each time in both orders.
+    judge: Judge, candidate: Thought, champion: Thought, known: Preference | None = None
+) -> Comparison:
+    """Compare two versions in both orders: a judge that likes a place has no vote.
 
-    A repeat counts only when its two orders agree: a judge that likes what stands first
-    (Wang et al. 2023, arXiv 2305.17926) has no vote. Two model calls for each repeat; those that
-    the rule asks for together are made at once. Without room for them, and when none of them gets
-    an answer, the comparison breaks off, and the votes say why.
-    """
-    votes = Votes()
-    while count := rule.missing(votes):
-        try:
-            more = await _repeats(judge, candidate, champion, votes.repeats, count)
-        except BudgetExceeded as error:
-            reason = f"the budget of {error.limit} is spent"
-            return votes.model_copy(update={"broke_off": reason})
-        votes += more
-        if more.unanswered == count and rule.missing(votes):
-            return votes.model_copy(update={"broke_off": "the judge gave no answer"})
-    return votes
+    The candidate is preferred where both orders prefer it (Wang et al. 2023, arXiv 2305.17926), the
+    champion where one does and the other does not contradict. Each order is one model call; both
+    are made at once.
 
-
-async def _repeats(
-    judge: Judge, candidate: Thought, champion: Thought, first: int, count: int
-) -> Votes:
-    """So many repeats at once, numbered from `first`.
-
-    Raises:
-        BudgetExceeded: There is no room for all of the calls; none was made.
+    Args:
+        judge: Compares.
+        candidate: The version that may take the other's place.
+        champion: The version that stands.
+        known: The answer with the champion first, where somebody has given it already.
     """
 
-    async def ask(one: Thought, other: Thought) -> Preference | None:
+    async def ask(first: Thought, second: Thought) -> Preference | None:
         try:
-            return await judge.compare(one, other)
+            return await judge.compare(first, second)
         except (ModelProviderError, BudgetExceeded):
-            return None  # the other answers are paid for
+            return None  # the other answer is paid for
 
-    orders = (
-        ("candidate first", partial(ask, candidate, champion)),
-        ("champion first", partial(ask, champion, candidate)),
-    )
-    answers = await fan_out(
-        {f"{name} {first + n}": order for n in range(count) for name, order in orders}
-    )
-    pairs = list(zip(answers[::2], answers[1::2], strict=True))
-    return Votes(
-        candidate=pairs.count(("first", "second")),
-        champion=pairs.count(("second", "first")),
-        undecided=sum(pair not in {("first", "second"), ("second", "first")} for pair in pairs),
-        unanswered=sum(None in pair for pair in pairs),
-    )
+    orders = {"candidate first": partial(ask, candidate, champion)}
+    if known is None:
+        orders["champion first"] = partial(ask, champion, candidate)
+    try:
+        answers = await fan_out(orders)
+    except BudgetExceeded as error:
+        return Comparison(broke_off=f"the budget of {error.limit} is spent")
+    one, other = (*answers, known)[:2]
+    if one is None or other is None:
+        return Comparison(broke_off="the judge gave no answer")
+    if (one, other) == ("first", "second"):
+        return Comparison(preferred="candidate")
+    if one != "first" and other != "second" and (one, other) != ("neither", "neither"):
+        return Comparison(preferred="champion")
+    return Comparison()

@@ -1,13 +1,16 @@
 """The look back: the best version against the input, once more, at the end of a run.
 
 Each step of a long way may be a small loss that critics or a judge took for a gain; the comparison
-of the two ends sees the sum. The input means the editor's version of it where there is one: its
-edits are certain one by one.
+of the two ends sees the sum. Where a review has compared them already, with the input first, only
+the other order is asked, and only where its answer can change what stands. The input means the
+editor's version of it where there is one: its edits are certain one by one.
 """
+
+from collections.abc import Mapping
 
 from sifaka.calls.journal import scope
 from sifaka.chain.checks import Check
-from sifaka.chain.judging import Judge, Lead, compare_in_both_orders
+from sifaka.chain.judging import Judge, Preference, compare_in_both_orders
 from sifaka.chain.policies import counted
 from sifaka.chain.recovery import place
 from sifaka.chain.selection import RULES, first_difference
@@ -20,18 +23,21 @@ from sifaka.record.thought import EDITOR, Thought
 
 _WHAT = "no worse than the input"
 _CALLED = {"text": "it", "original": "the input", "neither": "neither"}
+_ANSWERS: Mapping[str, Preference] = {"original": "first", "text": "second", "neither": "neither"}
 
 
 def needs_look_back(run: Run) -> bool:
     """True when a version that only opinions may have preferred stands in place of the input.
 
-    The caller's own version is not looked back from: the caller has judged it.
+    The caller's own version is not looked back from: the caller has judged it. Nor is one that a
+    review prefers and that stands in doubt: no answer could change that.
     """
     champion, base = run.champion, _base(run)
-    if champion is None or base is None or champion.id == base.id:
+    if not run.config.look_back or champion is None or base is None or champion.id == base.id:
         return False
-    by_caller = champion.author == CALLER or run.is_declined(champion)
-    return bool(run.config.look_back) and not by_caller and champion.id != run.thoughts[0].id
+    if champion.author == CALLER or run.is_declined(champion) or champion.id == run.thoughts[0].id:
+        return False
+    return _known(run, champion) != "second" or not _wins_in_doubt(run, champion, base)
 
 
 async def look_back(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
@@ -62,25 +68,22 @@ def unchecked(run: Run, status: RunStatus, reason: StopReason) -> Anchored:
 def reserved_calls(run: Run) -> tuple[int, int]:
     """The judge's calls that each further version needs, and those needed once.
 
-    There must be room for the look back, as far as a clear outcome needs it, before a second
-    version is written. A budget too small for that still buys one version.
+    There must be room for the look back before a second version is written. A budget too small for
+    that still buys one version.
     """
     config = run.config
-    comparison = 2 * config.judge_repeats if config.policy == "judged" else 0
-    return comparison, 2 * (config.look_back or 0) if attempts(run) else 0
+    return 2 * (config.policy == "judged"), 2 * bool(config.look_back and attempts(run))
 
 
 def look_back_check(run: Run) -> tuple[Check, ...]:
     """The look back among the checks of a finished run's text; none where none was needed."""
     if not run.finished:
         return ()
-    if not run.config.look_back:
-        return _compared_by_critics(run)
     if (ending := run.ending) is not None:
         return (Check(what=_WHAT, done=ending.settled, reason=ending.decision.reason),)
-    if not needs_look_back(run):
-        return ()
-    return (Check(what=_WHAT, done=False, reason="the run ended before the comparison"),)
+    if needs_look_back(run):
+        return (Check(what=_WHAT, done=False, reason="the run ended before the comparison"),)
+    return _compared_by_critics(run)
 
 
 def _compared_by_critics(run: Run) -> tuple[Check, ...]:
@@ -97,18 +100,26 @@ async def _judged(
     run: Run, judge: Judge, champion: Thought, base: Thought
 ) -> tuple[Decision, bool]:
     """The judge's decision, and False when the comparison broke off."""
-    rule = Lead(by=run.config.look_back or 1, in_doubt=_wins_in_doubt(run, champion, base))
-    votes = await compare_in_both_orders(judge, champion, base, rule)
-    unclear = abs(votes.lead) < rule.by
+    found = await compare_in_both_orders(judge, champion, base, _known(run, champion))
+    unclear = found.preferred is None and not found.broke_off
+    in_doubt = bool(found.broke_off) or _wins_in_doubt(run, champion, base)
     decision = Decision(
-        accepted=bool(votes.broke_off) or rule.accepts(votes),
+        accepted=found.preferred == "candidate" or (in_doubt and found.preferred is None),
         by="judge",
         over=base.iteration,
-        votes=counted(votes) if votes.repeats else None,
-        clear=not unclear and not votes.broke_off,
-        note=votes.broke_off or "",
+        votes=None if found.broke_off else counted(found),
+        clear=not unclear,
+        note=found.broke_off or "",
     )
-    return decision, not votes.broke_off
+    return decision, not found.broke_off
+
+
+def _known(run: Run, champion: Thought) -> Preference | None:
+    """The answer of a review that compared the version with the input, which stood first."""
+    if run.config.look_back != 1:
+        return None
+    said = [f.details[PREFERRED] for f in champion.critic_feedback if PREFERRED in f.details]
+    return _ANSWERS[str(said[0])] if said else None
 
 
 def _wins_in_doubt(run: Run, champion: Thought, base: Thought) -> bool:

@@ -1,7 +1,7 @@
 """The options of a chain, as programs give them."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.host import Host
@@ -41,18 +41,17 @@ class TaskOptions(TypedDict, total=False):
     best, `last` keeps the last."""
     width: int | None
     """Versions written at a time with `best_of_n` or `judged`; when None 3 and 1."""
-    judge_repeats: int | None
-    """Comparisons of two versions with `judged`, each in both orders."""
-    look_back: int | Literal["effort"] | None
-    """The comparisons by which a judge must prefer the best version to the input at the end, else
-    the input stands; at most three times as many are made. 0 asks no judge; by the effort when left
-    out."""
+    look_back: int | None
+    """The comparison of the best version with the input at the end: 2 asks a judge in both orders,
+    1 takes the answer of a review that has compared them for one of the two, 0 asks nobody; by the
+    effort when None."""
     max_edit_ratio: float | None
     """The largest share of the original's words that may be changed."""
     protect: bool
     """True when code, numbers, quotes, links and names must survive where there is no task."""
     patience: int | None
-    """Rounds in a row without gain after which a model is not asked again; 2 when left out."""
+    """Rounds in a row that lose by opinion after which a model is not asked again; 1 when left
+    out."""
     critic_deadline: float | None
     """Seconds after which a critic that has not answered abstains."""
     budget: Budget | None

@@ -1,7 +1,7 @@
 """The selection policies: which version becomes the champion, and why the others do not."""
 
 from sifaka.calls.journal import scope
-from sifaka.chain.judging import Judge, Majority, Votes, compare_in_both_orders
+from sifaka.chain.judging import Comparison, Judge, compare_in_both_orders
 from sifaka.chain.recovery import place
 from sifaka.chain.selection import COUNTED, REQUIRED, RULES, compare, first_difference
 from sifaka.chain.stop_rules import twin
@@ -81,8 +81,8 @@ async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
     """The decisions on the versions of a run that are not compared yet, for the policy `judged`.
 
     What validators measure decides first, without a model call. Otherwise the judge compares each
-    version with the champion that the one before has left, in both orders, and the champion stays
-    unless more than half of the repeats prefer the version.
+    version with the champion that the one before has left, and the champion stays unless the
+    version is preferred in both orders.
     """
     taken: list[Decided] = []
     for candidate in run.undecided:
@@ -102,26 +102,27 @@ async def _dueled(run: Run, judge: Judge, candidate: Thought) -> Decision:
 
 
 async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
-    config = run.config
     with scope(f"{place(run, candidate.iteration)}/judge"):
-        votes = await compare_in_both_orders(
-            judge, candidate, champion, Majority(repeats=config.judge_repeats)
-        )
-    if votes.broke_off:
-        return Decision(accepted=False, by="judge", over=champion.iteration, note=votes.broke_off)
-    if run.handed_over and candidate.author == CALLER and votes.undecided == votes.repeats:
+        found = await compare_in_both_orders(judge, candidate, champion)
+    if run.handed_over and candidate.author == CALLER and found.preferred is None:
         return Decision(accepted=True, by="caller", over=champion.iteration)
+    if found.broke_off:
+        return Decision(accepted=False, by="judge", over=champion.iteration, note=found.broke_off)
     return Decision(
-        accepted=votes.candidate * 2 > config.judge_repeats,
+        accepted=found.preferred == "candidate",
         by="judge",
         over=champion.iteration,
-        votes=counted(votes),
+        votes=counted(found),
     )
 
 
-def counted(votes: Votes) -> Count:
-    """The votes as they are put on record."""
-    return Count(candidate=votes.candidate, champion=votes.champion, repeats=votes.repeats)
+def counted(found: Comparison) -> Count:
+    """A comparison as it is put on record."""
+    return Count(
+        candidate=int(found.preferred == "candidate"),
+        champion=int(found.preferred == "champion"),
+        repeats=1,
+    )
 
 
 def _settled(run: Run, candidate: Thought) -> Decision | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from sifaka.record.entries import LOOK_BACK, Policy
+from sifaka.record.entries import Policy
 
 Effort = Literal["quick", "standard", "thorough"]
 
@@ -15,7 +15,7 @@ class Preset:
     """The settings of an effort; explicit ones win.
 
     With C calls of critics for a version, K rounds cost at most `C + K * width * (1 + C)` model
-    calls. The look back at the end adds 2 to 6 for each comparison by which one text has to lead.
+    calls. The look back at the end adds 1 or 2.
     """
 
     max_iterations: int
@@ -24,8 +24,7 @@ class Preset:
     """The policy where there is a model to ask; without one it is `best`."""
     width: int = 1
     """Versions written at a time, with that policy."""
-    judge_repeats: int = 1
-    look_back: int | None = None
+    look_back: int = 0
     """See `ChainConfig.look_back`."""
     own_review: bool = False
     """See `ChainConfig.own_review`."""
@@ -34,13 +33,12 @@ class Preset:
 PRESETS: Mapping[Effort, Preset] = MappingProxyType(
     {
         "quick": Preset(max_iterations=1),
-        "standard": Preset(max_iterations=3, look_back=LOOK_BACK, own_review=True),
+        "standard": Preset(max_iterations=2, look_back=1, own_review=True),
         "thorough": Preset(
-            max_iterations=5,
+            max_iterations=3,
             policy="best_of_n",
             width=3,
-            judge_repeats=3,
-            look_back=3,
+            look_back=2,
             own_review=True,
         ),
     }

@@ -136,6 +136,13 @@ def first_difference(
     return next((d for c in criteria if (d := _decide(c, candidate, champion))), None)
 
 
+def is_measured(decision: Decision) -> bool:
+    """True when rules, the form of the answer or open differences decided, and no opinion."""
+    measure = decision.measure
+    measured = measure is not None and any(each.what == measure.criterion for each in RULES)
+    return measured or decision.by in {"differences", "size", "unfit"}
+
+
 def compare(
     candidate: Thought,
     champion: Thought,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,7 +15,7 @@ from sifaka.chain.writers import asks_a_provider, model_name
 from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, Model
-from sifaka.record.entries import LOOK_BACK, ChainConfig, Facts, Fixes, Policy, Started
+from sifaka.record.entries import ChainConfig, Facts, Fixes, Policy, Started
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Budget
@@ -52,11 +52,10 @@ class ChainSettings:
     max_iterations: int | None = None
     policy: Policy | None = None
     width: int | None = None
-    judge_repeats: int | None = None
-    look_back: int | Literal["effort"] | None = "effort"
+    look_back: int | None = None
     max_edit_ratio: float | None = None
     protect: bool = True
-    patience: int | None = 2
+    patience: int | None = 1
     critic_deadline: float | None = None
     budget: Budget = _NO_LIMIT
     judge_model: Any = None
@@ -112,10 +111,9 @@ class ChainSettings:
         usual = meant.policy if by_effort else "best"
         policy = usual if self.policy is None else self.policy
         width = meant.width if by_effort else _WIDTH if policy == "best_of_n" else 1
-        repeats = meant.judge_repeats
-        look_back = None if self.look_back == "effort" else self.look_back
-        if self.look_back == "effort" and policy != "last" and has_judge:
-            look_back = meant.look_back or (LOOK_BACK if policy == "judged" else None)
+        look_back = self.look_back
+        if look_back is None and has_judge:
+            look_back = 0 if policy == "last" else meant.look_back
         if not has_judge and (policy == "judged" or look_back):
             needs, instead = "the look back", "leave look_back out"
             if policy == "judged":
@@ -134,7 +132,6 @@ class ChainSettings:
             ),
             policy=policy,
             width=width if self.width is None else self.width,
-            judge_repeats=repeats if self.judge_repeats is None else self.judge_repeats,
             look_back=look_back,
             max_edit_ratio=self.max_edit_ratio,
             protect=self.protect,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sifaka.chain.selection import is_measured
 from sifaka.models import AUTO, CALLER
 from sifaka.record.declines import still_open
 from sifaka.record.entries import StopReason
@@ -138,9 +139,15 @@ def no_more_attempts(run: Run) -> StopReason | None:
     if patience is None:
         return None
     recent = _last_rounds(run, patience)
-    gained = any(run.decisions[thought.id].accepted for part in recent for thought in part)
+    lost = [all(_lost_for_good(run, thought) for thought in part) for part in recent]
     repeated = recent and all(twin(run, t.text, before=t) is not None for t in recent[0])
-    return "stalled" if repeated or (len(recent) == patience and not gained) else None
+    return "stalled" if repeated or lost == [True] * patience else None
+
+
+def _lost_for_good(run: Run, thought: Thought) -> bool:
+    """True when the version lost by opinion; what is measured its writer is told, to mend it."""
+    decision = run.decisions[thought.id]
+    return thought.passed and not decision.accepted and not is_measured(decision)
 
 
 def twin(run: Run, text: str, *, before: Thought | None = None) -> Thought | None:

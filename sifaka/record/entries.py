@@ -57,15 +57,18 @@ def stricter(one: Facts, other: Facts) -> Facts:
     return one if order.index(one) >= order.index(other) else other
 
 
-LOOK_BACK = 2
-"""The usual value of `ChainConfig.look_back`."""
 INTERRUPTED = "interrupted"
 """The code of a run that has stopped only because its process was told to end."""
 FINAL: frozenset[RunStatus] = frozenset({"done", "cancelled", "failed"})
 
 
 class ChainConfig(Frozen):
-    """The configuration of a run, as data: another process builds the same chain from it."""
+    """The configuration of a run, as data: another process builds the same chain from it.
+
+    What only an older form had is left out when it is read.
+    """
+
+    model_config = ConfigDict(extra="ignore")
 
     model: str = "auto"
     validators: tuple[FrozenJson, ...] = ()
@@ -74,14 +77,13 @@ class ChainConfig(Frozen):
     policy: Policy = "best"
     width: int = Field(default=1, ge=1, le=16)
     """Versions written at the same time, of which the best goes on (`best_of_n`, `judged`)."""
-    judge_repeats: int = Field(default=1, ge=1, le=9)
-    """Times that judges compare two versions, each time in both orders (policy `judged`)."""
     max_edit_ratio: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """The largest share of the original's words that may be changed; None means any."""
     protect: bool = True
     """True when code, numbers, quotes, links and names must survive in a run without a task."""
-    patience: int | None = Field(default=2, ge=1)
-    """Rounds without any gain after which a model is not asked again; None means no limit."""
+    patience: int | None = Field(default=1, ge=1)
+    """Rounds in a row of which all versions lose by opinion, after which a model is not asked
+    again; None means no limit. What is measured its writer is told, and may mend."""
     critic_deadline: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Seconds after which a critic that has not answered abstains."""
     max_iterations: int = Field(default=3, ge=0)
@@ -106,13 +108,14 @@ class ChainConfig(Frozen):
     own_review: bool = False
     """True when the caller reads its first version once more, by a sheet, after it was taken."""
     look_back: int | None = Field(default=None, ge=0, le=9)
-    """The comparisons by which judges must prefer the best version to the input at the end; 0 means
-    that they are not asked; None in records of an older form."""
+    """The orders in which the best version is compared with the input at the end, 0 to 2, of which
+    a review may have given one; None where there is no judge. Records of an older form have the
+    lead that was needed."""
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
-        usual = {"fixes": "auto", "format": None, "facts": "ask", "look_back": LOOK_BACK}
+        usual = {"fixes": "auto", "format": None, "facts": "ask", "look_back": 1}
         left_out = {name for name in usual if getattr(self, name) in {None, usual[name]}}
         told = self.model_dump(mode="json", exclude=left_out)
         if self.inquiry is not None and not self.inquiry.sources:

@@ -48,7 +48,7 @@ def test_the_naive_loop_moves_by_the_drift_of_each_step() -> None:
 
 
 def test_a_satisfied_critic_ends_the_run() -> None:
-    world = replace(BASE, drift=2.0, spread=0.0, critic_noise=0.0)
+    world = replace(CLEAR, drift=2.0, spread=0.0, threshold=BASE.threshold)
 
     assert set(results(world, policy="best", max_iterations=4).iterations) == {1}
 
@@ -86,15 +86,14 @@ def test_a_policy_costs_what_it_says(policy: Policy) -> None:
         assert set(found.calls) == {policy.once + policy.a_step * steps}
 
 
-@pytest.mark.parametrize(("lead", "most"), [(1, 3), (2, 6), (3, 9)])
-def test_a_look_back_costs_as_many_comparisons_as_a_clear_lead_needs(lead: int, most: int) -> None:
-    better = replace(CLEAR, drift=1.0, spread=0.0)
-    settings: dict[str, Any] = {"policy": "best", "max_iterations": 2, "look_back": lead}
-    assert set(results(better, **settings).calls) == {1 + 2 * 2 + 2 * lead}
-
-    found = results(replace(better, judge_noise=5.0), **settings)
-    assert min(found.calls) == 1 + 2 * 2 + 2 * lead
-    assert max(found.calls) <= 1 + 2 * 2 + 2 * most
+@pytest.mark.parametrize(("same_errors", "orders"), [(0.0, 1), (None, 2)])
+def test_a_look_back_costs_the_orders_that_nobody_has_answered(
+    same_errors: float | None, orders: int
+) -> None:
+    world = replace(CLEAR, drift=1.0, spread=0.0, same_errors=same_errors)
+    settings: dict[str, Any] = {"policy": "best", "max_iterations": 2}
+    assert set(results(world, **settings, look_back=1).calls) == {1 + 2 * 2 + orders}
+    assert set(results(world, **settings, look_back=2).calls) == {1 + 2 * 2 + 2}
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_the_document_has_a_place_for_each_table() -> None:
 
 def test_the_same_figures_give_the_same_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    world = BinaryWorld(start=0.5, repair=0.3, harm=0.1, accuracy=0.7, votes=3, steps=1)
+    world = BinaryWorld(start=0.5, repair=0.3, harm=0.1, accuracy=0.7, steps=1)
     mean = Mean(blocks=(0.6,))
     cell = Cell(world=world, steps=1, looked_back=False, measured=mean, expected=0.6)
     files = (tmp_path / "one.svg", tmp_path / "two.svg")
@@ -73,7 +73,7 @@ def test_the_same_figures_give_the_same_picture(tmp_path: Path) -> None:
         draw([cell], [], file)
 
     assert files[0].read_bytes() == files[1].read_bytes()
-    assert "gated, J = 0.7, 3 votes" in files[0].read_text("utf-8")
+    assert "gated, J = 0.7" in files[0].read_text("utf-8")
 
 
 def command(*options: str) -> "subprocess.CompletedProcess[str]":
@@ -93,10 +93,3 @@ def test_a_cell_that_is_off_fails_the_command() -> None:
     assert done.returncode == 1
     assert "OFF" in done.stdout
     assert "cells of the binary world are off" in done.stderr
-
-
-def test_an_even_number_of_votes_is_refused() -> None:
-    done = command("--votes", "2")
-
-    assert done.returncode == 2
-    assert "votes are odd" in done.stderr

@@ -121,7 +121,6 @@ def _chain(dice: random.Random, provider: Provider) -> Chain:
         validators=[{"type": "length", "max_words": 5}] if dice.random() < 0.2 else [],
         policy=policy,
         width=dice.randint(1, 4) if policy == "best_of_n" else None,
-        judge_repeats=dice.randint(1, 2),
         max_iterations=dice.choice((0, 0, 1, 1, 1, 1, 1, 2)),
         critic_deadline=DEADLINE if provider.hanging else None,
         budget=Budget(max_calls=min(dice.randint(0, 30), dice.randint(0, 30))),

@@ -76,7 +76,6 @@ def test_a_budget_inside_other_data_is_refused_with_its_place_there() -> None:
         {"max_iterations": -1},
         {"width": 0},
         {"width": 0} | JUDGED,
-        {"judge_repeats": 0} | JUDGED,
         {"policy": ""},
     ],
 )
@@ -118,24 +117,20 @@ def test_a_chain_of_plain_data_is_built_from_its_record() -> None:
 def test_an_effort_means_for_another_model_what_it_means_for_that_model() -> None:
     chain = Chain(effort="thorough").with_model("test")
     assert chain.config == Chain(effort="thorough", model="test").config
-    assert (chain.config.policy, chain.config.width, chain.config.look_back) == ("best_of_n", 3, 3)
+    assert (chain.config.policy, chain.config.width, chain.config.look_back) == ("best_of_n", 3, 2)
     assert chain.settings.effort == "thorough"
 
 
 def test_explicit_settings_win_over_the_effort_with_another_model_too() -> None:
-    explicit: dict[str, Any] = {"max_iterations": 0, "judge_repeats": 1, "policy": "judged"}
+    explicit: dict[str, Any] = {"max_iterations": 0, "policy": "judged"}
     chain = Chain(effort="thorough", model="test", width=2, **explicit).with_model("test:test")
-    assert (chain.config.width, chain.config.judge_repeats, chain.config.max_iterations) == (
-        2,
-        1,
-        0,
-    )
+    assert (chain.config.width, chain.config.max_iterations) == (2, 0)
 
 
 def test_a_chain_that_was_judged_by_its_effort_can_get_a_model_that_cannot_judge() -> None:
     chain = Chain(effort="thorough", model="test").with_model("editor")
     assert chain.config == Chain(effort="thorough", model="editor").config
-    assert (chain.config.policy, chain.config.width, chain.config.max_iterations) == ("best", 1, 5)
+    assert (chain.config.policy, chain.config.width, chain.config.max_iterations) == ("best", 1, 3)
     assert chain.config.look_back is None
 
 

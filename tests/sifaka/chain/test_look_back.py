@@ -11,6 +11,8 @@ from sifaka import Budget, Chain, LintCritic, RunResult
 from sifaka.chain.checks import Check
 from sifaka.chain.judging import Preference
 from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.record.results import PREFERRED, CriticFeedback, Preferred
+from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
 from tests.sifaka.chain.test_long_documents import Killing
@@ -68,11 +70,11 @@ async def test_a_version_that_the_judge_prefers_clearly_stands() -> None:
     judge = Answers(new)
     result = await looked_back(judge)
     assert (result.text, result.stop_reason) == (BETTER, "passed")
-    assert len(judge.pairs) == 4, "a lead of two, each in both orders"
+    assert len(judge.pairs) == 2, "both orders"
     assert check(result) == Check(
         what="no worse than the input",
         done=True,
-        reason="preferred in 2 of 2 comparisons in both orders, version 0 in 0",
+        reason="preferred in 1 of 1 comparisons in both orders, version 0 in 0",
     )
 
 
@@ -80,11 +82,11 @@ async def test_a_judge_that_prefers_the_input_brings_it_back() -> None:
     judge = Answers(old)
     result = await looked_back(judge)
     assert (result.text, result.changed, result.stop_reason) == (INPUT, False, "stalled")
-    assert len(judge.pairs) == 4
+    assert len(judge.pairs) == 2
     found = check(result)
     assert found is not None
     assert found.done
-    assert "preferred in 0 of 2 comparisons in both orders, version 0 in 2" in (found.reason or "")
+    assert "preferred in 0 of 1 comparisons in both orders, version 0 in 1" in (found.reason or "")
 
 
 @pytest.mark.parametrize("answer", ["first", "second", "neither"])
@@ -92,16 +94,54 @@ async def test_a_judge_that_always_says_the_same_changes_nothing(answer: Prefere
     judge = Answers(always(answer))
     result = await looked_back(judge)
     assert result.text == INPUT
-    assert len(judge.pairs) == 2 * 6
+    assert len(judge.pairs) == 2, "what was asked once is not asked again"
     found = check(result)
     assert found is not None
     assert (found.reason or "").endswith("not clear, and what is in doubt stays")
 
 
-async def test_after_one_vote_each_the_next_two_decide() -> None:
-    judge = Answers(new, old, new)
-    assert (await looked_back(judge)).text == BETTER
-    assert len(judge.pairs) == 2 * 4
+class Comparing(ScriptedCritic):
+    """A critic that is content, and compares a version with the input in the same answer."""
+
+    def __init__(self, better: Preferred) -> None:
+        super().__init__(objects_to=lambda text: "new" not in text)
+        self.better = better
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        feedback = await super().critique(thought)
+        return feedback.model_copy(update={"details": {PREFERRED: self.better}})
+
+
+@pytest.mark.parametrize(
+    ("review", "prefers", "prompt", "text", "asked"),
+    [
+        ("text", new, "", BETTER, 1),
+        ("text", old, "", INPUT, 1),
+        ("text", always("neither"), "", INPUT, 1),
+        ("text", old, "Say that it is new.", BETTER, 0),
+        ("neither", new, "Say that it is new.", BETTER, 1),
+        ("neither", old, "Say that it is new.", INPUT, 1),
+        ("neither", always("neither"), "Say that it is new.", BETTER, 1),
+        ("original", old, "Say that it is new.", INPUT, 0),
+    ],
+)
+async def test_after_a_review_that_compares_only_the_other_order_is_asked(
+    review: Preferred, prefers: Prefers, prompt: str, text: str, asked: int
+) -> None:
+    judge = Answers(prefers)
+    result = await looked_back(judge, prompt, critics=[Comparing(review)])
+    assert result.text == text
+    assert judge.pairs == [(BETTER, INPUT)] * asked, "the input stood first in the review"
+    assert check(result) is not None or review == "original"
+
+
+async def test_a_thorough_comparison_does_not_count_the_review() -> None:
+    judge = Answers(new)
+    result = await looked_back(judge, critics=[Comparing("text")], look_back=2)
+    assert (result.text, sorted(judge.pairs)) == (
+        BETTER,
+        sorted([(BETTER, INPUT), (INPUT, BETTER)]),
+    )
 
 
 @pytest.mark.parametrize(("prefers", "text"), [(always("first"), BETTER), (old, INPUT)])
@@ -173,7 +213,7 @@ async def test_a_judge_without_an_answer_leaves_the_best_and_the_result_says_so(
     judge = Down()
     result = await looked_back(new, judge_model=judge)
     assert (result.text, result.status) == (BETTER, "done")
-    assert judge.asked == 4, "one that is down is not asked on and on"
+    assert judge.asked == 2, "one that is down is not asked on and on"
     assert check(result) == Check(
         what="no worse than the input",
         done=False,
@@ -214,15 +254,15 @@ def asking(provider: Provider, **settings: Any) -> Chain:
 @pytest.mark.parametrize(
     ("room", "asked", "broke_off"),
     [
-        (4, 0, "not compared with version 0: the budget of calls is spent"),
-        (5, 4, "not compared with version 0: the budget of calls is spent"),
-        (9, 8, None),
+        (1, 0, "not compared with version 0: the budget of calls is spent"),
+        (2, 0, "not compared with version 0: the budget of calls is spent"),
+        (3, 2, None),
     ],
 )
 async def test_a_budget_that_ends_it_leaves_the_best_and_the_result_says_so(
     room: int, asked: int, broke_off: str | None
 ) -> None:
-    provider = Provider(lambda n: "first" if n < 2 else "new")
+    provider = Provider(lambda _: "new")
     result = await asking(provider, budget=Budget(max_calls=room)).run(text=INPUT)
     assert (result.text, provider.judged) == (BETTER, asked)
     assert result.usage.model_calls <= room
@@ -234,8 +274,8 @@ async def test_a_budget_that_ends_it_leaves_the_best_and_the_result_says_so(
 
 async def test_a_second_version_is_written_only_when_the_look_back_can_be_paid() -> None:
     never = ScriptedCritic(objects_to=lambda _: True)
-    for calls, written in ((1, 1), (5, 1), (6, 2)):
-        chain = Chain(model=Provider(lambda _: "new").model, critics=[never])
+    for calls, written in ((1, 1), (3, 1), (4, 2)):
+        chain = Chain(model=Provider(lambda _: "new").model, critics=[never], patience=2)
         result = await chain.replace(budget=Budget(max_calls=calls)).run(text=INPUT)
         assert len(result.run.thoughts) == 1 + written, calls
 
@@ -252,10 +292,10 @@ async def test_a_run_that_is_looked_back_at_replays_exactly() -> None:
         assert replay.run.ending.decision == result.run.ending.decision
 
 
-@pytest.mark.parametrize("number", range(2, 2 + 8))
+@pytest.mark.parametrize("number", range(2, 2 + 2))
 async def test_a_run_killed_in_the_look_back_asks_no_question_twice(number: int) -> None:
     memory = MemoryStorage()
-    killed = Provider(lambda n: "first" if n < 2 else "new")
+    killed = Provider(lambda _: "new")
     with pytest.raises(BaseException) as raised:  # noqa: PT011 - looked at below
         await asking(killed, store=Killing(memory, number)).run(text=INPUT)
     assert "Killed" in repr(raised.value)
@@ -265,14 +305,14 @@ async def test_a_run_killed_in_the_look_back_asks_no_question_twice(number: int)
     after = Provider(lambda _: "new")
     result = await asking(after, store=memory).resume(summary.run_id)
     assert (result.text, result.stop_reason) == (BETTER, "passed")
-    assert len(result.run.calls) == kept + after.judged <= 1 + 8
+    assert len(result.run.calls) == kept + after.judged <= 1 + 2
     replay = await asking(after, store=memory).replay(summary.run_id)
     assert replay.exact, replay.differences
 
 
 async def test_a_configuration_without_the_choice_is_the_usual_one() -> None:
     usual = Chain(model="test").config
-    assert usual.look_back == 2
+    assert usual.look_back == 1
     assert usual.model_copy(update={"look_back": None}).fingerprint == usual.fingerprint
     assert Chain(model="test", look_back=0).config.fingerprint != usual.fingerprint
 
@@ -281,7 +321,7 @@ async def test_a_look_back_without_a_model_is_a_clear_error() -> None:
     assert Chain().config.look_back is None
     assert Chain(model=ScriptedModel(lines=[])).config.look_back is None
     with pytest.raises(ConfigurationError, match="look back needs a model"):
-        Chain(look_back=2)
+        Chain(look_back=1)
 
 
 async def test_a_run_that_fails_before_the_end_says_what_was_not_compared() -> None:

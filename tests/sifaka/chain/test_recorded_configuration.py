@@ -32,15 +32,15 @@ class Foreign:
 RECORDED: dict[str, tuple[dict[str, Any], str]] = {
     "nothing given": (
         {},
-        "77a190d9a0dfff8b2e1439ff622de4274d7f12e159e7d48e33a6e8691c010885",
+        "874e8375acdcd96ec036aa10d73ae102cf327da67e820c8b17062fff69251235",
     ),
     "the effort `thorough` of 0.1 with a model": (
-        {"model": "test", "max_iterations": 5, "policy": "judged", "width": 3, "judge_repeats": 3},
-        "77131d02bdc0182b6cc8cfeec77f4db0ed411ce098a5604b70f7fecaef8a7008",
+        {"model": "test", "max_iterations": 5, "policy": "judged", "width": 3},
+        "8a9576d7a15b82454ea7f4a5160f5686e9b3ef2a4ab255685cc0926d7f854c00",
     ),
     "an effort with a model": (
         {"effort": "thorough", "model": "test"},
-        "a3f8feebfa5e93e54820a7193ef225fadb7bbfa9c1018d44e4622afd1176ad11",
+        "f2d2dbf1bb148cb7873b0c6ed64a9621ac56ad8daf057de9e4b2875facf8b8c6",
     ),
     "specs": (
         {
@@ -58,7 +58,7 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
                 "evidence",
             ],
         },
-        "3753b428a7dcf0a57083a8909fb23242dedc8e61b81fcd9054ba8518f5156004",
+        "14a8ad956e303f62fc646533db3be28dfc57834a53de5e6a9c3e0df4e1bb753c",
     ),
     "objects": (
         {
@@ -73,7 +73,7 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
             ],
             "retrievers": [MockRetriever()],
         },
-        "a642e80ca0c285fa5478180b6dd604ab429fb2bfdcbd52c4f7797f23f35723bf",
+        "89d24d41d208ed5e73a7510e0dfecb21318e3f352f1aa9270bb93cc0c930d40f",
     ),
     "limits": (
         {
@@ -86,7 +86,7 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
             "max_edit_ratio": 0.5,
             "protect": False,
         },
-        "0790523d12145cf20ef3f92f8f0c9855d13048193bf5c07f801535788c8a5b73",
+        "883365585cef5be805a1d57834fc8e71ef061a0c1a9e43227b51844be9212086",
     ),
 }
 

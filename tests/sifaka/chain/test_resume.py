@@ -47,7 +47,7 @@ def by_the_champion(thought: Thought) -> str:
 
 def chain(store: ThoughtStore, model: ScriptedModel) -> Chain:
     critic = ScriptedCritic(objects_to=lambda text: len(text.split()) > 3)
-    return Chain(model=model, validators=RULES, critics=[critic], store=store)
+    return Chain(model=model, validators=RULES, critics=[critic], store=store, max_iterations=3)
 
 
 def model() -> ScriptedModel:
@@ -115,7 +115,9 @@ async def test_two_processes_do_not_both_work_on_a_run() -> None:
             return Generation(text="late")
 
     critic = ScriptedCritic(objects_to=lambda text: len(text.split()) > 3)
-    racing = Chain(model=Racing(), validators=RULES, critics=[critic], store=store)
+    racing = Chain(
+        model=Racing(), validators=RULES, critics=[critic], store=store, max_iterations=3
+    )
     result = await racing.run(text="a b c d e f g")
     assert result.text == "a b c", "the run that the rival finished is what comes back"
 
@@ -133,6 +135,8 @@ async def test_a_rival_that_is_still_at_work_is_reported() -> None:
             return Generation(text="late")
 
     critic = ScriptedCritic(objects_to=lambda text: len(text.split()) > 3)
-    racing = Chain(model=Racing(), validators=RULES, critics=[critic], store=store)
+    racing = Chain(
+        model=Racing(), validators=RULES, critics=[critic], store=store, max_iterations=3
+    )
     with pytest.raises(StorageError, match="being worked on elsewhere"):
         await racing.run(text="a b c d e f g")

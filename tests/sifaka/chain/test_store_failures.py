@@ -45,7 +45,7 @@ class Flaky(PassingStore):
 
 def chain(store: ThoughtStore) -> Chain:
     model = ScriptedModel(lines=["a b c", "a b", "a"])
-    return Chain(model=model, validators=RULES, critics=[], store=store)
+    return Chain(model=model, validators=RULES, critics=[], store=store, max_iterations=3)
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["lost", "kept although it failed"])

@@ -62,7 +62,7 @@ async def test_a_draft_that_can_be_mended_is_a_version_and_says_so() -> None:
 async def test_a_draft_that_cannot_is_turned_down_with_the_reason(policy: Policy) -> None:
     result = await run(echo, policy=policy)
     assert (result.text, result.status, result.passed) == (TEXT, "done", False)
-    assert result.stop_reason == "stalled"
+    assert result.stop_reason == "max_iterations"
     assert result.turned_down
     for thought in result.turned_down:
         assert result.run.decisions[thought.id].reason.startswith("refused: it ")
