@@ -159,7 +159,7 @@ class AgentModel(DirectModel):
         """The next version; see `Model`."""
         from pydantic_ai.usage import UsageLimits
 
-        prompt = writing_prompt(thought)
+        prompt = writing_prompt(thought, by_edits=False)
         with self._failures():
             # The limit of PydanticAI is per run and not atomic; the ledger does that work.
             result = await self._agent.run(

@@ -11,12 +11,14 @@ from anyio import to_thread
 
 from sifaka.calls.context import current_calls
 from sifaka.calls.failure_log import report_failure
-from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.models.draft import Source, Unfit, draft_of
 from sifaka.models.prompt import MARK, Prompt, frame, original_of, rules_of
 from sifaka.models.protocol import Generation, Model
+from sifaka.models.revising import EDIT, TURNED_DOWN, is_revised_by_edits, revised
 from sifaka.models.section import SECTION, section_note
 from sifaka.record.clustering import cluster
+from sifaka.record.provenance import CHANGES
 from sifaka.record.results import Issue
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Usage
@@ -27,8 +29,6 @@ MOST_ISSUES = 40
 """The most issues in a prompt."""
 MENDED = "mended"
 """The key in a version's metadata: the parts of the answer that were taken off, in words."""
-TURNED_DOWN = "turned down"
-"""That of the version that was written last and not taken, with the reasons, for a question."""
 REFUSED = "refused"
 """The key in a version's metadata: the reason why no text could be taken from the answer."""
 _REFUSED_ANSWER = "refused answer"
@@ -48,7 +48,7 @@ PROMPT = Prompt(
         "Keep facts, numbers, names, quotations, links, code, format and language, unless the task "
         "asks you to change them. Invent none.",
         "Answer with the complete text and nothing else: no preface, no comment, no marks, no code "
-        "fence around it.",
+        "fence around it. Where edits are asked for, answer with them in its place.",
     ),
     example="For example, the text `There plan has 3 steps.` with the feedback `'There': write "
     "'Their'` becomes `Their plan has 3 steps.`",
@@ -73,10 +73,14 @@ _AGAIN = (
 )
 
 
-def writing_prompt(thought: Thought) -> str:
+def writing_prompt(thought: Thought, *, by_edits: bool = True) -> str:
     """The prompt for the version after `thought`, or for the first one when it has no text.
 
     What all versions share comes first, so that providers can cache it.
+
+    Args:
+        thought: The version.
+        by_edits: False where the answer has a form of its own, in which there is no place for them.
     """
     parts = [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
     parts += [_documents(thought.pre_generation_context)] if thought.pre_generation_context else []
@@ -97,7 +101,7 @@ def writing_prompt(thought: Thought) -> str:
             told = cast("Mapping[str, str]", thought.metadata[TURNED_DOWN])
             parts += (frame("turned down", told["text"]), frame("reasons", told["reasons"]))
             wanted = _TURNED_DOWN
-        parts.append(f"{wanted} {_ALONE}")
+        parts.append(EDIT if by_edits and is_revised_by_edits(thought) else f"{wanted} {_ALONE}")
     if isinstance(refused := thought.metadata.get(_REFUSED_ANSWER), UnfitDraft):
         answer = MARK.sub("", refused.generation.text)
         parts.append(frame("your last answer", answer[:_SHOWN]))
@@ -182,6 +186,14 @@ async def _written(writer: Model, thought: Thought, shown: str = "") -> Generati
     generation = await writer.generate_with_thought(thought)
     if not current_calls().mends:
         return generation
+    if is_revised_by_edits(thought):
+        try:
+            revision = revised(thought, generation.text)
+        except ConfigurationError as error:
+            raise UnfitDraft(writer.name, generation, error.message) from error
+        if revision is not None:
+            changed = generation.model_copy(update={"text": revision.text})
+            return _noted(changed, CHANGES, revision.changes)
     source = replace(source_of(thought, generation.prompt_used or ""), shown=shown)
     reading = partial(draft_of, generation.text, source)
     try:

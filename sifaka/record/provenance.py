@@ -17,6 +17,8 @@ from sifaka.record.results import Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 
+CHANGES = "changes"
+"""The key in a version's metadata of the edits that its writer answered with, and why."""
 _NEAR = 2
 """Characters between a change and a hunk that are still the same place: the space of a word that
 was taken away may be the one before or the one after it."""
@@ -102,13 +104,14 @@ def step_diff(before: Thought, after: Thought, steps: Steps | None = None) -> tu
 def reasons_for(before: Thought, after: Thought) -> list[Issue]:
     """The issues that the changes from one version to the next answer.
 
-    They are the log of the editor, or what was found in the version before and is gone.
+    They are the log of its writer, or what was found in the version before and is gone.
     """
-    if after.author != EDITOR:
+    key = "edits" if after.author == EDITOR else CHANGES
+    logged = cast("Sequence[Mapping[str, Any]]", after.metadata.get(key, ()))
+    if not logged and after.author != EDITOR:
         left = {(issue.rule, issue.message, issue.quote) for issue in issues_of(after)}
         found = issues_of(before)
         return [each for each in found if (each.rule, each.message, each.quote) not in left]
-    logged = cast("Sequence[Mapping[str, Any]]", after.metadata.get("edits", ()))
     return [
         Issue.at(before.text, e["start"], e["start"] + len(e["before"]), e["message"])
         for e in logged

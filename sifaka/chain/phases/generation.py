@@ -20,16 +20,17 @@ from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.prompt import RULES, with_original
+from sifaka.models.revising import TURNED_DOWN, fixed
 from sifaka.models.sectioned import SectionedModel
 from sifaka.models.writing import (
     REFUSED,
-    TURNED_DOWN,
     UnfitDraft,
     broken,
     feedback_lines,
     written,
 )
 from sifaka.record.entries import Decided, Decision, Drafted, Entry
+from sifaka.record.provenance import CHANGES
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.text.input import check_text
@@ -122,6 +123,9 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
         base.model_copy(update={"lessons": _lessons(run), "metadata": MappingProxyType(metadata)}),
         run.original,
     )
+    if run.config.width == 1 and (fixes := fixed(asked)):
+        generation = Generation(text=fixes.text, metadata={CHANGES: fixes.changes})
+        return (_draft(run, base, generation, writer.name),)
     asked = shortened(run, asked)
     answers: Sequence[_Written] = ()
     with calls.monitor.measure("phase", "write"), calls.ledger.within_time():

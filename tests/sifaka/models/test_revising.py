@@ -1,0 +1,159 @@
+"""Versions that say what changes: a model's edits, and the fixes of a review."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from sifaka import Chain, RunResult
+from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.thought import Thought
+from sifaka.testing import ScriptedModel
+
+pytestmark = pytest.mark.anyio
+
+FILLER = "The parcel is kept at the desk for two weeks, and then it goes back to the shop. " * 5
+TEXT = f"Dear reader, there plan has three steps.\n\n{FILLER}\n\nKind regards, the the team."
+BETTER = TEXT.replace("there plan", "their plan").replace("the the team", "the team")
+EDITS = {
+    "edits": [
+        {"find": "there plan", "replace": "their plan", "why": "a possessive"},
+        {"find": "the the team", "replace": "the team"},
+    ]
+}
+
+
+@dataclass(kw_only=True)
+class Reviewer:
+    """A critic that reports these words, with these fixes, while they stand in the text."""
+
+    fixes: Mapping[str, str | None]
+    suggestions: tuple[str, ...] = ()
+    name: str = "reviewer"
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        found = [
+            Issue.at(thought.text, at, at + len(words), f"{words!r} is wrong", fix=fix)
+            for words, fix in self.fixes.items()
+            if (at := thought.text.find(words)) >= 0
+        ]
+        return CriticFeedback(
+            critic=self.name,
+            verdict="revise" if found else "accept",
+            issues=tuple(found),
+            suggestions=self.suggestions if found else (),
+        )
+
+
+PLACES = Reviewer(fixes={"there plan": None, "the the team": None})
+
+
+def writer(*answers: str) -> tuple[FunctionModel, list[str]]:
+    prompts: list[str] = []
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        prompts.append(str(getattr(messages[-1].parts[0], "content", "")))
+        return ModelResponse([TextPart(answers[min(len(prompts), len(answers)) - 1])])
+
+    return FunctionModel(answer), prompts
+
+
+async def run(model: Any, critic: Reviewer = PLACES, **settings: Any) -> RunResult:
+    chain = Chain(model=model, critics=[critic], fixes="none", look_back=0, **settings)
+    return await chain.run(text=TEXT)
+
+
+@pytest.mark.parametrize("fenced", ["{}", "```json\n{}\n```"])
+async def test_edits_lead_to_the_next_version_and_their_reasons_are_kept(fenced: str) -> None:
+    model, prompts = writer(fenced.replace("{}", json.dumps(EDITS)))
+    result = await run(model)
+    assert result.text == BETTER
+    assert len(prompts) == 1
+    assert '{"edits": [{"find"' in prompts[0]
+    reasons = {hunk.before.strip(): hunk.reason for hunk in result.diff if hunk.op != "equal"}
+    assert reasons["there"] == "a possessive"
+
+
+async def test_the_complete_text_is_an_answer_too() -> None:
+    model, prompts = writer(BETTER)
+    assert (await run(model)).text == BETTER
+    assert len(prompts) == 1
+
+
+@pytest.mark.parametrize(
+    ("edits", "why"),
+    [
+        ([{"find": "the", "replace": "a"}], "occurs"),
+        ([{"find": "words of nobody", "replace": "a"}], "occurs 0 times"),
+        ([{"find": "there plan", "with": "their plan"}], "not in the form"),
+        ("their plan", "not in the form"),
+    ],
+)
+async def test_edits_that_do_not_fit_are_shown_to_their_writer_once(edits: Any, why: str) -> None:
+    refused = json.dumps({"edits": edits})
+    model, prompts = writer(refused, BETTER)
+    assert (await run(model)).text == BETTER
+    assert refused in prompts[1]
+    assert why in prompts[1]
+    stubborn, prompts = writer(refused)
+    result = await run(stubborn, max_iterations=1)
+    assert (result.text, len(prompts)) == (TEXT, 2)
+
+
+async def test_edits_are_asked_for_only_where_all_that_is_to_change_has_a_place() -> None:
+    model, prompts = writer(BETTER)
+    await run(model, validators=[{"type": "content", "required": ["Rome"]}])
+    assert '"edits"' not in prompts[0]
+
+
+async def test_a_text_that_could_be_taken_for_edits_is_written_whole() -> None:
+    text = json.dumps({"edits": [{"find": "the the team", "replace": FILLER}]})
+    better = text.replace("the the", "the")
+    model, prompts = writer(better)
+    chain = Chain(model=model, critics=[Reviewer(fixes={"the the": None})], fixes="none")
+    result = await chain.replace(look_back=0, facts="off").run(text=text)
+    assert result.text == better
+    assert "Answer with the text alone" in prompts[0]
+
+
+FIXES = {"there plan": "their plan", "the the team": "the team"}
+
+
+async def test_the_fixes_of_a_review_are_made_without_a_call() -> None:
+    model = ScriptedModel(lines=[])
+    result = await run(model, Reviewer(fixes=FIXES))
+    assert (result.text, result.stop_reason) == (BETTER, "passed")
+    assert (model.seen, result.usage.model_calls) == ([], 0)
+    reasons = {hunk.before.strip(): hunk.reason for hunk in result.diff if hunk.op != "equal"}
+    assert reasons["there"] == "'there plan' is wrong"
+
+
+@pytest.mark.parametrize(
+    "critic",
+    [
+        Reviewer(fixes={**FIXES, "two weeks": None}),
+        Reviewer(fixes={**FIXES, "The parcel": "A parcel"}),
+        Reviewer(fixes={**FIXES, "plan has": "plan had"}),
+        Reviewer(fixes=FIXES, suggestions=("Say when it begins.",)),
+    ],
+    ids=["one without a fix", "words that stand twice", "two in one place", "more to do"],
+)
+async def test_where_fixes_are_not_all_a_writer_is_asked(critic: Reviewer) -> None:
+    model, prompts = writer(BETTER)
+    await run(model, critic, max_iterations=1)
+    assert len(prompts) == 1
+
+
+async def test_fixes_that_were_turned_down_are_not_made_again() -> None:
+    raised = Reviewer(fixes={"two weeks": "3 weeks"})
+    text = "It is kept for two weeks."
+    model, prompts = writer("It is kept for two full weeks.")
+    chain = Chain(model=model, critics=[raised], fixes="none", look_back=0, facts="require")
+    result = await chain.run(text=text)
+    assert result.run.thoughts[1].text == "It is kept for 3 weeks."
+    assert not result.run.decisions[result.run.thoughts[1].id].accepted
+    assert "turned down" in prompts[0]
