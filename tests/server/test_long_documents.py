@@ -128,6 +128,6 @@ async def test_the_model_of_the_host_is_asked_for_all_sections_in_one_round(
         call = ByHand("improve_text", **arguments)
         async with Client(server, sampling_callback=host) as client:
             out = await call.finish(client, host)
-        assert [len(each.input_requests or {}) for each in call.rounds] == [*[len(NAMES)] * 3, 4]
+        assert [len(each.input_requests or {}) for each in call.rounds] == [*[len(NAMES)] * 3, 2]
     assert (out["status"], out["text"]) == ("done", better(TEXT))
-    assert len(host.asked) == 3 * len(NAMES) + 4 == out["usage"]["model_calls"]
+    assert len(host.asked) == 3 * len(NAMES) + 2 == out["usage"]["model_calls"]

@@ -105,6 +105,7 @@ def _of_0_1(run: Run) -> dict[str, Any]:
     dump = run.model_dump(mode="json")
     assert (dump.pop("declined"), dump["config"].pop("fixes")) == ({}, None)
     assert dump["config"].pop("format") is None
+    dump["config"]["judge_repeats"] = 1
     if (inquiry := dump["config"]["inquiry"]) is not None:
         assert (inquiry.pop("sources"), inquiry.pop("history")) == ([], [])
     assert (dump["config"].pop("facts"), dump["config"].pop("look_back")) == (None, None)

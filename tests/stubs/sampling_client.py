@@ -107,8 +107,14 @@ class ScriptedHost:
     def _opinion(self, number: int) -> dict[str, Any]:
         if number >= self.content_with:
             return {"verdict": "accept"}
-        issue = {"quote": f"Draft {number}", "message": "go on", "severity": max(1, 5 - number)}
-        return {"verdict": "revise", "issues": [issue]}
+        # Each draft is a little better than the one before.
+        weights = [min(5, 40 - number - 5 * n) for n in range(8)]
+        issues = [
+            {"quote": f"Draft {number}", "message": "go on" * (n + 1), "severity": weight}
+            for n, weight in enumerate(weights)
+            if weight > 0
+        ]
+        return {"verdict": "revise", "issues": issues}
 
 
 def words(params: CreateMessageRequestParams) -> str:

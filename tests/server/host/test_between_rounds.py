@@ -1,8 +1,6 @@
 """Between two rounds the server is killed, or the next round comes to another one."""
 
-import re
 import signal
-from collections import Counter
 from collections.abc import Generator
 from contextlib import AsyncExitStack
 from itertools import cycle
@@ -30,6 +28,7 @@ ARGUMENTS: dict[str, Any] = {
     "prompt": "write drafts, change the numbers",
     "model": "host",
     "critics": ["self_refine", {"type": "prompt", "rubric": "is it nice?"}],
+    "max_iterations": 3,
 }
 
 
@@ -40,14 +39,9 @@ def redis() -> Generator[RedisServer]:
 
 
 def nothing_was_asked_twice(host: ScriptedHost) -> bool:
-    """Check that all questions differ; what they quote is marked anew for each version of a run.
-
-    Only the look back asks the same twice on purpose, in each of both orders.
-    """
-    asked = Counter((params.system_prompt, words(params)) for params in host.asked)
-    compared = re.compile(r'^(?!.*"verdict").*"better"', re.DOTALL)
-    judged = [count for (system, _), count in asked.items() if compared.match(system or "")]
-    return judged == [2, 2] and asked.total() == len(asked) + 2
+    """Check that all questions differ; what they quote is marked anew for each version of a run."""
+    asked = {(params.system_prompt, words(params)) for params in host.asked}
+    return len(asked) == len(host.asked)
 
 
 @pytest.mark.servers
@@ -64,7 +58,7 @@ async def test_a_run_outlives_a_kill_between_two_rounds(tmp_path: Path) -> None:
             out = await call.finish(client, host)
     assert (out["status"], out["text"]) == ("done", "Draft 3 of the text.")
     assert nothing_was_asked_twice(host)
-    assert out["usage"]["model_calls"] == len(host.asked) == 3 * 2 + 3 + 4
+    assert out["usage"]["model_calls"] == len(host.asked) == 3 * 2 + 3
 
 
 async def test_resume_run_goes_on_with_a_run_whose_client_has_lost_its_round(
@@ -164,7 +158,7 @@ async def _alternating(*each: Settings) -> None:
     assert (out["status"], out["text"]) == ("done", "Draft 3 of the text.")
     assert nothing_was_asked_twice(host)
     assert out["usage"]["model_calls"] == len(host.asked)
-    assert len(call.rounds) == 7
+    assert len(call.rounds) == 6
 
 
 def server(home: Path) -> SifakaServer:

@@ -25,15 +25,16 @@ ARGUMENTS: dict[str, Any] = {
     "prompt": "write drafts, change the numbers",
     "model": "host",
     "critics": CRITICS,
+    "max_iterations": 3,
 }
-WITH_THREE_CRITIQUES_AND_A_LOOK_BACK = 3 * 4 + 3 + 4
+WITH_THREE_CRITIQUES = 3 * 4 + 3
 
 
 def is_the_third_draft(out: dict[str, Any], host: ScriptedHost) -> bool:
     """Check that a run has come to its usual end, and that no question was asked twice."""
     found = (out["status"], out["stop_reason"], out["text"], out["iterations"], out["degraded"])
     assert found == ("done", "passed", "Draft 3 of the text.", 3, [])
-    return out["usage"]["model_calls"] == len(host.asked) == WITH_THREE_CRITIQUES_AND_A_LOOK_BACK
+    return out["usage"]["model_calls"] == len(host.asked) == WITH_THREE_CRITIQUES
 
 
 @pytest.mark.parametrize(
@@ -60,12 +61,12 @@ async def test_over_http_the_host_is_asked_in_rounds_and_in_a_handshake_not_at_a
     assert (out["model"], out["status"], unasked.asked) == ("auto", "needs_revision", [])
 
 
-async def test_an_iteration_takes_two_rounds_and_the_look_back_takes_one(tmp_path: Path) -> None:
+async def test_an_iteration_takes_two_rounds(tmp_path: Path) -> None:
     host, call = ScriptedHost(content_with=3), ByHand("improve_text", **ARGUMENTS)
     async with hosted("memory", "auto", tmp_path, host) as client:
         out = await call.finish(client, host)
     assert out["text"] == "Draft 3 of the text."
-    assert [len(each.input_requests or {}) for each in call.rounds] == [1, 4, 1, 4, 1, 4, 4]
+    assert [len(each.input_requests or {}) for each in call.rounds] == [1, 4, 1, 4, 1, 4]
     assert all(len(each.request_state or "") < 1000 for each in call.rounds)
 
 
@@ -79,7 +80,7 @@ async def test_what_the_task_allows_is_answered_with_the_reviews_of_the_drafts(
     assert (out["status"], out["text"]) == ("done", "Draft 3 of the text.")
     reviews = [each for each in host.asked if '"verdict"' in (each.system_prompt or "")]
     assert all("d1 (number): '0' became" in words(each) for each in reviews)
-    assert len(host.asked) == WITH_THREE_CRITIQUES_AND_A_LOOK_BACK
+    assert len(host.asked) == WITH_THREE_CRITIQUES
 
 
 async def test_auto_takes_the_host_where_the_client_offers_its_model(

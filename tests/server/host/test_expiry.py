@@ -37,6 +37,7 @@ ARGUMENTS: dict[str, Any] = {
     "prompt": "write drafts, change the numbers",
     "model": "host",
     "critics": ["self_refine"],
+    "max_iterations": 3,
 }
 SOON = 0.3
 """Seconds: longer than a round takes here."""
@@ -94,7 +95,7 @@ async def test_each_round_is_waited_for_anew_and_none_after_the_last(tmp_path: P
     host, call = ScriptedHost(content_with=1), ByHand("improve_text", **ARGUMENTS)
     server = SifakaServer(Settings(home=tmp_path))
     async with Client(server, sampling_callback=host) as client:
-        for _ in range(3):
+        for _ in range(2):
             assert await call.go_on(client, host) is None
             assert len(watched(server)) == 1
         assert (await call.finish(client, host))["status"] == "done"

@@ -35,6 +35,7 @@ ARGUMENTS: dict[str, Any] = {
     "prompt": "write drafts, change the numbers",
     "model": "host",
     "critics": ["self_refine", {"type": "prompt", "rubric": "is it nice?"}],
+    "max_iterations": 3,
 }
 
 

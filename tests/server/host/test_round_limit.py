@@ -36,7 +36,7 @@ async def test_the_best_so_far_comes_back_with_the_reason_and_a_brief(tmp_path: 
     out = await improved(tmp_path, call)
     assert len(call.rounds) == MOST_ROUNDS
     assert (out["status"], out["stop_reason"]) == ("needs_revision", "awaiting_revision")
-    assert out["text"] == "Draft 4 of the text.", "the fifth could not be judged any more"
+    assert out["text"] == "Draft 5 of the text.", "there was no round for a sixth"
     assert "ask their model 10 times for one call" in out["degraded"][-1]
     assert out["brief"]["parent_id"] == out["thought_id"]
     assert out["usage"]["model_calls"] == MOST_ROUNDS
@@ -61,8 +61,8 @@ async def test_what_the_caller_submits_then_ends_the_run(tmp_path: Path) -> None
 
 
 async def test_the_handshake_knows_no_limit(tmp_path: Path) -> None:
-    host = ScriptedHost(content_with=5)
+    host = ScriptedHost(content_with=6)
     async with hosted("memory", "legacy", tmp_path, host) as client:
         out = data(await client.call_tool("improve_text", ARGUMENTS))
-    assert (out["status"], out["text"]) == ("done", "Draft 5 of the text.")
+    assert (out["status"], out["text"]) == ("done", "Draft 6 of the text.")
     assert len(host.asked) > MOST_ROUNDS, "one after the other"
