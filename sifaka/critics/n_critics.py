@@ -8,14 +8,13 @@ from pydantic import ConfigDict, Field, PlainSerializer
 
 from sifaka.calls.component import Binding
 from sifaka.critics.judge import REPORTS, REVIEWER, JudgingCritic, ModelOrName
-from sifaka.critics.opinion import MOST_SUGGESTIONS
 from sifaka.critics.panel import (
     ask_all,
     covered_by,
+    findings_of,
     mean_scores,
     no_answer,
-    shared_suggestions,
-    strongest,
+    reported,
     verdict_of,
     votes,
 )
@@ -123,12 +122,13 @@ class NCriticsCritic(JudgingCritic):
             return no_answer(self.name, replies)
         counted = votes(feedback)
         verdict = verdict_of(counted)
+        issues, suggestions = reported(cluster(findings_of(feedback)))
         return CriticFeedback(
             critic=self.name,
             verdict=verdict,
             scores=mean_scores(feedback),
-            issues=strongest(cluster([each.issues for each in feedback])),
-            suggestions=shared_suggestions(feedback, 0)[:MOST_SUGGESTIONS],
+            issues=issues,
+            suggestions=suggestions,
             confidence=counted[verdict] / len(feedback),
             details={
                 "votes": counted,

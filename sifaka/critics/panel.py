@@ -8,14 +8,15 @@ from typing import Generic, TypeVar
 
 from sifaka.calls.context import fan_out
 from sifaka.calls.recovery import code_of
-from sifaka.critics.opinion import MOST_ISSUES
+from sifaka.critics.opinion import MOST_ISSUES, bounded
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
-from sifaka.record.clustering import cluster
 from sifaka.record.results import COVERED, CriticFeedback, Issue, Verdict, covered_in
 from sifaka.record.usage import Usage
 
 T = TypeVar("T")
 BranchError = ModelProviderError | BudgetExceeded
+_SUGGESTION = "suggestion"
+"""The category of a suggestion among findings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,10 +131,22 @@ def covered_by(feedback: Sequence[CriticFeedback]) -> Mapping[str, object]:
     return {COVERED: quotes} if (quotes := covered_in(feedback)) else {}
 
 
-def shared_suggestions(feedback: Sequence[CriticFeedback], least: float) -> tuple[str, ...]:
-    """Suggestions that more than `least` of them make, in the same or other words."""
-    groups = [[Issue(message=suggestion) for suggestion in each.suggestions] for each in feedback]
-    return tuple(issue.message for issue in cluster(groups) if issue.support > least)
+def findings_of(feedback: Sequence[CriticFeedback]) -> list[list[Issue]]:
+    """What each opinion reports; a suggestion is an issue without a quote."""
+    return [
+        [
+            *each.issues,
+            *(Issue(message=s, category=_SUGGESTION, severity=1) for s in each.suggestions),
+        ]
+        for each in feedback
+    ]
+
+
+def reported(findings: Sequence[Issue]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
+    """The issues among findings, and the suggestions; no more than one opinion may have."""
+    issues = [each for each in findings if each.quote or each.category != _SUGGESTION]
+    suggestions = (e.message for e in findings if not e.quote and e.category == _SUGGESTION)
+    return strongest(issues), bounded(suggestions)
 
 
 def strongest(issues: Sequence[Issue]) -> tuple[Issue, ...]:

@@ -123,8 +123,9 @@ class _Recorder:
         return ModelResponse([ToolCallPart("answer", {n: _ANSWERS[n] for n in wanted})])
 
 
+_ISSUE = {"quote": "in room 12", "message": "The time is lost: write `at 10:00 in room 12`."}
 _ANSWERS: Mapping[str, Any] = {
-    "issues": [], "suggestions": [], "scores": {}, "verdict": "revise", "confidence": 1,
+    "issues": [_ISSUE], "suggestions": [], "scores": {}, "verdict": "revise", "confidence": 1,
     "reason": "", "better": "first", "reflection": "a lesson", "quotes": [], "label": "formal",
     "claims": [{"quote": "The meeting is on 5 May", "claim": "It is on 5 May.", "need": 1}],
     "relevance": {"relevant": 1, "irrelevant": 0},
@@ -134,7 +135,7 @@ _ANSWERS: Mapping[str, Any] = {
     "research_complete": True, "gaps": [], "tasks": [{"query": "a"}], "text": "a", "title": "a",
     "sections": [{"title": "a", "question": "a"}], "summary": "a", "report": {"grade": 1},
     "question": "a", "mode": "deep", "should_continue": True, "section": "a", "edits": [],
-    "covered": [],
+    "covered": [], "same": [],
 }  # fmt: skip
 
 
@@ -158,6 +159,7 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     yield "constitutional", constitutional.PROMPT, critique(constitutional.ConstitutionalCritic())
     consistent = self_consistency.SelfConsistencyCritic()
     yield "self_consistency", self_consistency.PROMPT, critique(consistent)
+    yield "self_consistency: joining", self_consistency.JOIN_PROMPT, critique(consistent)
     rewarding = meta_rewarding.MetaRewardingCritic(n=2)
     yield "meta_rewarding: judgment", meta_rewarding.PROMPT, critique(rewarding)
     yield "meta_rewarding: comparison", meta_rewarding.META_PROMPT, critique(rewarding)

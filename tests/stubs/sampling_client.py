@@ -98,6 +98,10 @@ class ScriptedHost:
             first, second = numbers
             return said(json.dumps({"better": "first" if first > second else "second"}))
         shown = contents(words(params))[0]
+        if "findings" in shown:  # of several reviews of one draft, which all say the same
+            return said(
+                json.dumps({"same": [re.findall(r"^f\d+", shown["findings"][0], re.MULTILINE)]})
+            )
         opinion = self._opinion(int(_DRAFT.findall(shown["text"][0])[-1]))
         opinion["covered"] = covered(shown)
         if '"better"' in asked:

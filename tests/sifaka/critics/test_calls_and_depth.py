@@ -50,6 +50,8 @@ def revising(asked: Asked) -> dict[str, Any]:
         return {"claims": CLAIMS}
     if "relevance" in asked.fields:
         return SUPPORTED
+    if "same" in asked.fields:
+        return {"same": []}
     if "reflection" in asked.fields:
         return {"reflection": "Look the height up first."}
     if "verdict" not in asked.fields:
@@ -108,8 +110,9 @@ TECHNIQUES = {
         thought=Thought(text=TEXT, post_generation_context=DOCUMENTS),
     ),
     "self_rag, no documents": Technique(SelfRAGCritic(), 0, 0),
-    "self_consistency": Technique(SelfConsistencyCritic(), 3, 1),
-    "self_consistency, 5": Technique(SelfConsistencyCritic(n=5), 5, 1),
+    "self_consistency": Technique(SelfConsistencyCritic(), 3 + 1, 2),
+    "self_consistency, 5": Technique(SelfConsistencyCritic(n=5), 5 + 1, 2),
+    "self_consistency, all content": Technique(SelfConsistencyCritic(), 3, 1, script=accepting),
     "meta_rewarding": Technique(MetaRewardingCritic(), 3 + 3 * 2, 2),
     "meta_rewarding, 4": Technique(MetaRewardingCritic(n=4), 4 + 4 * 3, 2),
     "n_critics": Technique(NCriticsCritic(), 4, 1),
