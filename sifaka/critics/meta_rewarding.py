@@ -10,9 +10,10 @@ from pydantic import Field
 from sifaka.calls.context import current_calls
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
-from sifaka.critics.panel import Replies, ask_all, covered_by, no_answer
+from sifaka.critics.panel import Replies, ask_all, covered_by, findings_of, no_answer, reported
 from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
+from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
@@ -37,37 +38,28 @@ def bradley_terry(wins: Sequence[Sequence[float]], *, prior: float = PRIOR) -> t
     Returns:
         The strengths, which add up to 1. Without any comparison they are equal.
     """
-    count = len(wins)
-    games = [
-        [wins[i][j] + wins[j][i] if i != j else 0.0 for j in range(count)] for i in range(count)
-    ]
-    games = [[played + 2 * prior if played else 0.0 for played in row] for row in games]
+    known = range(len(wins))
     won = [
-        sum(wins[i][j] + prior for j in range(count) if i != j and games[i][j])
-        for i in range(count)
+        [wins[i][j] + prior if i != j and wins[i][j] + wins[j][i] else 0.0 for j in known]
+        for i in known
     ]
-    strengths = [1 / count] * count
+    strengths = [1 / len(wins)] * len(wins)
     for _ in range(_ROUNDS):
-        raised = [
-            _raised(strengths, i, won[i], games[i]) if any(games[i]) else strengths[i]
-            for i in range(count)
-        ]
+        raised = [_raised(i, won, strengths) for i in known]
         total = sum(raised)
-        raised = [strength / total for strength in raised]
-        moved = max(abs(a - b) for a, b in zip(raised, strengths, strict=True))
-        strengths = raised
-        if moved < _PRECISION:
+        before, strengths = strengths, [strength / total for strength in raised]
+        if max(abs(a - b) for a, b in zip(before, strengths, strict=True)) < _PRECISION:
             break
     return tuple(strengths)
 
 
-def _raised(strengths: Sequence[float], i: int, won: float, games: Sequence[float]) -> float:
+def _raised(i: int, won: Sequence[Sequence[float]], strengths: Sequence[float]) -> float:
     against = sum(
-        played / (strengths[i] + strengths[j])
-        for j, played in enumerate(games)
-        if played and strengths[i] + strengths[j] > 0
+        (won[i][j] + won[j][i]) / (strengths[i] + strengths[j])
+        for j in range(len(won))
+        if strengths[i] + strengths[j] > 0
     )
-    return won / against if against else strengths[i]
+    return sum(won[i]) / against if against else strengths[i]
 
 
 NEAR = 0.1
@@ -110,12 +102,13 @@ class _Standing(NamedTuple):
 
 
 class MetaRewardingCritic(JudgingCritic):
-    """Judges the text several times, and gives the judgment that a judge of judgments prefers.
+    """Judges the text several times, and gives the verdict that a judge of judgments prefers.
 
     Meta-Rewarding (Wu et al. 2024, arXiv 2407.19594). Every two judgments are compared in both
     orders. A pair whose orders disagree shows where a judgment stood, not how good it is: half a
     win for each. Strengths follow by Bradley and Terry; of the judgments near the best one the
-    shortest is taken, because judges prefer length. `n + n (n - 1)` model calls, depth two.
+    shortest is taken, because judges prefer length. What the others found is kept beside what it
+    found. `n + n (n - 1)` model calls, depth two.
     """
 
     type: Literal["meta_rewarding"] = "meta_rewarding"
@@ -130,12 +123,12 @@ class MetaRewardingCritic(JudgingCritic):
         return self.n * self.n
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """The judgment that won; see `Critic`. Judgments and comparisons that fail do not count."""
+        """The verdict that won, with what all judgments found; see `Critic`.
+
+        Judgments and comparisons that fail do not count.
+        """
         with current_calls().ledger.set_aside(self.calls()):
-            judgment = partial(
-                self._opinion, PROMPT, thought, settings={"temperature": self.temperature}
-            )
-            judged = await ask_all({f"judgment {number}": judgment for number in range(self.n)})
+            judged = await self._samples(PROMPT, thought, "judgment", self.n, self.temperature)
             if not judged.answers:
                 return no_answer(self.name, judged)
             judgments = list(judged.answers.values())
@@ -143,6 +136,9 @@ class MetaRewardingCritic(JudgingCritic):
         standing = _standing(len(judgments), compared.answers)
         strengths = bradley_terry(standing.wins)
         chosen = shortest_near_best(strengths, [_length(each) for each in judgments])
+        others = [each for at, each in enumerate(judgments) if at != chosen]
+        found = cluster(findings_of([judgments[chosen], *others]))
+        issues, suggestions = reported(found)
         details = {
             "judgments": [each.verdict for each in judgments],
             "strengths": [round(strength, 3) for strength in strengths],
@@ -154,6 +150,8 @@ class MetaRewardingCritic(JudgingCritic):
         return on_record(
             judgments[chosen],
             details,
+            issues=issues,
+            suggestions=suggestions,
             degraded=(*judged.degraded, *compared.degraded),
             usage=judged.usage + compared.usage,
         )
