@@ -8,8 +8,8 @@ from sifaka.calls.journal import scope
 from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
 from sifaka.models.coercion import Form
-from sifaka.models.prompt import Prompt, frame
-from sifaka.record.results import CriticFeedback
+from sifaka.models.prompt import LAST, Prompt, frame
+from sifaka.record.results import CriticFeedback, Verdict
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.validators.spec import Name
@@ -55,8 +55,9 @@ class ReflexionCritic(JudgingCritic):
 
     Reflexion (Shinn et al. 2023, arXiv 2303.11366). Validators that have looked at the text are the
     evaluator: no model call when all required ones pass, one for the reflection otherwise. Without
-    any, one call evaluates, and after a failure a second one reflects, depth two. The lesson is in
-    `reflection`, apart from issues and suggestions; the last `MEMORY` earlier ones are shown.
+    any, one call evaluates, and after a failure a second one reflects, depth two. Where no version
+    can follow, nothing is reflected upon. The lesson is in `reflection`, apart from issues and
+    suggestions; the last `MEMORY` earlier ones are shown.
     """
 
     type: Literal["reflexion"] = "reflexion"
@@ -69,21 +70,18 @@ class ReflexionCritic(JudgingCritic):
     async def critique(self, thought: Thought) -> CriticFeedback:
         """Accept, or a lesson; see `Critic`."""
         if thought.validation_results:
-            if thought.passed:
-                return CriticFeedback(
-                    critic=self.name, verdict="accept", details={"evaluator": "validators"}
-                )
+            verdict: Verdict = "accept" if thought.passed else "revise"
             evaluation = CriticFeedback(
-                critic=self.name, verdict="revise", details={"evaluator": "validators"}
+                critic=self.name, verdict=verdict, details={"evaluator": "validators"}
             )
             failures = _failed_validators(thought)
         else:
             with scope("evaluate"):
                 evaluation, _ = await self._opinion(EVALUATE, thought)
             evaluation = on_record(evaluation, {**evaluation.details, "evaluator": "model"})
-            if evaluation.verdict == "accept":
-                return evaluation
             failures = _found_faults(evaluation)
+        if evaluation.verdict == "accept" or thought.metadata.get(LAST):
+            return evaluation
         with scope("reflect"):
             reflection, usage = await self._reflect(thought, failures)
         return evaluation.model_copy(
