@@ -38,9 +38,8 @@ CLAIMS = [
     {"quote": "It", "claim": "It is a tower.", "need": 0.1},
 ]
 SUPPORTED = {
-    "relevance": {"relevant": 1, "irrelevant": 0},
-    "support": {"full": 1, "partial": 0, "none": 0},
-    "usefulness": {"one": 0, "two": 0, "three": 0, "four": 0, "five": 1},
+    "passages": [{"passage": 1, "relevant": 1, "full": 1, "partial": 0, "none": 0}],
+    "usefulness": 5,
 }
 
 
@@ -48,7 +47,7 @@ def revising(asked: Asked) -> dict[str, Any]:
     """An answer to every form there is; opinions ask for a revision."""
     if "claims" in asked.fields:
         return {"claims": CLAIMS}
-    if "relevance" in asked.fields:
+    if "passages" in asked.fields:
         return SUPPORTED
     if "same" in asked.fields:
         return {"same": []}
@@ -99,13 +98,13 @@ TECHNIQUES = {
     ),
     "self_rag": Technique(
         SelfRAGCritic(),
-        1 + 2 * 2,
+        1 + 2,
         2,
         thought=Thought(text=TEXT, post_generation_context=DOCUMENTS),
     ),
     "self_rag, bounded": Technique(
         SelfRAGCritic(max_claims=1, max_passages=1),
-        1 + 1 * 1,
+        1 + 1,
         2,
         thought=Thought(text=TEXT, post_generation_context=DOCUMENTS),
     ),
