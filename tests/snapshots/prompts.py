@@ -134,7 +134,7 @@ _ANSWERS: Mapping[str, Any] = {
     "research_complete": True, "gaps": [], "tasks": [{"query": "a"}], "text": "a", "title": "a",
     "sections": [{"title": "a", "question": "a"}], "summary": "a", "report": {"grade": 1},
     "question": "a", "mode": "deep", "should_continue": True, "section": "a", "edits": [],
-    "covered": [], "same": [],
+    "covered": [], "same": [], "message": "a", "severity": 3,
 }  # fmt: skip
 
 

@@ -76,6 +76,8 @@ def _filled(fields: dict[str, Any], words: str) -> dict[str, Any]:
         "issues": [issue],
         "suggestions": [words],
         "scores": {words[:40]: 0.2},
+        "quotes": [words],
+        "message": words,
         "reason": words,
         "better": "first",
         "reflection": words,
