@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 from pydantic import ConfigDict, Field, PlainSerializer
 
 from sifaka.calls.component import Binding
-from sifaka.critics.judge import REPORTS, REVIEWER, JudgingCritic, ModelOrName
+from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic, ModelOrName
 from sifaka.critics.panel import (
     ask_all,
     covered_by,
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 ROLES = (
-    "A subject expert: is every statement correct, does the text claim only what it shows, and has "
-    "it kept the facts of the original?",
+    "A subject expert: is every statement correct, and does the text claim only what it shows?",
     "An editor: is the text clear, well ordered and as short as it can be?",
     "The reader: does the text do what the task asks, and only that?",
     "A sceptic: what is missing, contradictory or vague?",
@@ -38,11 +37,12 @@ ROLES = (
 
 PROMPT = Prompt(
     purpose="Finds what a reviewer with one point of view would change.",
-    task=f"{REVIEWER} Judge it from the point of view in `role`, and from no other.",
+    task=f"{REVIEWER} Judge it from the point of view in `role`.",
     rules=(
         "Take the role, and answer the question that it asks. Other reviewers look after the rest.",
         "Score from 0 (fails) to 1 (nothing to improve) how good the text is in this respect. Use "
         "one word of your choice as the name of the score.",
+        f"In every role: {KEEPS_FACTS}",
         *REPORTS,
     ),
 )
