@@ -35,6 +35,8 @@ ORIGINAL = "original"
 """The key in a thought's metadata under which its original is, for the time of a question."""
 RULES = "rules"
 """That of the rules for a first version, which nothing was measured of yet."""
+DRAFT = "draft"
+"""That of a line for one of several drafts that are written at the same time."""
 LAST = "last"
 """That of True where no version can follow: a lesson for the next one would be lost."""
 
