@@ -32,9 +32,9 @@ KEEPS_FACTS = (
     "ask for it into `covered`; leave out the others."
 )
 REPORTS = (
-    "Report only places that make the text worse for its readers. Copy each quote exactly from the "
-    "text. Say in the message what is wrong and how to mend it.",
-    "Then give the verdict: `revise` when you reported such a place, otherwise `accept`.",
+    "Report only what makes the text worse for its readers. Copy each quote exactly from the text; "
+    "leave it empty for what is missing. Say in the message what is wrong and how to mend it.",
+    "Then give the verdict: `revise` when you reported anything, otherwise `accept`.",
 )
 """The last rules of every prompt that is answered with issues and a verdict."""
 REVIEW = (

@@ -23,8 +23,9 @@ EVALUATE = Prompt(
     purpose="Decides if an attempt succeeds at its task, where no validator does.",
     task=f"{REVIEWER} Decide if it succeeds at its task.",
     rules=(
-        "It succeeds when the person who set the task would accept it. It need not be perfect.",
-        "If it fails, report each place and each gap that makes it fail.",
+        "It succeeds when the person who set the task would accept it, or without a task when its "
+        "readers would. It need not be perfect.",
+        "If it fails, report everything that makes it fail, and nothing else.",
         KEEPS_FACTS,
         *REPORTS,
     ),
@@ -34,11 +35,10 @@ REFLECT = Prompt(
     task="You advise a writer whose attempt at a task has failed. `text` is the attempt, and "
     "`failures` says how it failed.",
     rules=(
-        "Find the reason why the attempt failed.",
-        "Then write the lesson: two or three sentences to the writer with a short plan that avoids "
-        "this failure.",
-        "Give a lesson for a new attempt. Do not list corrections.",
-        "Do not repeat a lesson in `lessons`: the writer had it, and it was not enough.",
+        "First find the reason why the attempt failed.",
+        "Then write the lesson: two or three sentences to the writer, with a plan by which a new "
+        "attempt avoids this failure. Do not list corrections.",
+        "If `lessons` is shown, the writer had those, and they were not enough: write another one.",
     ),
 )
 _ASKED = "Write the lesson for the next attempt."
@@ -90,8 +90,8 @@ class ReflexionCritic(JudgingCritic):
 
     async def _reflect(self, thought: Thought, failures: str) -> tuple[str, Usage]:
         earlier = "\n".join(f"- {lesson}" for lesson in thought.lessons[-MEMORY:])
-        lessons = (frame("lessons", earlier),) if earlier else ()
-        parts = (case(thought), *lessons, frame("failures", failures), _ASKED)
+        lessons = frame("lessons", earlier) if earlier else ""
+        parts = filter(None, (case(thought), lessons, frame("failures", failures), _ASKED))
         answer, usage = await self._ask(REFLECT, "\n\n".join(parts), _Reflection)
         return answer.reflection.strip()[:_LONGEST_LESSON], usage
 
