@@ -144,7 +144,8 @@ async def _play(panel: Panel) -> tuple[Review, ...]:
 
     async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         joins = "same" in info.output_tools[0].parameters_json_schema["properties"]
-        said = joined(str(messages[0].parts[0].content)) if joins else opinion(panel, noise)
+        question = "".join(str(getattr(part, "content", "")) for part in messages[0].parts)
+        said = joined(question) if joins else opinion(panel, noise)
         return ModelResponse(parts=[ToolCallPart(tool_name="answer", args=said)])
 
     critic = SelfConsistencyCritic(n=panel.samples, model=FunctionModel(answer))

@@ -116,19 +116,19 @@ class ConstitutionalCritic(JudgingCritic):
         is no vote.
         """
         drawn = self._drawn(thought)
-        replies = await (self._one_by_one if self.mode == "sequential" else self._all)(
-            drawn, thought
-        )
-        fired = [each for each in drawn if _fires(replies.answers.get(each.name))]
+        if self.mode == "sequential":
+            replies = await self._one_by_one(drawn, thought)
+        else:
+            replies = await ask_all({p.name: partial(self._judge, p, thought) for p in drawn})
+        found = replies.answers
+        fired = [p for p in drawn if p.name in found and found[p.name].verdict == "revise"]
         if not fired and len(replies.failures) * 2 >= len(drawn):
             return no_answer(self.name, replies)
-        issues = [_issue(each, replies.answers[each.name], thought.text) for each in fired]
-        judged = len(replies.answers)
         return CriticFeedback(
             critic=self.name,
             verdict="revise" if fired else "accept",
-            scores={"principles kept": round(1 - len(fired) / judged, 3)},
-            issues=tuple(issues),
+            scores={"principles kept": round(1 - len(fired) / len(found), 3)},
+            issues=tuple(_issue(p, found[p.name], thought.text) for p in fired),
             suggestions=tuple(each.revision for each in fired),
             details={
                 "constitution": self.version,
@@ -150,16 +150,13 @@ class ConstitutionalCritic(JudgingCritic):
         chosen = {each.name for each in sorted(self.principles, key=lot)[: self.draw]}
         return tuple(each for each in self.principles if each.name in chosen)
 
-    async def _all(self, drawn: Sequence[Principle], thought: Thought) -> Replies[_Finding]:
-        return await ask_all({each.name: partial(self._judge, each, thought) for each in drawn})
-
     async def _one_by_one(self, drawn: Sequence[Principle], thought: Thought) -> Replies[_Finding]:
         results: dict[str, tuple[_Finding, Usage] | BranchError] = {}
         for each in drawn:
             with scope(each.name):
                 result = await attempt(partial(self._judge, each, thought))
             results[each.name] = result
-            if isinstance(result, tuple) and _fires(result[0]):
+            if isinstance(result, tuple) and result[0].verdict == "revise":
                 break
         return gathered(results)
 
@@ -168,21 +165,15 @@ class ConstitutionalCritic(JudgingCritic):
         return await self._ask(PROMPT, f"{shown}\n\n{_ASKED}", _Finding)
 
 
-def _fires(finding: _Finding | None) -> bool:
-    return finding is not None and finding.verdict == "revise"
-
-
 def _issue(principle: Principle, finding: _Finding, text: str) -> Issue:
     """The one issue about a broken principle: at its first place, naming the others."""
     anchors = Anchors(text)
     places = [place for quote in finding.quotes[:_MOST_PLACES] if (place := anchors.find(quote))]
-    message = finding.message.strip()[:LONGEST_REMARK] or f"breaks the principle {principle.name!r}"
-    if len(places) > 1:
-        others = ", ".join(repr(text[slice(*place)][:_SHOWN]) for place in places[1:])
-        message = f"{message} Also in {others}."
+    wrong = finding.message.strip()[:LONGEST_REMARK] or f"breaks the principle {principle.name!r}"
+    others = ", ".join(repr(text[slice(*place)][:_SHOWN]) for place in places[1:])
     start, end = places[0] if places else (None, None)
     return Issue(
-        message=message,
+        message=f"{wrong} Also in {others}." if others else wrong,
         quote=text[start:end][:QUOTE_LIMIT] if places else "",
         start=start,
         end=end,

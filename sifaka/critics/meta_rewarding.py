@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import permutations
-from typing import Literal, NamedTuple
+from itertools import combinations, permutations
+from typing import Literal
 
 from pydantic import Field
 
@@ -16,7 +16,6 @@ from sifaka.models.prompt import Prompt, frame
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
-from sifaka.record.usage import Usage
 from sifaka.validators.spec import Name
 
 _ROUNDS = 1_000
@@ -91,16 +90,6 @@ class _Comparison(Form):
     better: Literal["first", "second"]
 
 
-class _Standing(NamedTuple):
-    """The outcome of the comparisons."""
-
-    wins: list[list[float]]
-    split: int
-    """Pairs whose two orders disagree."""
-    first_share: float | None
-    """The share of comparisons that the judgment shown first has won; 0.5 without any bias."""
-
-
 class MetaRewardingCritic(JudgingCritic):
     """Judges the text several times, and gives the verdict that a judge of judgments prefers.
 
@@ -133,18 +122,19 @@ class MetaRewardingCritic(JudgingCritic):
                 return no_answer(self.name, judged)
             judgments = list(judged.answers.values())
             compared = await self._compare(thought, judgments)
-        standing = _standing(len(judgments), compared.answers)
-        strengths = bradley_terry(standing.wins)
-        chosen = shortest_near_best(strengths, [_length(each) for each in judgments])
-        others = [each for at, each in enumerate(judgments) if at != chosen]
-        found = cluster(findings_of([judgments[chosen], *others]))
-        issues, suggestions = reported(found)
+        wins, split = _standing(len(judgments), compared.answers)
+        strengths = bradley_terry(wins)
+        chosen = shortest_near_best(strengths, [len(_shown(each)) for each in judgments])
+        first = [each.better == "first" for each in compared.answers.values()]
+        found = findings_of([judgments[chosen], *judgments[:chosen], *judgments[chosen + 1 :]])
+        issues, suggestions = reported(cluster(found))
         details = {
             "judgments": [each.verdict for each in judgments],
             "strengths": [round(strength, 3) for strength in strengths],
             "chosen": chosen,
-            "pairs_split_by_order": standing.split,
-            "first_slot_share": standing.first_share,
+            "pairs_split_by_order": split,
+            # Of the comparisons, the judgment shown first has won so many; 0.5 without any bias.
+            "first_slot_share": round(sum(first) / len(first), 3) if first else None,
             **covered_by([judgments[chosen]]),
         }
         return on_record(
@@ -159,9 +149,6 @@ class MetaRewardingCritic(JudgingCritic):
     async def _compare(
         self, thought: Thought, judgments: Sequence[CriticFeedback]
     ) -> Replies[_Comparison]:
-        pairs = list(permutations(range(len(judgments)), 2))
-        if not pairs:
-            return Replies(answers={}, failures={}, usage=Usage())
         shown = [_shown(judgment) for judgment in judgments]
         return await ask_all(
             {
@@ -178,7 +165,7 @@ class MetaRewardingCritic(JudgingCritic):
                     ),
                     _Comparison,
                 )
-                for one, other in pairs
+                for one, other in permutations(range(len(judgments)), 2)
             }
         )
 
@@ -190,25 +177,21 @@ def shortest_near_best(strengths: Sequence[float], lengths: Sequence[int]) -> in
     return min(near, key=lambda at: (lengths[at], -strengths[at], at))
 
 
-def _standing(count: int, comparisons: Mapping[str, _Comparison]) -> _Standing:
+def _standing(count: int, comparisons: Mapping[str, _Comparison]) -> tuple[list[list[float]], int]:
+    """How often each has won against each, and the pairs whose two orders disagree."""
     wins = [[0.0] * count for _ in range(count)]
     split = 0
-    for one in range(count):
-        for other in range(one + 1, count):
-            there = comparisons.get(_pair(one, other))
-            back = comparisons.get(_pair(other, one))
-            if there is None and back is None:
-                continue
-            agree = there is not None and back is not None and there.better != back.better
-            if agree and there is not None:
-                winner, loser = (one, other) if there.better == "first" else (other, one)
-                wins[winner][loser] += 1
-            else:  # also when one of the orders has no answer: a bias could not be seen
-                split += there is not None and back is not None
-                wins[one][other] += 0.5
-                wins[other][one] += 0.5
-    first = [comparison.better == "first" for comparison in comparisons.values()]
-    return _Standing(wins, split, round(sum(first) / len(first), 3) if first else None)
+    for pair in combinations(range(count), 2):
+        better = [
+            order[said.better == "second"]
+            for order in (pair, pair[::-1])
+            if (said := comparisons.get(_pair(*order)))
+        ]
+        split += len(set(better)) > 1
+        # Where one order has no answer a bias could not be seen: a draw, as when they disagree.
+        for winner in pair if len(better) == 1 else better:
+            wins[winner][sum(pair) - winner] += 0.5
+    return wins, split
 
 
 def _pair(first: int, second: int) -> str:
@@ -224,7 +207,3 @@ def _shown(judgment: CriticFeedback) -> str:
             "issues": {"__all__": {"quote", "message", "severity", "fix"}},
         }
     )
-
-
-def _length(judgment: CriticFeedback) -> int:
-    return len(_shown(judgment))

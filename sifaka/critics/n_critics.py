@@ -2,22 +2,13 @@
 
 from functools import partial
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, PlainSerializer
 
 from sifaka.calls.component import Binding
 from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic, ModelOrName
-from sifaka.critics.panel import (
-    ask_all,
-    covered_by,
-    findings_of,
-    mean_scores,
-    no_answer,
-    reported,
-    verdict_of,
-    votes,
-)
+from sifaka.critics.panel import agreed, ask_all, findings_of, no_answer
 from sifaka.models.prompt import Prompt, frame
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
@@ -117,34 +108,15 @@ class NCriticsCritic(JudgingCritic):
                 for number, (role, model) in enumerate(self.members)
             }
         )
-        feedback = list(replies.answers.values())
-        if not feedback:
+        if not replies.answers:
             return no_answer(self.name, replies)
-        counted = votes(feedback)
-        verdict = verdict_of(counted)
-        issues, suggestions = reported(cluster(findings_of(feedback)))
-        return CriticFeedback(
-            critic=self.name,
-            verdict=verdict,
-            scores=mean_scores(feedback),
-            issues=issues,
-            suggestions=suggestions,
-            confidence=counted[verdict] / len(feedback),
-            details={
-                "votes": counted,
-                "members": [
-                    {
-                        "role": role[:200],
-                        "model": None if model is None else _name_of(model),
-                        "verdict": self._verdict(replies.answers.get(f"member {number}")),
-                    }
-                    for number, (role, model) in enumerate(self.members)
-                ],
-                **covered_by(feedback),
-            },
-            degraded=replies.degraded,
-            usage=replies.usage,
-        )
-
-    def _verdict(self, feedback: CriticFeedback | None) -> str:
-        return "abstained" if feedback is None else cast("str", feedback.verdict)
+        members = [
+            {
+                "role": role[:200],
+                "model": None if model is None else _name_of(model),
+                "verdict": getattr(replies.answers.get(f"member {number}"), "verdict", "abstained"),
+            }
+            for number, (role, model) in enumerate(self.members)
+        ]
+        found = cluster(findings_of(replies.answers.values()))
+        return agreed(self.name, replies, found, members=members)

@@ -9,16 +9,7 @@ from pydantic import Field
 from sifaka.calls.journal import scope
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import MOST_ISSUES
-from sifaka.critics.panel import (
-    attempt,
-    covered_by,
-    findings_of,
-    mean_scores,
-    no_answer,
-    reported,
-    verdict_of,
-    votes,
-)
+from sifaka.critics.panel import agreed, attempt, findings_of, no_answer
 from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
 from sifaka.record.clustering import cluster, joined
@@ -80,32 +71,26 @@ class SelfConsistencyCritic(JudgingCritic):
         joined by their places and words, and `degraded` says so.
         """
         replies = await self._samples(PROMPT, thought, "review", self.n, self.temperature)
-        feedback = list(replies.answers.values())
-        if not feedback:
+        if not replies.answers:
             return no_answer(self.name, replies)
+        answered = len(replies.answers)
         with scope("join"):
-            points, spent, failed = await self._joined(findings_of(feedback))
-        half = len(feedback) / 2
-        counted = votes(feedback)
-        verdict = verdict_of(counted)
-        issues, suggestions = reported([point for point in points if point.support > half])
-        return CriticFeedback(
-            critic=self.name,
-            verdict=verdict,
-            scores=mean_scores(feedback),
-            issues=issues,
-            suggestions=suggestions,
-            confidence=counted[verdict] / len(feedback),
-            details={
-                "n": self.n,
-                "answered": len(feedback),
-                "votes": counted,
-                "agreement": f"{counted[verdict]}/{len(feedback)}",
-                "disagreements": [_noted(p) for p in points if p.support <= half][:MOST_ISSUES],
-                **covered_by(feedback),
-            },
-            degraded=(*replies.degraded, *failed),
-            usage=replies.usage + spent,
+            points, spent, failed = await self._joined(findings_of(replies.answers.values()))
+        shared = [point for point in points if point.support > answered / 2]
+        others = [_noted(point) for point in points if point.support <= answered / 2]
+        feedback = agreed(
+            self.name,
+            replies,
+            shared,
+            n=self.n,
+            answered=answered,
+            disagreements=others[:MOST_ISSUES],
+        )
+        return feedback.model_copy(
+            update={
+                "degraded": (*replies.degraded, *failed),
+                "usage": replies.usage + spent,
+            }
         )
 
     async def _joined(

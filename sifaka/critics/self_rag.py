@@ -112,13 +112,10 @@ class SelfRAGCritic(JudgingCritic):
         A claim whose call fails is on record in `degraded`. When half of the claims or more have no
         answer, and no claim was found wanting, there is no vote.
         """
-        passages = passages_of(
-            (
-                *thought.pre_generation_context,
-                *thought.post_generation_context,
-                *await self._retrieved(thought),
-            )
-        )
+        given = (*thought.pre_generation_context, *thought.post_generation_context)
+        if self.retriever is not None:
+            given += tuple(await self.retriever.retrieve(thought.text, self.max_passages))
+        passages = passages_of(given)
         if not passages:
             return self._without_evidence("there are no documents", Usage())
         with scope("claims"):
@@ -147,11 +144,6 @@ class SelfRAGCritic(JudgingCritic):
                 update={"usage": usage + replies.usage, "degraded": replies.degraded}
             )
         return self._feedback(thought, judged, len(needing), replies, usage + replies.usage)
-
-    async def _retrieved(self, thought: Thought) -> Sequence[Document]:
-        if self.retriever is None:
-            return ()
-        return await self.retriever.retrieve(thought.text, self.max_passages)
 
     async def _judge(
         self, thought: Thought, claim: Claim, passages: Sequence[Passage[Document]]

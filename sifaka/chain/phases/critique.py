@@ -97,8 +97,9 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
             )
         version = shortened(run, version)
     if attempts(run) >= run.config.max_iterations and version.author != CALLER:
-        metadata = MappingProxyType({**version.metadata, LAST: True})
-        version = version.model_copy(update={"metadata": metadata})
+        version = version.model_copy(
+            update={"metadata": MappingProxyType({**version.metadata, LAST: True})}
+        )
     deadline = run.config.critic_deadline
     return await run_critics(critics, version, context.calls, deadline=deadline)
 

@@ -87,7 +87,7 @@ async def test_only_principles_that_fired_pass_on_their_revision_request() -> No
 async def test_a_principle_that_is_broken_in_several_places_is_one_issue() -> None:
     places = ["an invented one", "300 metres", "The tower", "surely"]
     found = {"verdict": "revise", "quotes": places, "message": "It is not sure.", "severity": 4}
-    feedback, _ = await judge(lambda asked: found, draw=1)
+    feedback, _ = await judge(found, draw=1)
     (issue,) = feedback.issues
     assert (issue.quote, issue.start, issue.severity) == ("300 metres", 20, 4)
     assert issue.message == "It is not sure. Also in 'The tower', 'surely'."
