@@ -143,7 +143,10 @@ async def _play(panel: Panel) -> tuple[Review, ...]:
     noise = Noise(panel.seed)
 
     async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        return ModelResponse(parts=[ToolCallPart(tool_name="answer", args=opinion(panel, noise))])
+        joins = "same" in info.output_tools[0].parameters_json_schema["properties"]
+        question = "".join(str(getattr(part, "content", "")) for part in messages[0].parts)
+        said = joined(question) if joins else opinion(panel, noise)
+        return ModelResponse(parts=[ToolCallPart(tool_name="answer", args=said)])
 
     critic = SelfConsistencyCritic(n=panel.samples, model=FunctionModel(answer))
     chain = Chain(model=ScriptedModel(lines=()), critics=(critic,), max_iterations=0, fixes="none")
@@ -169,6 +172,16 @@ def opinion(panel: Panel, noise: Noise) -> dict[str, Any]:
         if noise.chance(panel.found if finding.real else panel.invented)
     ]
     return {"verdict": "revise" if issues else "accept", "issues": issues}
+
+
+def joined(question: str) -> dict[str, Any]:
+    """The answer of one that reads what findings mean: those about the same are the same."""
+    same: dict[int, list[str]] = {}
+    for line in question.splitlines():
+        meant = {n for message, n in _ID.items() if line.endswith(f": {message}")}
+        for n in meant:
+            same.setdefault(n, []).append(line.partition(" ")[0])
+    return {"same": list(same.values())}
 
 
 def counted(issues: Sequence[Issue]) -> Review:

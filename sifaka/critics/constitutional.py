@@ -17,41 +17,39 @@ from sifaka.critics.constitution import (
     version_of,
 )
 from sifaka.critics.judge import REVIEWER, JudgingCritic
-from sifaka.critics.opinion import FoundIssue, anchored
-from sifaka.critics.panel import (
-    BranchError,
-    Replies,
-    ask_all,
-    attempt,
-    gathered,
-    no_answer,
-    strongest,
-)
-from sifaka.models.coercion import Form
+from sifaka.critics.opinion import LONGEST_REMARK, case
+from sifaka.critics.panel import BranchError, Replies, ask_all, attempt, gathered, no_answer
+from sifaka.models.coercion import Form, Whole
 from sifaka.models.prompt import Prompt, frame
-from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.results import QUOTE_LIMIT, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
+from sifaka.text.anchoring import Anchors
 from sifaka.validators.spec import Name
 
 PROMPT = Prompt(
-    purpose="Finds where a text violates one principle of a constitution.",
+    purpose="Finds where a text breaks one principle of a constitution.",
     task=f"{REVIEWER} Judge it by the principle in `principle`, and by nothing else.",
     rules=(
-        "The principle says what to look for.",
-        "Report each place that violates the principle. Copy each quote exactly from the text. Say "
-        "in the message what is wrong and how to mend it.",
-        "Then give the verdict: `revise` when a place violates the principle, otherwise `accept`.",
+        "Other reviewers look after everything else: do not report it.",
+        "Report what breaks the principle once, however many places show it: copy each of these "
+        "places exactly into `quotes`, and say in `message` what is wrong there.",
+        "Then give the verdict: `revise` when the text breaks the principle, otherwise `accept`.",
     ),
 )
+_ASKED = "Does the text break the principle?"
+_MOST_PLACES, _SHOWN = 6, 80
+"""Places that one issue names, and the characters that it repeats of the later ones."""
 
 
 class _Finding(Form):
-    """Your finding: the places that violate the principle, and the verdict."""
+    """Your finding about the principle."""
 
-    issues: list[FoundIssue] = Field(
-        default_factory=list[FoundIssue], description="empty when no place violates it"
+    quotes: list[str] = Field(
+        default_factory=list[str], description="the places that break it; empty when none does"
     )
+    message: str = Field(default="", description="what is wrong there, in one sentence")
+    severity: Whole = Field(default=3, ge=1, le=5, description="1 taste ... 5 unusable")
     verdict: Literal["accept", "revise"]
 
 
@@ -118,23 +116,19 @@ class ConstitutionalCritic(JudgingCritic):
         is no vote.
         """
         drawn = self._drawn(thought)
-        replies = await (self._one_by_one if self.mode == "sequential" else self._all)(
-            drawn, thought
-        )
-        fired = [each for each in drawn if _fires(replies.answers.get(each.name))]
+        if self.mode == "sequential":
+            replies = await self._one_by_one(drawn, thought)
+        else:
+            replies = await ask_all({p.name: partial(self._judge, p, thought) for p in drawn})
+        found = replies.answers
+        fired = [p for p in drawn if p.name in found and found[p.name].verdict == "revise"]
         if not fired and len(replies.failures) * 2 >= len(drawn):
             return no_answer(self.name, replies)
-        issues = [
-            issue
-            for each in fired
-            for issue in _issues(each, replies.answers[each.name], thought.text)
-        ]
-        judged = len(replies.answers)
         return CriticFeedback(
             critic=self.name,
             verdict="revise" if fired else "accept",
-            scores={"principles kept": round(1 - len(fired) / judged, 3)},
-            issues=strongest(issues),
+            scores={"principles kept": round(1 - len(fired) / len(found), 3)},
+            issues=tuple(_issue(p, found[p.name], thought.text) for p in fired),
             suggestions=tuple(each.revision for each in fired),
             details={
                 "constitution": self.version,
@@ -156,30 +150,33 @@ class ConstitutionalCritic(JudgingCritic):
         chosen = {each.name for each in sorted(self.principles, key=lot)[: self.draw]}
         return tuple(each for each in self.principles if each.name in chosen)
 
-    async def _all(self, drawn: Sequence[Principle], thought: Thought) -> Replies[_Finding]:
-        return await ask_all({each.name: partial(self._judge, each, thought) for each in drawn})
-
     async def _one_by_one(self, drawn: Sequence[Principle], thought: Thought) -> Replies[_Finding]:
         results: dict[str, tuple[_Finding, Usage] | BranchError] = {}
         for each in drawn:
             with scope(each.name):
                 result = await attempt(partial(self._judge, each, thought))
             results[each.name] = result
-            if isinstance(result, tuple) and _fires(result[0]):
+            if isinstance(result, tuple) and result[0].verdict == "revise":
                 break
         return gathered(results)
 
     async def _judge(self, principle: Principle, thought: Thought) -> tuple[_Finding, Usage]:
-        question = self._question(thought, frame("principle", principle.critique, lasting=True))
-        return await self._ask(PROMPT, question, _Finding)
+        shown = case(thought, frame("principle", principle.critique, lasting=True))
+        return await self._ask(PROMPT, f"{shown}\n\n{_ASKED}", _Finding)
 
 
-def _fires(finding: _Finding | None) -> bool:
-    return finding is not None and finding.verdict == "revise"
-
-
-def _issues(principle: Principle, finding: _Finding, text: str) -> tuple[Issue, ...]:
-    found = anchored(finding.issues, text, rule=principle.name)
-    return found or (
-        Issue(message=f"violates the principle {principle.name!r}", rule=principle.name),
+def _issue(principle: Principle, finding: _Finding, text: str) -> Issue:
+    """The one issue about a broken principle: at its first place, naming the others."""
+    anchors = Anchors(text)
+    places = [place for quote in finding.quotes[:_MOST_PLACES] if (place := anchors.find(quote))]
+    wrong = finding.message.strip()[:LONGEST_REMARK] or f"breaks the principle {principle.name!r}"
+    others = ", ".join(repr(text[slice(*place)][:_SHOWN]) for place in places[1:])
+    start, end = places[0] if places else (None, None)
+    return Issue(
+        message=f"{wrong} Also in {others}." if others else wrong,
+        quote=text[start:end][:QUOTE_LIMIT] if places else "",
+        start=start,
+        end=end,
+        severity=finding.severity,
+        rule=principle.name,
     )

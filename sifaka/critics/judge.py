@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field
 
 from sifaka.calls.component import Binding, DataComponent, code_spec
 from sifaka.critics.opinion import Opinion, case, feedback_of
+from sifaka.critics.panel import Replies, ask_all
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import Prompt
 from sifaka.record.results import CriticFeedback
@@ -30,9 +32,9 @@ KEEPS_FACTS = (
     "ask for it into `covered`; leave out the others."
 )
 REPORTS = (
-    "Report only places that make the text worse for its readers. Copy each quote exactly from the "
-    "text. Say in the message what is wrong and how to mend it.",
-    "Then give the verdict: `revise` when you reported such a place, otherwise `accept`.",
+    "Report only what makes the text worse for its readers. Copy each quote exactly from the text; "
+    "leave it empty for what is missing. Say in the message what is wrong and how to mend it.",
+    "Then give the verdict: `revise` when you reported anything, otherwise `accept`.",
 )
 """The last rules of every prompt that is answered with issues and a verdict."""
 REVIEW = (
@@ -137,9 +139,9 @@ class JudgingCritic(DataComponent, ABC):
         opened = self._opened(self.model if model is None else model)
         return await ask(opened, prompt.text, question, form, settings=settings)
 
-    def _question(self, thought: Thought, *standards: str) -> str:
+    def _question(self, thought: Thought, *standards: str, sample: str = "") -> str:
         """The material by which a text is judged, and what is asked about it."""
-        return f"{case(thought, *standards)}\n\n{_ASKED}"
+        return "\n\n".join(filter(None, (case(thought, *standards), sample, _ASKED)))
 
     async def _opinion(
         self,
@@ -147,6 +149,7 @@ class JudgingCritic(DataComponent, ABC):
         thought: Thought,
         *standards: str,
         model: Any = None,
+        sample: str = "",
         settings: "ModelSettings | None" = None,
     ) -> tuple[CriticFeedback, Usage]:
         """The feedback that one call gives.
@@ -156,8 +159,30 @@ class JudgingCritic(DataComponent, ABC):
             thought: The thought.
             standards: The standards to judge it by, in the user's words, framed.
             model: Asked instead of the critic's model.
+            sample: Which of several opinions it is, where the same is asked several times.
             settings: Of the call.
         """
-        question = self._question(thought, *standards)
+        question = self._question(thought, *standards, sample=sample)
         opinion, usage = await self._ask(prompt, question, Opinion, model=model, settings=settings)
         return feedback_of(self.name, opinion, thought, usage), usage
+
+    async def _samples(
+        self, prompt: Prompt, thought: Thought, what: str, n: int, temperature: float
+    ) -> Replies[CriticFeedback]:
+        """The feedback of several calls for the same, drawn at a temperature.
+
+        Each says which one it is: a model that takes no temperature, or a cache before it, would
+        give one answer to equal requests.
+        """
+        return await ask_all(
+            {
+                f"{what} {number}": partial(
+                    self._opinion,
+                    prompt,
+                    thought,
+                    sample=f"This is {what} {number} of {n}, given without sight of the others.",
+                    settings={"temperature": temperature},
+                )
+                for number in range(1, n + 1)
+            }
+        )

@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import permutations
-from typing import Literal, NamedTuple
+from itertools import combinations, permutations
+from typing import Literal
 
 from pydantic import Field
 
 from sifaka.calls.context import current_calls
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
-from sifaka.critics.panel import Replies, ask_all, covered_by, no_answer
+from sifaka.critics.panel import Replies, ask_all, covered_by, findings_of, no_answer, reported
 from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
+from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
-from sifaka.record.usage import Usage
 from sifaka.validators.spec import Name
 
 _ROUNDS = 1_000
@@ -37,37 +37,28 @@ def bradley_terry(wins: Sequence[Sequence[float]], *, prior: float = PRIOR) -> t
     Returns:
         The strengths, which add up to 1. Without any comparison they are equal.
     """
-    count = len(wins)
-    games = [
-        [wins[i][j] + wins[j][i] if i != j else 0.0 for j in range(count)] for i in range(count)
-    ]
-    games = [[played + 2 * prior if played else 0.0 for played in row] for row in games]
+    known = range(len(wins))
     won = [
-        sum(wins[i][j] + prior for j in range(count) if i != j and games[i][j])
-        for i in range(count)
+        [wins[i][j] + prior if i != j and wins[i][j] + wins[j][i] else 0.0 for j in known]
+        for i in known
     ]
-    strengths = [1 / count] * count
+    strengths = [1 / len(wins)] * len(wins)
     for _ in range(_ROUNDS):
-        raised = [
-            _raised(strengths, i, won[i], games[i]) if any(games[i]) else strengths[i]
-            for i in range(count)
-        ]
+        raised = [_raised(i, won, strengths) for i in known]
         total = sum(raised)
-        raised = [strength / total for strength in raised]
-        moved = max(abs(a - b) for a, b in zip(raised, strengths, strict=True))
-        strengths = raised
-        if moved < _PRECISION:
+        before, strengths = strengths, [strength / total for strength in raised]
+        if max(abs(a - b) for a, b in zip(before, strengths, strict=True)) < _PRECISION:
             break
     return tuple(strengths)
 
 
-def _raised(strengths: Sequence[float], i: int, won: float, games: Sequence[float]) -> float:
+def _raised(i: int, won: Sequence[Sequence[float]], strengths: Sequence[float]) -> float:
     against = sum(
-        played / (strengths[i] + strengths[j])
-        for j, played in enumerate(games)
-        if played and strengths[i] + strengths[j] > 0
+        (won[i][j] + won[j][i]) / (strengths[i] + strengths[j])
+        for j in range(len(won))
+        if strengths[i] + strengths[j] > 0
     )
-    return won / against if against else strengths[i]
+    return sum(won[i]) / against if against else strengths[i]
 
 
 NEAR = 0.1
@@ -99,23 +90,14 @@ class _Comparison(Form):
     better: Literal["first", "second"]
 
 
-class _Standing(NamedTuple):
-    """The outcome of the comparisons."""
-
-    wins: list[list[float]]
-    split: int
-    """Pairs whose two orders disagree."""
-    first_share: float | None
-    """The share of comparisons that the judgment shown first has won; 0.5 without any bias."""
-
-
 class MetaRewardingCritic(JudgingCritic):
-    """Judges the text several times, and gives the judgment that a judge of judgments prefers.
+    """Judges the text several times, and gives the verdict that a judge of judgments prefers.
 
     Meta-Rewarding (Wu et al. 2024, arXiv 2407.19594). Every two judgments are compared in both
     orders. A pair whose orders disagree shows where a judgment stood, not how good it is: half a
     win for each. Strengths follow by Bradley and Terry; of the judgments near the best one the
-    shortest is taken, because judges prefer length. `n + n (n - 1)` model calls, depth two.
+    shortest is taken, because judges prefer length. What the others found is kept beside what it
+    found. `n + n (n - 1)` model calls, depth two.
     """
 
     type: Literal["meta_rewarding"] = "meta_rewarding"
@@ -130,30 +112,36 @@ class MetaRewardingCritic(JudgingCritic):
         return self.n * self.n
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """The judgment that won; see `Critic`. Judgments and comparisons that fail do not count."""
+        """The verdict that won, with what all judgments found; see `Critic`.
+
+        Judgments and comparisons that fail do not count.
+        """
         with current_calls().ledger.set_aside(self.calls()):
-            judgment = partial(
-                self._opinion, PROMPT, thought, settings={"temperature": self.temperature}
-            )
-            judged = await ask_all({f"judgment {number}": judgment for number in range(self.n)})
+            judged = await self._samples(PROMPT, thought, "judgment", self.n, self.temperature)
             if not judged.answers:
                 return no_answer(self.name, judged)
             judgments = list(judged.answers.values())
             compared = await self._compare(thought, judgments)
-        standing = _standing(len(judgments), compared.answers)
-        strengths = bradley_terry(standing.wins)
-        chosen = shortest_near_best(strengths, [_length(each) for each in judgments])
+        wins, split = _standing(len(judgments), compared.answers)
+        strengths = bradley_terry(wins)
+        chosen = shortest_near_best(strengths, [len(_shown(each)) for each in judgments])
+        first = [each.better == "first" for each in compared.answers.values()]
+        found = findings_of([judgments[chosen], *judgments[:chosen], *judgments[chosen + 1 :]])
+        issues, suggestions = reported(cluster(found))
         details = {
             "judgments": [each.verdict for each in judgments],
             "strengths": [round(strength, 3) for strength in strengths],
             "chosen": chosen,
-            "pairs_split_by_order": standing.split,
-            "first_slot_share": standing.first_share,
+            "pairs_split_by_order": split,
+            # Of the comparisons, the judgment shown first has won so many; 0.5 without any bias.
+            "first_slot_share": round(sum(first) / len(first), 3) if first else None,
             **covered_by([judgments[chosen]]),
         }
         return on_record(
             judgments[chosen],
             details,
+            issues=issues,
+            suggestions=suggestions,
             degraded=(*judged.degraded, *compared.degraded),
             usage=judged.usage + compared.usage,
         )
@@ -161,9 +149,6 @@ class MetaRewardingCritic(JudgingCritic):
     async def _compare(
         self, thought: Thought, judgments: Sequence[CriticFeedback]
     ) -> Replies[_Comparison]:
-        pairs = list(permutations(range(len(judgments)), 2))
-        if not pairs:
-            return Replies(answers={}, failures={}, usage=Usage())
         shown = [_shown(judgment) for judgment in judgments]
         return await ask_all(
             {
@@ -180,7 +165,7 @@ class MetaRewardingCritic(JudgingCritic):
                     ),
                     _Comparison,
                 )
-                for one, other in pairs
+                for one, other in permutations(range(len(judgments)), 2)
             }
         )
 
@@ -192,25 +177,21 @@ def shortest_near_best(strengths: Sequence[float], lengths: Sequence[int]) -> in
     return min(near, key=lambda at: (lengths[at], -strengths[at], at))
 
 
-def _standing(count: int, comparisons: Mapping[str, _Comparison]) -> _Standing:
+def _standing(count: int, comparisons: Mapping[str, _Comparison]) -> tuple[list[list[float]], int]:
+    """How often each has won against each, and the pairs whose two orders disagree."""
     wins = [[0.0] * count for _ in range(count)]
     split = 0
-    for one in range(count):
-        for other in range(one + 1, count):
-            there = comparisons.get(_pair(one, other))
-            back = comparisons.get(_pair(other, one))
-            if there is None and back is None:
-                continue
-            agree = there is not None and back is not None and there.better != back.better
-            if agree and there is not None:
-                winner, loser = (one, other) if there.better == "first" else (other, one)
-                wins[winner][loser] += 1
-            else:  # also when one of the orders has no answer: a bias could not be seen
-                split += there is not None and back is not None
-                wins[one][other] += 0.5
-                wins[other][one] += 0.5
-    first = [comparison.better == "first" for comparison in comparisons.values()]
-    return _Standing(wins, split, round(sum(first) / len(first), 3) if first else None)
+    for pair in combinations(range(count), 2):
+        better = [
+            order[said.better == "second"]
+            for order in (pair, pair[::-1])
+            if (said := comparisons.get(_pair(*order)))
+        ]
+        split += len(set(better)) > 1
+        # Where one order has no answer a bias could not be seen: a draw, as when they disagree.
+        for winner in pair if len(better) == 1 else better:
+            wins[winner][sum(pair) - winner] += 0.5
+    return wins, split
 
 
 def _pair(first: int, second: int) -> str:
@@ -226,7 +207,3 @@ def _shown(judgment: CriticFeedback) -> str:
             "issues": {"__all__": {"quote", "message", "severity", "fix"}},
         }
     )
-
-
-def _length(judgment: CriticFeedback) -> int:
-    return len(_shown(judgment))

@@ -2,23 +2,13 @@
 
 from functools import partial
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, PlainSerializer
 
 from sifaka.calls.component import Binding
-from sifaka.critics.judge import REPORTS, REVIEWER, JudgingCritic, ModelOrName
-from sifaka.critics.opinion import MOST_SUGGESTIONS
-from sifaka.critics.panel import (
-    ask_all,
-    covered_by,
-    mean_scores,
-    no_answer,
-    shared_suggestions,
-    strongest,
-    verdict_of,
-    votes,
-)
+from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic, ModelOrName
+from sifaka.critics.panel import agreed, ask_all, findings_of, no_answer
 from sifaka.models.prompt import Prompt, frame
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
@@ -29,8 +19,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 ROLES = (
-    "A subject expert: is every statement correct, does the text claim only what it shows, and has "
-    "it kept the facts of the original?",
+    "A subject expert: is every statement correct, and does the text claim only what it shows?",
     "An editor: is the text clear, well ordered and as short as it can be?",
     "The reader: does the text do what the task asks, and only that?",
     "A sceptic: what is missing, contradictory or vague?",
@@ -39,11 +28,12 @@ ROLES = (
 
 PROMPT = Prompt(
     purpose="Finds what a reviewer with one point of view would change.",
-    task=f"{REVIEWER} Judge it from the point of view in `role`, and from no other.",
+    task=f"{REVIEWER} Judge it from the point of view in `role`.",
     rules=(
         "Take the role, and answer the question that it asks. Other reviewers look after the rest.",
         "Score from 0 (fails) to 1 (nothing to improve) how good the text is in this respect. Use "
         "one word of your choice as the name of the score.",
+        f"In every role: {KEEPS_FACTS}",
         *REPORTS,
     ),
 )
@@ -118,33 +108,15 @@ class NCriticsCritic(JudgingCritic):
                 for number, (role, model) in enumerate(self.members)
             }
         )
-        feedback = list(replies.answers.values())
-        if not feedback:
+        if not replies.answers:
             return no_answer(self.name, replies)
-        counted = votes(feedback)
-        verdict = verdict_of(counted)
-        return CriticFeedback(
-            critic=self.name,
-            verdict=verdict,
-            scores=mean_scores(feedback),
-            issues=strongest(cluster([each.issues for each in feedback])),
-            suggestions=shared_suggestions(feedback, 0)[:MOST_SUGGESTIONS],
-            confidence=counted[verdict] / len(feedback),
-            details={
-                "votes": counted,
-                "members": [
-                    {
-                        "role": role[:200],
-                        "model": None if model is None else _name_of(model),
-                        "verdict": self._verdict(replies.answers.get(f"member {number}")),
-                    }
-                    for number, (role, model) in enumerate(self.members)
-                ],
-                **covered_by(feedback),
-            },
-            degraded=replies.degraded,
-            usage=replies.usage,
-        )
-
-    def _verdict(self, feedback: CriticFeedback | None) -> str:
-        return "abstained" if feedback is None else cast("str", feedback.verdict)
+        members = [
+            {
+                "role": role[:200],
+                "model": None if model is None else _name_of(model),
+                "verdict": getattr(replies.answers.get(f"member {number}"), "verdict", "abstained"),
+            }
+            for number, (role, model) in enumerate(self.members)
+        ]
+        found = cluster(findings_of(replies.answers.values()))
+        return agreed(self.name, replies, found, members=members)

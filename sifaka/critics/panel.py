@@ -1,21 +1,22 @@
 """Asking several times at once, and what the answers have in common."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sifaka.calls.context import fan_out
 from sifaka.calls.recovery import code_of
-from sifaka.critics.opinion import MOST_ISSUES
+from sifaka.critics.opinion import MOST_ISSUES, bounded
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
-from sifaka.record.clustering import cluster
 from sifaka.record.results import COVERED, CriticFeedback, Issue, Verdict, covered_in
 from sifaka.record.usage import Usage
 
 T = TypeVar("T")
 BranchError = ModelProviderError | BudgetExceeded
+_SUGGESTION = "suggestion"
+"""The category of a suggestion among findings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,35 +95,66 @@ def abstention(critic: str, error: SifakaError) -> CriticFeedback:
 
 def failed_with(failures: Sequence[SifakaError]) -> dict[str, object]:
     """The `limit` that a budget has come to, or the common `code` and longest `retry_after`."""
-    limits = [error.limit for error in failures if isinstance(error, BudgetExceeded)]
-    if limits:
+    return shared_failure(
+        {"limit": error.limit}
+        if isinstance(error, BudgetExceeded)
+        else {"code": code_of(error), "retry_after": error.retry_after}
+        for error in failures
+    )
+
+
+def shared_failure(failures: Iterable[Mapping[str, Any]]) -> dict[str, object]:
+    """What the details of several failures have in common; see `failed_with`."""
+    told = list(failures)
+    if limits := [each["limit"] for each in told if "limit" in each]:
         return {"limit": limits[0]}
-    codes = {code_of(error) for error in failures}
-    waits = [error.retry_after for error in failures if error.retry_after]
+    codes = {each["code"] for each in told if "code" in each}
+    waits = [each["retry_after"] for each in told if each.get("retry_after")]
     return {
         **({"code": codes.pop()} if len(codes) == 1 else {}),
         **({"retry_after": max(waits)} if waits else {}),
     }
 
 
-def votes(feedback: Sequence[CriticFeedback]) -> dict[Verdict, int]:
-    """The number of opinions that ask for a revision, and of those that do not."""
+def agreed(
+    critic: str,
+    replies: Replies[CriticFeedback],
+    findings: Sequence[Issue],
+    **details: object,
+) -> CriticFeedback:
+    """The joint feedback of opinions: `revise` when more than half of them ask for it.
+
+    Args:
+        critic: The critic's name.
+        replies: The opinions, one at least.
+        findings: What is reported of what they found.
+        details: More for the record.
+    """
+    feedback = list(replies.answers.values())
     revise = sum(each.verdict == "revise" for each in feedback)
-    return {"accept": len(feedback) - revise, "revise": revise}
-
-
-def verdict_of(counted: Mapping[Verdict, int]) -> Verdict:
-    """`revise` when more than half ask for it."""
-    return "revise" if counted["revise"] > counted["accept"] else "accept"
-
-
-def mean_scores(feedback: Sequence[CriticFeedback]) -> dict[str, float]:
-    """The mean score of each aspect, over those that scored it."""
+    votes = {"accept": len(feedback) - revise, "revise": revise}
+    verdict: Verdict = "revise" if revise > votes["accept"] else "accept"
+    issues, suggestions = reported(findings)
     aspects = dict.fromkeys(aspect for each in feedback for aspect in each.scores)
-    return {
-        aspect: round(fmean(f.scores[aspect] for f in feedback if aspect in f.scores), 3)
-        for aspect in aspects
-    }
+    return CriticFeedback(
+        critic=critic,
+        verdict=verdict,
+        scores={
+            aspect: round(fmean(f.scores[aspect] for f in feedback if aspect in f.scores), 3)
+            for aspect in aspects
+        },
+        issues=issues,
+        suggestions=suggestions,
+        confidence=votes[verdict] / len(feedback),
+        details={
+            "votes": votes,
+            "agreement": f"{votes[verdict]}/{len(feedback)}",
+            **details,
+            **covered_by(feedback),
+        },
+        degraded=replies.degraded,
+        usage=replies.usage,
+    )
 
 
 def covered_by(feedback: Sequence[CriticFeedback]) -> Mapping[str, object]:
@@ -130,13 +162,25 @@ def covered_by(feedback: Sequence[CriticFeedback]) -> Mapping[str, object]:
     return {COVERED: quotes} if (quotes := covered_in(feedback)) else {}
 
 
-def shared_suggestions(feedback: Sequence[CriticFeedback], least: float) -> tuple[str, ...]:
-    """Suggestions that more than `least` of them make, in the same or other words."""
-    groups = [[Issue(message=suggestion) for suggestion in each.suggestions] for each in feedback]
-    return tuple(issue.message for issue in cluster(groups) if issue.support > least)
+def findings_of(feedback: Iterable[CriticFeedback]) -> list[list[Issue]]:
+    """What each opinion reports; a suggestion is an issue without a quote."""
+    return [
+        [
+            *each.issues,
+            *(Issue(message=s, category=_SUGGESTION, severity=1) for s in each.suggestions),
+        ]
+        for each in feedback
+    ]
 
 
-def strongest(issues: Sequence[Issue]) -> tuple[Issue, ...]:
-    """The issues with the most support, then the gravest; no more than one opinion may have."""
+def reported(findings: Sequence[Issue]) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
+    """The issues among findings, and the suggestions; no more than one opinion may have."""
+    issues = [each for each in findings if each.quote or each.category != _SUGGESTION]
+    suggestions = (e.message for e in findings if not e.quote and e.category == _SUGGESTION)
+    return strongest(issues), bounded(suggestions)
+
+
+def strongest(issues: Sequence[Issue], most: int = MOST_ISSUES) -> tuple[Issue, ...]:
+    """So many of the issues: those with the most support, then the gravest."""
     ranked = sorted(range(len(issues)), key=lambda at: (-issues[at].support, -issues[at].severity))
-    return tuple(issues[at] for at in sorted(ranked[:MOST_ISSUES]))
+    return tuple(issues[at] for at in sorted(ranked[:most]))

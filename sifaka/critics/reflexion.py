@@ -8,8 +8,8 @@ from sifaka.calls.journal import scope
 from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
 from sifaka.models.coercion import Form
-from sifaka.models.prompt import Prompt, frame
-from sifaka.record.results import CriticFeedback
+from sifaka.models.prompt import LAST, Prompt, frame
+from sifaka.record.results import CriticFeedback, Verdict
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.validators.spec import Name
@@ -23,8 +23,9 @@ EVALUATE = Prompt(
     purpose="Decides if an attempt succeeds at its task, where no validator does.",
     task=f"{REVIEWER} Decide if it succeeds at its task.",
     rules=(
-        "It succeeds when the person who set the task would accept it. It need not be perfect.",
-        "If it fails, report each place and each gap that makes it fail.",
+        "It succeeds when the person who set the task would accept it, or without a task when its "
+        "readers would. It need not be perfect.",
+        "If it fails, report everything that makes it fail, and nothing else.",
         KEEPS_FACTS,
         *REPORTS,
     ),
@@ -34,11 +35,10 @@ REFLECT = Prompt(
     task="You advise a writer whose attempt at a task has failed. `text` is the attempt, and "
     "`failures` says how it failed.",
     rules=(
-        "Find the reason why the attempt failed.",
-        "Then write the lesson: two or three sentences to the writer with a short plan that avoids "
-        "this failure.",
-        "Give a lesson for a new attempt. Do not list corrections.",
-        "Do not repeat a lesson in `lessons`: the writer had it, and it was not enough.",
+        "First find the reason why the attempt failed.",
+        "Then write the lesson: two or three sentences to the writer, with a plan by which a new "
+        "attempt avoids this failure. Do not list corrections.",
+        "If `lessons` is shown, the writer had those, and they were not enough: write another one.",
     ),
 )
 _ASKED = "Write the lesson for the next attempt."
@@ -55,8 +55,9 @@ class ReflexionCritic(JudgingCritic):
 
     Reflexion (Shinn et al. 2023, arXiv 2303.11366). Validators that have looked at the text are the
     evaluator: no model call when all required ones pass, one for the reflection otherwise. Without
-    any, one call evaluates, and after a failure a second one reflects, depth two. The lesson is in
-    `reflection`, apart from issues and suggestions; the last `MEMORY` earlier ones are shown.
+    any, one call evaluates, and after a failure a second one reflects, depth two. Where no version
+    can follow, nothing is reflected upon. The lesson is in `reflection`, apart from issues and
+    suggestions; the last `MEMORY` earlier ones are shown.
     """
 
     type: Literal["reflexion"] = "reflexion"
@@ -69,21 +70,18 @@ class ReflexionCritic(JudgingCritic):
     async def critique(self, thought: Thought) -> CriticFeedback:
         """Accept, or a lesson; see `Critic`."""
         if thought.validation_results:
-            if thought.passed:
-                return CriticFeedback(
-                    critic=self.name, verdict="accept", details={"evaluator": "validators"}
-                )
+            verdict: Verdict = "accept" if thought.passed else "revise"
             evaluation = CriticFeedback(
-                critic=self.name, verdict="revise", details={"evaluator": "validators"}
+                critic=self.name, verdict=verdict, details={"evaluator": "validators"}
             )
             failures = _failed_validators(thought)
         else:
             with scope("evaluate"):
                 evaluation, _ = await self._opinion(EVALUATE, thought)
             evaluation = on_record(evaluation, {**evaluation.details, "evaluator": "model"})
-            if evaluation.verdict == "accept":
-                return evaluation
             failures = _found_faults(evaluation)
+        if evaluation.verdict == "accept" or thought.metadata.get(LAST):
+            return evaluation
         with scope("reflect"):
             reflection, usage = await self._reflect(thought, failures)
         return evaluation.model_copy(
@@ -92,8 +90,8 @@ class ReflexionCritic(JudgingCritic):
 
     async def _reflect(self, thought: Thought, failures: str) -> tuple[str, Usage]:
         earlier = "\n".join(f"- {lesson}" for lesson in thought.lessons[-MEMORY:])
-        lessons = (frame("lessons", earlier),) if earlier else ()
-        parts = (case(thought), *lessons, frame("failures", failures), _ASKED)
+        lessons = frame("lessons", earlier) if earlier else ""
+        parts = filter(None, (case(thought), lessons, frame("failures", failures), _ASKED))
         answer, usage = await self._ask(REFLECT, "\n\n".join(parts), _Reflection)
         return answer.reflection.strip()[:_LONGEST_LESSON], usage
 

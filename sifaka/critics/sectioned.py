@@ -7,7 +7,7 @@ from typing import Any
 
 from sifaka.calls.component import Component
 from sifaka.calls.context import fan_out
-from sifaka.critics.panel import abstention, covered_by
+from sifaka.critics.panel import abstention, covered_by, shared_failure, strongest
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import SifakaError, StorageError
 from sifaka.models.prompt import ORIGINAL
@@ -18,7 +18,7 @@ from sifaka.record.usage import Usage
 from sifaka.text.sections import Section, split
 
 MOST_ISSUES = 500
-"""Of all sections together; the gravest."""
+"""Of all sections together; those with the most support, then the gravest."""
 _MOST_SUGGESTIONS = 200
 _LONGEST_REFLECTION = 1_000
 """Characters of the lessons of all sections together."""
@@ -129,7 +129,9 @@ def _merged(critic: str, heard: _Heard) -> CriticFeedback:
         verdict="revise" if revise else "accept" if voted else None,
         judges_task=any(said.judges_task for _, said in spoke),
         scores=_scores(spoke),
-        issues=_gravest([i for section, said in spoke for i in _placed(section, said)]),
+        issues=strongest(
+            [i for section, said in spoke for i in _placed(section, said)], MOST_ISSUES
+        ),
         suggestions=_suggestions(spoke),
         confidence=min(confidences, default=None),
         reflection="\n".join(lessons)[:_LONGEST_REFLECTION] or None,
@@ -149,14 +151,8 @@ def _abstention(critic: str, silent: _Heard, of: int, usage: Usage) -> CriticFee
     """The abstention of a critic most of whose sections have no opinion."""
     reasons = list(dict.fromkeys(str(said.reason) for _, said in silent))
     reason = reasons[0] if len(silent) == of and len(reasons) == 1 else None
-    all_details = [said.details for _, said in silent]
-    limit = next((d["limit"] for d in all_details if "limit" in d), None)
-    codes = {str(d["code"]) for d in all_details if "code" in d}
-    waits = [w for d in all_details if isinstance(w := d.get("retry_after"), int | float)]
     details: dict[str, object] = {
-        **({"limit": limit} if limit is not None else {}),
-        **({"code": codes.pop()} if len(codes) == 1 and limit is None else {}),
-        **({"retry_after": max(waits)} if waits and limit is None else {}),
+        **shared_failure(said.details for _, said in silent),
         "sections": [_noted(section, said) for section, said in silent],
     }
     told = f"{len(silent)} of {of} sections were not judged: {reasons[0]}"
@@ -173,11 +169,6 @@ def _placed(section: Section, said: CriticFeedback) -> list[Issue]:
         else issue.model_copy(update={"message": f"{section.label} {issue.message}"})
         for issue in said.issues
     ]
-
-
-def _gravest(issues: Sequence[Issue]) -> tuple[Issue, ...]:
-    ranked = sorted(range(len(issues)), key=lambda at: -issues[at].severity)
-    return tuple(issues[at] for at in sorted(ranked[:MOST_ISSUES]))
 
 
 def _suggestions(spoke: _Heard) -> tuple[str, ...]:

@@ -1,26 +1,21 @@
 """Self-Consistency: the same question several times, and what most answers agree on."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
 from pydantic import Field
 
+from sifaka.calls.journal import scope
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import MOST_ISSUES
-from sifaka.critics.panel import (
-    ask_all,
-    covered_by,
-    mean_scores,
-    no_answer,
-    shared_suggestions,
-    strongest,
-    verdict_of,
-    votes,
-)
-from sifaka.models.prompt import Prompt
-from sifaka.record.clustering import cluster
+from sifaka.critics.panel import agreed, attempt, findings_of, no_answer
+from sifaka.models.coercion import Form
+from sifaka.models.prompt import Prompt, frame
+from sifaka.record.clustering import cluster, joined
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
+from sifaka.record.usage import Usage
 from sifaka.validators.spec import Name
 
 PROMPT = Prompt(
@@ -28,15 +23,34 @@ PROMPT = Prompt(
     task=f"{REVIEWER} Review all of it.",
     rules=REVIEW,
 )
+JOIN_PROMPT = Prompt(
+    purpose="Says which findings of several reviews are the same, so that they can be counted.",
+    task="Several people have reviewed one text. Find out which of their findings are the same.",
+    rules=(
+        "Two findings are the same when one change of the text settles both, however they are "
+        "worded and whatever words they quote.",
+        "Findings about the same words that want different changes are not the same.",
+        "Put the ids of findings that are the same into one list. Each id stands in one list at "
+        "most. Leave out a finding that no other one repeats.",
+    ),
+)
+_ASKED = "Which findings are the same?"
+
+
+class _Join(Form):
+    """The findings that are the same."""
+
+    same: list[list[str]] = Field(description="lists of ids, such as f1; empty when none are")
 
 
 class SelfConsistencyCritic(JudgingCritic):
     """Asks for the same review several times and keeps what more than half of them report.
 
     Self-Consistency (Wang et al. 2022, arXiv 2203.11171), for free text as in Universal
-    Self-Consistency (Chen et al. 2023, arXiv 2311.17311): issues are counted after those that mean
-    the same were merged, as no two samples use the same words. The others are on record in
-    `details["disagreements"]`. `n` model calls, depth one.
+    Self-Consistency (Chen et al. 2023, arXiv 2311.17311): no two samples use the same words, so one
+    more call says which of their findings are the same, before they are counted. The others are on
+    record in `details["disagreements"]`. `n` model calls, depth one; where two samples or more have
+    findings `n + 1`, depth two.
     """
 
     type: Literal["self_consistency"] = "self_consistency"
@@ -51,34 +65,56 @@ class SelfConsistencyCritic(JudgingCritic):
         return self.n
 
     async def critique(self, thought: Thought) -> CriticFeedback:
-        """The majority of the samples; see `Critic`. A sample that fails has no vote."""
-        sample = partial(self._opinion, PROMPT, thought, settings={"temperature": self.temperature})
-        replies = await ask_all({f"sample {number}": sample for number in range(self.n)})
-        feedback = list(replies.answers.values())
-        if not feedback:
+        """The majority of the samples; see `Critic`.
+
+        A sample that fails has no vote. When the call that joins their findings fails, those are
+        joined by their places and words, and `degraded` says so.
+        """
+        replies = await self._samples(PROMPT, thought, "review", self.n, self.temperature)
+        if not replies.answers:
             return no_answer(self.name, replies)
-        half = len(feedback) / 2
-        issues = cluster([each.issues for each in feedback])
-        counted = votes(feedback)
-        verdict = verdict_of(counted)
-        return CriticFeedback(
-            critic=self.name,
-            verdict=verdict,
-            scores=mean_scores(feedback),
-            issues=strongest([issue for issue in issues if issue.support > half]),
-            suggestions=shared_suggestions(feedback, half),
-            confidence=counted[verdict] / len(feedback),
-            details={
-                "n": self.n,
-                "answered": len(feedback),
-                "votes": counted,
-                "agreement": f"{counted[verdict]}/{len(feedback)}",
-                "disagreements": [_noted(i) for i in issues if i.support <= half][:MOST_ISSUES],
-                **covered_by(feedback),
-            },
-            degraded=replies.degraded,
-            usage=replies.usage,
+        answered = len(replies.answers)
+        with scope("join"):
+            points, spent, failed = await self._joined(findings_of(replies.answers.values()))
+        shared = [point for point in points if point.support > answered / 2]
+        others = [_noted(point) for point in points if point.support <= answered / 2]
+        feedback = agreed(
+            self.name,
+            replies,
+            shared,
+            n=self.n,
+            answered=answered,
+            disagreements=others[:MOST_ISSUES],
         )
+        return feedback.model_copy(
+            update={
+                "degraded": (*replies.degraded, *failed),
+                "usage": replies.usage + spent,
+            }
+        )
+
+    async def _joined(
+        self, findings: Sequence[Sequence[Issue]]
+    ) -> tuple[Sequence[Issue], Usage, Sequence[str]]:
+        """Each point once with its support, the usage, and why it was not the model that joined."""
+        if sum(map(bool, findings)) < 2:  # nothing could be the same
+            return cluster(findings), Usage(), ()
+        numbered = [(n, issue) for n, group in enumerate(findings, 1) for issue in group]
+        named = {f"f{at}": each for at, each in enumerate(numbered, 1)}
+        lines = [
+            f"{id_} (review {n}): {f'{issue.quote!r}: ' if issue.quote else ''}{issue.message}"
+            for id_, (n, issue) in named.items()
+        ]
+        question = "\n\n".join((frame("findings", "\n".join(lines)), _ASKED))
+        answer = await attempt(partial(self._ask, JOIN_PROMPT, question, _Join))
+        if not isinstance(answer, tuple):
+            return cluster(findings), Usage(), (f"joined by their words: {answer.message}",)
+        said, usage = answer
+        # An id that is not known, or stands in a second list, counts for nothing.
+        groups = [[named.pop(id_) for id_ in ids if id_ in named] for ids in said.same]
+        alone = [[each] for each in named.values()]
+        points = [joined(group) for group in (*groups, *alone) if group]
+        return sorted(points, key=lambda p: (not p.anchored, p.start or 0)), usage, ()
 
 
 def _noted(issue: Issue) -> dict[str, object]:

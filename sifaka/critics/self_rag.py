@@ -10,53 +10,64 @@ from sifaka.calls.component import code_spec
 from sifaka.calls.journal import scope
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.panel import Replies, ask_all, no_answer
-from sifaka.critics.reflections import Reflection
+from sifaka.critics.reflections import Reflections, Support
+from sifaka.errors import ModelProviderError
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_in
 from sifaka.evidence.passages import Passage, nearest, passages_of
 from sifaka.models.prompt import Prompt, frame
 from sifaka.record.claims import Claim
-from sifaka.record.results import CriticFeedback, Issue
+from sifaka.record.results import QUOTE_LIMIT, CriticFeedback, Issue
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Usage
 from sifaka.retrievers.protocol import Retriever
+from sifaka.text.anchoring import anchor
 from sifaka.validators.spec import Name
 
 PROMPT = Prompt(
-    purpose="Says how far one passage supports one claim of a text, as Self-RAG's reflections do.",
-    task="You check one claim of a text against one passage. Give probabilities from 0 to 1 that "
-    "add up to 1 in each group.",
+    purpose="Says how far passages support one claim of a text, as Self-RAG's reflections do.",
+    task="You check one claim of a text against passages of its sources.",
     rules=(
-        "Judge by the passage alone, and not by what you know.",
-        "`relevance`: does the passage speak about what is claimed?",
-        "`support`: `full` when the passage says everything in the claim, `partial` when it says "
-        "some of it, `none` when it says nothing of it or the contrary.",
-        "`usefulness`: how much the claim helps with the task of the text, from `one` (not at all) "
-        "to `five` (very much).",
+        "Judge each passage by itself, and not by what you know or another passage says. Give one "
+        "judgement for each, under its number.",
+        "First put into `quote` the words of the passage that say most about the claim, such as "
+        "the number that it gives. Copy them exactly. Leave it empty where it says nothing.",
+        "`relevant`: the probability, from 0 to 1, that the passage speaks about what is claimed.",
+        "`full`, `partial` and `none`: the probabilities that it says everything in the claim, "
+        "some of it, or nothing of it or the contrary. They add up to 1.",
+        "`usefulness`: how much the claim helps with the task of the text, from 1 (not at all) to "
+        "5 (very much).",
     ),
     example="A passage that says `the tower is 300 m high` supports the claim `the tower, opened "
     "in 1889, is 300 m high` in part.",
 )
-_ASKED = "How far does the passage support the claim?"
+_ASKED = "How far does each passage support the claim?"
 _NO_EVIDENCE = {"verdict": "no_evidence"}
+_LONGEST_QUOTE = 200
+"""Characters of a passage's words in an issue."""
+
+
+class _Evidence(NamedTuple):
+    """What a passage says about a claim."""
+
+    passage: Passage[Document]
+    supports: Support
+    score: float
+    words: str
+    """Those of the passage that decide; empty where it has none."""
 
 
 class _Judged(NamedTuple):
     """One claim with what was judged about it."""
 
     claim: Claim
-    evidence: tuple[tuple[Passage[Document], Reflection], ...]
-    """Every passage it was held against, and what came of it."""
-
-    @property
-    def best(self) -> tuple[Passage[Document], Reflection] | None:
-        """The relevant passage with the highest score."""
-        relevant = [each for each in self.evidence if each[1].is_relevant]
-        return max(relevant, key=lambda each: each[1].score, default=None)
+    answered: bool = False
+    best: _Evidence | None = None
+    """Of the relevant passage with the highest score."""
 
     @property
     def refuted(self) -> bool:
         """True when the passage that decides does not support it in full."""
-        return self.best is not None and self.best[1].supports != "full"
+        return self.best is not None and self.best.supports != "full"
 
 
 def _usable_retriever(retriever: Any) -> Any:
@@ -68,14 +79,14 @@ def _usable_retriever(retriever: Any) -> Any:
 
 
 class SelfRAGCritic(JudgingCritic):
-    """Holds every claim of the text against documents, passage by passage.
+    """Holds every claim of the text against the passages of documents.
 
-    Self-RAG (Asai et al. 2023, arXiv 2310.11511): for each claim that needs evidence, and each
-    passage, relevance (ISREL), support (ISSUP) and usefulness (ISUSE) as probabilities and their
-    weighted score. The documents are those of the version, and what the retriever finds for its
-    text. A claim about which no passage speaks has no evidence: that is on record and is neither
-    support nor an issue. Without any document it abstains with `no_evidence` and asks no model.
-    `1 + claims * passages` model calls, depth two; the revision is the chain's.
+    Self-RAG (Asai et al. 2023, arXiv 2310.11511): for each claim that needs evidence, relevance
+    (ISREL) and support (ISSUP) of each passage and its usefulness (ISUSE) as probabilities, and
+    their weighted score. The documents are those of the version, and what the retriever finds for
+    its text. A claim about which no passage speaks has no evidence: that is on record and is
+    neither support nor an issue. Without any document it abstains with `no_evidence` and asks no
+    model. `1 + claims` model calls, depth two; the revision is the chain's.
     """
 
     type: Literal["self_rag"] = "self_rag"
@@ -88,7 +99,7 @@ class SelfRAGCritic(JudgingCritic):
     """Passages for each claim, those that have most words in common with it."""
 
     def calls(self, text: str = "") -> int:
-        """One for the claims, one for a claim and a passage."""
+        """One for the claims, one for a claim."""
         return 2
 
     def spec(self) -> Mapping[str, object]:
@@ -98,16 +109,13 @@ class SelfRAGCritic(JudgingCritic):
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The support of the claims; see `Critic`.
 
-        A passage whose call fails is on record in `degraded`. When no call for half of the claims
-        or more was answered, and no claim was found wanting, there is no vote.
+        A claim whose call fails is on record in `degraded`. When half of the claims or more have no
+        answer, and no claim was found wanting, there is no vote.
         """
-        passages = passages_of(
-            (
-                *thought.pre_generation_context,
-                *thought.post_generation_context,
-                *await self._retrieved(thought),
-            )
-        )
+        given = (*thought.pre_generation_context, *thought.post_generation_context)
+        if self.retriever is not None:
+            given += tuple(await self.retriever.retrieve(thought.text, self.max_passages))
+        passages = passages_of(given)
         if not passages:
             return self._without_evidence("there are no documents", Usage())
         with scope("claims"):
@@ -118,50 +126,56 @@ class SelfRAGCritic(JudgingCritic):
         claims = sorted(needing, key=lambda each: -each.need)[: self.max_claims]
         if not claims:
             return self._without_evidence("the text makes no claim that needs any", usage)
-        found = [nearest(each.text, passages, self.max_passages) for each in claims]
         replies = await ask_all(
             {
-                _place(c, p): partial(self._judge, thought, claims[c], passage)
-                for c, candidates in enumerate(found)
-                for p, passage in enumerate(candidates)
+                f"claim {number}": partial(
+                    self._judge, thought, claim, nearest(claim.text, passages, self.max_passages)
+                )
+                for number, claim in enumerate(claims, 1)
             }
         )
-        spent = usage + replies.usage
         judged = [
-            _judged(c, each, candidates, replies.answers)
-            for c, (each, candidates) in enumerate(zip(claims, found, strict=True))
+            replies.answers.get(f"claim {number}", _Judged(claim))
+            for number, claim in enumerate(claims, 1)
         ]
-        unjudged = sum(not each.evidence for each in judged)
+        unjudged = sum(not each.answered for each in judged)
         if unjudged * 2 >= len(judged) and not any(each.refuted for each in judged):
             return no_answer(self.name, replies).model_copy(
-                update={"usage": spent, "degraded": replies.degraded}
+                update={"usage": usage + replies.usage, "degraded": replies.degraded}
             )
-        return self._feedback(thought, judged, len(needing), replies, spent)
-
-    async def _retrieved(self, thought: Thought) -> Sequence[Document]:
-        if self.retriever is None:
-            return ()
-        return await self.retriever.retrieve(thought.text, self.max_passages)
+        return self._feedback(thought, judged, len(needing), replies, usage + replies.usage)
 
     async def _judge(
-        self, thought: Thought, claim: Claim, passage: Passage[Document]
-    ) -> tuple[Reflection, Usage]:
-        words = f"{passage.document.title}\n{passage.text}"
-        shown = frame("passage", words, lasting=True)
-        question = "\n\n".join((*_task(thought), shown, frame("claim", claim.text), _ASKED))
-        return await self._ask(PROMPT, question, Reflection)
+        self, thought: Thought, claim: Claim, passages: Sequence[Passage[Document]]
+    ) -> tuple[_Judged, Usage]:
+        parts = [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
+        for number, each in enumerate(passages, 1):
+            words = f"{each.document.title}\n{each.text}"
+            parts += (f"Passage {number}:", frame("passage", words, lasting=True))
+        parts += (frame("claim", claim.text), _ASKED)
+        answer, usage = await self._ask(PROMPT, "\n\n".join(parts), Reflections)
+        shown = dict(enumerate(passages, 1))
+        judged = [each for each in answer.passages if each.passage in shown]
+        if not judged:
+            raise ModelProviderError("the answer is about other passages", code="malformed")
+        relevant = [each for each in judged if each.is_relevant]
+        best = max(relevant, key=answer.score, default=None)
+        if best is None:
+            return _Judged(claim, answered=True), usage
+        passage = shown[best.passage]
+        words = _words_in(passage.text, best.quote)
+        evidence = _Evidence(passage, best.supports, answer.score(best), words)
+        return _Judged(claim, answered=True, best=evidence), usage
 
     def _feedback(
         self,
         thought: Thought,
         judged: Sequence[_Judged],
         needing: int,
-        replies: Replies[Reflection],
+        replies: Replies[_Judged],
         usage: Usage,
     ) -> CriticFeedback:
-        best = [each.best for each in judged]
-        supported = [b is not None and b[1].supports == "full" for b in best]
-        with_evidence = sum(b is not None for b in best)
+        with_evidence = sum(each.best is not None for each in judged)
         if not with_evidence:
             failed = "".join(f"; {line}" for line in replies.degraded[:1])
             reason = f"no passage speaks about its claims{failed}"
@@ -169,15 +183,15 @@ class SelfRAGCritic(JudgingCritic):
                 update={"degraded": replies.degraded}
             )
         issues = tuple(
-            _issue(each.claim, b, thought.text)
-            for each, b in zip(judged, best, strict=True)
-            if b is not None and b[1].supports != "full"
+            _issue(each.claim, each.best, thought.text)
+            for each in judged
+            if each.best is not None and each.refuted
         )
         unchecked = needing - len(judged)
         return CriticFeedback(
             critic=self.name,
             verdict="revise" if issues else "accept",
-            scores={"support": round(sum(supported) / with_evidence, 3)},
+            scores={"support": round(1 - len(issues) / with_evidence, 3)},
             issues=issues,
             details={
                 "verdict": "unsupported" if issues else "supported",
@@ -202,52 +216,38 @@ class SelfRAGCritic(JudgingCritic):
         )
 
 
-def _task(thought: Thought) -> list[str]:
-    return [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
-
-
-def _place(claim: int, passage: int) -> str:
-    return f"claim {claim} passage {passage}"
-
-
-def _judged(
-    number: int,
-    claim: Claim,
-    candidates: Sequence[Passage[Document]],
-    answers: Mapping[str, Reflection],
-) -> _Judged:
-    evidence = (
-        (passage, answers[_place(number, p)])
-        for p, passage in enumerate(candidates)
-        if _place(number, p) in answers
-    )
-    return _Judged(claim, tuple(evidence))
+def _words_in(passage: str, quote: str) -> str:
+    """The words of a passage that a quote of it means; none where it was not found."""
+    span = anchor(passage, quote)
+    return "" if span is None else passage[slice(*span)][:_LONGEST_QUOTE]
 
 
 def _noted(judged: _Judged) -> dict[str, object]:
     told: dict[str, object] = {"claim": judged.claim.text[:500], "quote": judged.claim.quote[:200]}
     if judged.best is None:
-        return told | {"support": "no_evidence" if judged.evidence else "not_judged"}
-    passage, reflection = judged.best
+        return told | {"support": "no_evidence" if judged.answered else "not_judged"}
+    document = judged.best.passage.document
     return told | {
-        "support": reflection.supports,
-        "score": round(reflection.score, 3),
-        "document": {"id": passage.document.id, "title": passage.document.title},
+        "support": judged.best.supports,
+        "score": round(judged.best.score, 3),
+        "document": {"id": document.id, "title": document.title},
+        "words": judged.best.words,
     }
 
 
-def _issue(claim: Claim, best: tuple[Passage[Document], Reflection], text: str) -> Issue:
-    passage, reflection = best
-    degree = "only partly supported" if reflection.supports == "partial" else "not supported"
-    message = f"{degree} by {passage.source[:100]!r}: {claim.text[:300]}"
-    severity = 3 if reflection.supports == "partial" else 4
-    if claim.start is None or claim.end is None:
-        return Issue(
-            message=message,
-            quote=claim.quote[:200],
-            category="evidence",
-            severity=severity,
-            rule="evidence",
-        )
-    span = claim.start, claim.end
-    return Issue.at(text, *span, message, category="evidence", severity=severity, rule="evidence")
+def _issue(claim: Claim, best: _Evidence, text: str) -> Issue:
+    partly = best.supports == "partial"
+    says = f", which says {best.words!r}" if best.words else ""
+    message = (
+        f"{'only partly supported' if partly else 'not supported'} by "
+        f"{best.passage.source[:100]!r}{says}: {claim.text[:300]}"
+    )
+    return Issue(
+        message=message,
+        quote=claim.quote[:QUOTE_LIMIT],
+        start=claim.start,
+        end=claim.end,
+        category="evidence",
+        severity=3 if partly else 4,
+        rule="evidence",
+    )

@@ -12,7 +12,7 @@ from typing import cast
 from sifaka.calls.context import current_calls
 from sifaka.record.thought import Thought
 
-PROMPTS_VERSION = 3
+PROMPTS_VERSION = 4
 """Raised by a release that changes the words or the order of any prompt.
 
 A run has it on record. A replay of a run with another version takes each answer by its place, since
@@ -35,6 +35,10 @@ ORIGINAL = "original"
 """The key in a thought's metadata under which its original is, for the time of a question."""
 RULES = "rules"
 """That of the rules for a first version, which nothing was measured of yet."""
+DRAFT = "draft"
+"""That of a line for one of several drafts that are written at the same time."""
+LAST = "last"
+"""That of True where no version can follow: a lesson for the next one would be lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

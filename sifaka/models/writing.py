@@ -1,7 +1,7 @@
 """Writing: the prompt of a writer, and the text in its answer."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from sifaka.calls.context import current_calls
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.models.draft import Source, Unfit, draft_of
-from sifaka.models.prompt import MARK, Prompt, frame, original_of, rules_of
+from sifaka.models.prompt import DRAFT, MARK, Prompt, frame, original_of, rules_of
 from sifaka.models.protocol import Generation, Model
 from sifaka.models.revising import EDIT, TURNED_DOWN, is_revised_by_edits, revised
 from sifaka.models.section import SECTION, section_note
@@ -102,6 +102,7 @@ def writing_prompt(thought: Thought, *, by_edits: bool = True) -> str:
             parts += (frame("turned down", told["text"]), frame("reasons", told["reasons"]))
             wanted = _TURNED_DOWN
         parts.append(EDIT if by_edits and is_revised_by_edits(thought) else f"{wanted} {_ALONE}")
+    parts += cast("Sequence[str]", thought.metadata.get(DRAFT, ()))
     if isinstance(refused := thought.metadata.get(_REFUSED_ANSWER), UnfitDraft):
         answer = MARK.sub("", refused.generation.text)
         parts.append(frame("your last answer", answer[:_SHOWN]))

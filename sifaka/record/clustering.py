@@ -47,7 +47,7 @@ def cluster(groups: Sequence[Sequence[Issue]]) -> tuple[Issue, ...]:
         ranked = sorted(range(len(reports)), key=lambda at: -reports[at].issue.severity)
         rest = [reports[at].issue for at in sorted(ranked[_MOST:])]
         reports = [reports[at] for at in sorted(ranked[:_MOST])]
-    merged = (_merged(members) for members in _clusters(reports))
+    merged = (joined([(r.group, r.issue) for r in same]) for same in _clusters(reports))
     return tuple(sorted((*merged, *rest), key=_place))
 
 
@@ -58,6 +58,33 @@ def without(groups: Sequence[Sequence[Issue]], gone: Sequence[Issue]) -> list[li
         [issue for issue in group if not any(_alike(_Report(n, issue), known, range(len(known))))]
         for n, group in enumerate(groups)
     ]
+
+
+def joined(members: Sequence[tuple[int, Issue]]) -> Issue:
+    """The one issue that several are, each given with the number of its opinion.
+
+    The words are those of the gravest. `support` is how many opinions reported it.
+    """
+    issues = [issue for _, issue in members]
+    if len(issues) == 1:
+        return issues[0]
+    gravest = max(issues, key=lambda issue: issue.severity)
+    # A fix fits its own span only, so the place is that of the fix, and the smallest one.
+    exact = min(issues, key=lambda issue: (not issue.anchored, issue.fix is None, _length(issue)))
+    support: dict[int, int] = {}
+    for opinion, issue in members:
+        support[opinion] = max(support.get(opinion, 0), issue.support)
+    return gravest.model_copy(
+        update={
+            "quote": exact.quote,
+            "start": exact.start,
+            "end": exact.end,
+            "fix": exact.fix,
+            "safe": exact.safe,
+            "rule": gravest.rule or next((i.rule for i in issues if i.rule), None),
+            "support": sum(support.values()),
+        }
+    )
 
 
 class _Report:
@@ -176,29 +203,6 @@ def _near(
             share = _overlap(report, other)
             if share >= _OVERLAP:
                 yield at, share
-
-
-def _merged(members: Sequence[_Report]) -> Issue:
-    if len(members) == 1:
-        return members[0].issue
-    issues = [report.issue for report in members]
-    gravest = max(issues, key=lambda issue: issue.severity)
-    # A fix fits its own span only, so the place is that of the fix, and the smallest one.
-    exact = min(issues, key=lambda issue: (issue.fix is None, _length(issue)))
-    support: dict[int, int] = {}
-    for report in members:
-        support[report.group] = max(support.get(report.group, 0), report.issue.support)
-    return gravest.model_copy(
-        update={
-            "quote": exact.quote,
-            "start": exact.start,
-            "end": exact.end,
-            "fix": exact.fix,
-            "safe": exact.safe,
-            "rule": gravest.rule or next((i.rule for i in issues if i.rule), None),
-            "support": sum(support.values()),
-        }
-    )
 
 
 def _overlap(one: _Report, other: _Report) -> float:

@@ -65,7 +65,7 @@ REFINING = Scenario(
         {"type": "self_consistency", "n": 3},
     ),
 )
-"""42 model calls: 6 versions after the input, each of them judged by 6 questions."""
+"""48 model calls: 6 versions after the input, each of them judged by 7 questions."""
 JUDGED = Scenario(name="judged", policy="judged", iterations=3, critics=("self_refine",))
 """The phases that the first one does not have: judges, and a look back at the end."""
 
@@ -97,12 +97,20 @@ def _written(question: str) -> str:
 
 
 def _said(question: str, form: dict[str, object], asked: str) -> dict[str, object]:
+    if "same" in form:  # findings about the same word
+        ids: dict[str, list[str]] = {}
+        for id_, word in re.findall(r"^(f\d+) .*say more than '(\w+)'$", question, re.MULTILINE):
+            ids.setdefault(word, []).append(id_)
+        return {"same": list(ids.values())}
     number, text = _latest(question)
     if "verdict" not in form:  # of two texts, the one with the higher number
         *_, first, second = (int(found) for found in re.findall(r"Draft (\d+)\.", question))
         return {"reason": asked[:8], "better": "first" if first > second else "second"}
     # Fewer issues with each version, so that each takes the place of the one before but the last.
     count = _WORST if number == 6 else 8 - number
+    if "quotes" in form:
+        words = text.split()[2 : 2 + count]
+        return {"verdict": "revise", "quotes": words, "message": f"{asked[:6]}: say more"}
     issues = [
         {"quote": word, "message": f"{asked[:6]}: say more than {word!r}", "severity": 2}
         for word in text.split()[2 : 2 + count]

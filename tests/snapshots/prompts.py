@@ -123,18 +123,18 @@ class _Recorder:
         return ModelResponse([ToolCallPart("answer", {n: _ANSWERS[n] for n in wanted})])
 
 
+_ISSUE = {"quote": "in room 12", "message": "The time is lost: write `at 10:00 in room 12`."}
 _ANSWERS: Mapping[str, Any] = {
-    "issues": [], "suggestions": [], "scores": {}, "verdict": "revise", "confidence": 1,
+    "issues": [_ISSUE], "suggestions": [], "scores": {}, "verdict": "revise", "confidence": 1,
     "reason": "", "better": "first", "reflection": "a lesson", "quotes": [], "label": "formal",
     "claims": [{"quote": "The meeting is on 5 May", "claim": "It is on 5 May.", "need": 1}],
-    "relevance": {"relevant": 1, "irrelevant": 0},
-    "support": {"full": 1, "partial": 0, "none": 0},
-    "usefulness": {"one": 0, "two": 0, "three": 0, "four": 0, "five": 1},
+    "passages": [{"passage": 1, "relevant": 1, "full": 1, "partial": 0, "none": 0}],
+    "usefulness": 5,
     "judgements": [], "queries": ["a", "b"], "criteria": [], "observations": "a",
     "research_complete": True, "gaps": [], "tasks": [{"query": "a"}], "text": "a", "title": "a",
     "sections": [{"title": "a", "question": "a"}], "summary": "a", "report": {"grade": 1},
     "question": "a", "mode": "deep", "should_continue": True, "section": "a", "edits": [],
-    "covered": [],
+    "covered": [], "same": [], "message": "a", "severity": 3,
 }  # fmt: skip
 
 
@@ -158,6 +158,7 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     yield "constitutional", constitutional.PROMPT, critique(constitutional.ConstitutionalCritic())
     consistent = self_consistency.SelfConsistencyCritic()
     yield "self_consistency", self_consistency.PROMPT, critique(consistent)
+    yield "self_consistency: joining", self_consistency.JOIN_PROMPT, critique(consistent)
     rewarding = meta_rewarding.MetaRewardingCritic(n=2)
     yield "meta_rewarding: judgment", meta_rewarding.PROMPT, critique(rewarding)
     yield "meta_rewarding: comparison", meta_rewarding.META_PROMPT, critique(rewarding)

@@ -22,6 +22,11 @@ def covered(shown: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
     return [{"id": difference, "quote": quote} for difference in found]
 
 
+def joined(shown: Mapping[str, Sequence[str]]) -> dict[str, list[list[str]]]:
+    """The answer about reviews of one draft that all say the same."""
+    return {"same": [re.findall(r"^f\d+", shown["findings"][0], re.MULTILINE)]}
+
+
 def drafts(*, content_with: int = 2) -> Callable[[HostQuestion], HostAnswer]:
     """Writes `Draft 1`, `Draft 2` and so on; is content with one; prefers the later of two."""
 
@@ -29,10 +34,12 @@ def drafts(*, content_with: int = 2) -> Callable[[HostQuestion], HostAnswer]:
         numbers = [int(number) for number in _DRAFT.findall(question.prompt)]
         if "JSON schema" not in question.instructions:
             return HostAnswer(text=f"Draft {max(numbers, default=0) + 1} of the text.")
+        shown = contents(question.prompt)[0]
+        if "findings" in shown:
+            return HostAnswer(text=json.dumps(joined(shown)))
         if '"verdict"' not in question.instructions:
             better = "first" if numbers[0] > numbers[1] else "second"
             return HostAnswer(text=json.dumps({"better": better}))
-        shown = contents(question.prompt)[0]
         number = int(_DRAFT.findall(shown["text"][0])[-1])
         issue = {"quote": f"Draft {number}", "message": "go on", "severity": 5 - number}
         said = {"verdict": "revise", "issues": [issue]} if number < content_with else _ACCEPTS

@@ -23,7 +23,7 @@ from mcp_types import (
 from sifaka.models.prompt import contents
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
-from tests.stubs.hosts import covered
+from tests.stubs.hosts import covered, joined
 from tests.stubs.servers import Era, stdio_server
 
 TEXT = "Draft 0 of the text."
@@ -98,6 +98,8 @@ class ScriptedHost:
             first, second = numbers
             return said(json.dumps({"better": "first" if first > second else "second"}))
         shown = contents(words(params))[0]
+        if "findings" in shown:
+            return said(json.dumps(joined(shown)))
         opinion = self._opinion(int(_DRAFT.findall(shown["text"][0])[-1]))
         opinion["covered"] = covered(shown)
         if '"better"' in asked:

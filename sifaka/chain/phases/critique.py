@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from functools import partial, reduce
+from types import MappingProxyType
 
 from sifaka._internal.naming import unique
 from sifaka.calls.context import fan_out
@@ -16,7 +17,7 @@ from sifaka.critics.execution import run_critics
 from sifaka.errors import CriticError
 from sifaka.models import CALLER
 from sifaka.models.editor import EditorModel
-from sifaka.models.prompt import with_original
+from sifaka.models.prompt import LAST, with_original
 from sifaka.record.entries import Critiqued, Entry
 from sifaka.record.results import CriticFeedback
 from sifaka.record.run import Run
@@ -95,6 +96,10 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
                 for name in unique(critic.name for critic in critics)
             )
         version = shortened(run, version)
+    if attempts(run) >= run.config.max_iterations and version.author != CALLER:
+        version = version.model_copy(
+            update={"metadata": MappingProxyType({**version.metadata, LAST: True})}
+        )
     deadline = run.config.critic_deadline
     return await run_critics(critics, version, context.calls, deadline=deadline)
 

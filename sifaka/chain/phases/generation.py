@@ -19,7 +19,7 @@ from sifaka.critics import MEMORY
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import Generation, Model
 from sifaka.models.editor import EditorModel
-from sifaka.models.prompt import RULES, with_original
+from sifaka.models.prompt import DRAFT, RULES, with_original
 from sifaka.models.revising import TURNED_DOWN, fixed
 from sifaka.models.sectioned import SectionedModel
 from sifaka.models.writing import (
@@ -133,7 +133,7 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
         answers = await fan_out(
             {
                 f"{place(run, first + n)}/write": partial(
-                    _generation, context, writer, asked, calls_each
+                    _generation, context, writer, _varied(asked, n), calls_each
                 )
                 for n in range(count)
             }
@@ -154,6 +154,19 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
         # Those that are decided on already come first: what is open stands at the end of a run.
         for n, each in enumerate((*(error.refused for error in refused), *generations))
     ]
+
+
+def _varied(asked: Thought, number: int) -> Thought:
+    """The question for one of several drafts: after the first each is told to differ."""
+    if not number:
+        return asked
+    line = (
+        f"This is draft {number + 1} of several that are written at the same time. Where you have "
+        "a choice, do not take the nearest one."
+    )
+    return asked.model_copy(
+        update={"metadata": MappingProxyType({**asked.metadata, DRAFT: (line,)})}
+    )
 
 
 async def _edited(context: PhaseContext, base: Thought, answer: Generation) -> Generation:

@@ -27,7 +27,7 @@ ARGUMENTS: dict[str, Any] = {
     "critics": CRITICS,
     "max_iterations": 3,
 }
-WITH_THREE_CRITIQUES = 3 * 4 + 3
+WITH_THREE_CRITIQUES = 3 * 4 + 2 + 3
 
 
 def is_the_third_draft(out: dict[str, Any], host: ScriptedHost) -> bool:
@@ -61,12 +61,12 @@ async def test_over_http_the_host_is_asked_in_rounds_and_in_a_handshake_not_at_a
     assert (out["model"], out["status"], unasked.asked) == ("auto", "needs_revision", [])
 
 
-async def test_an_iteration_takes_two_rounds(tmp_path: Path) -> None:
+async def test_an_iteration_takes_three_rounds(tmp_path: Path) -> None:
     host, call = ScriptedHost(content_with=3), ByHand("improve_text", **ARGUMENTS)
     async with hosted("memory", "auto", tmp_path, host) as client:
         out = await call.finish(client, host)
     assert out["text"] == "Draft 3 of the text."
-    assert [len(each.input_requests or {}) for each in call.rounds] == [1, 4, 1, 4, 1, 4]
+    assert [len(each.input_requests or {}) for each in call.rounds] == [1, 4, 1, 1, 4, 1, 1, 4]
     assert all(len(each.request_state or "") < 1000 for each in call.rounds)
 
 

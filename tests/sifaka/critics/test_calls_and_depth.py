@@ -38,9 +38,8 @@ CLAIMS = [
     {"quote": "It", "claim": "It is a tower.", "need": 0.1},
 ]
 SUPPORTED = {
-    "relevance": {"relevant": 1, "irrelevant": 0},
-    "support": {"full": 1, "partial": 0, "none": 0},
-    "usefulness": {"one": 0, "two": 0, "three": 0, "four": 0, "five": 1},
+    "passages": [{"passage": 1, "relevant": 1, "full": 1, "partial": 0, "none": 0}],
+    "usefulness": 5,
 }
 
 
@@ -48,8 +47,10 @@ def revising(asked: Asked) -> dict[str, Any]:
     """An answer to every form there is; opinions ask for a revision."""
     if "claims" in asked.fields:
         return {"claims": CLAIMS}
-    if "relevance" in asked.fields:
+    if "passages" in asked.fields:
         return SUPPORTED
+    if "same" in asked.fields:
+        return {"same": []}
     if "reflection" in asked.fields:
         return {"reflection": "Look the height up first."}
     if "verdict" not in asked.fields:
@@ -97,19 +98,20 @@ TECHNIQUES = {
     ),
     "self_rag": Technique(
         SelfRAGCritic(),
-        1 + 2 * 2,
+        1 + 2,
         2,
         thought=Thought(text=TEXT, post_generation_context=DOCUMENTS),
     ),
     "self_rag, bounded": Technique(
         SelfRAGCritic(max_claims=1, max_passages=1),
-        1 + 1 * 1,
+        1 + 1,
         2,
         thought=Thought(text=TEXT, post_generation_context=DOCUMENTS),
     ),
     "self_rag, no documents": Technique(SelfRAGCritic(), 0, 0),
-    "self_consistency": Technique(SelfConsistencyCritic(), 3, 1),
-    "self_consistency, 5": Technique(SelfConsistencyCritic(n=5), 5, 1),
+    "self_consistency": Technique(SelfConsistencyCritic(), 3 + 1, 2),
+    "self_consistency, 5": Technique(SelfConsistencyCritic(n=5), 5 + 1, 2),
+    "self_consistency, all content": Technique(SelfConsistencyCritic(), 3, 1, script=accepting),
     "meta_rewarding": Technique(MetaRewardingCritic(), 3 + 3 * 2, 2),
     "meta_rewarding, 4": Technique(MetaRewardingCritic(n=4), 4 + 4 * 3, 2),
     "n_critics": Technique(NCriticsCritic(), 4, 1),

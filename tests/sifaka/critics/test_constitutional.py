@@ -57,8 +57,8 @@ def violated(*names: str, fails: str = "") -> Any:
         (name,) = (p.name for p in PRINCIPLES if p.critique in asked.question)
         if name == fails:
             return ModelProviderError("refused", code="rejected")
-        issue = {"quote": "surely 300 metres", "message": f"Not {name}."}
-        return {"verdict": "revise" if name in names else "accept", "issues": [issue]}
+        found = {"quotes": ["surely 300 metres"], "message": f"Not {name}."}
+        return {"verdict": "revise" if name in names else "accept", **found}
 
     return script
 
@@ -84,6 +84,15 @@ async def test_only_principles_that_fired_pass_on_their_revision_request() -> No
     assert details["constitution"] == version_of(PRINCIPLES)
 
 
+async def test_a_principle_that_is_broken_in_several_places_is_one_issue() -> None:
+    places = ["an invented one", "300 metres", "The tower", "surely"]
+    found = {"verdict": "revise", "quotes": places, "message": "It is not sure.", "severity": 4}
+    feedback, _ = await judge(found, draw=1)
+    (issue,) = feedback.issues
+    assert (issue.quote, issue.start, issue.severity) == ("300 metres", 20, 4)
+    assert issue.message == "It is not sure. Also in 'The tower', 'surely'."
+
+
 async def test_a_text_that_keeps_all_principles_is_accepted() -> None:
     feedback, _ = await judge(violated())
     assert (feedback.verdict, feedback.issues, feedback.suggestions) == ("accept", (), ())
@@ -92,10 +101,8 @@ async def test_a_text_that_keeps_all_principles_is_accepted() -> None:
 
 async def test_a_violation_without_a_place_is_an_issue_too() -> None:
     feedback, _ = await judge({"verdict": "revise"})
-    assert [(issue.rule, issue.anchored) for issue in feedback.issues] == [
-        ("honest", False),
-        ("brief", False),
-        ("kind", False),
+    assert [(issue.rule, issue.anchored, issue.message) for issue in feedback.issues] == [
+        (name, False, f"breaks the principle {name!r}") for name in ("honest", "brief", "kind")
     ]
 
 

@@ -57,9 +57,9 @@ def details(feedback: CriticFeedback) -> Mapping[str, Any]:
     return feedback.model_dump()["details"]
 
 
-async def test_the_judgment_that_wins_its_comparisons_is_the_feedback() -> None:
+async def test_the_judgment_that_wins_its_comparisons_gives_the_verdict() -> None:
     feedback = await judge(the_better)
-    assert (feedback.verdict, feedback.suggestions) == ("revise", ("best",))
+    assert feedback.verdict == "revise"
     told = details(feedback)
     assert told["judgments"] == ["accept", "revise", "accept"]
     assert told["chosen"] == 1
@@ -67,6 +67,35 @@ async def test_the_judgment_that_wins_its_comparisons_is_the_feedback() -> None:
     assert best > fair > weak
     assert (told["pairs_split_by_order"], told["first_slot_share"]) == (0, 0.5)
     assert feedback.usage.model_calls == 9
+
+
+async def test_what_the_other_judgments_found_is_kept() -> None:
+    height = {"quote": "300 metres", "message": "The height is wrong.", "category": "facts"}
+    which = {"quote": "The tower", "message": "Which one?", "severity": 2}
+    feedback = await judge(
+        the_better,
+        [
+            {"verdict": "accept", "suggestions": ["weak"], "issues": [height], "scores": {"a": 1}},
+            {"verdict": "revise", "suggestions": ["best"], "issues": [which], "scores": {"a": 0}},
+            {"verdict": "accept", "suggestions": ["fair"], "issues": [height], "scores": {"a": 1}},
+        ],
+    )
+    assert (feedback.verdict, dict(feedback.scores)) == ("revise", {"a": 0.0}), "of the chosen one"
+    assert [(i.message, i.support) for i in feedback.issues] == [
+        ("Which one?", 1),
+        ("The height is wrong.", 2),
+    ]
+    assert feedback.suggestions == ("best", "weak", "fair"), "the chosen one's come first"
+
+
+async def test_no_judgment_is_asked_for_twice() -> None:
+    scripted = ScriptedJudge(
+        lambda a: {"better": "first"} if "better" in a.fields else JUDGMENTS[0]
+    )
+    await MetaRewardingCritic().bind(scripted.binding).critique(Thought(text=TEXT))
+    judgments = [each for each in scripted.asked if "verdict" in each.fields]
+    assert len({each.question for each in judgments}) == 3
+    assert [each.settings["temperature"] for each in judgments] == [0.7] * 3
 
 
 async def test_a_judge_that_prefers_what_stands_first_decides_nothing() -> None:
@@ -80,7 +109,7 @@ async def test_of_equal_judgments_the_shortest_is_taken() -> None:
     long = {"verdict": "revise", "suggestions": ["weak " * 20]}
     short = {"verdict": "accept", "suggestions": ["fair"]}
     feedback = await judge(lambda first, second: "first", [long, short])
-    assert feedback.suggestions == ("fair",)
+    assert (feedback.verdict, details(feedback)["chosen"]) == ("accept", 1)
 
 
 def test_the_shortest_counts_only_near_the_best() -> None:

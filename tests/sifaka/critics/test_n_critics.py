@@ -1,16 +1,22 @@
 """N-Critics: different critics, merged."""
 
+from types import MappingProxyType
+
 import pytest
 
 from sifaka.calls.component import Binding
 from sifaka.critics import NCriticsCritic
 from sifaka.critics.n_critics import ROLES
 from sifaka.errors import ModelProviderError
+from sifaka.models.prompt import ORIGINAL, contents
+from sifaka.record.results import Findings, ValidationResult
 from sifaka.record.thought import Thought
+from sifaka.text.differences import Difference
 from tests.sifaka.critics.scripted_judge import Asked, ScriptedJudge, in_turn
 
 pytestmark = pytest.mark.anyio
 
+ACCEPTS = {"verdict": "accept"}
 TEXT = "The tower is 300 metres high. It was built in 1889."
 HEIGHT = {"quote": "300 metres", "message": "Wrong height.", "category": "facts"}
 YEAR = {"quote": "in 1889", "message": "Begin with the year.", "category": "order"}
@@ -47,6 +53,29 @@ async def test_every_member_has_a_role_of_its_own() -> None:
     await NCriticsCritic().bind(judge.binding).critique(Thought(text=TEXT))
     for asked, role in zip(judge.asked, ROLES, strict=True):
         assert [r for r in ROLES if r in asked.question] == [role]
+
+
+async def test_every_role_is_shown_the_original_and_asked_about_what_was_lost() -> None:
+    covers = {"verdict": "accept", "covered": [{"id": "d1", "quote": "leave the year out"}]}
+    judge = ScriptedJudge(lambda asked: covers if "A sceptic" in asked.question else ACCEPTS)
+    lost = Difference(id="d1", kind="number", before="1889")
+    length = ValidationResult(passed=True, validator="length", message="6 words")
+    thought = Thought(
+        prompt="Shorten it, leave the year out.",
+        text="The tower is 300 metres high.",
+        metadata=MappingProxyType({ORIGINAL: TEXT}),
+        findings=Findings(differences=(lost,)),
+    ).add_validation_result("length", length)
+    feedback = await NCriticsCritic().bind(judge.binding).critique(thought)
+    for asked in judge.asked:
+        shown = contents(asked.question)[0]
+        assert shown["task"] == [thought.prompt]
+        assert (shown["original"], shown["text"]) == ([TEXT], [thought.text])
+        assert "length: met" in shown["rules"][0]
+        assert shown["differences"][0].startswith("d1 (number): '1889'")
+        assert "`original`" in asked.instructions
+        assert "`covered`" in asked.instructions
+    assert feedback.model_dump()["details"]["covered"] == {"d1": "leave the year out"}
 
 
 async def test_models_judge_beside_each_other() -> None:

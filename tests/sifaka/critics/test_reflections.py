@@ -3,40 +3,31 @@
 import pytest
 from pydantic import ValidationError
 
-from sifaka.critics.reflections import Reflection, passage_score
-
-NEUTRAL = (0.0, 0.0, 1.0, 0.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("relevance", "support", "usefulness", "score"),
-    [
-        ((1, 0), (1, 0, 0), (0, 0, 0, 0, 1), 2.5),  # 1 + 1 + 0.5 * 1
-        ((0, 1), (0, 0, 1), (1, 0, 0, 0, 0), -0.5),  # 0 + 0 + 0.5 * -1
-        ((0.8, 0.2), (0.5, 0.3, 0.2), (0.1, 0.1, 0.2, 0.3, 0.3), 1.6),  # .8 + .65 + .5 * .3
-        ((4, 1), (5, 3, 2), (1, 1, 2, 3, 3), 1.6),  # the same, not normalised
-        ((1, 1), (0, 1, 0), NEUTRAL, 1.0),  # .5 + .5 + 0
-        ((1, 0), (0, 0, 1), NEUTRAL, 1.0),
-        ((1e308, 1e308), (1e308, 1e308, 1e308), (1e308,) * 5, 1.0),  # .5 + .5 + 0
-    ],
-)
-def test_the_score_is_the_weighted_sum_of_its_parts(
-    relevance: tuple[float, float],
-    support: tuple[float, float, float],
-    usefulness: tuple[float, float, float, float, float],
-    score: float,
-) -> None:
-    assert passage_score(relevance, support, usefulness) == pytest.approx(score)
+from sifaka.critics.reflections import Reflection, Reflections
 
 
 def reflection(relevant: float, full: float, partial: float, none: float) -> Reflection:
-    return Reflection.model_validate(
-        {
-            "relevance": {"relevant": relevant, "irrelevant": 1 - relevant},
-            "support": {"full": full, "partial": partial, "none": none},
-            "usefulness": {"one": 0, "two": 0, "three": 1, "four": 0, "five": 0},
-        }
-    )
+    return Reflection(passage=1, relevant=relevant, full=full, partial=partial, none=none)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "support", "usefulness", "score"),
+    [
+        (1, (1, 0, 0), 5, 2.5),  # 1 + 1 + 0.5 * 1
+        (0, (0, 0, 1), 1, -0.5),  # 0 + 0 + 0.5 * -1
+        (0.8, (0.5, 0.3, 0.2), 3.6, 1.6),  # .8 + .65 + .5 * .3
+        (0.8, (50, 30, 20), 3.6, 1.6),  # the same, not normalised
+        (0.5, (0, 1, 0), 3, 1.0),  # .5 + .5 + 0
+        (1, (0, 0, 1), 3, 1.0),
+        (0.5, (0.001, 0.001, 0.001), 4, 1.25),  # .5 + .5 + .5 * .5
+    ],
+)
+def test_the_score_is_the_weighted_sum_of_its_parts(
+    relevant: float, support: tuple[float, float, float], usefulness: float, score: float
+) -> None:
+    passage = reflection(relevant, *support)
+    answer = Reflections(passages=[passage], usefulness=usefulness)
+    assert answer.score(passage) == pytest.approx(score)
 
 
 def test_the_likeliest_degree_of_support_counts() -> None:
@@ -48,6 +39,7 @@ def test_the_likeliest_degree_of_support_counts() -> None:
     assert not reflection(0.49, 1, 0, 0).is_relevant
 
 
-def test_probabilities_that_are_all_zero_say_nothing() -> None:
-    with pytest.raises(ValidationError, match="must not all be zero"):
-        reflection(1, 0, 0, 0)
+@pytest.mark.parametrize("each", [0, 1e308])
+def test_probabilities_that_have_no_sum_say_nothing(each: float) -> None:
+    with pytest.raises(ValidationError, match="must add up to 1"):
+        reflection(1, each, each, each)

@@ -1,10 +1,16 @@
 """Reflexion: a lesson after a failure, and only then."""
 
+from types import MappingProxyType
+from typing import Any
+
 import pytest
 
+from sifaka.chain import Chain
 from sifaka.critics import MEMORY, ReflexionCritic
+from sifaka.models.prompt import LAST
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
+from sifaka.testing import ScriptedModel
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 
 pytestmark = pytest.mark.anyio
@@ -90,3 +96,34 @@ async def test_a_lesson_is_of_limited_length() -> None:
     feedback = await ReflexionCritic().bind(judge.binding).critique(validated(length=False))
     assert feedback.reflection is not None
     assert len(feedback.reflection) == 1_000
+
+
+@pytest.mark.parametrize("thought", [validated(length=False), Thought(text="one four")])
+async def test_nothing_is_learnt_from_a_version_that_none_can_follow(thought: Thought) -> None:
+    judge = ScriptedJudge(failing)
+    last = thought.model_copy(update={"metadata": MappingProxyType({LAST: True})})
+    feedback = await ReflexionCritic().bind(judge.binding).critique(last)
+    assert (feedback.verdict, feedback.reflection) == ("revise", None)
+    assert not any("reflection" in asked.fields for asked in judge.asked)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"policy": "judged"}, {"policy": "best_of_n", "width": 2}], ids=str
+)
+async def test_a_run_reflects_once_less_than_it_reviews(settings: dict[str, Any]) -> None:
+    judge = ScriptedJudge(failing)
+    lines = [f"{n} two three four" for n in range(4)]
+    result = await Chain(
+        model=ScriptedModel(lines=lines),
+        critics=["reflexion"],
+        judge_model=judge.model,
+        look_back=0,
+        max_iterations=2,
+        patience=None,
+        **settings,
+    ).run(text="one two three four")
+    assert result.stop_reason in {"max_iterations", "issues_left"}
+    width = settings.get("width", 1)
+    said = [t.critic_feedback[0] for t in result.run.thoughts if t.critic_feedback]
+    taught = [feedback.reflection is not None for feedback in said]
+    assert taught == [True] * (1 + width) + [False] * width

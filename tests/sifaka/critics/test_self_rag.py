@@ -7,6 +7,7 @@ import pytest
 
 from sifaka.critics import SelfRAGCritic
 from sifaka.errors import ModelProviderError
+from sifaka.models.prompt import contents
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Document, Thought
 from sifaka.testing import ScriptedRetriever
@@ -23,19 +24,20 @@ CLAIMS = [
     {"quote": "Everybody loves it", "claim": "Everybody loves the tower.", "need": 0.1},
 ]
 THREE = [*CLAIMS[:2], {**CLAIMS[2], "need": 0.7}]
-USE = {"one": 0, "two": 0, "three": 1, "four": 0, "five": 0}
 Verdicts = Mapping[tuple[str, str], str]
 
 
-def judgement(verdict: str) -> Answer:
+QUOTES = {"Heights": "330 metres", "History": "built from 1887  to 1889"}
+
+
+def judgement(number: int, verdict: str, quote: str = "") -> Mapping[str, Any]:
     return {
-        "relevance": {"relevant": float(verdict != "irrelevant"), "irrelevant": 0.1},
-        "support": {
-            "full": float(verdict == "full"),
-            "partial": float(verdict == "partial"),
-            "none": float(verdict in {"none", "irrelevant"}),
-        },
-        "usefulness": USE,
+        "passage": number,
+        "quote": quote,
+        "relevant": float(verdict != "irrelevant"),
+        "full": float(verdict == "full"),
+        "partial": float(verdict == "partial"),
+        "none": float(verdict in {"none", "irrelevant"}),
     }
 
 
@@ -45,13 +47,17 @@ def script(verdicts: Verdicts, claims: list[dict[str, Any]] | None = None) -> An
     def answer(asked: Asked) -> Answer:
         if "claims" in asked.fields:
             return {"claims": CLAIMS if claims is None else claims}
-        passage, _, claim = asked.question.partition("<claim id=")
-        for (word, title), verdict in verdicts.items():
-            if word in claim and title in passage:
-                if verdict == "fails":
-                    return ModelProviderError("refused", code="rejected")
-                return judgement(verdict)
-        return judgement("irrelevant")
+        shown = contents(asked.question)[0]
+        (claim,) = shown["claim"]
+        judged: list[Mapping[str, Any]] = []
+        for number, passage in enumerate(shown["passage"], 1):
+            title = passage.partition("\n")[0]
+            found = [v for (word, of), v in verdicts.items() if word in claim and of in title]
+            if "fails" in found:
+                return ModelProviderError("refused", code="rejected")
+            verdict = found[0] if found else "irrelevant"
+            judged.append(judgement(number, verdict, QUOTES.get(title, "")))
+        return {"passages": judged, "usefulness": 3}
 
     return answer
 
@@ -82,12 +88,15 @@ async def test_an_unsupported_claim_is_an_issue_at_its_place() -> None:
     assert feedback.verdict == "revise"
     (issue,) = feedback.issues
     assert (issue.quote, issue.category, issue.severity) == ("is 300 metres high", "evidence", 4)
-    assert "not supported by 'Heights'" in issue.message
+    assert issue.message == (
+        "not supported by 'Heights', which says '330 metres': The tower is 300 metres high."
+    )
     assert dict(feedback.scores) == {"support": 0.5}
-    assert judge.calls == 1 + 2 * 2
+    assert judge.calls == 1 + 2
     height, year = claims_of(feedback)
     assert (height["support"], height["document"]) == ("none", {"id": "d1", "title": "Heights"})
-    assert (year["support"], year["score"]) == ("full", pytest.approx(1.909, abs=1e-3))
+    assert (height["words"], year["words"]) == ("330 metres", "built from 1887 to 1889")
+    assert (year["support"], year["score"]) == ("full", 2.0)
 
 
 async def test_partial_support_is_a_lesser_issue() -> None:
@@ -140,14 +149,14 @@ async def test_a_claim_that_nobody_judged_does_not_count() -> None:
     feedback, _ = await check(script(verdicts, THREE), HEIGHT)
     assert feedback.verdict == "accept"
     assert [claim["support"] for claim in claims_of(feedback)] == ["not_judged", "full", "full"]
-    assert feedback.degraded == ("claim 0 passage 0: refused",)
+    assert feedback.degraded == ("claim 1: refused",)
 
 
 async def test_when_half_of_the_claims_were_not_judged_it_does_not_accept() -> None:
     verdicts = {("300", "Heights"): "fails", ("1889", "Heights"): "full"}
     feedback, _ = await check(script(verdicts), HEIGHT)
     assert (feedback.status, feedback.verdict) == ("abstained", None)
-    assert feedback.degraded == ("claim 0 passage 0: refused",)
+    assert feedback.degraded == ("claim 1: refused",)
     assert feedback.details["code"] == "rejected"
 
 
@@ -161,7 +170,7 @@ async def test_no_evidence_for_some_claims_hides_no_failure_of_others() -> None:
     feedback, _ = await check(script({("300", "Heights"): "fails"}, THREE), HEIGHT)
     assert (feedback.reason or "").startswith("no_evidence: ")
     assert "refused" in (feedback.reason or "")
-    assert feedback.degraded == ("claim 0 passage 0: refused",)
+    assert feedback.degraded == ("claim 1: refused",)
 
 
 async def test_when_nothing_could_be_judged_it_abstains_with_the_reason() -> None:
@@ -180,5 +189,34 @@ async def test_a_retriever_is_asked_besides() -> None:
 async def test_the_claim_and_the_passage_stand_between_marks() -> None:
     _, judge = await check(script({}), HEIGHT)
     for asked in judge.asked[1:]:
-        assert asked.question.startswith("<passage id=")
+        assert asked.question.startswith("Passage 1:\n\n<passage id=")
         assert "<claim id=" in asked.question
+
+
+async def test_all_passages_of_a_claim_are_judged_in_one_call() -> None:
+    _, judge = await check(script({}), HEIGHT, HISTORY)
+    shown = [contents(asked.question)[0] for asked in judge.asked[1:]]
+    assert [len(each["passage"]) for each in shown] == [2, 2]
+    assert [each["claim"] for each in shown] == [[str(claim["claim"])] for claim in CLAIMS[:2]]
+
+
+async def test_words_that_the_passage_does_not_have_are_not_told() -> None:
+    def invents(asked: Asked) -> Answer:
+        answer: Any = script({("300", "Heights"): "none", ("1889", "Heights"): "full"})(asked)
+        for passage in answer.get("passages", ()):
+            passage["quote"] = "350 yards"
+        return answer
+
+    feedback, _ = await check(invents, HEIGHT)
+    (issue,) = feedback.issues
+    assert issue.message == "not supported by 'Heights': The tower is 300 metres high."
+
+
+async def test_an_answer_about_other_passages_judges_nothing() -> None:
+    def misnumbered(asked: Asked) -> Answer:
+        if "claims" in asked.fields:
+            return {"claims": CLAIMS}
+        return {"passages": [judgement(7, "full")], "usefulness": 3}
+
+    feedback, _ = await check(misnumbered, HEIGHT)
+    assert (feedback.status, feedback.details["code"]) == ("abstained", "malformed")

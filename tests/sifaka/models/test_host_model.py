@@ -83,9 +83,9 @@ async def test_no_more_is_asked_in_a_round_than_the_budget_has_room_for() -> Non
         {"type": "self_consistency", "n": 3},
         {"type": "prompt", "rubric": "x"},
     ]
-    result = await in_rounds(later, critics=critics, budget=Budget(max_calls=7))
-    assert [len(keys) for keys in later.rounds] == [1, 5]
-    assert (result.stop_reason, result.usage.model_calls) == ("budget_calls", 6)
+    result = await in_rounds(later, critics=critics, budget=Budget(max_calls=8))
+    assert [len(keys) for keys in later.rounds] == [1, 5, 1]
+    assert (result.stop_reason, result.usage.model_calls) == ("budget_calls", 7)
 
 
 async def test_a_judge_and_several_versions_at_once_ride_rounds_too() -> None:

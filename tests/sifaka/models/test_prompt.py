@@ -76,13 +76,17 @@ def _filled(fields: dict[str, Any], words: str) -> dict[str, Any]:
         "issues": [issue],
         "suggestions": [words],
         "scores": {words[:40]: 0.2},
+        "quotes": [words],
+        "message": words,
         "reason": words,
         "better": "first",
         "reflection": words,
         "claims": [{"quote": words, "claim": words, "need": 1}],
-        "relevance": {"relevant": 1, "irrelevant": 0},
-        "support": {"full": 0, "partial": 0, "none": 1},
-        "usefulness": {"one": 0, "two": 0, "three": 0, "four": 0, "five": 1},
+        "same": [["f1", "f2"]],
+        "passages": [
+            {"passage": 1, "quote": words, "relevant": 1, "full": 0, "partial": 0, "none": 1}
+        ],
+        "usefulness": 5,
     }
     return {name: value for name, value in values.items() if name in fields}
 
