@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Annotated, Any, cast, get_args, get_origin
 
 import anyio.to_thread
@@ -17,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from sifaka._internal.naming import closest
 from sifaka_mcp.tenancy import tenant_of_request
-from sifaka_mcp.tools.schema import brief, compact, inlined_once, terse, without_nulls
 
 _MUCH = 2_000
 """Characters of arguments, plain texts left out, beyond which they are read in a thread."""
@@ -60,9 +59,8 @@ def define(
 
     One of the arguments `one_of` is required; no dialect of schemas that hosts share can say so.
 
-    Unknown arguments are refused, not ignored. The schemas say everything once: what a host shows
-    its model at every turn should not cost more than it tells. Each schema is built once, which
-    `Tool.from_function` does not do: a host waits for them when it lists the tools.
+    Unknown arguments are refused, not ignored. No schema is made of it: clients are shown the one
+    in the file of `listed_tools`.
     """
     name, signature = function.__name__, inspect.signature(function, eval_str=True)
     fields = {
@@ -73,16 +71,16 @@ def define(
     arguments: type[_Arguments] = create_model(
         f"{name}Arguments", __base__=_Arguments, **cast("dict[str, Any]", fields)
     )
-    schema = terse(without_nulls(arguments.model_json_schema()))
-    result = _model_of(signature.return_annotation)
     return BoundedTool(
         fn=function,
         name=name,
         title=title,
         description=description,
-        parameters=compact(brief(schema)),
+        parameters={},
         fn_metadata=FuncMetadata(
-            arg_model=arguments, output_model=result, output_schema=_schema_of(result)
+            arg_model=arguments,
+            output_model=_model_of(signature.return_annotation),
+            output_schema={},  # else the SDK would make one
         ),
         is_async=True,
         context_kwarg=_CONTEXT,
@@ -105,11 +103,6 @@ def _model_of(annotation: Any) -> type[BaseModel]:
         if get_origin(option) is Annotated and get_args(option)[0] is CallToolResult
     )
     return model
-
-
-@cache
-def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    return inlined_once(terse(model.model_json_schema()))
 
 
 class BoundedTool(Tool):
@@ -144,8 +137,9 @@ class BoundedTool(Tool):
         Raises:
             ToolError: There are some; the message has what there is instead.
         """
-        known: dict[str, Any] = self.parameters["properties"]
-        missing = [name for name in self.parameters.get("required", ()) if name not in arguments]
+        fields = self.fn_metadata.arg_model.model_fields.items()
+        known = {str(field.validation_alias or name): field for name, field in fields}
+        missing = [n for n, field in known.items() if field.is_required() and n not in arguments]
         if self.one_of and not any(name in arguments for name in self.one_of):
             *others, last = self.one_of
             missing.append(f"{', '.join(others)} or {last}")
