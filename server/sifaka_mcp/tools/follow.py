@@ -17,9 +17,8 @@ from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.view.progress import most_rounds
 
-_HERE_SECONDS = 0.01
-"""The first pause between two checks that a queued run may still begin in this process; each later
-one is three times as long, and at last the run is followed in the store."""
+_HERE_SECONDS = 0.25
+"""After which a queued run that has not begun in this process is followed in the store."""
 _LOOK_AGAIN = 1.0
 """Seconds between two checks that a run is still worked on."""
 
@@ -59,13 +58,8 @@ async def after_worker(state: AppState, job: Job, listen: Listener) -> None:
     Raises:
         StorageError: The store failed.
     """
-    pause = _HERE_SECONDS
-    while not job.begun.is_set() and pause < _LOOK_AGAIN:
-        with anyio.move_on_after(pause):
-            await job.begun.wait()
-        if job.begun.is_set() or not await state.jobs.expects(job.assignment.key):
-            break
-        pause *= 3
+    with anyio.move_on_after(_HERE_SECONDS):
+        await job.begun.wait()
     if not job.begun.is_set():
         await _follow(state, job.assignment.run, listen, until=job.begun)
     state.jobs.withdraw(job)
