@@ -61,29 +61,15 @@ class _Places:
         self._left = _SEARCHED
 
     def unique(self, start: int, end: int) -> tuple[int, int] | None:
-        """The fewest whole words around a place that occur once; None when that takes too long.
-
-        More words around what occurs once occur once too, so their number is doubled, then halved.
-        """
-        stretches = [(start, end)]
-
-        def is_once(words: int) -> bool:
-            while len(stretches) <= words:
-                stretches.append(self._wider(*stretches[-1]))
-            first, last = stretches[words]
+        """The fewest whole words around a place that occur once; None when that takes too long."""
+        while self._left > 0:
+            words = self._text[start:end]
             self._left -= len(self._text)
-            again = self._text.find(self._text[first:last]) + 1
-            return self._text.find(self._text[first:last], again) < 0
-
-        if start < end and is_once(0):
-            return start, end
-        few, many = 0, 1
-        while self._left > 0 and not is_once(many):
-            few, many = many, 2 * many
-        while self._left > 0 and many - few > 1:
-            middle = (few + many) // 2
-            few, many = (few, middle) if is_once(middle) else (middle, many)
-        return stretches[many] if self._left > 0 else None
+            unique = self._text.find(words, self._text.find(words) + 1) < 0
+            if unique and (words or not self._text):
+                return start, end
+            start, end = self._wider(start, end)
+        return None
 
     def _wider(self, start: int, end: int) -> tuple[int, int]:
         """One word more on both sides."""
