@@ -45,7 +45,6 @@ class _Arguments(ArgModelBase):
 
 
 def define(
-    function: Callable[..., Any],
     *,
     title: str,
     description: str,
@@ -54,45 +53,49 @@ def define(
     open_world: bool,
     meta: Mapping[str, Any] | None = None,
     one_of: tuple[str, ...] = (),
-) -> Tool:
-    """Build the tool of a function that returns `Annotated[CallToolResult, Model]`.
+) -> Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of the function below it, which returns `Annotated[CallToolResult, Model]`.
 
     One of the arguments `one_of` is required; no dialect of schemas that hosts share can say so.
 
     Unknown arguments are refused, not ignored. No schema is made of it: clients are shown the one
     in the file of `listed_tools`.
     """
-    name, signature = function.__name__, inspect.signature(function, eval_str=True)
-    fields = {
-        each.name: (each.annotation, ... if each.default is each.empty else each.default)
-        for each in signature.parameters.values()
-        if each.name != _CONTEXT
-    }
-    arguments: type[_Arguments] = create_model(
-        f"{name}Arguments", __base__=_Arguments, **cast("dict[str, Any]", fields)
-    )
-    return BoundedTool(
-        fn=function,
-        name=name,
-        title=title,
-        description=description,
-        parameters={},
-        fn_metadata=FuncMetadata(
-            arg_model=arguments,
-            output_model=_model_of(signature.return_annotation),
-            output_schema={},  # else the SDK would make one
-        ),
-        is_async=True,
-        context_kwarg=_CONTEXT,
-        annotations=ToolAnnotations(
-            read_only_hint=read_only,
-            destructive_hint=None if read_only else False,
-            idempotent_hint=idempotent,
-            open_world_hint=open_world,
-        ),
-        meta=None if meta is None else dict(meta),
-        one_of=one_of,
-    )
+
+    def made(function: Callable[..., Any]) -> Tool:
+        name, signature = function.__name__, inspect.signature(function, eval_str=True)
+        fields = {
+            each.name: (each.annotation, ... if each.default is each.empty else each.default)
+            for each in signature.parameters.values()
+            if each.name != _CONTEXT
+        }
+        arguments: type[_Arguments] = create_model(
+            f"{name}Arguments", __base__=_Arguments, **cast("dict[str, Any]", fields)
+        )
+        return BoundedTool(
+            fn=function,
+            name=name,
+            title=title,
+            description=description,
+            parameters={},
+            fn_metadata=FuncMetadata(
+                arg_model=arguments,
+                output_model=_model_of(signature.return_annotation),
+                output_schema={},  # else the SDK would make one
+            ),
+            is_async=True,
+            context_kwarg=_CONTEXT,
+            annotations=ToolAnnotations(
+                read_only_hint=read_only,
+                destructive_hint=None if read_only else False,
+                idempotent_hint=idempotent,
+                open_world_hint=open_world,
+            ),
+            meta=None if meta is None else dict(meta),
+            one_of=one_of,
+        )
+
+    return made
 
 
 def _model_of(annotation: Any) -> type[BaseModel]:

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import anyio
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -19,6 +18,15 @@ from sifaka_mcp.tools.work import answer_of_run, begin
 from sifaka_mcp.ui.apps import SHOWN
 
 
+@define(
+    title="Research a question",
+    description="Search the configured sources for a question and write a report that cites "
+    "them. Answers like improve_text: `done`: use `text`; `running`: call resume_run; "
+    "`needs_revision`: write the report from the evidence in `text` and call submit_revision.",
+    idempotent=False,
+    open_world=True,
+    meta=SHOWN,
+)
 async def research(
     ctx: ToolContext,
     question: Annotated[str, Field(description="to answer in a report")],
@@ -73,17 +81,3 @@ async def research(
     )
     chain = ready_to_research(chain, question, *(validators or ()), is_chosen=model != AUTO)
     return await begin(ctx, chain, exchange, question, until=until, returns=returns)
-
-
-def tool() -> Tool:
-    """The tool."""
-    return define(
-        research,
-        title="Research a question",
-        description="Search the configured sources for a question and write a report that cites "
-        "them. Answers like improve_text: `done`: use `text`; `running`: call resume_run; "
-        "`needs_revision`: write the report from the evidence in `text` and call submit_revision.",
-        idempotent=False,
-        open_world=True,
-        meta=SHOWN,
-    )

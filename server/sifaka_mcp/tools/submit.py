@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Sequence
 from typing import Annotated
 
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -27,6 +26,14 @@ WAIT_SECONDS = 45.0
 """After which a submission that is still being judged is answered with `running`."""
 
 
+@define(
+    title="Submit a revision",
+    description="Hand in the version a brief asked for: `done`, or what to answer; "
+    "`reason` alone answers differences.",
+    open_world=True,
+    meta=SHOWN,
+    one_of=("text", "source", "edits", "patch", "accept", "reason"),
+)
 async def submit_revision(
     run_id: RunId,
     parent_id: Annotated[str, Field(description="from the brief")],
@@ -109,16 +116,3 @@ def _revised(parent: Thought, text: str, edits: Sequence[FindReplace], patch: st
     if patch:
         return patched(parent.text, patch)
     return edited(parent.text, [Edit(find=each.find, replace=each.replace) for each in edits])
-
-
-def tool() -> Tool:
-    """The tool."""
-    return define(
-        submit_revision,
-        title="Submit a revision",
-        description="Hand in the version a brief asked for: `done`, or what to answer; "
-        "`reason` alone answers differences.",
-        open_world=True,
-        meta=SHOWN,
-        one_of=("text", "source", "edits", "patch", "accept", "reason"),
-    )
