@@ -145,15 +145,15 @@ class Jobs:
         assignment: Assignment,
         work: Work[Result],
         *,
-        wait_seconds: float,
+        until: float,
         listener: Listener | None = None,
         keeps: bool = False,
         resumes: bool = False,
     ) -> Result | None:
-        """Work on a run in this process and wait for it, but not longer than `wait_seconds`.
+        """Work on a run in this process and wait for it until a moment of the loop's clock.
 
         While the caller waits, the events go to `listener`; a cancelled wait cancels the run unless
-        `keeps`. After `wait_seconds`, or when the process is about to end, the run goes on.
+        `keeps`. At the moment, or when the process is about to end, the run goes on.
 
         Returns:
             The result, or None when the run goes on, here or elsewhere, or was cancelled.
@@ -164,7 +164,7 @@ class Jobs:
             Suspended: It waits for answers of the host.
         """
         key = assignment.key
-        with anyio.move_on_after(wait_seconds):
+        with anyio.CancelScope(deadline=until):
             while (other := self._jobs.get(key)) is not None:
                 await other.finished.wait()
         if key in self._jobs:
@@ -177,7 +177,7 @@ class Jobs:
             job.listeners.append(listener)
         self._group.start_soon(self._work, job, work)
         try:
-            await self._wait_for(job, wait_seconds)
+            await self._wait_for(job, until)
         except anyio.get_cancelled_exc_class():
             if not (keeps or self.stopping) and self._jobs.get(key) is job:
                 await self.cancel(key)
@@ -240,9 +240,9 @@ class Jobs:
                 retryable=True,
             )
 
-    async def _wait_for(self, job: Job, seconds: float) -> None:
+    async def _wait_for(self, job: Job, until: float) -> None:
         if not self.stopping:
-            with anyio.move_on_after(seconds):
+            with anyio.CancelScope(deadline=until):
                 await job.answerable.wait()
         if not job.finished.is_set():
             # An answer `running` is a promise, also if this process dies now.

@@ -23,14 +23,14 @@ _LOOK_AGAIN = 1.0
 """Seconds between two checks that a run is still worked on."""
 
 
-async def after_others(state: AppState, run: Run, listen: Listener, *, seconds: float) -> Run:
-    """The run when no process works on it any more, or after so many seconds.
+async def after_others(state: AppState, run: Run, listen: Listener, *, until: float) -> Run:
+    """The run when no process works on it any more, or at a moment of the loop's clock.
 
     Args:
         state: The tenant's.
         run: As it was last known.
         listen: Is told what happens meanwhile.
-        seconds: How long to wait.
+        until: The moment.
 
     Raises:
         StorageError: The store failed.
@@ -39,7 +39,7 @@ async def after_others(state: AppState, run: Run, listen: Listener, *, seconds: 
     run = await as_it_stands(state, run)
     if run.status != "running" or not await state.jobs.attended(key):
         return run
-    with anyio.move_on_after(seconds):
+    with anyio.CancelScope(deadline=until):
         if state.jobs.works_on(key):
             await state.jobs.join(key, listen)
         else:

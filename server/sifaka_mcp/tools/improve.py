@@ -67,9 +67,7 @@ async def improve_text(
     until = anyio.current_time() + wait_seconds
     state, exchange = state_of(ctx), Exchange.of(ctx)
     if exchange.run_id is not None:
-        return await answer_of_run(
-            ctx, exchange.run_id, exchange, wait_seconds=wait_seconds, returns=returns
-        )
+        return await answer_of_run(ctx, exchange.run_id, exchange, until=until, returns=returns)
     found = await text_of(ctx, text, source)
     if isinstance(found, InputRequiredResult):
         return found

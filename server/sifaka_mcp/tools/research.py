@@ -61,9 +61,7 @@ async def research(
     until = anyio.current_time() + wait_seconds
     state, exchange = state_of(ctx), Exchange.of(ctx)
     if exchange.run_id is not None:
-        return await answer_of_run(
-            ctx, exchange.run_id, exchange, wait_seconds=wait_seconds, returns=returns
-        )
+        return await answer_of_run(ctx, exchange.run_id, exchange, until=until, returns=returns)
     chain = await state.chain(
         model=model,
         host=exchange.host,

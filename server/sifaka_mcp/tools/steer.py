@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.chain import cancel_run as cancel
@@ -24,8 +25,8 @@ async def resume_run(
     run_id: RunId, ctx: ToolContext, wait_seconds: WaitSeconds = 45, returns: HowReturned = "auto"
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
-    exchange = Exchange.of(ctx)
-    return await answer_of_run(ctx, run_id, exchange, wait_seconds=wait_seconds, returns=returns)
+    until = anyio.current_time() + wait_seconds
+    return await answer_of_run(ctx, run_id, Exchange.of(ctx), until=until, returns=returns)
 
 
 @define(

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Sequence
 from typing import Annotated
 
+import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -61,7 +62,8 @@ async def submit_revision(
         revised = _edited_one(run, parent, edits or ())
         text = _revised(revised, text, edits or (), patch)
     if not again:
-        run = await after_others(state, run, reporter(ctx, run), seconds=WAIT_SECONDS)
+        until = anyio.current_time() + WAIT_SECONDS
+        run = await after_others(state, run, reporter(ctx, run), until=until)
     before = None if parent is None else parent.text
     if run.status == "running" and await state.jobs.attended(state.key(run_id)):
         pending = Submission.pending(run, state.store.degraded)
@@ -80,7 +82,8 @@ async def submit_revision(
             interrupted=again,
         )
 
-    result = await outcome_of(ctx, run, submit, exchange, wait_seconds=WAIT_SECONDS)
+    until = anyio.current_time() + WAIT_SECONDS
+    result = await outcome_of(ctx, run, submit, exchange, until=until)
     if isinstance(result, InputRequiredResult):
         return asked_again(ctx, result)
     if result is None:
