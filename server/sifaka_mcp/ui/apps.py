@@ -38,11 +38,11 @@ async def declare_apps(ctx: ServerRequestContext[Any, Any], call_next: CallNext)
     Hosts of the handshake era show no page of a server that does not name it.
     """
     result = await call_next(ctx)
-    if ctx.method != "initialize" or not isinstance(result, dict):
-        return result
-    capabilities = cast("dict[str, Any]", result.get("capabilities") or {})
-    known = cast("dict[str, Any]", capabilities.get("extensions") or {})
-    return {**result, "capabilities": {**capabilities, "extensions": {EXTENSION_ID: {}, **known}}}
+    if ctx.method == "initialize":
+        capabilities = cast("dict[str, Any]", result)["capabilities"]
+        known = capabilities.get("extensions") or {}
+        capabilities["extensions"] = {EXTENSION_ID: {}, **known}
+    return result
 
 
 async def hide_choice(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
