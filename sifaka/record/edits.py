@@ -166,27 +166,18 @@ def patched(text: str, patch: str) -> str:
 
 def _parsed(patch: str) -> Iterable[tuple[int, list[str], list[str]]]:
     """The place, the lines before and the lines after of each hunk."""
-    old: list[str] = []
-    new: list[str] = []
-    near: int | None = None
-    for line in patch.replace("\r\n", "\n").removesuffix("\n").split("\n"):
-        if line.startswith("@@"):
-            if near is not None:
-                yield near, old, new
-            begins = re.match(r"@@ -(\d+)", line)
-            near, old, new = max(0, int(begins[1]) - 1) if begins else 0, [], []
-        elif near is None or line.startswith("\\"):
-            continue
-        else:
-            mark, words = (line[0], line[1:]) if line else (" ", "")
-            if mark not in " -+":
-                raise ConfigurationError(
-                    f"the line {line[:60]!r} of the patch begins with none of ` `, `-`, `+`",
-                    "begin each line of a hunk with one of them",
-                )
-            if mark in " -":
-                old.append(words)
-            if mark in " +":
-                new.append(words)
-    if near is not None:
-        yield near, old, new
+    for hunk in re.split(r"^@@", patch.replace("\r\n", "\n"), flags=re.MULTILINE)[1:]:
+        head, *rest = hunk.removesuffix("\n").split("\n")
+        lines = [line or " " for line in rest if not line.startswith("\\")]
+        if wrong := next((line for line in lines if line[0] not in " -+"), None):
+            raise ConfigurationError(
+                f"the line {wrong[:60]!r} of the patch begins with none of ` `, `-`, `+`",
+                "begin each line of a hunk with one of them",
+            )
+        begins = re.match(r" -(\d+)", head)
+        old = [line[1:] for line in lines if line[0] in " -"]
+        yield (
+            max(0, int(begins[1]) - 1) if begins else 0,
+            old,
+            [line[1:] for line in lines if line[0] in " +"],
+        )
