@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp.server import MCPServer
-from mcp.server.apps import Apps
+from mcp.server.apps import EXTENSION_ID, Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
@@ -36,6 +36,7 @@ from sifaka_mcp.failures import keep_bugs, prompt_errors, resource_errors, tool_
 from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.log_messages import add_log_messages
 from sifaka_mcp.host.sealing import sealing
+from sifaka_mcp.host.session import connection_of
 from sifaka_mcp.icon import ICON, SIZE
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.notify.cancel import Cancellations
@@ -47,7 +48,7 @@ from sifaka_mcp.state import AppState
 from sifaka_mcp.stdio import serve_stdio
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
 from sifaka_mcp.tools import listed_tools, tools
-from sifaka_mcp.ui.apps import CHOICE, declare_apps, hide_choice
+from sifaka_mcp.ui.apps import CHOICE, hide_choice
 from sifaka_mcp.view.lines import flat
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class SifakaServer(MCPServer[Any]):
             middleware=[
                 keep_bugs,
                 Cancellations(),
-                declare_apps,
+                _declare_truthfully,
                 hide_choice,
                 _share,
                 _warm_up_after_first_answer,
@@ -300,6 +301,28 @@ def _as_resource(run: RunSummary) -> Resource:
         mime_type="application/json",
         annotations=changed,
     )
+
+
+async def _declare_truthfully(
+    ctx: ServerRequestContext[AppState, Any], call_next: CallNext
+) -> HandlerResult:
+    """Middleware: corrects what the SDK declares of every server.
+
+    No list changes here, subscribing needs a way back to the client, and hosts of the handshake era
+    show no page of a server that does not name the extension for it.
+    """
+    result = await call_next(ctx)
+    if ctx.method not in {"initialize", "server/discover"}:
+        return result
+    capabilities = cast("dict[str, Any]", result)["capabilities"]
+    if ctx.method == "server/discover":
+        for kind in ("tools", "prompts", "resources"):
+            capabilities[kind]["listChanged"] = False
+        return result
+    capabilities["extensions"] = {EXTENSION_ID: {}, **(capabilities.get("extensions") or {})}
+    if not connection_of(ctx.session).has_standalone_channel:
+        capabilities["resources"]["subscribe"] = False
+    return result
 
 
 async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:
