@@ -1,26 +1,42 @@
 """The MCP server, put together, with its instructions to a model."""
 
+import threading
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from mcp.server.apps import Apps
+from mcp.server import MCPServer
+from mcp.server.apps import EXTENSION_ID, Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
-from mcp_types import Annotations, Icon, Resource
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    Annotations,
+    CallToolResult,
+    GetPromptResult,
+    Icon,
+    InputRequiredResult,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+)
 from mcp_types import Tool as ListedTool
 
+from sifaka._internal.naming import did_you_mean
 from sifaka._internal.turns import turn
 from sifaka.errors import StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.run import RunSummary
 from sifaka_mcp.auth.scopes import refuse_writing, share_of_request
-from sifaka_mcp.deferred import DeferredServer
-from sifaka_mcp.failures import keep_bugs
+from sifaka_mcp.failures import keep_bugs, prompt_errors, resource_errors, tool_errors
 from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.log_messages import add_log_messages
 from sifaka_mcp.host.sealing import sealing
+from sifaka_mcp.host.session import connection_of
 from sifaka_mcp.icon import ICON, SIZE
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.notify.cancel import Cancellations
@@ -29,9 +45,10 @@ from sifaka_mcp.notify.subscribe import add_subscribing
 from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
+from sifaka_mcp.stdio import serve_stdio
 from sifaka_mcp.tasks.extension import TasksExtension, hurry
 from sifaka_mcp.tools import listed_tools, tools
-from sifaka_mcp.ui.apps import CHOICE, declare_apps, hide_choice
+from sifaka_mcp.ui.apps import CHOICE, hide_choice
 from sifaka_mcp.view.lines import flat
 
 if TYPE_CHECKING:
@@ -87,8 +104,11 @@ _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "server/disco
 """Messages after which a client asks for the tools, which the warm-up would delay."""
 
 
-class SifakaServer(DeferredServer):
-    """The MCP server of Sifaka.
+class SifakaServer(MCPServer[Any]):
+    """The MCP server of Sifaka: it answers `initialize` first and builds what it offers after that.
+
+    What its tools, resources and prompts import takes longer than a server to start. Only calls
+    need what `offer` builds.
 
     Args:
         settings: What the process was told.
@@ -104,6 +124,9 @@ class SifakaServer(DeferredServer):
         host_seconds: float = LIFETIME,
     ) -> None:
         self._settings = settings
+        self._filling = threading.Lock()
+        self._tools: dict[str, Tool] | None = None
+        self._registered = False
         self._life = lifespan = Lifespan(settings, warm_up=self.fill, host_seconds=host_seconds)
         super().__init__(
             "sifaka",
@@ -118,7 +141,7 @@ class SifakaServer(DeferredServer):
             middleware=[
                 keep_bugs,
                 Cancellations(),
-                declare_apps,
+                _declare_truthfully,
                 hide_choice,
                 _share,
                 _warm_up_after_first_answer,
@@ -145,6 +168,7 @@ class SifakaServer(DeferredServer):
 
     async def list_resources(self) -> list[Resource]:
         """The catalogues, and the runs of the tenant that were worked on last."""
+        self._fill_rest()
         listed = await super().list_resources()
         if self.state is None:
             return listed
@@ -154,17 +178,83 @@ class SifakaServer(DeferredServer):
             runs = [_as_resource(run) for run in page.runs]
         return [*listed, *runs]
 
+    def fill(self) -> None:
+        """Build everything that is not built yet, from any thread."""
+        self._tools_by_name()
+        self._fill_rest()
+
+    def _tools_by_name(self) -> dict[str, Tool]:
+        with self._filling:
+            if self._tools is None:
+                self._tools = {tool.name: tool for tool in self.offer()}
+        return self._tools
+
+    def _fill_rest(self) -> None:
+        with self._filling:
+            if not self._registered:
+                self.register()
+                self._registered = True
+
+    async def list_tools(self) -> list[ListedTool]:
+        """The tools as a client sees them, without the code that answers their calls."""
+        return listed_tools(self._offered)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """See `MCPServer`."""
+        tools = self._tools_by_name()
+        tool = tools.get(name)
+        if tool is None:
+            raise _unknown("tool", name, tools)
+        with tool_errors():
+            return await tool.run(
+                arguments, context or Context(mcp_server=self), convert_result=True
+            )
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        """See `MCPServer`."""
+        self._fill_rest()
+        return await super().list_resource_templates()
+
+    async def read_resource(
+        self, uri: Any, context: Context[Any, Any] | None = None
+    ) -> Iterable[Any] | InputRequiredResult:
+        """See `MCPServer`."""
+        self._fill_rest()
+        with resource_errors():
+            return await super().read_resource(uri, context)
+
+    async def list_prompts(self) -> list[Prompt]:
+        """See `MCPServer`."""
+        self._fill_rest()
+        return await super().list_prompts()
+
+    async def run_stdio_async(self) -> None:
+        """See `MCPServer`."""
+        await serve_stdio(self._lowlevel_server, ending=self.ending)
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
+    ) -> GetPromptResult | InputRequiredResult:
+        """See `MCPServer`."""
+        self._fill_rest()
+        prompts = [prompt.name for prompt in await super().list_prompts()]
+        if name not in prompts:
+            raise _unknown("prompt", name, prompts)
+        with prompt_errors():
+            return await super().get_prompt(name, arguments, context)
+
     def ending(self) -> None:
-        """See `DeferredServer`."""
+        """Is called when the process is about to end, perhaps from a signal handler."""
         self._life.stop()
         self._listening.end()
 
-    def listed(self) -> list[ListedTool]:
-        """See `DeferredServer`."""
-        return listed_tools(self._offered)
-
     def offer(self) -> list[Tool]:
-        """See `DeferredServer`."""
+        """The tools, with the code that answers their calls."""
         return tools(self._offered)
 
     @property
@@ -173,12 +263,17 @@ class SifakaServer(DeferredServer):
         return {*offered, CHOICE} if "submit_revision" in offered else offered
 
     def register(self) -> None:
-        """See `DeferredServer`."""
+        """Register the resources and prompts."""
         from sifaka_mcp.prompts import add_prompts
         from sifaka_mcp.resources import add_resources
 
         add_resources(self, Plugins(self._settings.plugins))
         add_prompts(self, self._settings.tools)
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> MCPError:
+    told = did_you_mean(name, known)
+    return MCPError(code=INVALID_PARAMS, message=f"Unknown {what}: {name[:80]}; {told}")
 
 
 def instructions(tools: AbstractSet[str]) -> str:
@@ -206,6 +301,28 @@ def _as_resource(run: RunSummary) -> Resource:
         mime_type="application/json",
         annotations=changed,
     )
+
+
+async def _declare_truthfully(
+    ctx: ServerRequestContext[AppState, Any], call_next: CallNext
+) -> HandlerResult:
+    """Middleware: corrects what the SDK declares of every server.
+
+    No list changes here, subscribing needs a way back to the client, and hosts of the handshake era
+    show no page of a server that does not name the extension for it.
+    """
+    result = await call_next(ctx)
+    if ctx.method not in {"initialize", "server/discover"}:
+        return result
+    capabilities = cast("dict[str, Any]", result)["capabilities"]
+    if ctx.method == "server/discover":
+        for kind in ("tools", "prompts", "resources"):
+            capabilities[kind]["listChanged"] = False
+        return result
+    capabilities["extensions"] = {EXTENSION_ID: {}, **(capabilities.get("extensions") or {})}
+    if not connection_of(ctx.session).has_standalone_channel:
+        capabilities["resources"]["subscribe"] = False
+    return result
 
 
 async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:

@@ -93,7 +93,8 @@ class Lifespan:
                     warmed=anyio.Event(),
                 )
                 group.start_soon(_keep_up, state)
-                group.start_soon(jobs.serve)
+                if jobs.queue is not None:
+                    group.start_soon(jobs.queue.serve)
                 try:
                     yield state
                 finally:

@@ -222,7 +222,8 @@ class AppState:
         """Load in the background, once, what the first call would otherwise wait for."""
         if not self.warmed.is_set():
             self.warmed.set()
-            self.jobs.prepare()
+            if self.jobs.queue is not None:
+                self.jobs.queue.prepare()
             self.group.start_soon(anyio.to_thread.run_sync, _load, self)
 
 

@@ -81,7 +81,7 @@ def look_back_check(run: Run) -> tuple[Check, ...]:
         return ()
     if (ending := run.ending) is not None:
         return (Check(what=_WHAT, done=ending.settled, reason=ending.decision.reason),)
-    if needs_look_back(run):
+    if run.config.look_back and needs_look_back(run):
         return (Check(what=_WHAT, done=False, reason="the run ended before the comparison"),)
     return _compared_by_critics(run)
 

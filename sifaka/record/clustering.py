@@ -181,28 +181,16 @@ def _near(
 
     One opinion means different things by two issues, unless the words are the same too.
     """
-    start, end, group, text = report.start, report.end, report.group, report.text
-    if not report.anchored:
-        for at in among:
-            other = seen[at]
-            if (
-                not other.anchored
-                and other.category == report.category
-                and (other.group != group or other.text == text)
-            ):
-                yield at, 0.0
-        return
     for at in among:
         other = seen[at]
-        if (
-            other.start <= end
-            and start <= other.end
-            and other.anchored
-            and (other.group != group or other.text == text)
-        ):
-            share = _overlap(report, other)
-            if share >= _OVERLAP:
-                yield at, share
+        if not report.anchored:
+            near, share = not other.anchored and other.category == report.category, 0.0
+        else:
+            near = other.start <= report.end and report.start <= other.end and other.anchored
+            share = _overlap(report, other) if near else 0.0
+            near = share >= _OVERLAP
+        if near and (other.group != report.group or other.text == report.text):
+            yield at, share
 
 
 def _overlap(one: _Report, other: _Report) -> float:

@@ -61,29 +61,15 @@ class _Places:
         self._left = _SEARCHED
 
     def unique(self, start: int, end: int) -> tuple[int, int] | None:
-        """The fewest whole words around a place that occur once; None when that takes too long.
-
-        More words around what occurs once occur once too, so their number is doubled, then halved.
-        """
-        stretches = [(start, end)]
-
-        def is_once(words: int) -> bool:
-            while len(stretches) <= words:
-                stretches.append(self._wider(*stretches[-1]))
-            first, last = stretches[words]
+        """The fewest whole words around a place that occur once; None when that takes too long."""
+        while self._left > 0:
+            words = self._text[start:end]
             self._left -= len(self._text)
-            again = self._text.find(self._text[first:last]) + 1
-            return self._text.find(self._text[first:last], again) < 0
-
-        if start < end and is_once(0):
-            return start, end
-        few, many = 0, 1
-        while self._left > 0 and not is_once(many):
-            few, many = many, 2 * many
-        while self._left > 0 and many - few > 1:
-            middle = (few + many) // 2
-            few, many = (few, middle) if is_once(middle) else (middle, many)
-        return stretches[many] if self._left > 0 else None
+            unique = self._text.find(words, self._text.find(words) + 1) < 0
+            if unique and (words or not self._text):
+                return start, end
+            start, end = self._wider(start, end)
+        return None
 
     def _wider(self, start: int, end: int) -> tuple[int, int]:
         """One word more on both sides."""
@@ -180,27 +166,18 @@ def patched(text: str, patch: str) -> str:
 
 def _parsed(patch: str) -> Iterable[tuple[int, list[str], list[str]]]:
     """The place, the lines before and the lines after of each hunk."""
-    old: list[str] = []
-    new: list[str] = []
-    near: int | None = None
-    for line in patch.replace("\r\n", "\n").removesuffix("\n").split("\n"):
-        if line.startswith("@@"):
-            if near is not None:
-                yield near, old, new
-            begins = re.match(r"@@ -(\d+)", line)
-            near, old, new = max(0, int(begins[1]) - 1) if begins else 0, [], []
-        elif near is None or line.startswith("\\"):
-            continue
-        else:
-            mark, words = (line[0], line[1:]) if line else (" ", "")
-            if mark not in " -+":
-                raise ConfigurationError(
-                    f"the line {line[:60]!r} of the patch begins with none of ` `, `-`, `+`",
-                    "begin each line of a hunk with one of them",
-                )
-            if mark in " -":
-                old.append(words)
-            if mark in " +":
-                new.append(words)
-    if near is not None:
-        yield near, old, new
+    for hunk in re.split(r"^@@", patch.replace("\r\n", "\n"), flags=re.MULTILINE)[1:]:
+        head, *rest = hunk.removesuffix("\n").split("\n")
+        lines = [line or " " for line in rest if not line.startswith("\\")]
+        if wrong := next((line for line in lines if line[0] not in " -+"), None):
+            raise ConfigurationError(
+                f"the line {wrong[:60]!r} of the patch begins with none of ` `, `-`, `+`",
+                "begin each line of a hunk with one of them",
+            )
+        begins = re.match(r" -(\d+)", head)
+        old = [line[1:] for line in lines if line[0] in " -"]
+        yield (
+            max(0, int(begins[1]) - 1) if begins else 0,
+            old,
+            [line[1:] for line in lines if line[0] in " +"],
+        )

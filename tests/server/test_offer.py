@@ -13,7 +13,7 @@ from sifaka.validators import UNLISTED
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import TOOLSETS, Settings
 from sifaka_mcp.tools import tools
-from tests.snapshots.write import LISTED, as_listed, listings
+from tests.snapshots.write import LISTED, listings, with_schemas
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +45,7 @@ async def test_a_client_is_sent_every_listed_tool_whole(tmp_path: Path, era: Era
     async with Client(server, mode=era) as client:
         sent = (await client.list_tools()).tools
     made = tools({*Settings(toolsets=tuple(TOOLSETS)).tools})
-    assert sent == [as_listed(tool) for tool in made]
+    assert sent == [with_schemas(tool) for tool in made]
 
 
 async def test_the_annotations_are_honest(client: Client) -> None:

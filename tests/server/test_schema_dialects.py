@@ -17,7 +17,7 @@ from sifaka.critics import CRITICS
 from sifaka.validators import UNLISTED, VALIDATORS
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import TOOLSETS, Settings
-from sifaka_mcp.tools import tools
+from sifaka_mcp.tools import listed_tools
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +25,7 @@ ALL = sorted({name for names in TOOLSETS.values() for name in names})
 MOST_TOKENS = 2_000
 CHARACTERS_PER_TOKEN = 4
 """An estimate that errs upwards: the vocabularies o200k_base and cl100k_base need fewer tokens."""
-SCHEMAS: Mapping[str, dict[str, Any]] = {tool.name: tool.parameters for tool in tools(ALL)}
+SCHEMAS: Mapping[str, dict[str, Any]] = {tool.name: tool.input_schema for tool in listed_tools(ALL)}
 FILLED_IN: Mapping[str, Any] = {
     "type": "length", "min_words": 1, "max_words": 9, "must_match": [], "required": [],
     "prohibited": [], "schema": "", "max_grade": 0, "names": False, "expected": "", "allowed": [],

@@ -11,6 +11,7 @@ from sifaka_mcp.settings import TOOLSETS, Settings
 from sifaka_mcp.tools import tools
 from sifaka_mcp.ui.apps import CHOICE
 from tests.snapshots.prompts import PAGE, put_into
+from tests.snapshots.schemas import of_arguments, of_result
 
 LISTED = Path(sifaka_mcp.tools.__file__).parent / "listed"
 """The files from which a server lists its tools."""
@@ -19,7 +20,17 @@ LISTED = Path(sifaka_mcp.tools.__file__).parent / "listed"
 def listings() -> dict[str, str]:
     """The text of each of these files, made of the tools themselves."""
     names = {*Settings(toolsets=tuple(TOOLSETS)).tools, CHOICE}
-    return {f"{tool.name}.json": _text(as_listed(tool)) for tool in tools(names)}
+    return {f"{tool.name}.json": _text(with_schemas(tool)) for tool in tools(names)}
+
+
+def with_schemas(tool: Tool) -> ListedTool:
+    """One of our tools as a client sees it."""
+    about = tool.fn_metadata
+    schemas = {
+        "input_schema": of_arguments(about.arg_model),
+        "output_schema": of_result(about.output_model),
+    }
+    return as_listed(tool).model_copy(update=schemas)
 
 
 def as_listed(tool: Tool) -> ListedTool:

@@ -45,11 +45,7 @@ def access_of(settings: HttpSettings, resource: str) -> Access | None:
     Raises:
         ConfigurationError: The tokens file cannot be read, or is wrong.
     """
-    tokens = issued = None
-    if settings.auth_tokens_file is not None:
-        tokens = FileVerifier(
-            TokensFile(settings.auth_tokens_file), resource=resource, scopes=settings.oauth_scopes
-        )
+    verifier = issued = None
     if settings.oauth_issuer is not None:
         issued = JwtVerifier(
             KeySet(settings.oauth_issuer, settings.oauth_jwks_url),
@@ -57,7 +53,14 @@ def access_of(settings: HttpSettings, resource: str) -> Access | None:
             audience=settings.oauth_audience or resource,
             resource=resource,
         )
-    verifier = EitherVerifier(tokens, issued) if tokens and issued else tokens or issued
+        verifier = issued
+    if settings.auth_tokens_file is not None:
+        verifier = FileVerifier(
+            TokensFile(settings.auth_tokens_file),
+            resource=resource,
+            scopes=settings.oauth_scopes,
+            others=issued,
+        )
     if verifier is None:
         return None
     if issued is None:
@@ -82,10 +85,18 @@ class FileVerifier:
         tokens: The file.
         resource: The URL of this server, which they are all for.
         scopes: What every request needs; the file's tokens are good for that.
+        others: Verifies a token that the file does not have.
     """
 
-    def __init__(self, tokens: TokensFile, *, resource: str, scopes: tuple[str, ...]) -> None:
-        self._tokens = tokens
+    def __init__(
+        self,
+        tokens: TokensFile,
+        *,
+        resource: str,
+        scopes: tuple[str, ...],
+        others: "JwtVerifier | None" = None,
+    ) -> None:
+        self._tokens, self._others = tokens, others
         self._resource = resource
         self._scopes = scopes
 
@@ -93,7 +104,7 @@ class FileVerifier:
         """The access of a token; None when it is unknown or has expired."""
         grant = self._tokens.grant(token)
         if grant is None:
-            return None
+            return await self._others.verify_token(token) if self._others else None
         return AccessToken(
             token=_WITHHELD,
             client_id=grant.tenant,
@@ -163,18 +174,6 @@ class JwtVerifier:
             resource=self._resource,
             claims={"iss": self._issuer},
         )
-
-
-class EitherVerifier:
-    """Tokens of a file first, then those of an authorization server."""
-
-    def __init__(self, first: FileVerifier, then: JwtVerifier) -> None:
-        self._first = first
-        self._then = then
-
-    async def verify_token(self, token: str) -> AccessToken | None:
-        """The access of a token; None when neither knows it."""
-        return await self._first.verify_token(token) or await self._then.verify_token(token)
 
 
 def _scopes(claims: Mapping[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ import anyio
 
 from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
+from sifaka.extras import installed
 from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _show(out: HistoryOut, found: Run | None, stream: TextIO) -> None:
-    if stream.isatty():
+    if stream.isatty() and installed("rich"):
         from sifaka_mcp.view.history_terminal import show_history
 
         show_history(out, found, stream, now=datetime.now(UTC))

@@ -1,11 +1,21 @@
 """The file behind `--spec`: validators and critics as YAML or JSON."""
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError
 
 Specs = Sequence[Mapping[str, object]]
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    validators: list[dict[str, Any]] = []
+    critics: list[str | dict[str, Any]] = []
 
 
 def parse_spec(text: str, name: str) -> tuple[Specs, Sequence[str | Mapping[str, object]] | None]:
@@ -18,38 +28,18 @@ def parse_spec(text: str, name: str) -> tuple[Specs, Sequence[str | Mapping[str,
 
     try:
         # YAML's safe loader passes on Python's own errors for a value that is not of its tag.
-        found: object = yaml.safe_load(text)
+        spec = _Spec.model_validate(yaml.safe_load(text))
     except yaml.YAMLError as error:
         reason = str(error).splitlines()[0]
-        raise _wrong(name, f"neither YAML nor JSON: {reason}") from error
+        raise _wrong(f"{name}: neither YAML nor JSON: {reason}") from error
+    except ValidationError as error:
+        raise _wrong(f"{name}: {explain(error)}") from error
     except RecursionError:
-        raise _wrong(name, "nested too deeply") from None
+        raise _wrong(f"{name}: nested too deeply") from None
     except (ValueError, LookupError, AttributeError) as error:
-        raise _wrong(name, "a value is not of its YAML type") from error
-    if not isinstance(found, dict):
-        raise _wrong(name, "not a spec")
-    spec = cast("Mapping[object, object]", found)
-    for key in spec:
-        if key not in {"validators", "critics"}:
-            raise _wrong(name, f"unknown key {key!r:.40}")
-    validators = _list(spec.get("validators", []), f"{name}: validators")
-    for at, item in enumerate(validators):
-        if not isinstance(item, Mapping):
-            raise _wrong(f"{name}: validators[{at}]", "not a mapping")
-    if "critics" not in spec:
-        return cast("Specs", validators), None
-    critics = _list(spec["critics"], f"{name}: critics")
-    for at, item in enumerate(critics):
-        if not isinstance(item, str | Mapping):
-            raise _wrong(f"{name}: critics[{at}]", "neither a name nor a mapping")
-    return cast("Specs", validators), cast("Sequence[str | Mapping[str, object]]", critics)
+        raise _wrong(f"{name}: a value is not of its YAML type") from error
+    return spec.validators, spec.critics if "critics" in spec.model_fields_set else None
 
 
-def _list(value: object, place: str) -> Sequence[object]:
-    if not isinstance(value, list):
-        raise _wrong(place, "not a list")
-    return cast("Sequence[object]", value)
-
-
-def _wrong(place: str, what: str) -> ConfigurationError:
-    return ConfigurationError(f"{place}: {what}", "write {validators: [...], critics: [...]}")
+def _wrong(what: str) -> ConfigurationError:
+    return ConfigurationError(what, "write {validators: [...], critics: [...]}")

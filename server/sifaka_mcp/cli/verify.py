@@ -2,9 +2,7 @@
 
 import argparse
 import sys
-from functools import partial
 from pathlib import Path
-from typing import TextIO
 
 import anyio
 
@@ -18,7 +16,6 @@ from sifaka_mcp.cli.output import print_result
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.schemas.evidence import SourceIn, VerifyOut, documents_of
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.evidence_terminal import show_verification
 from sifaka_mcp.view.evidence_text import verification
 from sifaka_mcp.view.progress import TerminalProgress
 
@@ -86,7 +83,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
     with termination_interrupts():
         out = VerifyOut.of(anyio.run(work))
-    print_result(out, partial(_show, out), as_json=options.json)
+    print_result(out, lambda stream: print(verification(out), file=stream), as_json=options.json)
     open_ = bool(out.verdicts) and all(each.verdict == "unverified" for each in out.verdicts)
     return 1 if out.blocking or (open_ and not options.allow_unverified) else 0
 
@@ -96,10 +93,3 @@ def _source(name: str) -> SourceIn:
     if not text.strip():
         raise ConfigurationError(f"{name} is empty", "name a file with the words of a source")
     return SourceIn(text=text, title="standard input" if name == "-" else Path(name).name)
-
-
-def _show(out: VerifyOut, stream: TextIO) -> None:
-    if stream.isatty():
-        show_verification(out, stream)
-    else:
-        print(verification(out), file=stream)

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     async def work() -> None:
         async with life(None) as state:
             state.warm_up()
-            if not await state.jobs.opened():
+            if state.jobs.queue is None or not await state.jobs.queue.opened():
                 raise ConfigurationError("docket is missing", install("redis"))
             print(f"sifaka: working on {at_once} runs at a time", file=sys.stderr, flush=True)
             await anyio.sleep_forever()

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import anyio
 from mcp.server import Server
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types import (
@@ -53,7 +53,6 @@ class Listening:
         """Have a server answer `subscriptions/listen`."""
         params = SubscriptionsListenRequestParams
         server.add_request_handler("subscriptions/listen", params, self._listen)
-        server.middleware.append(_declare_truthfully)
 
     def end(self) -> None:
         """Have every stream come to its end; may be called from a signal handler."""
@@ -151,16 +150,6 @@ class _Stream:
         await self._ctx.session.send_notification(
             cast("ServerNotification", notification), related_request_id=self._id
         )
-
-
-async def _declare_truthfully(ctx: _Context, call_next: CallNext) -> HandlerResult:
-    """Keep from telling that lists change: the SDK declares it for every server with streams."""
-    result = await call_next(ctx)
-    if ctx.method == "server/discover":
-        capabilities = cast("dict[str, Any]", result)["capabilities"]
-        for kind in ("tools", "prompts", "resources"):
-            capabilities[kind]["listChanged"] = False
-    return result
 
 
 def _tasks(ctx: _Context, wanted: SubscriptionFilter) -> list[str]:

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 import anyio
 from mcp.server import Server
 from mcp.server.connection import Connection
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INTERNAL_ERROR,
@@ -33,10 +33,9 @@ _KEY = "sifaka.subscriber"
 
 
 def add_subscribing(server: Server[Any]) -> None:
-    """Serve `resources/subscribe` and `resources/unsubscribe`, and say so where it is true."""
+    """Serve `resources/subscribe` and `resources/unsubscribe`."""
     server.add_request_handler("resources/subscribe", SubscribeRequestParams, _subscribe)
     server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, _unsubscribe)
-    server.middleware.append(_declare_truthfully)
 
 
 class Subscriber:
@@ -165,14 +164,6 @@ def _deliver(ctx: _Context, connection: Connection, subscriber: Subscriber) -> N
 
     ctx.lifespan_context.group.start_soon(deliver)
     connection.exit_stack.callback(end)
-
-
-async def _declare_truthfully(ctx: _Context, call_next: CallNext) -> HandlerResult:
-    result = await call_next(ctx)
-    if ctx.method == "initialize" and not connection_of(ctx.session).has_standalone_channel:
-        capabilities = cast("dict[str, Any]", result)["capabilities"]
-        capabilities["resources"]["subscribe"] = False
-    return result
 
 
 def _with_way_back(ctx: _Context) -> Connection:

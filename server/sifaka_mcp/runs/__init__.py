@@ -1,8 +1,8 @@
 """Work on runs that outlives its request, and what happens when its process does not."""
 
 from sifaka_mcp.runs.jobs import Jobs
-from sifaka_mcp.runs.leases import FileLeases, RunKey
-from sifaka_mcp.runs.work import Assignment, Job, Result, Work
+from sifaka_mcp.runs.leases import FileLeases
+from sifaka_mcp.runs.work import Assignment, Job, Result, RunKey, Work
 
 __all__ = [
     "Assignment",

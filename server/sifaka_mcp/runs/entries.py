@@ -25,7 +25,6 @@ from pydantic import TypeAdapter
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import StorageError
-from sifaka_mcp.runs.queued import name_of
 from sifaka_mcp.runs.work import RunKey
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class RunDocket(Docket):
             replace: False to leave an entry of the run as it is.
         """
         function, due = self.tasks[TASK], datetime.now(UTC) + timedelta(seconds=seconds)
-        entry = Entry(self, function, (*key, version), {}, name_of(key), due, deaths + 1)
+        entry = Entry(self, function, (*key, version), {}, key.name, due, deaths + 1)
         return await entry.schedule(replace)
 
     def read(self, message: "Message", key: str) -> tuple[tuple[str, str, int], int]:
@@ -93,7 +92,7 @@ class RunDocket(Docket):
         body, attempt = message[b"args"], int(message[b"attempt"])
         tenant, run_id, version = _Arguments.validate_json(body, strict=True)
         signed = partial(hmac.compare_digest, message[b"kwargs"])
-        if (message[b"function"].decode(), key) != (TASK, name_of(RunKey(tenant, run_id))) or (
+        if (message[b"function"].decode(), key) != (TASK, RunKey(tenant, run_id).name) or (
             self._keys and not any(map(signed, self.signatures(body, attempt)))
         ):
             raise ValueError("it is another task, or is not signed by a key that servers share")

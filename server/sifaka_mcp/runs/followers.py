@@ -29,6 +29,10 @@ class _Following:
     listeners: dict[object, Listener] = field(default_factory=dict[object, Listener])
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
+    def tell(self) -> None:
+        for listener in tuple(self.listeners.values()):
+            listener()
+
 
 class Followers:
     """Tells listeners of every entry of a run, also of those that other processes write.
@@ -72,28 +76,24 @@ class Followers:
             run = await store.load(run_id)
             following = self._followed.get(key)  # others may have come meanwhile
             if following is None and not run.finished:
-                self._check_room(tenant)
+                if sum(owner == tenant for owner, _ in self._followed) >= MOST:
+                    raise MemoryLimitError(
+                        f"{MOST} runs are being followed",
+                        "end other subscriptions, or ask now and then",
+                    )
                 following = self._followed[key] = _Following()
                 self._group.start_soon(self._follow, store, key, following, run.version)
         if following is not None:
             following.listeners[token] = listener
 
         def leave() -> None:
-            if following is not None and following.listeners.pop(token, None) is not None:
-                self._leave(key, following)
+            if following is None or following.listeners.pop(token, None) is None:
+                return
+            if not following.listeners:
+                following.scope.cancel()
+                self._forget(key, following)
 
         return leave
-
-    def _check_room(self, tenant: str | None) -> None:
-        if sum(owner == tenant for owner, _ in self._followed) >= MOST:
-            raise MemoryLimitError(
-                f"{MOST} runs are being followed", "end other subscriptions, or ask now and then"
-            )
-
-    def _leave(self, key: _Key, following: _Following) -> None:
-        if not following.listeners:
-            following.scope.cancel()
-            self._forget(key, following)
 
     def _forget(self, key: _Key, following: _Following) -> None:
         if self._followed.get(key) is following:
@@ -110,10 +110,10 @@ class Followers:
                         async with aclosing(store.follow(key[1], after=after)) as steps:
                             async for _, run in steps:
                                 after, pause = run.version, self._pause
-                                _tell(following)
+                                following.tell()
                         return
                     except ThoughtNotFound:
-                        _tell(following)  # its listeners learn that it is gone when they read it
+                        following.tell()  # its listeners learn that it is gone when they read it
                         return
                     except SifakaError as error:
                         if pause == self._pause:  # told once, not at every try
@@ -125,8 +125,3 @@ class Followers:
             report_failure(logger, "follower", error, run_id=key[1])
         finally:
             self._forget(key, following)
-
-
-def _tell(following: _Following) -> None:
-    for listener in tuple(following.listeners.values()):
-        listener()

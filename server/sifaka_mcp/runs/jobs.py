@@ -19,8 +19,8 @@ from sifaka.errors import SifakaError
 from sifaka.isolation import sharing
 from sifaka.record.entries import Stopped
 from sifaka_mcp.runs.accounts import Accounts
-from sifaka_mcp.runs.leases import Leases, RunGuard, RunKey
-from sifaka_mcp.runs.work import Assignment, Job, Result, Work
+from sifaka_mcp.runs.leases import Leases, guard
+from sifaka_mcp.runs.work import Assignment, Job, Result, RunKey, Work
 
 if TYPE_CHECKING:
     from sifaka.chain import RunResult
@@ -61,8 +61,8 @@ class Jobs:
         accounts: Accounts | None = None,
     ) -> None:
         self._group = group
-        self._guard = RunGuard(queue or leases)
-        self._queue, self._accounts, self._most = queue, accounts, most
+        self._leases = queue or leases
+        self.queue, self._accounts, self._most = queue, accounts, most
         self._jobs: dict[RunKey, Job] = {}
         self._offered: dict[RunKey, Job] = {}
         self._expected: Counter[str] = Counter()
@@ -91,8 +91,10 @@ class Jobs:
 
     async def attended(self, key: RunKey, *, in_doubt: bool = False) -> bool:
         """True when a run is worked on, here or elsewhere, or waits in the queue, or in doubt."""
-        seen = key in self._jobs or await self._guard.sees(key)
-        return in_doubt if seen is None else seen
+        if key in self._jobs or self._leases is None:
+            return key in self._jobs
+        held = await self._leases.held(key)
+        return in_doubt if held is None else held
 
     async def offer(self, assignment: Assignment, listener: Listener) -> Job | None:
         """Put a run into the queue.
@@ -101,17 +103,13 @@ class Jobs:
             The job it becomes if this process is the one to take it, with the listener; None when
             the run has to be worked on here.
         """
-        if self._queue is None or assignment.needs_host:
+        if self.queue is None or assignment.needs_host:
             return None
         job = self._offered[assignment.key] = Job(assignment, queued=True, listeners=[listener])
-        if await self._queue.add(assignment.key, assignment.run.version):
+        if await self.queue.add(assignment.key, assignment.run.version):
             return job
         self.withdraw(job)
         return None
-
-    async def expects(self, key: RunKey) -> bool:
-        """True while a run that was offered may still begin in this process."""
-        return self._queue is not None and await self._queue.expects(key)
 
     def withdraw(self, job: Job) -> None:
         """Do not count on a job any more that has been offered."""
@@ -147,15 +145,15 @@ class Jobs:
         assignment: Assignment,
         work: Work[Result],
         *,
-        wait_seconds: float,
+        until: float,
         listener: Listener | None = None,
         keeps: bool = False,
         resumes: bool = False,
     ) -> Result | None:
-        """Work on a run in this process and wait for it, but not longer than `wait_seconds`.
+        """Work on a run in this process and wait for it until a moment of the loop's clock.
 
         While the caller waits, the events go to `listener`; a cancelled wait cancels the run unless
-        `keeps`. After `wait_seconds`, or when the process is about to end, the run goes on.
+        `keeps`. At the moment, or when the process is about to end, the run goes on.
 
         Returns:
             The result, or None when the run goes on, here or elsewhere, or was cancelled.
@@ -166,20 +164,20 @@ class Jobs:
             Suspended: It waits for answers of the host.
         """
         key = assignment.key
-        with anyio.move_on_after(wait_seconds):
+        with anyio.CancelScope(deadline=until):
             while (other := self._jobs.get(key)) is not None:
                 await other.finished.wait()
         if key in self._jobs:
             return None
         self._check_room(assignment.tenant)
-        if resumes and not await self._guard.claim(key):
+        if resumes and self._leases is not None and not await self._leases.claim(key):
             return None
         job = self._jobs[key] = Job(assignment)
         if listener is not None:
             job.listeners.append(listener)
         self._group.start_soon(self._work, job, work)
         try:
-            await self._wait_for(job, wait_seconds)
+            await self._wait_for(job, until)
         except anyio.get_cancelled_exc_class():
             if not (keeps or self.stopping) and self._jobs.get(key) is job:
                 await self.cancel(key)
@@ -217,36 +215,22 @@ class Jobs:
         with suppress(RuntimeError):  # the loop is closed: no request is pending
             self._loop.call_soon_threadsafe(self._loop.call_later, _GRACE_SECONDS, self._answer_all)
 
-    def prepare(self) -> None:
-        """Load in the background what work will need."""
-        if self._queue is not None:
-            self._queue.prepare()
-
-    async def opened(self) -> bool:
-        """Wait for the queue; whether there is one."""
-        return self._queue is not None and await self._queue.opened()
-
-    async def serve(self) -> None:
-        """Work on the runs of the queue, where there is one."""
-        if self._queue is not None:
-            await self._queue.serve()
-
     async def aclose(self) -> None:
         """Stop all work: other workers go on with it, or it is on record as interrupted."""
         self.stopping = True
         self._answer_all()
-        if self._queue is not None:
-            self._queue.stop()  # or it would get what it hands back
+        if self.queue is not None:
+            self.queue.stop()  # or it would get what it hands back
         for job in (jobs := tuple(self._jobs.values())):
             job.scope.cancel()
         with anyio.move_on_after(_PARTING_SECONDS):
             for job in jobs:
                 await job.finished.wait()
-        if self._queue is not None:
-            await self._queue.aclose()
+        if self.queue is not None:
+            await self.queue.aclose()
 
     def _check_room(self, tenant: str) -> None:
-        if self._queue is not None and self._queue.is_open:
+        if self.queue is not None and self.queue.is_open:
             return  # it waits there for its turn
         busy = sum(key.tenant == tenant for key in self._jobs) + self._expected[tenant]
         if busy >= self._most:
@@ -256,9 +240,9 @@ class Jobs:
                 retryable=True,
             )
 
-    async def _wait_for(self, job: Job, seconds: float) -> None:
+    async def _wait_for(self, job: Job, until: float) -> None:
         if not self.stopping:
-            with anyio.move_on_after(seconds):
+            with anyio.CancelScope(deadline=until):
                 await job.answerable.wait()
         if not job.finished.is_set():
             # An answer `running` is a promise, also if this process dies now.
@@ -267,8 +251,8 @@ class Jobs:
                 await job.leased.wait()
 
     async def _work(self, job: Job, work: "Work[RunResult]") -> None:
-        key = job.assignment.key
-        self._group.start_soon(self._guard.keep, job)
+        key, leases = job.assignment.key, None if job.queued else self._leases
+        self._group.start_soon(guard, job, leases)
         try:
             account = self._accounts and self._accounts.of(key.tenant)
             with job.scope, sharing(key.tenant), charging(account):
@@ -283,7 +267,9 @@ class Jobs:
             job.error = error
         finally:
             with anyio.move_on_after(_PARTING_SECONDS, shield=True):
-                await self._guard.leave(job)
+                job.guarding.cancel()
+                if leases is not None:
+                    await leases.let_go(key)
             del self._jobs[key]
             for event in (job.finished, job.answerable, job.leased):
                 event.set()

@@ -22,7 +22,7 @@ _UNGUARDED_SECONDS = 0.5
 """Seconds before other processes are told of a run; most runs are done by then."""
 _SILENT_SECONDS = 4.0
 """Seconds without an event after which a run is watched for a cancellation elsewhere. One that
-moves needs no second reader: its next entry is refused."""
+always moves needs no second reader: its next entry is refused."""
 _PAUSE = 1.0
 """Seconds after which a store that has failed, or a run that was over, is looked at again."""
 
@@ -111,72 +111,45 @@ class FileLeases:
         return self._folder / f"{file_name(f'{key.tenant}/{key.run_id}')}.lock"
 
 
-class RunGuard:
-    """Holds a lease on each run that takes long, and stops one that was cancelled elsewhere.
+async def guard(job: Job, leases: Leases | None) -> None:
+    """Guard the work on a run until `Job.guarding` is cancelled, once it has proved to be long.
+
+    It holds a lease on the run, and stops one that was cancelled elsewhere.
 
     Args:
-        leases: Shown to other processes; None where the store is this process's alone.
+        job: The work.
+        leases: Shown to other processes; None where they see the run without one.
     """
+    try:
+        with job.guarding:
+            with anyio.move_on_after(_UNGUARDED_SECONDS):
+                await job.left.wait()
+            async with anyio.create_task_group() as group:
+                group.start_soon(_hold, job, leases)
+                group.start_soon(_watch, job)
+    # The run itself is all right.
+    except Exception as error:  # noqa: BLE001 - reported just below
+        report_failure(logger, "watch", error, run_id=job.assignment.run.run_id)
 
-    def __init__(self, leases: Leases | None) -> None:
-        self._leases = leases
 
-    async def sees(self, key: RunKey) -> bool | None:
-        """True when a process holds a run, or it waits in the queue; None as for `Leases.held`."""
-        return self._leases is not None and await self._leases.held(key)
-
-    async def claim(self, key: RunKey) -> bool:
-        """Take the lease on a run that is gone on with; False when another process was faster."""
-        return self._leases is None or await self._leases.claim(key)
-
-    async def keep(self, job: Job) -> None:
-        """Guard the work on a run until `leave`, once it has proved to be a long one."""
-        try:
-            with job.guarding:
-                with anyio.move_on_after(_UNGUARDED_SECONDS):
-                    await job.left.wait()
-                async with anyio.create_task_group() as group:
-                    group.start_soon(self._hold, job)
-                    group.start_soon(_watch, job)
-        # The run itself is all right.
-        except Exception as error:  # noqa: BLE001 - reported just below
-            report_failure(logger, "watch", error, run_id=job.assignment.run.run_id)
-
-    async def leave(self, job: Job) -> None:
-        """Give up the lease: the work has ended."""
-        job.guarding.cancel()
-        if self._leases is not None and not job.queued:
-            await self._leases.let_go(job.assignment.key)
-
-    async def _hold(self, job: Job) -> None:
-        while self._leases is not None and not job.queued:
-            await self._leases.take(job.assignment.key)
-            job.leased.set()
-            if self._leases.renewal is None:
-                return
-            await anyio.sleep(self._leases.renewal)
+async def _hold(job: Job, leases: Leases | None) -> None:
+    while leases is not None:
+        await leases.take(job.assignment.key)
         job.leased.set()
+        if leases.renewal is None:
+            return
+        await anyio.sleep(leases.renewal)
+    job.leased.set()
 
 
 async def _watch(job: Job) -> None:
-    """Cancel the work on a run that has been stopped elsewhere while it is silent."""
+    """Cancel the work on a run that has been stopped elsewhere, from its first silence on."""
+    while (rest := job.moved + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
+        await anyio.sleep(rest)  # not an event: time is what is waited for
     given = job.assignment
-    while True:
-        while (rest := job.moved + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
-            await anyio.sleep(rest)  # not an event: time is what is waited for
-        job.stirred = anyio.Event()
-        async with anyio.create_task_group() as group:
-            group.start_soon(_cancel_when, job.stirred, group.cancel_scope)
-            await _stopped_elsewhere(given.store, given.run.run_id, after=given.run.version)
-            job.on_purpose = True
-            job.scope.cancel()
-            group.cancel_scope.cancel()
-            return
-
-
-async def _cancel_when(happened: anyio.Event, scope: anyio.CancelScope) -> None:
-    await happened.wait()
-    scope.cancel()
+    await _stopped_elsewhere(given.store, given.run.run_id, after=given.run.version)
+    job.on_purpose = True
+    job.scope.cancel()
 
 
 async def _stopped_elsewhere(store: ThoughtStore, run_id: str, *, after: int) -> None:

@@ -21,8 +21,7 @@ from sifaka.extras import install
 from sifaka.storage.redis.address import parse_address
 from sifaka.storage.redis.connections import IMPORTING
 from sifaka.storage.redis.failures import failures
-from sifaka_mcp.runs.leases import RunKey
-from sifaka_mcp.runs.queued import is_ahead, lease_of, may_begin_at
+from sifaka_mcp.runs.work import RunKey
 
 if TYPE_CHECKING:
     from docket import Docket, Worker
@@ -44,6 +43,8 @@ _POLL = timedelta(seconds=0.1)
 """Between two looks for a free place. A task that comes while there is one starts at once."""
 _DUE = timedelta(seconds=0.25)
 """Between two looks for tasks that are due."""
+_AHEAD = frozenset({b"scheduled", b"queued", b"running"})
+"""States of a task that is worked on, or will be."""
 _CLOSING_SECONDS = 3.0
 _QUESTIONS = 32
 """Questions of this process to Redis at the same time; further ones wait for their turn."""
@@ -154,33 +155,28 @@ class RunQueue:
     async def take(self, key: RunKey) -> None:
         """See `Leases.take`."""
         lasting = timedelta(seconds=self._seconds)
-        await self._ask(lambda docket, redis: redis.set(lease_of(docket, key), b"", px=lasting))
+        await self._ask(lambda docket, redis: redis.set(_lease_of(docket, key), b"", px=lasting))
 
     async def claim(self, key: RunKey) -> bool:
         """See `Leases.claim`; while Redis is away any process may go on."""
         lasting = timedelta(seconds=self._seconds)
 
         async def take(docket: "Docket", redis: Any) -> bool:
-            if await is_ahead(docket, redis, key):
+            if await _is_ahead(docket, redis, key):
                 return False
-            return bool(await redis.set(lease_of(docket, key), b"", px=lasting, nx=True))
+            return bool(await redis.set(_lease_of(docket, key), b"", px=lasting, nx=True))
 
         return await self._ask(take) is not False
 
     async def let_go(self, key: RunKey) -> None:
         """See `Leases.let_go`."""
-        await self._ask(lambda docket, redis: redis.delete(lease_of(docket, key)))
+        await self._ask(lambda docket, redis: redis.delete(_lease_of(docket, key)))
 
     async def held(self, key: RunKey) -> bool | None:
         """True when a run is queued, worked on or held; None while Redis is away."""
         if not await self.opened():
             return False
-        return await self._ask(lambda docket, redis: is_ahead(docket, redis, key))
-
-    async def expects(self, key: RunKey) -> bool:
-        """True while a run waits for a worker, this process has taken it, or Redis is away."""
-        answer = await self._ask(partial(may_begin_at, worker=self._worker, key=key))
-        return answer is not False
+        return await self._ask(lambda docket, redis: _is_ahead(docket, redis, key))
 
     def stop(self) -> None:
         """Take no further run from now on."""
@@ -314,6 +310,20 @@ class RunQueue:
         if self._works:
             report_failure(logger, "queue", error)
         self._works = False
+
+
+def _lease_of(docket: "Docket", key: RunKey) -> str:
+    """The key that is held for a run which is worked on beside the queue."""
+    return docket.key(f"held:{key.name}")
+
+
+async def _is_ahead(docket: "Docket", redis: Any, key: RunKey) -> bool:
+    """True when a run is queued, worked on or held.
+
+    Not by docket's own query, which would unpickle the arguments of the task.
+    """
+    state = await redis.hget(docket.runs_key(key.name), "state")
+    return state in _AHEAD or bool(await redis.exists(_lease_of(docket, key)))
 
 
 def _load() -> None:

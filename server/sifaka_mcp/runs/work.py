@@ -29,6 +29,12 @@ class RunKey(NamedTuple):
     tenant: str
     run_id: str
 
+    @property
+    def name(self) -> str:
+        """The name of its task in the queue."""
+        # The id first: what stands before a colon could be one of the queue's own names.
+        return f"{self.run_id}@{self.tenant}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
@@ -76,8 +82,6 @@ class Job:
     suspended: Suspended | None = None
     moved: float = field(default_factory=anyio.current_time)
     """The time of the last event, on the clock of the event loop."""
-    stirred: anyio.Event = field(default_factory=anyio.Event)
-    """Set by the next event after a silence."""
 
     @property
     def can_be_tried_again(self) -> bool:
@@ -91,7 +95,6 @@ class Job:
     async def tell(self, event: ChainEvent) -> None:
         """Pass an event on to every listener."""
         self.moved = anyio.current_time()
-        self.stirred.set()
         for listener in tuple(self.listeners):
             await listener(event)
 

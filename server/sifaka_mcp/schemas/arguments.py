@@ -2,13 +2,17 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from functools import cache
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    WithJsonSchema,
+)
 from pydantic.fields import FieldInfo
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
 
 from sifaka._internal.naming import did_you_mean
 from sifaka.record.usage import Budget
@@ -18,16 +22,6 @@ from sifaka_mcp.schemas.texts import Return
 OptionalText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A string that may be left out. Not `str | None`: the SDK parses strings for such a field as JSON,
 and a text that is JSON must arrive as it was sent."""
-
-
-class _Built:
-    """Validates a validator by a schema that is built once for all tools, and lists a flat one."""
-
-    def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(_validator)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: object) -> JsonSchemaValue:
-        return listed_validator()
 
 
 def _validator(spec: object) -> object:
@@ -88,50 +82,7 @@ def _parsed(schema: str) -> object:
         raise ValueError(f"schema is a string that is no JSON: {error}") from None
 
 
-_RARE = frozenset({"guardrails"})
-"""Types that need a package which few have installed; the catalogue tells of them."""
-_RARE_OPTIONS = frozenset(
-    {"type", "case_sensitive", "whole_word", "must_pass", "numbers", "urls", "quotes", "code"}
-)
-"""Options that are too rarely given to be listed, and the type, which all have."""
-
-
-@cache
-def listed_validator() -> JsonSchemaValue:
-    """One object with the options of all listed validators.
-
-    Dialects of hosts know no unions of objects, and the free objects among the options they close:
-    so a JSON schema may be given as JSON in a string, and validators of Guardrails AI by name.
-    """
-    options: dict[str, Any] = {"type": {"type": "string", "enum": []}}
-    definitions = adapter_of(ValidatorSpec).json_schema()["$defs"]
-    for kind, validator in VALIDATORS.items():
-        if kind not in UNLISTED | _RARE:
-            options["type"]["enum"].append(kind)
-            options.update(
-                {
-                    name: _inlined(option, definitions)
-                    for name, option in definitions[validator.__name__]["properties"].items()
-                    if name not in _RARE_OPTIONS
-                }
-            )
-    options["schema"] = {"type": "string", "description": "JSON schema"}
-    options["name"]["type"] = "string"
-    return {"type": "object", "required": ["type"], "properties": options}
-
-
-def _inlined(node: Any, definitions: Mapping[str, Any]) -> Any:
-    if isinstance(node, list):
-        return [_inlined(item, definitions) for item in cast("list[Any]", node)]
-    if not isinstance(node, dict):
-        return node
-    known = cast("dict[str, Any]", node)
-    if "$ref" in known:
-        return definitions[known["$ref"].removeprefix("#/$defs/")]
-    return {key: _inlined(value, definitions) for key, value in known.items() if key != "default"}
-
-
-AnyValidator = Annotated[Validator | Mapping[str, object], _Built()]
+AnyValidator = Annotated[Validator | Mapping[str, object], PlainValidator(_validator)]
 """A validator; one that is not built in is left to `parse_validators`, which knows what is
 allowed."""
 
@@ -139,27 +90,6 @@ ValidatorList = Annotated[
     list[AnyValidator],
     Field(description="rules: type and options"),
 ]
-
-
-class _ListedCritic:
-    """Lists a critic as an object, in place of which its name is taken."""
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: object) -> JsonSchemaValue:
-        from sifaka.critics import CRITICS
-
-        text: JsonSchemaValue = {"type": "string"}
-        kinds = [kind for kind in CRITICS if kind not in UNLISTED]
-        return {
-            "type": "object",
-            "required": ["type"],
-            "properties": {
-                "type": {"type": "string", "enum": kinds},
-                "rubric": text,
-                "principles": {"type": "array", "items": text},
-                "roles": {"type": "array", "items": text},
-                "n": {"type": "integer"},
-            },
-        }
 
 
 def _critic_as_meant(spec: object) -> object:
@@ -175,8 +105,7 @@ def _critic_as_meant(spec: object) -> object:
 
 
 CriticList = Annotated[
-    list[Annotated[str | dict[str, object], BeforeValidator(_critic_as_meant), _ListedCritic()]]
-    | None,
+    list[Annotated[str | dict[str, object], BeforeValidator(_critic_as_meant)]] | None,
     Field(description="judges"),
 ]
 """Critics, parsed and checked by the chain."""

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
 
 from sifaka._internal.immutable import FrozenMap
 from sifaka._internal.naming import closest, did_you_mean
@@ -24,7 +24,7 @@ from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.settings.folders import data_folder
-from sifaka_mcp.settings.http import HttpSettings, split_list
+from sifaka_mcp.settings.http import HttpSettings, Names, split_list
 from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.tenancy import TENANT
 
@@ -68,14 +68,14 @@ class Settings(HttpSettings):
 
     model: str = "auto"
     judge_model: str | None = None
-    fallback_models: tuple[str, ...] = ()
+    fallback_models: Names = ()
     """Asked in this order when the model has failed for good; `caller` may be the last."""
-    plugins: tuple[str, ...] = ()
+    plugins: Names = ()
     """Packages with critics, validators and stores that may be loaded by a spec or URL."""
     store: str = "sqlite:"
     adapter_keys: FrozenMap[SecretStr] = Field(default_factory=dict[str, SecretStr])
     """By the names of adapters, what they are asked with: see `open_adapters`."""
-    adapters: tuple[str, ...] = ()
+    adapters: Names = ()
     """Sources of evidence, each such as `wiki=wikipedia:en`; none when empty."""
     embedding_model: str | None = None
     """The embedding model for semantic search, in the stores that keep vectors."""
@@ -83,7 +83,7 @@ class Settings(HttpSettings):
     facts: Facts = "off"
     """The least that differences of a version from its original weigh; calls only raise it."""
     tenant: str = "default"
-    toolsets: tuple[str, ...] = ("refine",)
+    toolsets: Names = ("refine",)
     read_only: bool = False
     """True when the server offers only tools that change nothing, and never writes to the store."""
     max_runs: int = Field(default=MOST_RUNS, ge=1)
@@ -93,7 +93,7 @@ class Settings(HttpSettings):
     `max_calls=1000,max_cost_usd=5`; None for no limit."""
     takeover_seconds: float = Field(default=15.0, ge=1, le=3600)
     """After which a silent process is taken for dead, and others go on with its runs; on Redis."""
-    state_keys: tuple[SecretStr, ...] = ()
+    state_keys: Annotated[tuple[SecretStr, ...], BeforeValidator(split_list)] = ()
     """Keys that seal the state clients carry between rounds, each of 32 characters at least; the
     first seals. Replicas need the same ones; alone, a key is made in the home folder."""
     log_level: LogLevel = "WARNING"
@@ -188,13 +188,6 @@ class Settings(HttpSettings):
         if any(len(key.get_secret_value()) < _SHORTEST_KEY for key in value):
             raise ValueError(f"should be {_SHORTEST_KEY} characters each, or more")
         return value
-
-    @field_validator(
-        "fallback_models", "plugins", "toolsets", "state_keys", "adapters", mode="before"
-    )
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return split_list(value)
 
     @field_validator("tenant_budget", mode="before")
     @classmethod

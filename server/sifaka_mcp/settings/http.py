@@ -101,11 +101,11 @@ def _each(check: Callable[[str], str]) -> AfterValidator:
 
 Url = Annotated[str, AfterValidator(_url)]
 Rate = Annotated[str, AfterValidator(_rate)]
-_List = Annotated[tuple[str, ...], BeforeValidator(split_list)]
-Hosts = Annotated[_List, _each(_host)]
-Origins = Annotated[_List, _each(_origin)]
-Proxies = Annotated[_List, _each(_proxy)]
-Scopes = Annotated[_List, _each(_scope)]
+Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+Hosts = Annotated[Names, _each(_host)]
+Origins = Annotated[Names, _each(_origin)]
+Proxies = Annotated[Names, _each(_proxy)]
+Scopes = Annotated[Names, _each(_scope)]
 
 
 class HttpSettings(Frozen):

@@ -1,10 +1,6 @@
 """Runs in the words of the tasks extension."""
 
-from datetime import datetime
 from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
 
 from sifaka.models import CALLER
 from sifaka.record.run import Run
@@ -19,34 +15,18 @@ TaskStatus = Literal["working", "completed", "cancelled"]
 and a run that failed has a result which says so; nothing is ever asked of the client."""
 
 
-class TaskOut(BaseModel):
-    """A run as a task."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
-
-    task_id: str
-    status: TaskStatus
-    status_message: str
-    created_at: datetime
-    last_updated_at: datetime
-    ttl_ms: int | None = None
-    """Milliseconds it is kept; None for as long as the store keeps the run."""
-    poll_interval_ms: int = POLL_INTERVAL
-
-    @classmethod
-    def of(cls, run: Run) -> "TaskOut":
-        """The task that a run is."""
-        return cls(
-            task_id=run.run_id,
-            status=status_of(run),
-            status_message=run.stop_reason or f"iteration {run.iterations}: {run.reached}",
-            created_at=run.created_at,
-            last_updated_at=run.updated_at,
-        )
-
-    def on_the_wire(self) -> dict[str, Any]:
-        """Its fields, those included that are null."""
-        return self.model_dump(mode="json", by_alias=True)
+def task_of(run: Run) -> dict[str, Any]:
+    """The task that a run is; it is kept for as long as the store keeps the run."""
+    told = run.summary().model_dump(mode="json")
+    return {
+        "taskId": run.run_id,
+        "status": status_of(run),
+        "statusMessage": run.stop_reason or f"iteration {run.iterations}: {run.reached}",
+        "createdAt": told["created_at"],
+        "lastUpdatedAt": told["updated_at"],
+        "ttlMs": None,
+        "pollIntervalMs": POLL_INTERVAL,
+    }
 
 
 def status_of(run: Run) -> TaskStatus:
@@ -69,7 +49,7 @@ def status_of(run: Run) -> TaskStatus:
 async def created_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
     """The answer to a request that has become a task."""
     run = await store.load(run_id)
-    return {"resultType": "task", **TaskOut.of(run).on_the_wire()}
+    return {"resultType": "task", **task_of(run)}
 
 
 async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
@@ -80,14 +60,14 @@ async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
         StorageError: The store failed.
     """
     run = await store.load(run_id)
-    task = TaskOut.of(run)
-    if task.status != "completed":
-        return task.on_the_wire()
+    task = task_of(run)
+    if task["status"] != "completed":
+        return task
     from sifaka.chain import RunResult
 
     result = RunResult(run=run, warnings=store.degraded)
     told = await answer_with_text(result)
     return {
-        **task.on_the_wire(),
+        **task,
         "result": told.model_dump(mode="json", by_alias=True, exclude_none=True),
     }

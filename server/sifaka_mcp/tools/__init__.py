@@ -1,7 +1,6 @@
 """The tools, in the order in which they are listed."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
@@ -9,28 +8,32 @@ from types import MappingProxyType
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import Tool as ListedTool
 
-_FACTORIES: Mapping[str, str] = MappingProxyType(
+_MODULES: Mapping[str, str] = MappingProxyType(
     {
-        "improve_text": "improve.tool",
-        "submit_revision": "submit.tool",
-        "validate_text": "judge.validate_tool",
-        "critique_text": "judge.critique_tool",
-        "verify_evidence": "verify.tool",
-        "search_evidence": "search_evidence.tool",
-        "research": "research.tool",
-        "get_thought_history": "history.tool",
-        "resume_run": "steer.resume_tool",
-        "cancel_run": "steer.cancel_tool",
-        "choose_version": "choose.tool",
+        "improve_text": "improve",
+        "submit_revision": "submit",
+        "validate_text": "judge",
+        "critique_text": "judge",
+        "verify_evidence": "verify",
+        "search_evidence": "search_evidence",
+        "research": "research",
+        "get_thought_history": "history",
+        "resume_run": "steer",
+        "cancel_run": "steer",
+        "choose_version": "choose",
     }
 )
-"""The module and the function that build each tool. A server imports those that it offers."""
+"""The module of each tool. A server imports those that it offers."""
 
 
 def tools(names: Iterable[str]) -> list[Tool]:
     """The tools of these names, which imports what they work with."""
     wanted = set(names)
-    return [_built(place) for name, place in _FACTORIES.items() if name in wanted]
+    return [
+        getattr(import_module(f"{__name__}.{module}"), name)
+        for name, module in _MODULES.items()
+        if name in wanted
+    ]
 
 
 def listed_tools(names: Iterable[str]) -> list[ListedTool]:
@@ -38,12 +41,6 @@ def listed_tools(names: Iterable[str]) -> list[ListedTool]:
     wanted, folder = set(names), files(__name__) / "listed"
     return [
         ListedTool.model_validate_json((folder / f"{name}.json").read_bytes())
-        for name in _FACTORIES
+        for name in _MODULES
         if name in wanted
     ]
-
-
-@cache
-def _built(place: str) -> Tool:
-    module, _, function = place.partition(".")
-    return getattr(import_module(f"{__name__}.{module}"), function)()

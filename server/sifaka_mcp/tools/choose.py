@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult
 from pydantic import Field
 
@@ -16,6 +15,12 @@ from sifaka_mcp.tools.definition import define
 from sifaka_mcp.ui.apps import PRESSED
 
 
+@define(
+    title="Choose a version",
+    description="Let a version stand because a person said so, as it is or with other words.",
+    open_world=False,
+    meta=PRESSED,
+)
 async def choose_version(
     ctx: ToolContext,
     run_id: str,
@@ -35,14 +40,3 @@ async def choose_version(
     else:
         result = await choose(chain, run_id, version_id, text, reason=reason)
     return await answer_with_text(result)
-
-
-def tool() -> Tool:
-    """The tool."""
-    return define(
-        choose_version,
-        title="Choose a version",
-        description="Let a version stand because a person said so, as it is or with other words.",
-        open_world=False,
-        meta=PRESSED,
-    )

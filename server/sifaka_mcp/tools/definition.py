@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Annotated, Any, cast, get_args, get_origin
 
 import anyio.to_thread
@@ -17,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from sifaka._internal.naming import closest
 from sifaka_mcp.tenancy import tenant_of_request
-from sifaka_mcp.tools.schema import brief, compact, inlined_once, terse, without_nulls
 
 _MUCH = 2_000
 """Characters of arguments, plain texts left out, beyond which they are read in a thread."""
@@ -46,7 +45,6 @@ class _Arguments(ArgModelBase):
 
 
 def define(
-    function: Callable[..., Any],
     *,
     title: str,
     description: str,
@@ -55,46 +53,49 @@ def define(
     open_world: bool,
     meta: Mapping[str, Any] | None = None,
     one_of: tuple[str, ...] = (),
-) -> Tool:
-    """Build the tool of a function that returns `Annotated[CallToolResult, Model]`.
+) -> Callable[[Callable[..., Any]], Tool]:
+    """Make a tool of the function below it, which returns `Annotated[CallToolResult, Model]`.
 
     One of the arguments `one_of` is required; no dialect of schemas that hosts share can say so.
 
-    Unknown arguments are refused, not ignored. The schemas say everything once: what a host shows
-    its model at every turn should not cost more than it tells. Each schema is built once, which
-    `Tool.from_function` does not do: a host waits for them when it lists the tools.
+    Unknown arguments are refused, not ignored. No schema is made of it: clients are shown the one
+    in the file of `listed_tools`.
     """
-    name, signature = function.__name__, inspect.signature(function, eval_str=True)
-    fields = {
-        each.name: (each.annotation, ... if each.default is each.empty else each.default)
-        for each in signature.parameters.values()
-        if each.name != _CONTEXT
-    }
-    arguments: type[_Arguments] = create_model(
-        f"{name}Arguments", __base__=_Arguments, **cast("dict[str, Any]", fields)
-    )
-    schema = terse(without_nulls(arguments.model_json_schema()))
-    result = _model_of(signature.return_annotation)
-    return BoundedTool(
-        fn=function,
-        name=name,
-        title=title,
-        description=description,
-        parameters=compact(brief(schema)),
-        fn_metadata=FuncMetadata(
-            arg_model=arguments, output_model=result, output_schema=_schema_of(result)
-        ),
-        is_async=True,
-        context_kwarg=_CONTEXT,
-        annotations=ToolAnnotations(
-            read_only_hint=read_only,
-            destructive_hint=None if read_only else False,
-            idempotent_hint=idempotent,
-            open_world_hint=open_world,
-        ),
-        meta=None if meta is None else dict(meta),
-        one_of=one_of,
-    )
+
+    def made(function: Callable[..., Any]) -> Tool:
+        name, signature = function.__name__, inspect.signature(function, eval_str=True)
+        fields = {
+            each.name: (each.annotation, ... if each.default is each.empty else each.default)
+            for each in signature.parameters.values()
+            if each.name != _CONTEXT
+        }
+        arguments: type[_Arguments] = create_model(
+            f"{name}Arguments", __base__=_Arguments, **cast("dict[str, Any]", fields)
+        )
+        return BoundedTool(
+            fn=function,
+            name=name,
+            title=title,
+            description=description,
+            parameters={},
+            fn_metadata=FuncMetadata(
+                arg_model=arguments,
+                output_model=_model_of(signature.return_annotation),
+                output_schema={},  # else the SDK would make one
+            ),
+            is_async=True,
+            context_kwarg=_CONTEXT,
+            annotations=ToolAnnotations(
+                read_only_hint=read_only,
+                destructive_hint=None if read_only else False,
+                idempotent_hint=idempotent,
+                open_world_hint=open_world,
+            ),
+            meta=None if meta is None else dict(meta),
+            one_of=one_of,
+        )
+
+    return made
 
 
 def _model_of(annotation: Any) -> type[BaseModel]:
@@ -105,11 +106,6 @@ def _model_of(annotation: Any) -> type[BaseModel]:
         if get_origin(option) is Annotated and get_args(option)[0] is CallToolResult
     )
     return model
-
-
-@cache
-def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    return inlined_once(terse(model.model_json_schema()))
 
 
 class BoundedTool(Tool):
@@ -144,8 +140,9 @@ class BoundedTool(Tool):
         Raises:
             ToolError: There are some; the message has what there is instead.
         """
-        known: dict[str, Any] = self.parameters["properties"]
-        missing = [name for name in self.parameters.get("required", ()) if name not in arguments]
+        fields = self.fn_metadata.arg_model.model_fields.items()
+        known = {str(field.validation_alias or name): field for name, field in fields}
+        missing = [n for n, field in known.items() if field.is_required() and n not in arguments]
         if self.one_of and not any(name in arguments for name in self.one_of):
             *others, last = self.one_of
             missing.append(f"{', '.join(others)} or {last}")

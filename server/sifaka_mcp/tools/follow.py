@@ -17,21 +17,20 @@ from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.view.progress import most_rounds
 
-_HERE_SECONDS = 0.01
-"""The first pause between two checks that a queued run may still begin in this process; each later
-one is three times as long, and at last the run is followed in the store."""
+_HERE_SECONDS = 0.25
+"""After which a queued run that has not begun in this process is followed in the store."""
 _LOOK_AGAIN = 1.0
 """Seconds between two checks that a run is still worked on."""
 
 
-async def after_others(state: AppState, run: Run, listen: Listener, *, seconds: float) -> Run:
-    """The run when no process works on it any more, or after so many seconds.
+async def after_others(state: AppState, run: Run, listen: Listener, *, until: float) -> Run:
+    """The run when no process works on it any more, or at a moment of the loop's clock.
 
     Args:
         state: The tenant's.
         run: As it was last known.
         listen: Is told what happens meanwhile.
-        seconds: How long to wait.
+        until: The moment.
 
     Raises:
         StorageError: The store failed.
@@ -40,7 +39,7 @@ async def after_others(state: AppState, run: Run, listen: Listener, *, seconds: 
     run = await as_it_stands(state, run)
     if run.status != "running" or not await state.jobs.attended(key):
         return run
-    with anyio.move_on_after(seconds):
+    with anyio.CancelScope(deadline=until):
         if state.jobs.works_on(key):
             await state.jobs.join(key, listen)
         else:
@@ -59,13 +58,8 @@ async def after_worker(state: AppState, job: Job, listen: Listener) -> None:
     Raises:
         StorageError: The store failed.
     """
-    pause = _HERE_SECONDS
-    while not job.begun.is_set() and pause < _LOOK_AGAIN:
-        with anyio.move_on_after(pause):
-            await job.begun.wait()
-        if job.begun.is_set() or not await state.jobs.expects(job.assignment.key):
-            break
-        pause *= 3
+    with anyio.move_on_after(_HERE_SECONDS):
+        await job.begun.wait()
     if not job.begun.is_set():
         await _follow(state, job.assignment.run, listen, until=job.begun)
     state.jobs.withdraw(job)

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import anyio.to_thread
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult
 from pydantic import Field
 
@@ -16,6 +15,14 @@ from sifaka_mcp.ui.apps import SHOWN, view_of
 from sifaka_mcp.view.text import history
 
 
+@define(
+    title="Look up past runs",
+    description="With run_id: its versions, their verdicts, changes and fate. With query: past "
+    "texts that match. With neither: recent runs.",
+    read_only=True,
+    open_world=False,
+    meta=SHOWN,
+)
 async def get_thought_history(
     ctx: ToolContext,
     run_id: Annotated[OptionalText, Field(description="the run")] = "",
@@ -41,16 +48,3 @@ async def get_thought_history(
     if found.run is not None and not cursor:
         result.meta = await anyio.to_thread.run_sync(view_of, found.run)
     return result
-
-
-def tool() -> Tool:
-    """The tool."""
-    return define(
-        get_thought_history,
-        title="Look up past runs",
-        description="With run_id: its versions, their verdicts, changes and fate. With query: past "
-        "texts that match. With neither: recent runs.",
-        read_only=True,
-        open_world=False,
-        meta=SHOWN,
-    )

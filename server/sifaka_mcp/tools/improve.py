@@ -3,7 +3,6 @@
 from typing import Annotated, Literal
 
 import anyio
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -27,6 +26,17 @@ from sifaka_mcp.tools.work import answer_of_run, begin
 from sifaka_mcp.ui.apps import SHOWN
 
 
+@define(
+    title="Improve a text",
+    description="Improve or write a text until it passes the validators and satisfies "
+    "the critics. `done`: use `text`, tell what is `left`. "
+    "`needs_revision`: write the next version by `brief` and call submit_revision. `running`: "
+    "call resume_run.",
+    idempotent=False,
+    open_world=True,
+    meta=SHOWN,
+    one_of=("text", "source", "prompt"),
+)
 async def improve_text(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="to improve")] = "",
@@ -57,9 +67,7 @@ async def improve_text(
     until = anyio.current_time() + wait_seconds
     state, exchange = state_of(ctx), Exchange.of(ctx)
     if exchange.run_id is not None:
-        return await answer_of_run(
-            ctx, exchange.run_id, exchange, wait_seconds=wait_seconds, returns=returns
-        )
+        return await answer_of_run(ctx, exchange.run_id, exchange, until=until, returns=returns)
     found = await text_of(ctx, text, source)
     if isinstance(found, InputRequiredResult):
         return found
@@ -79,19 +87,3 @@ async def improve_text(
         remember=remember,
     )
     return await begin(ctx, chain, exchange, prompt, text=found, until=until, returns=returns)
-
-
-def tool() -> Tool:
-    """The tool."""
-    return define(
-        improve_text,
-        title="Improve a text",
-        description="Improve or write a text until it passes the validators and satisfies "
-        "the critics. `done`: use `text`, tell what is `left`. "
-        "`needs_revision`: write the next version by `brief` and call submit_revision. `running`: "
-        "call resume_run.",
-        idempotent=False,
-        open_world=True,
-        meta=SHOWN,
-        one_of=("text", "source", "prompt"),
-    )

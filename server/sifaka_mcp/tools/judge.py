@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -18,6 +17,14 @@ from sifaka_mcp.tools.source import asked_again, text_of
 from sifaka_mcp.view.text import critique, verdicts
 
 
+@define(
+    title="Validate a text",
+    description="Check a text by rules, without a model: which fail, where, why, and certain "
+    "fixes. Stores nothing.",
+    read_only=True,
+    open_world=False,
+    one_of=("text", "source"),
+)
 async def validate_text(
     ctx: ToolContext,
     *,
@@ -42,19 +49,14 @@ async def validate_text(
     return await about(found, made)
 
 
-def validate_tool() -> Tool:
-    """The tool `validate_text`."""
-    return define(
-        validate_text,
-        title="Validate a text",
-        description="Check a text by rules, without a model: which fail, where, why, and certain "
-        "fixes. Stores nothing.",
-        read_only=True,
-        open_world=False,
-        one_of=("text", "source"),
-    )
-
-
+@define(
+    title="Criticise a text",
+    description="Issues that quote a text. Without a model: mechanical ones and a rubric for "
+    "you. Stores nothing.",
+    read_only=True,
+    open_world=True,
+    one_of=("text", "source"),
+)
 async def critique_text(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="to judge")] = "",
@@ -86,16 +88,3 @@ async def critique_text(
         return answer(critique(out), out)
 
     return await about(given, made)
-
-
-def critique_tool() -> Tool:
-    """The tool `critique_text`."""
-    return define(
-        critique_text,
-        title="Criticise a text",
-        description="Issues that quote a text. Without a model: mechanical ones and a rubric for "
-        "you. Stores nothing.",
-        read_only=True,
-        open_world=True,
-        one_of=("text", "source"),
-    )

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import anyio
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -19,6 +18,15 @@ from sifaka_mcp.tools.work import answer_of_run, begin
 from sifaka_mcp.ui.apps import SHOWN
 
 
+@define(
+    title="Research a question",
+    description="Search the configured sources for a question and write a report that cites "
+    "them. Answers like improve_text: `done`: use `text`; `running`: call resume_run; "
+    "`needs_revision`: write the report from the evidence in `text` and call submit_revision.",
+    idempotent=False,
+    open_world=True,
+    meta=SHOWN,
+)
 async def research(
     ctx: ToolContext,
     question: Annotated[str, Field(description="to answer in a report")],
@@ -53,9 +61,7 @@ async def research(
     until = anyio.current_time() + wait_seconds
     state, exchange = state_of(ctx), Exchange.of(ctx)
     if exchange.run_id is not None:
-        return await answer_of_run(
-            ctx, exchange.run_id, exchange, wait_seconds=wait_seconds, returns=returns
-        )
+        return await answer_of_run(ctx, exchange.run_id, exchange, until=until, returns=returns)
     chain = await state.chain(
         model=model,
         host=exchange.host,
@@ -73,17 +79,3 @@ async def research(
     )
     chain = ready_to_research(chain, question, *(validators or ()), is_chosen=model != AUTO)
     return await begin(ctx, chain, exchange, question, until=until, returns=returns)
-
-
-def tool() -> Tool:
-    """The tool."""
-    return define(
-        research,
-        title="Research a question",
-        description="Search the configured sources for a question and write a report that cites "
-        "them. Answers like improve_text: `done`: use `text`; `running`: call resume_run; "
-        "`needs_revision`: write the report from the evidence in `text` and call submit_revision.",
-        idempotent=False,
-        open_world=True,
-        meta=SHOWN,
-    )

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import anyio.to_thread
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -22,6 +21,14 @@ from sifaka_mcp.view.evidence_text import found_evidence, step_of
 _Names = Annotated[list[str] | None, Field(max_length=50)]
 
 
+@define(
+    title="Search evidence for a question",
+    description="Plan a search, make it in the configured sources, and judge each document by "
+    "criteria: perfect, partial or reject, with quotes. Without a model: ranked passages, for "
+    "you to judge. Stores nothing.",
+    read_only=True,
+    open_world=True,
+)
 async def search_evidence(
     ctx: ToolContext,
     question: Annotated[
@@ -60,16 +67,3 @@ async def search_evidence(
     except Suspended as waiting:
         return exchange.ask(waiting)
     return answer(found_evidence(out), out)
-
-
-def tool() -> Tool:
-    """The tool."""
-    return define(
-        search_evidence,
-        title="Search evidence for a question",
-        description="Plan a search, make it in the configured sources, and judge each document by "
-        "criteria: perfect, partial or reject, with quotes. Without a model: ranked passages, for "
-        "you to judge. Stores nothing.",
-        read_only=True,
-        open_world=True,
-    )

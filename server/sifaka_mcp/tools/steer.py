@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from mcp.server.mcpserver.tools import Tool
+import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.chain import cancel_run as cancel
@@ -15,38 +15,28 @@ from sifaka_mcp.tools.work import answer_of_run
 from sifaka_mcp.ui.apps import SHOWN
 
 
+@define(
+    title="Resume a run",
+    description="Wait for a `running` run; resume an interrupted one.",
+    open_world=True,
+    meta=SHOWN,
+)
 async def resume_run(
     run_id: RunId, ctx: ToolContext, wait_seconds: WaitSeconds = 45, returns: HowReturned = "auto"
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
-    exchange = Exchange.of(ctx)
-    return await answer_of_run(ctx, run_id, exchange, wait_seconds=wait_seconds, returns=returns)
+    until = anyio.current_time() + wait_seconds
+    return await answer_of_run(ctx, run_id, Exchange.of(ctx), until=until, returns=returns)
 
 
-def resume_tool() -> Tool:
-    """The tool `resume_run`."""
-    return define(
-        resume_run,
-        title="Resume a run",
-        description="Wait for a `running` run; resume an interrupted one.",
-        open_world=True,
-        meta=SHOWN,
-    )
-
-
+@define(
+    title="Cancel a run",
+    description="Stop a run and get its best version.",
+    open_world=False,
+)
 async def cancel_run(run_id: RunId, ctx: ToolContext) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     state = state_of(ctx)
     await state.store.load(run_id)  # a run that the tenant may not see, it may not stop
     await state.jobs.cancel(state.key(run_id))
     return await answer_with_text(await cancel(state.store, run_id), ctx=ctx)
-
-
-def cancel_tool() -> Tool:
-    """The tool `cancel_run`."""
-    return define(
-        cancel_run,
-        title="Cancel a run",
-        description="Stop a run and get its best version.",
-        open_world=False,
-    )

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Sequence
 from typing import Annotated
 
-from mcp.server.mcpserver.tools import Tool
+import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -27,6 +27,14 @@ WAIT_SECONDS = 45.0
 """After which a submission that is still being judged is answered with `running`."""
 
 
+@define(
+    title="Submit a revision",
+    description="Hand in the version a brief asked for: `done`, or what to answer; "
+    "`reason` alone answers differences.",
+    open_world=True,
+    meta=SHOWN,
+    one_of=("text", "source", "edits", "patch", "accept", "reason"),
+)
 async def submit_revision(
     run_id: RunId,
     parent_id: Annotated[str, Field(description="from the brief")],
@@ -54,7 +62,8 @@ async def submit_revision(
         revised = _edited_one(run, parent, edits or ())
         text = _revised(revised, text, edits or (), patch)
     if not again:
-        run = await after_others(state, run, reporter(ctx, run), seconds=WAIT_SECONDS)
+        until = anyio.current_time() + WAIT_SECONDS
+        run = await after_others(state, run, reporter(ctx, run), until=until)
     before = None if parent is None else parent.text
     if run.status == "running" and await state.jobs.attended(state.key(run_id)):
         pending = Submission.pending(run, state.store.degraded)
@@ -73,7 +82,8 @@ async def submit_revision(
             interrupted=again,
         )
 
-    result = await outcome_of(ctx, run, submit, exchange, wait_seconds=WAIT_SECONDS)
+    until = anyio.current_time() + WAIT_SECONDS
+    result = await outcome_of(ctx, run, submit, exchange, until=until)
     if isinstance(result, InputRequiredResult):
         return asked_again(ctx, result)
     if result is None:
@@ -109,16 +119,3 @@ def _revised(parent: Thought, text: str, edits: Sequence[FindReplace], patch: st
     if patch:
         return patched(parent.text, patch)
     return edited(parent.text, [Edit(find=each.find, replace=each.replace) for each in edits])
-
-
-def tool() -> Tool:
-    """The tool."""
-    return define(
-        submit_revision,
-        title="Submit a revision",
-        description="Hand in the version a brief asked for: `done`, or what to answer; "
-        "`reason` alone answers differences.",
-        open_world=True,
-        meta=SHOWN,
-        one_of=("text", "source", "edits", "patch", "accept", "reason"),
-    )

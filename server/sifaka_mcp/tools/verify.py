@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -22,6 +21,17 @@ from sifaka_mcp.view.evidence_text import verification
 _Names = Annotated[list[str] | None, Field(max_length=50)]
 
 
+@define(
+    title="Verify the claims of a text",
+    description="Hold the claims of fact in a text, or given ones, against sources: which are "
+    "supported or contradicted, with quotes, places and dates. Give `sources` or search the "
+    "configured ones. Without a model: the passages, for you to judge (`run_id` and "
+    "`judgements`); only such a check is stored.",
+    read_only=True,
+    open_world=True,
+    meta=SHOWN,
+    one_of=("text", "source", "claims", "run_id"),
+)
 async def verify_evidence(
     ctx: ToolContext,
     text: Annotated[OptionalText, Field(description="whose claims to find and check")] = "",
@@ -88,19 +98,3 @@ async def verify_evidence(
         return asked_again(ctx, exchange.ask(waiting))
     out = VerifyOut.of(found)
     return answer(verification(out), out)
-
-
-def tool() -> Tool:
-    """The tool."""
-    return define(
-        verify_evidence,
-        title="Verify the claims of a text",
-        description="Hold the claims of fact in a text, or given ones, against sources: which are "
-        "supported or contradicted, with quotes, places and dates. Give `sources` or search the "
-        "configured ones. Without a model: the passages, for you to judge (`run_id` and "
-        "`judgements`); only such a check is stored.",
-        read_only=True,
-        open_world=True,
-        meta=SHOWN,
-        one_of=("text", "source", "claims", "run_id"),
-    )

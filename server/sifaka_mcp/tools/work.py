@@ -60,8 +60,7 @@ async def begin(
     """
     state, run_id = state_of(ctx), exchange.keyed_run
     if run_id is None and (declined := await declined_before(state, exchange, chain, prompt, text)):
-        left = max(0.0, until - anyio.current_time())
-        return await answer_of_run(ctx, declined, exchange, wait_seconds=left, returns=returns)
+        return await answer_of_run(ctx, declined, exchange, until=until, returns=returns)
     if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
         try:
             with state.jobs.room(state.tenant):
@@ -71,12 +70,10 @@ async def begin(
                 raise
         else:
             await announce(ctx, handle.run)
-            left = max(0.0, until - anyio.current_time())
             return await work_on(
-                ctx, handle.run, handle.work, exchange, wait_seconds=left, returns=returns
+                ctx, handle.run, handle.work, exchange, until=until, returns=returns
             )
-    left = max(0.0, until - anyio.current_time())
-    return await answer_of_run(ctx, run_id, exchange, wait_seconds=left, returns=returns)
+    return await answer_of_run(ctx, run_id, exchange, until=until, returns=returns)
 
 
 async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, text: str) -> bool:
@@ -105,7 +102,7 @@ async def answer_of_run(
     run_id: str,
     exchange: Exchange,
     *,
-    wait_seconds: float,
+    until: float,
     returns: Return = "auto",
 ) -> CallToolResult | InputRequiredResult:
     """Wait for a run that a process works on; go on with one that no process works on.
@@ -116,13 +113,12 @@ async def answer_of_run(
         ThoughtNotFound: There is no such run.
     """
     state = state_of(ctx)
-    until = anyio.current_time() + wait_seconds
     run = await state.store.load(run_id)
     await announce(ctx, run)
-    run = await after_others(state, run, reporter(ctx, run), seconds=wait_seconds)
+    run = await after_others(state, run, reporter(ctx, run), until=until)
     if not await _waits_for_a_worker(state, run, exchange):
         if run.status == "running":  # its host may still answer, or time may run out for it
-            with anyio.move_on_after(until - anyio.current_time()):
+            with anyio.CancelScope(deadline=until):
                 await until_stopped(state, run, reporter(ctx, run))
             run = await as_it_stands(state, await state.store.load(run_id))
         return await answer_with_text(
@@ -130,9 +126,8 @@ async def answer_of_run(
         )
     host = Unreachable(DECLINED) if is_declined(state, run_id, exchange) else exchange.host
     chain = await state.chain_of(run, host=host or exchange.absent)
-    left = max(0.0, until - anyio.current_time())
     work = _resumption(chain, run_id)
-    return await work_on(ctx, run, work, exchange, wait_seconds=left, returns=returns, resumes=True)
+    return await work_on(ctx, run, work, exchange, until=until, returns=returns, resumes=True)
 
 
 def is_declined(state: AppState, run_id: str, exchange: Exchange) -> bool:
@@ -162,7 +157,7 @@ async def work_on(
     work: Work[RunResult],
     exchange: Exchange,
     *,
-    wait_seconds: float,
+    until: float,
     returns: Return = "auto",
     resumes: bool = False,
 ) -> CallToolResult | InputRequiredResult:
@@ -175,18 +170,12 @@ async def work_on(
     try:
         listen = reporter(ctx, run)
         if job := await state.jobs.offer(state.assignment(run), listen):
-            result = await _outcome_of_worker(
-                state, job, listen, wait_seconds=wait_seconds, keeps=keeps
-            )
+            result = await _outcome_of_worker(state, job, listen, until=until, keeps=keeps)
         else:
-            until = anyio.current_time() + wait_seconds
-            result = await outcome_of(
-                ctx, run, work, exchange, wait_seconds=wait_seconds, resumes=resumes
-            )
+            result = await outcome_of(ctx, run, work, exchange, until=until, resumes=resumes)
             if resumes and result is None and not state.jobs.stopping:
                 # Another process may have been faster to go on with it.
-                left = max(0.0, until - anyio.current_time())
-                await after_others(state, run.reopened(), listen, seconds=left)
+                await after_others(state, run.reopened(), listen, until=until)
     except anyio.get_cancelled_exc_class():
         if keeps and not (keeps := not cancel_requested(ctx.session).is_set()):
             await state.jobs.cancel(state.key(run_id))
@@ -210,10 +199,10 @@ async def outcome_of(
     work: Work[Result],
     exchange: Exchange,
     *,
-    wait_seconds: float,
+    until: float,
     resumes: bool = False,
 ) -> Result | InputRequiredResult | None:
-    """The outcome of some work on a run within so many seconds.
+    """The outcome of some work on a run until a moment of the loop's clock.
 
     Returns:
         The result, what the host has to be asked first, or None when the run goes on.
@@ -226,7 +215,7 @@ async def outcome_of(
         return await state.jobs.run(
             state.assignment(run),
             bounded(state, run, work),
-            wait_seconds=wait_seconds,
+            until=until,
             listener=reporter(ctx, run),
             keeps=exchange.keyed_run is not None,
             resumes=resumes,
@@ -237,15 +226,15 @@ async def outcome_of(
 
 
 async def _outcome_of_worker(
-    state: AppState, job: Job, listen: Listener, *, wait_seconds: float, keeps: bool
+    state: AppState, job: Job, listen: Listener, *, until: float, keeps: bool
 ) -> RunResult | None:
-    """The outcome of a queued run within so many seconds; None when it goes on, or is elsewhere.
+    """The outcome of a queued run until a moment; None when it goes on, or is elsewhere.
 
     Raises:
         SifakaError: The work failed in this process.
     """
     try:
-        with anyio.move_on_after(wait_seconds):
+        with anyio.CancelScope(deadline=until):
             await after_worker(state, job, listen)
     except anyio.get_cancelled_exc_class():
         if not (keeps or state.jobs.stopping):
@@ -282,7 +271,7 @@ async def _go_on_without_host(state: AppState, run_id: str) -> None:
     silent = Unreachable(f"{HOST}: the client has not come back with answers within {waited}")
     run = await state.store.load(run_id)
     chain = await state.chain_of(run, host=silent)
-    await state.jobs.run(state.assignment(run), _resumption(chain, run_id), wait_seconds=0)
+    await state.jobs.run(state.assignment(run), _resumption(chain, run_id), until=0)
 
 
 def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
-from mcp.server.apps import APP_MIME_TYPE, EXTENSION_ID, client_supports_apps
+from mcp.server.apps import APP_MIME_TYPE, client_supports_apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp_types import ListToolsResult
 
 from sifaka.record.run import Run
 
@@ -32,30 +31,12 @@ _MUCH = 400_000
 """Characters of all versions up to which the changes of the best one are worked out unasked."""
 
 
-async def declare_apps(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware: names the extension in the answer to `initialize` too, where the SDK drops it.
-
-    Hosts of the handshake era show no page of a server that does not name it.
-    """
-    result = await call_next(ctx)
-    if ctx.method != "initialize" or not isinstance(result, dict):
-        return result
-    capabilities = cast("dict[str, Any]", result.get("capabilities") or {})
-    known = cast("dict[str, Any]", capabilities.get("extensions") or {})
-    return {**result, "capabilities": {**capabilities, "extensions": {EXTENSION_ID: {}, **known}}}
-
-
 async def hide_choice(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Middleware: lists the tool of the buttons only for hosts that know to keep it from models."""
     result = await call_next(ctx)
-    if ctx.method != "tools/list" or client_supports_apps(ctx):
-        return result
-    if isinstance(result, dict):
-        listed = cast("list[dict[str, Any]]", result.get("tools") or [])
-        return {**result, "tools": [each for each in listed if each.get("name") != CHOICE]}
-    if isinstance(result, ListToolsResult):
-        kept = [each for each in result.tools if each.name != CHOICE]
-        return result.model_copy(update={"tools": kept})
+    if ctx.method == "tools/list" and not client_supports_apps(ctx):
+        listed = cast("dict[str, Any]", result)
+        listed["tools"] = [each for each in listed["tools"] if each["name"] != CHOICE]
     return result
 
 

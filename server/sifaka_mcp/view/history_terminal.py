@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TextIO
 
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
 from sifaka.record.run import Run
 from sifaka_mcp.schemas.history import HistoryOut, RunLine, RunOut
 from sifaka_mcp.view.changes import show
-from sifaka_mcp.view.console import Console, Text, cell_len
 from sifaka_mcp.view.lines import flat, visible
 from sifaka_mcp.view.progress import duration
 from sifaka_mcp.view.score import score_of

@@ -25,11 +25,6 @@ class Text:
     def __len__(self) -> int:
         return len(self.plain)
 
-    @property
-    def cell_len(self) -> int:
-        """The columns that it takes."""
-        return cell_len(self.plain)
-
     @classmethod
     def assemble(cls, *parts: "str | Text | tuple[str, str]") -> "Text":
         """The parts, one after the other."""
@@ -44,13 +39,6 @@ class Text:
         """The parts between separators."""
         parts = self.plain.split(separator)
         return [Text(part) for part in (parts if allow_blank or parts[-1] else parts[:-1])]
-
-    def truncate(self, width: int, *, overflow: str = "") -> None:
-        """Cut off what does not fit, with an ellipsis at the end."""
-        if self.cell_len > width:
-            while self.plain and self.cell_len > width - 1:
-                self.plain = self.plain[:-1]
-            self.plain += "…"
 
 
 class Table:

@@ -11,7 +11,7 @@ import pytest
 from sifaka.record.claims import Claim, ClaimEvidence, ClaimReport, ClaimStatus, ClaimVerdict
 from sifaka_mcp.cli import run
 from sifaka_mcp.schemas.evidence import VerifyOut
-from sifaka_mcp.view.evidence_terminal import show_verification
+from sifaka_mcp.view.evidence_text import verification
 from tests.server.test_verify_tool import CONFIRMS, EXTRACTS, JUDGED, JUDGES, TEXT, TOWER
 from tests.stubs.provider import Reply, calls, provider, told_of
 from tests.stubs.servers import environment
@@ -179,10 +179,7 @@ def verdict(status: ClaimStatus, *evidence: ClaimEvidence, reason: str = "") -> 
     return ClaimVerdict(claim=claim, verdict=status, evidence=evidence, reason=reason)
 
 
-def test_a_terminal_shows_a_table_of_verdicts_with_what_decides(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+def test_a_verdict_is_shown_with_what_decides() -> None:
     contrary = ClaimEvidence(
         stance="contradicts", quote="of 1889\x1b[2J", title="Tower", url="https://wiki.example/t"
     )
@@ -193,15 +190,13 @@ def test_a_terminal_shows_a_table_of_verdicts_with_what_decides(
         ),
         degraded=("one source is away",),
     )
-    stream = Terminal()
-    show_verification(VerifyOut.of(report), stream)
-    told = stream.getvalue()
+    told = verification(VerifyOut.of(report))
     for expected in (
         "A claim that is contradicted.",
         "of 1889",
         "https://wiki.example/t",
         "nobody was asked",
-        "degraded: one source is away",
+        "one source is away",
         "claims: 2 (1 contradicted, 1 unverified)",
     ):
         assert expected in told

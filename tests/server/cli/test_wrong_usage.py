@@ -91,19 +91,19 @@ def test_a_wrong_argument_is_one_line(
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("{validators: 5}", "validators: not a list"),
-        ("{validators: null}", "validators: not a list"),
-        ("{validators: [5]}", "validators[0]: not a mapping"),
-        ("{validators: &a [*a]}", "validators[0]: not a mapping"),
-        ("{critics: 5}", "critics: not a list"),
-        ("{critics: lint}", "critics: not a list"),
-        ("{critics: [5]}", "critics[0]: neither a name nor a mapping"),
-        ("{rules: []}", "unknown key 'rules'"),
+        ("{validators: 5}", "validators: should be a list"),
+        ("{validators: null}", "validators: should be a list"),
+        ("{validators: [5]}", "validators[0]: should be an object"),
+        ("{validators: &a [*a]}", "validators[0]: should be an object"),
+        ("{critics: 5}", "critics: should be a list"),
+        ("{critics: lint}", "critics: should be a list"),
+        ("{critics: [5]}", "critics[0]: should be a string or an object"),
+        ("{rules: []}", "rules: is not a known option"),
         ("[" * 5000, "nested too deeply"),
         ("a: 2001-99-99", "not of its YAML type"),
         ('!!int ""', "not of its YAML type"),
         ("!!timestamp x", "not of its YAML type"),
-        ("5", "not a spec"),
+        ("5", "should be an object"),
     ],
 )
 def test_a_wrong_spec_is_one_line(

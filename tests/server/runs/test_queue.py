@@ -163,28 +163,6 @@ async def test_a_run_that_is_queued_or_worked_on_is_not_queued_again(name: str) 
         await worked.are(2)
 
 
-async def test_a_process_knows_whether_a_queued_run_may_still_begin_in_it(name: str) -> None:
-    url, gate = shared_redis().url, anyio.Event()
-    mine, theirs = Worked(gate=gate), Worked(gate=gate)
-    second = RunKey("ann", "run_2")
-    async with running(url, name, mine, at_once=1) as here:
-        await here.add(KEY)
-        await mine.are(1)
-        await here.add(second)
-        assert await here.expects(KEY)
-        assert await here.expects(second)
-        async with running(url, name, theirs) as there:
-            await theirs.are(1)
-            assert not await here.expects(second)
-            assert await there.expects(second)
-            assert not await there.expects(KEY)
-            gate.set()
-            await gone(here, KEY)
-            await gone(here, second)
-        assert not await here.expects(KEY)
-    assert (mine.runs, theirs.runs) == ([(KEY, 0)], [(second, 0)])
-
-
 async def test_a_queue_longer_than_the_workers_can_take_drains(name: str) -> None:
     gate = anyio.Event()
     worked = Worked(gate=gate)
@@ -373,7 +351,6 @@ async def test_without_redis_nothing_fails_and_it_is_told_once(
         with caplog.at_level(logging.WARNING):
             assert not await queue.add(KEY)
             assert await queue.held(KEY) is None
-            assert await queue.expects(KEY)
             await queue.let_go(KEY)
         own_redis.start()
         assert await queue.add(RunKey("ann", "run_2"))

@@ -16,6 +16,7 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
 from sifaka import Chain, ChainEvent
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.runs import Assignment
+from sifaka_mcp.runs.queue import RunQueue
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
 from tests.stubs.provider import Gate, provider, says, told_of
@@ -32,6 +33,12 @@ ARGUMENTS: dict[str, Any] = {
 }
 HOSTED: dict[str, Any] = {"text": TEXT, "prompt": "write drafts", "model": "host"}
 BETTER, SHORT = says("one two three four five"), says("one two")
+
+
+def queue_of(server: SifakaServer) -> RunQueue:
+    queue = state_of(server).jobs.queue
+    assert queue is not None
+    return queue
 
 
 @pytest.fixture
@@ -64,7 +71,7 @@ async def test_another_server_goes_on_with_the_run_of_one_that_ends(
                 with anyio.fail_after(20):
                     await gate.reached()
             async with Client(survivor) as other:
-                await state_of(survivor).jobs.opened()
+                await queue_of(survivor).opened()
                 victim.send_signal(number)
                 victim.wait(timeout=100)
                 await end_of(survivor, begun["run_id"])  # no request waits for it
@@ -119,7 +126,7 @@ async def test_whoever_begins_a_run_follows_it_on_the_server_that_takes_it(
         async with Client(asked) as client:
             await keep_busy(asked, gate)
             async with Client(working):
-                await state_of(working).jobs.opened()
+                await queue_of(working).opened()
                 with anyio.fail_after(20):
                     result = await client.call_tool(
                         "improve_text", ARGUMENTS, progress_callback=listen
@@ -140,7 +147,7 @@ async def test_a_client_that_leaves_cancels_its_run_wherever_it_is_worked_on(
         async with Client(asked) as client:
             await keep_busy(asked, gate)
             async with Client(working):
-                await state_of(working).jobs.opened()
+                await queue_of(working).opened()
                 async with anyio.create_task_group() as group:
                     group.start_soon(client.call_tool, "improve_text", ARGUMENTS)
                     with anyio.fail_after(20):
@@ -216,7 +223,7 @@ async def test_no_run_is_refused_for_being_too_many_and_each_has_its_turn(
     with provider([says("one two", gate=gate), *[SHORT] * 3]) as served:
         told_of(served, monkeypatch)
         async with Client(server) as client:
-            await state_of(server).jobs.opened()
+            await queue_of(server).opened()
             begun = [
                 await call(client, "improve_text", **ARGUMENTS, wait_seconds=0) for _ in range(4)
             ]
@@ -236,7 +243,7 @@ async def test_a_run_that_is_cancelled_while_it_waits_is_never_worked_on(
     with provider([says("one two", gate=gate), SHORT]) as served:
         told_of(served, monkeypatch)
         async with Client(server) as client:
-            await state_of(server).jobs.opened()
+            await queue_of(server).opened()
             _, waiting, last = [
                 await call(client, "improve_text", **ARGUMENTS, wait_seconds=0) for _ in range(3)
             ]

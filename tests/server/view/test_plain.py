@@ -51,15 +51,6 @@ def test_tables_have_the_same_columns() -> None:
     assert printed(make, RICH) == printed(make, PLAIN)
 
 
-@pytest.mark.parametrize("words", ["plain words", "世界世界世界", "é" * 20])
-@pytest.mark.parametrize("width", [1, 4, 7, 40])
-def test_what_is_too_long_is_cut_to_the_columns(words: str, width: int) -> None:
-    cut = plain.Text(words)
-    cut.truncate(width, overflow="ellipsis")
-    assert cut.cell_len <= width
-    assert cut.plain == words or cut.plain.endswith("…")
-
-
 @pytest.mark.parametrize("module", [plain])
 def test_the_views_take_nothing_else_from_rich(module: ModuleType) -> None:
     from sifaka_mcp.view import console

@@ -1,8 +1,102 @@
-"""Shortens the schemas of tools: what a host shows its model at every turn says everything once."""
+"""The schemas of tools as they are listed.
+
+What a host shows its model at every turn says everything once: it should not cost more than it
+tells.
+"""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from sifaka.critics import CRITICS
+from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
+
+
+class _Listing(GenerateJsonSchema):
+    """Leaves room for the validators, which `listed_validator` lists."""
+
+    def function_plain_schema(self, schema: Any) -> JsonSchemaValue:
+        return {}
+
+
+def of_arguments(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a tool's arguments."""
+    listed = _shortened(model.model_json_schema(schema_generator=_Listing))
+    for name, item in (("validators", listed_validator), ("critics", listed_critic)):
+        if name in listed["properties"]:
+            listed["properties"][name]["items"] = _shortened(_Listing().sort(item()))
+    return listed
+
+
+def _shortened(schema: dict[str, Any]) -> dict[str, Any]:
+    return compact(brief(terse(without_nulls(schema))))
+
+
+def of_result(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a tool's structured result."""
+    return inlined_once(terse(model.model_json_schema()))
+
+
+def listed_critic() -> JsonSchemaValue:
+    """A critic as an object, in place of which its name is taken."""
+    text: JsonSchemaValue = {"type": "string"}
+    kinds = [kind for kind in CRITICS if kind not in UNLISTED]
+    return {
+        "type": "object",
+        "required": ["type"],
+        "properties": {
+            "type": {"type": "string", "enum": kinds},
+            "rubric": text,
+            "principles": {"type": "array", "items": text},
+            "roles": {"type": "array", "items": text},
+            "n": {"type": "integer"},
+        },
+    }
+
+
+_RARE = frozenset({"guardrails"})
+"""Types that need a package which few have installed; the catalogue tells of them."""
+_RARE_OPTIONS = frozenset(
+    {"type", "case_sensitive", "whole_word", "must_pass", "numbers", "urls", "quotes", "code"}
+)
+"""Options that are too rarely given to be listed, and the type, which all have."""
+
+
+def listed_validator() -> JsonSchemaValue:
+    """One object with the options of all listed validators.
+
+    Dialects of hosts know no unions of objects, and the free objects among the options they close:
+    so a JSON schema may be given as JSON in a string, and validators of Guardrails AI by name.
+    """
+    options: dict[str, Any] = {"type": {"type": "string", "enum": []}}
+    definitions = adapter_of(ValidatorSpec).json_schema()["$defs"]
+    for kind, validator in VALIDATORS.items():
+        if kind not in UNLISTED | _RARE:
+            options["type"]["enum"].append(kind)
+            options.update(
+                {
+                    name: _inlined(option, definitions)
+                    for name, option in definitions[validator.__name__]["properties"].items()
+                    if name not in _RARE_OPTIONS
+                }
+            )
+    options["schema"] = {"type": "string", "description": "JSON schema"}
+    options["name"]["type"] = "string"
+    return {"type": "object", "required": ["type"], "properties": options}
+
+
+def _inlined(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_inlined(item, definitions) for item in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    known = cast("dict[str, Any]", node)
+    if "$ref" in known:
+        return definitions[known["$ref"].removeprefix("#/$defs/")]
+    return {key: _inlined(value, definitions) for key, value in known.items() if key != "default"}
 
 
 def terse(schema: dict[str, Any]) -> dict[str, Any]:
