@@ -156,15 +156,16 @@ class Verification(Frozen):
     """The usage of verifying it."""
 
 
-class Evidence(Frozen):
-    """A document with the class and the score that its verification amounts to."""
+class Classified(Frozen):
+    """Something with a class and a score."""
 
-    document: SourceDocument
-    assessments: tuple[Assessment, ...] = ()
     classification: Classification
     score: float = 0.0
     """0 to 1; of an unverified document the share of the best match's rank, for order only."""
-    degraded: str | None = None
+
+
+class Evidence(Verification, Classified):
+    """A document with the class and the score that its verification amounts to."""
 
 
 class EvidenceResult(Frozen):
@@ -183,24 +184,9 @@ class EvidenceResult(Frozen):
     """The usage of the plan and the verification."""
 
 
-class Planned(Frozen):
-    """The plan is made."""
-
-    kind: Literal["planned"] = "planned"
-    plan: SearchPlan
-
-
-class SearchFinished(Frozen):
-    """The search is over."""
-
-    kind: Literal["searched"] = "searched"
-    searched: Searched
-
-
 class Verified(Frozen):
     """One document has been looked at; they come in any order."""
 
-    kind: Literal["verified"] = "verified"
     evidence: Evidence
     number: int
     """The document's place among those that were found, from 0."""
@@ -208,14 +194,8 @@ class Verified(Frozen):
     """The number of documents found."""
 
 
-class Finished(Frozen):
-    """Everything is done; the last value of every stream."""
-
-    kind: Literal["finished"] = "finished"
-    result: EvidenceResult
-
-
-EvidenceProgress = Planned | SearchFinished | Verified | Finished
+EvidenceProgress = SearchPlan | Searched | Verified | EvidenceResult
+"""A step that is done: the plan, what was found, each document as it is verified, the result."""
 
 
 class BatchEntry(Frozen):
