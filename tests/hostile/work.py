@@ -17,7 +17,7 @@ from sifaka.evidence.claims.comparison import sentences_of, with_neighbours
 from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.documents import SourceDocument, plain_line
 from sifaka.evidence.passages import excerpt, overlap
-from sifaka.evidence.quotes import QuotableText, find_quote
+from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.sources.files import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft import Source, draft_of, mended
@@ -94,7 +94,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "neighbours": (with_neighbours, lambda t: with_neighbours(t[-900:-3], QuotableText(t))),
     "an excerpt": (excerpt, lambda t: excerpt(t, "closed firm of men", 2_000)),
     "overlap": (overlap, lambda t: overlap("the firm is closed", t)),
-    "a quote": (find_quote, lambda t: find_quote(_QUOTE, t)),
+    "a quote": (QuotableText, lambda t: QuotableText(t).find(_QUOTE)),
     "its own end as a quote": (QuotableText, lambda t: QuotableText(t).find(t[-900:-3])),
     "as a quote": (QuotableText, lambda t: QuotableText(_SHORT).find(t)),
     "its title": (title_of, lambda t: title_of(t, "a.md")),
