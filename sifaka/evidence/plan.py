@@ -2,11 +2,12 @@
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from sifaka._internal.naming import unique
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
@@ -235,7 +236,7 @@ def _named(given: _Criterion, number: int) -> Criterion:
 
 def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:
     """The criteria with ids that differ in more than capitals."""
-    names = distinct([criterion.id for criterion in criteria], "{}-{}")
+    names = unique([each.id for each in criteria], "{}-{}", key=str.casefold)
     for criterion, name in zip(criteria, names, strict=True):
         if name != criterion.id:
             notes.append(f"two criteria had the id {criterion.id!r}")
@@ -243,23 +244,3 @@ def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criteri
         criterion.model_copy(update={"id": name})
         for criterion, name in zip(criteria, names, strict=True)
     ]
-
-
-def distinct(names: Iterable[str], numbered: str, taken: Iterable[str] = ()) -> list[str]:
-    """The names, so that they differ in more than capitals from each other and those taken.
-
-    Args:
-        names: In their order; the first of several keeps its name.
-        numbered: The form of a name with a number, such as `{} ({})`.
-        taken: Names that none may have.
-    """
-    known = {name.casefold() for name in taken}
-    found: list[str] = []
-    for name in names:
-        new, number = name, 1
-        while new.casefold() in known:
-            number += 1
-            new = numbered.format(name, number)
-        known.add(new.casefold())
-        found.append(new)
-    return found

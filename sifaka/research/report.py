@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sifaka._internal.immutable import Frozen
-from sifaka.evidence.plan import distinct
+from sifaka._internal.naming import unique
 from sifaka.evidence.plan import plan as evidence_plan
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
@@ -152,7 +152,8 @@ def _capital(title: str) -> str:
 
 
 def _told_apart(sections: Sequence[SectionPlan]) -> tuple[SectionPlan, ...]:
-    titles = distinct([section.title for section in sections], "{} ({})", taken=[REFERENCES])
+    given = [section.title for section in sections]
+    titles = unique(given, "{} ({})", taken=[REFERENCES], key=str.casefold)
     return tuple(
         section.model_copy(update={"title": title})
         for section, title in zip(sections, titles, strict=True)

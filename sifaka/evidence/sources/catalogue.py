@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from sifaka.embeddings.protocol import Embedder
 from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.sources.folder import FolderAdapter
 from sifaka.evidence.sources.in_process import ThoughtsAdapter
@@ -161,7 +160,6 @@ def open_adapters(
     *,
     keys: Mapping[str, str] | None = None,
     store: ThoughtStore | None = None,
-    embedder: Embedder | None = None,
 ) -> Adapters:
     """The adapters that specs name; no file is read and no server asked before the first search.
 
@@ -172,7 +170,6 @@ def open_adapters(
         keys: By the names of adapters: `user:password`, a header's value such as `ApiKey ...` or
             `Bearer ...`, or a bare token. Names that no spec has are left alone.
         store: Where past texts are, for `thoughts:`.
-        embedder: Compares the meaning of claims with that of quotes; see `Adapters`.
 
     Raises:
         ConfigurationError: A spec or a key is wrong; the message has nothing that may be secret.
@@ -186,4 +183,4 @@ def open_adapters(
         if key is not None and not scheme.takes_key:
             spec.wrong(f"takes no key: it is of the kind {spec.scheme!r}", "leave its key out")
         opened.append(scheme.make(replace(spec, key=key, store=store)))
-    return Adapters(opened, embedder=embedder)
+    return Adapters(opened)

@@ -74,24 +74,19 @@ def plain_text(html: str, *, tables: bool = False) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def title_of_page(html: str) -> str:
-    """The title that a page gives itself; empty without one."""
-    title = _soup(html).find("title")
-    return title.get_text() if title is not None else ""
-
-
-def origin_of(html: str) -> tuple[str, str]:
-    """The author and the date of publication that a page gives itself; empty without them."""
+def origin_of(html: str) -> tuple[str, str, str]:
+    """The title, the author and the date of publication of a page; empty without them."""
     soup = _soup(html)
     told: dict[str, str] = {}
     for meta in islice(soup.find_all("meta"), 500):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop")
         told.setdefault(str(name).lower(), str(meta.get("content") or "").strip())
-    dated = soup.find("time", itemprop="datePublished")
+    title, dated = soup.find("title"), soup.find("time", itemprop="datePublished")
     date = str(dated.get("datetime") or "") if dated is not None else ""
     named = [next((told[n] for n in names if told.get(n)), "") for names in (_AUTHORS, _DATES)]
     # What stands there may be the address of a page about the author.
-    return "" if "://" in named[0] else named[0], named[1] or date
+    author = "" if "://" in named[0] else named[0]
+    return title.get_text() if title is not None else "", author, named[1] or date
 
 
 def _soup(html: str) -> "BeautifulSoup":
