@@ -64,6 +64,8 @@ class GraphResearcher:
             StorageError: A step could not be put on record.
             Suspended: Answers of the host are needed.
         """
+        from sifaka.research.deep import research_report
+
         progress = ResearchSteps.of(desk.run)
         work = Work(
             desk=desk,
@@ -84,9 +86,9 @@ class GraphResearcher:
         if read is not None:
             work = replace(work, question=read.question, parsed=read)
         try:
-            report = await (_iterative(work) if mode == "iterative" else _deep(work))
+            report = await (_iterative(work) if mode == "iterative" else research_report(work))
         finally:
-            work.allotment.release()
+            work.release()
         author = AUTHOR if self.model is None else self.model.model_id
         thought = report.as_thought(desk.run, author=author, usage=work.calls.ledger.spent)
         return thought if read is None else thought.add_degraded(read.degraded)
@@ -105,9 +107,3 @@ async def _iterative(work: Work) -> Report:
         work.allot([0], besides=0)
     section = await research_section(work, 0, plan)
     return Report(mode="iterative", title=heading(work.question), sections=(section,))
-
-
-async def _deep(work: Work) -> Report:
-    from sifaka.research.deep import research_report
-
-    return await research_report(work)

@@ -5,13 +5,13 @@ https://europepmc.org/RestfulWebService and https://clinicaltrials.gov/data-api/
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.evidence.documents import SearchFilters
 from sifaka.evidence.sources.html import plain_text
 from sifaka.evidence.sources.records import (
     Fields,
-    FoundRecord,
     Record,
     RecordAdapter,
     records_at,
@@ -22,10 +22,8 @@ from sifaka.isolation import run_limited
 if TYPE_CHECKING:
     from bs4.element import Tag
 
-PUBMED = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
-EUROPE_PMC = "https://www.ebi.ac.uk/europepmc/webservices/rest"
-CLINICAL_TRIALS = "https://clinicaltrials.gov/api/v2"
-_FIELDS = Fields(text=("text",), date="date")
+FIELDS = Fields(text=("text",), date="date")
+"""Of the records that are made of what these services answer."""
 _MOST = 10
 """Authors that are named."""
 _SECONDS = 10.0
@@ -38,10 +36,7 @@ _MONTHS = {name: f"{n:02}" for n, name in enumerate(
 class EuropePmcAdapter(RecordAdapter):
     """Searches the abstracts of Europe PMC, those of PubMed and of preprints among them."""
 
-    def __init__(self, base: str = EUROPE_PMC, *, name: str) -> None:
-        super().__init__(base, index="search", name=name, fields=_FIELDS, authorization=None)
-
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         asked = _any_of(query)
         if filters.asks_for_dates:
             since, until = _days(filters, "1500-01-01", "3000-01-01")
@@ -50,33 +45,26 @@ class EuropePmcAdapter(RecordAdapter):
         answer = await self._http.get_json("search", told)
         results = self._listed(records_at(answer, "resultList", "result"), "resultList.result")
         size = sum(len(str(each.get("abstractText"))) for each in results)
-        articles = await run_limited(_articles, results, size=size, seconds=_SECONDS)
-        return [FoundRecord(record=each) for each in articles]
+        return await run_limited(_articles, results, size=size, seconds=_SECONDS)
 
 
 class ClinicalTrialsAdapter(RecordAdapter):
     """Searches the registered studies of ClinicalTrials.gov, by their summaries."""
 
-    def __init__(self, base: str = CLINICAL_TRIALS, *, name: str) -> None:
-        super().__init__(base, index="studies", name=name, fields=_FIELDS, authorization=None)
-
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         told = {"query.term": _any_of(query), "pageSize": str(size), "format": "json"}
         if filters.asks_for_dates:
             since, until = _days(filters, "MIN", "MAX")
             told["filter.advanced"] = f"AREA[LastUpdatePostDate]RANGE[{since},{until}]"
         answer = await self._http.get_json("studies", told)
         studies = self._listed(records_at(answer, "studies"), "studies")
-        return [FoundRecord(record=_study(each)) for each in studies]
+        return [_study(each) for each in studies]
 
 
 class PubMedAdapter(RecordAdapter):
     """Searches PubMed: one request finds the numbers of articles, another gets their abstracts."""
 
-    def __init__(self, base: str = PUBMED, *, name: str) -> None:
-        super().__init__(base, index="pubmed", name=name, fields=_FIELDS, authorization=None)
-
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         told = {
             "db": "pubmed",
             "term": _any_of(query),
@@ -100,8 +88,7 @@ class PubMedAdapter(RecordAdapter):
             return ()
         asked = {"db": "pubmed", "id": ids, "retmode": "xml", "tool": "sifaka-mcp"}
         xml = await self._http.get_text("efetch.fcgi", asked)
-        articles = await run_limited(articles_in, xml, size=len(xml), seconds=_SECONDS)
-        return [FoundRecord(record=each) for each in articles]
+        return await run_limited(articles_in, xml, size=len(xml), seconds=_SECONDS)
 
 
 def articles_in(xml: str) -> list[dict[str, str]]:
@@ -217,3 +204,17 @@ def _days(filters: SearchFilters, first: str, last: str) -> tuple[str, str]:
         filters.since.date().isoformat() if filters.since else first,
         filters.until.date().isoformat() if filters.until else last,
     )
+
+
+SERVICES: Mapping[str, tuple[type[RecordAdapter], str, str]] = MappingProxyType(
+    {
+        "pubmed": (PubMedAdapter, "https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "pubmed"),
+        "europepmc": (
+            EuropePmcAdapter,
+            "https://www.ebi.ac.uk/europepmc/webservices/rest",
+            "search",
+        ),
+        "clinicaltrials": (ClinicalTrialsAdapter, "https://clinicaltrials.gov/api/v2", "studies"),
+    }
+)
+"""The adapter, the URL and the index of each."""

@@ -87,20 +87,16 @@ def _atomwalker(spec: AdapterSpec) -> Adapter:
 
 def _biomedical(spec: AdapterSpec) -> Adapter:
     """An adapter of a public service; a URL, such as that of a mirror, replaces its own."""
-    from sifaka.evidence.sources import biomedical
+    from sifaka.evidence.sources.biomedical import FIELDS, SERVICES
 
     require(f"the adapter {spec.name!r}", "evidence", "bs4")
-    make = {
-        "pubmed": biomedical.PubMedAdapter,
-        "europepmc": biomedical.EuropePmcAdapter,
-        "clinicaltrials": biomedical.ClinicalTrialsAdapter,
-    }[spec.scheme]
+    make, base, index = SERVICES[spec.scheme]
     if spec.is_url:
         parts = spec.parts()
-        return make(f"{parts.scheme}://{parts.netloc}{parts.path}", name=spec.name)
-    if spec.rest:
+        base = f"{parts.scheme}://{parts.netloc}{parts.path}"
+    elif spec.rest:
         spec.wrong("takes nothing after the colon")
-    return make(name=spec.name)
+    return make(base, index=index, name=spec.name, fields=FIELDS)
 
 
 def _folder(spec: AdapterSpec) -> Adapter:
