@@ -23,7 +23,7 @@ from sifaka.evidence.model import (
     Verification,
     Verified,
 )
-from sifaka.evidence.plan import checked_question, plan, whole_plan
+from sifaka.evidence.plan import checked_question, plain_plan, plan
 from sifaka.evidence.ranking import scores_of
 from sifaka.evidence.search import check_limit, search
 from sifaka.evidence.sources.collection import Adapters
@@ -109,7 +109,7 @@ class EvidencePipeline:
         adapters = self._adapters.chosen(names)
         question = checked_question(question)
         check_limit(max_results)
-        made = await plan(question, self._model) if decompose else whole_plan(question)
+        made = await plan(question, self._model) if decompose else plain_plan(question)
         await hear(made)
         searched = await search(
             adapters,

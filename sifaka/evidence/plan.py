@@ -15,6 +15,7 @@ from sifaka.evidence.model import Criterion, SearchPlan, weighted
 from sifaka.models.coercion import Form, Number
 from sifaka.models.prompt import Prompt, frame
 from sifaka.text.input import check_text
+from sifaka.text.prose import whole_words
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -35,23 +36,15 @@ _EMPTY = frozenset(
 """Words of English questions that no document is found by."""
 
 
-def keyword_plan(question: str, degraded: str) -> SearchPlan:
-    """The question as a query, its halves as two more, and being about it as the criterion.
-
-    The halves are those of its telling words; a question of one word has none.
-    """
+def plain_plan(
+    question: str, queries: Sequence[str] = (), degraded: str | None = None
+) -> SearchPlan:
+    """The question as the only query where no others are given, and being about it as criterion."""
     return SearchPlan(
         question=question,
-        queries=keyword_queries(question),
+        queries=tuple(queries) or (shortened(question),),
         criteria=(topic(question),),
         degraded=degraded,
-    )
-
-
-def whole_plan(question: str) -> SearchPlan:
-    """The question as the only query, and being about it as the only criterion."""
-    return SearchPlan(
-        question=question, queries=(shortened(question),), criteria=(topic(question),)
     )
 
 
@@ -80,11 +73,7 @@ def topic(question: str) -> Criterion:
 
 def shortened(query: str) -> str:
     """A query in one line and of a length that search engines take, cut at the end of a word."""
-    line = " ".join(query.split())
-    if len(line) <= LONGEST_QUERY:
-        return line
-    cut = line[: LONGEST_QUERY + 1].rpartition(" ")[0] or line[:LONGEST_QUERY]
-    return cut.rstrip()
+    return whole_words(" ".join(query.split()), LONGEST_QUERY)
 
 
 logger = logging.getLogger(__name__)
@@ -144,7 +133,7 @@ async def plan(question: str, model: "Model | None") -> SearchPlan:
     """
     question = checked_question(question)
     if model is None:
-        return keyword_plan(question, f"{_DEGRADED}: there is no model")
+        return plain_plan(question, keyword_queries(question), f"{_DEGRADED}: there is no model")
     try:
         with scope("plan"):
             return await _planned(question, model)
@@ -154,7 +143,7 @@ async def plan(question: str, model: "Model | None") -> SearchPlan:
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, "evidence:planner", error)
         reason = error.message if isinstance(error, SifakaError) else type(error).__name__
-        return keyword_plan(question, f"{_DEGRADED}: {reason}")
+        return plain_plan(question, keyword_queries(question), f"{_DEGRADED}: {reason}")
 
 
 def checked_question(question: str) -> str:

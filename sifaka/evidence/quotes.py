@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from sifaka.text.prose import Span
+from sifaka.text.prose import Span, trimmed
 from sifaka.text.statements import Fold, folding, normalised
 
 _SHORTEST_WORDS = 2
@@ -90,7 +90,8 @@ class QuotableText:
             for each in dict.fromkeys((form, form.strip(_EDGE + _STOPS))):
                 span = _place(each, words)
                 if span is not None:
-                    return _trimmed(self.text, starts[span[0]], ends[span[1]])
+                    # A dash at its edge stands for the spaces around it too.
+                    return trimmed(self.text, starts[span[0]], ends[span[1]])
         return None
 
     def _forms(self, quote: str) -> Iterator[tuple[str, _Form]]:
@@ -116,12 +117,6 @@ def _plain(text: str) -> _Form:
     """A text without differences of typography; what has changed is in its place whole."""
     plain, places = folding(_lower(text), _TYPOGRAPHY)
     return plain, places, places
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    # A dash at its edge stands for the spaces around it too.
-    words = text[start:end]
-    return start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
 
 
 def _lower(text: str) -> str:

@@ -8,7 +8,9 @@ from hashlib import sha256
 
 import anyio
 import anyio.to_thread
+from pydantic import ValidationError
 
+from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import current_calls, fan_out, recorded
 from sifaka.calls.failure_log import report_failure
@@ -18,6 +20,7 @@ from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, c
 from sifaka.evidence.model import Searched
 from sifaka.evidence.ranking import merged
 from sifaka.evidence.sources.collection import Adapter, Adapters, LeavesOut
+from sifaka.record.claims import CheckOptions
 from sifaka.record.thought import Document
 
 logger = logging.getLogger(__name__)
@@ -96,6 +99,18 @@ async def search(
         failures=failures,
         notes=_notes(answers, filters),
     )
+
+
+def filters_of(options: CheckOptions) -> SearchFilters:
+    """The filters of a check.
+
+    Raises:
+        ConfigurationError: They let nothing through.
+    """
+    try:
+        return SearchFilters(since=options.since, until=options.until, sites=options.sites)
+    except ValidationError as error:
+        raise ConfigurationError(explain(error)) from error
 
 
 def check_limit(max_results: int) -> None:

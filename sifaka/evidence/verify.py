@@ -162,7 +162,9 @@ async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[V
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
-        shown = await _shown(text, sheet.criteria)
+        queries = [f"{each.name} {each.description}" for each in sheet.criteria]
+        # To rank its passages takes longer than to read it.
+        shown = await _aside(12 * len(text), excerpt, text, queries, SHOWN)
         parts.append(frame("document", f"{_head(sheet.document)}\n\n{shown}"))
     answer, usage = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Judgements)
     verified: list[Verification] = []
@@ -289,10 +291,3 @@ def _head(document: SourceDocument) -> str:
 
 def _published(document: SourceDocument) -> str:
     return f"Published: {document.published.date().isoformat()}" if document.published else ""
-
-
-async def _shown(text: str, criteria: Sequence[Criterion]) -> str:
-    if len(text) <= SHOWN:
-        return text
-    queries = [f"{each.name} {each.description}" for each in criteria]
-    return await to_thread.run_sync(excerpt, text, queries, SHOWN)

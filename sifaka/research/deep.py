@@ -7,7 +7,7 @@ proofreader -> synthesizer.
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import TypeAlias
 
 from anyio import CapacityLimiter
@@ -32,7 +32,7 @@ from sifaka.research.report import (
     outline_without_model,
 )
 from sifaka.research.revision import in_context, proofread
-from sifaka.research.state import Outline, ReportSection, ResearchPlan, SectionPlan
+from sifaka.research.state import Outline, ReportSection, SectionPlan
 
 logger = logging.getLogger(__name__)
 
@@ -81,8 +81,8 @@ def deep_graph() -> Graph[DeepState, Work, str, Report]:
         reduce_list_append, initial_factory=list[Ended], node_id="parallel_loops_joined"
     )
     collect_drafts = graph.step(_collect_drafts, node_id="collect_drafts")
-    long_writer = graph.step(partial(_revised, in_context), node_id="long_writer")
-    proofreader = graph.step(partial(_revised, proofread), node_id="proofreader")
+    long_writer = graph.step(_write_in_context, node_id="long_writer")
+    proofreader = graph.step(_proofread, node_id="proofreader")
     synthesizer = graph.step(_synthesize, node_id="synthesizer")
     spread = graph.edge_from(store_plan).map(fork_id="parallel_loops", downstream_join_id=joined.id)
     graph.add(
@@ -128,7 +128,7 @@ async def _store_plan(ctx: StepContext[DeepState, Work, Outline]) -> Sequence[Br
     """Put the outline on record, and set aside the calls that its sections surely need."""
     work, outline = ctx.deps, ctx.inputs
     if work.progress.plan is None:
-        await record_plan(work.desk, ResearchPlan(mode="deep", outline=outline, parsed=work.parsed))
+        await record_plan(work, outline)
     numbers = range(len(outline.sections))
     work.allot([n for n in numbers if n not in work.progress.sections], besides=1)
     ctx.state.outline = outline
@@ -182,11 +182,20 @@ async def _collect_drafts(
 Sections: TypeAlias = tuple[ReportSection, ...]
 
 
+async def _write_in_context(ctx: StepContext[DeepState, Work, Sections]) -> Sections:
+    """Have the sections follow from each other, where advisers may be asked."""
+    return await _revised(ctx, in_context)
+
+
+async def _proofread(ctx: StepContext[DeepState, Work, Sections]) -> Sections:
+    """Have their mistakes corrected, where advisers may be asked."""
+    return await _revised(ctx, proofread)
+
+
 async def _revised(
-    revise: Callable[[Work, Sections], Awaitable[tuple[Sections, tuple[str, ...]]]],
     ctx: StepContext[DeepState, Work, Sections],
+    revise: Callable[[Work, Sections], Awaitable[tuple[Sections, tuple[str, ...]]]],
 ) -> Sections:
-    """The sections after a revision, where advisers may be asked."""
     if not ctx.deps.advisers:
         return ctx.inputs
     sections, lines = await revise(ctx.deps, ctx.inputs)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from sifaka._internal.immutable import thawed
 from sifaka.calls.context import Calls, current_calls
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import HOST
@@ -16,7 +17,14 @@ from sifaka.record.run import Run
 from sifaka.record.usage import Usage
 from sifaka.research.limits import KeptCall, Purse, shared_out
 from sifaka.research.protocol import Desk
-from sifaka.research.state import ParsedQuery, ReportSection, ResearchPlan, Round, SectionPlan
+from sifaka.research.state import (
+    Outline,
+    ParsedQuery,
+    ReportSection,
+    ResearchPlan,
+    Round,
+    SectionPlan,
+)
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -51,32 +59,19 @@ class ResearchSteps:
             number = -1 if entry.section is None else entry.section
             match entry.step:
                 case "started":
-                    plan = ResearchPlan.model_validate(_plain(entry))
+                    plan = ResearchPlan.model_validate(thawed(entry.state))
                 case "section_started":
                     begun.add(number)
                 case "looping":
-                    one = Round.model_validate(_plain(entry))
+                    one = Round.model_validate(thawed(entry.state))
                     rounds[number] = (*rounds.get(number, ()), one)
                 case "section_finished":
-                    section = ReportSection.model_validate(_plain(entry))
+                    section = ReportSection.model_validate(thawed(entry.state))
                     if section.status == "done" or section.attempt == run.failures:
                         sections[number] = section
                 case _:
                     pass
         return cls(plan=plan, begun=frozenset(begun), rounds=rounds, sections=sections)
-
-
-async def record_plan(desk: Desk, plan: ResearchPlan) -> None:
-    """Put the mode and the outline on record."""
-    titles = ", ".join(section.title for section in plan.outline.sections)
-    await desk.record(
-        Researched(
-            step="started",
-            title=plan.outline.title,
-            message=f"{plan.mode} research: {titles}",
-            state=plan.model_dump(mode="json"),
-        )
-    )
 
 
 async def record_section(desk: Desk, section: ReportSection) -> None:
@@ -92,10 +87,6 @@ async def record_section(desk: Desk, section: ReportSection) -> None:
             state=section.model_dump(mode="json"),
         )
     )
-
-
-def _plain(entry: Researched) -> object:
-    return entry.model_dump(mode="json")["state"]
 
 
 def place_of(number: int) -> str:
@@ -187,6 +178,21 @@ class Work:
             for call in self.summary:
                 stack.enter_context(call.within())
             yield
+
+
+async def record_plan(work: Work, outline: Outline) -> None:
+    """Put the mode, the reading of the question and the outline on record."""
+    assert work.parsed is not None, "it is read before it is planned"
+    plan = ResearchPlan(mode=work.parsed.mode, outline=outline, parsed=work.parsed)
+    titles = ", ".join(section.title for section in outline.sections)
+    await work.desk.record(
+        Researched(
+            step="started",
+            title=outline.title,
+            message=f"{plan.mode} research: {titles}",
+            state=plan.model_dump(mode="json"),
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -251,5 +251,5 @@ class ResearchPlan(Frozen):
 
     mode: Mode
     outline: Outline
-    parsed: ParsedQuery | None = None
-    """The question as it was read; None when it was researched as asked."""
+    parsed: ParsedQuery
+    """The question as it was read."""

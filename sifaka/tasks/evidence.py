@@ -3,20 +3,19 @@
 from collections.abc import Sequence
 from functools import partial
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import Calls, new_frame_key
 from sifaka.calls.journal import scope
 from sifaka.calls.ledger import Ledger
 from sifaka.chain import Chain
 from sifaka.chain.components import parts_of
-from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import ANYTHING, SearchFilters
 from sifaka.evidence.model import BatchEntry, EvidenceResult, SearchPlan
 from sifaka.evidence.pipeline import EvidencePipeline, Hear, answer_each, unheard
 from sifaka.evidence.plan import plan
+from sifaka.evidence.search import filters_of
 from sifaka.record.claims import CheckOptions
 from sifaka.record.usage import Usage
 
@@ -43,11 +42,9 @@ class EvidenceOptions(Frozen):
         Raises:
             ConfigurationError: The filters let nothing through.
         """
-        try:
-            filters = SearchFilters(since=options.since, until=options.until, sites=options.sites)
-        except ValidationError as error:
-            raise ConfigurationError(explain(error)) from error
-        return cls.model_validate({"adapters": options.adapters, "filters": filters, **steps})
+        return cls.model_validate(
+            {"adapters": options.adapters, "filters": filters_of(options), **steps}
+        )
 
 
 async def search_evidence(

@@ -225,11 +225,11 @@ class KnownVerdicts:
         """Keep those that may be taken again: the ones with a basis."""
         for verdict in verdicts:
             if verdict.basis:
-                await self._keep(_key(verdict.claim, verdict.basis), verdict)
+                await self._keep(_key("claim", verdict.basis, normal(verdict.claim.text)), verdict)
 
     async def claims_of(self, text: str, model: str) -> tuple[Claim, ...] | None:
         """The claims that a model has found in a text before, put on the record of the run."""
-        key = _key_of_text(text, model)
+        key = _key("claims", model, text)
 
         async def look() -> str:
             return (await self._cache.get(key) or b"").decode()
@@ -239,10 +239,12 @@ class KnownVerdicts:
 
     async def keep_claims(self, text: str, model: str, claims: tuple[Claim, ...]) -> None:
         """Keep the claims that a model has found in a text."""
-        await self._keep(_key_of_text(text, model), _Claims(claims=claims))
+        await self._keep(_key("claims", model, text), _Claims(claims=claims))
 
     async def _look(self, claim: Claim, basis: str, oldest: datetime) -> ClaimVerdict | None:
-        kept = _read(ClaimVerdict, await self._cache.get(_key(claim, basis)) or b"")
+        kept = _read(
+            ClaimVerdict, await self._cache.get(_key("claim", basis, normal(claim.text))) or b""
+        )
         return kept if kept is not None and kept.checked_at > oldest else None
 
     async def _keep(self, key: str, value: Frozen) -> None:
@@ -276,11 +278,6 @@ def basis_of(
     return sha256(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _key_of_text(text: str, model: str) -> str:
-    told = f"{model}\n{text}".encode("utf-8", "surrogatepass")
-    return f"claims:{sha256(told).hexdigest()}"
-
-
-def _key(claim: Claim, basis: str) -> str:
-    told = f"{basis}\n{normal(claim.text)}".encode("utf-8", "surrogatepass")
-    return f"claim:{sha256(told).hexdigest()}"
+def _key(kind: str, *parts: str) -> str:
+    told = "\n".join(parts).encode("utf-8", "surrogatepass")
+    return f"{kind}:{sha256(told).hexdigest()}"

@@ -18,6 +18,7 @@ from sifaka.evidence.sources.records import (
 )
 from sifaka.evidence.sources.wiki_api import listed, mapping, words_of
 from sifaka.isolation import run_limited
+from sifaka.text.notation import MONTHS
 
 if TYPE_CHECKING:
     from bs4.element import Tag
@@ -28,9 +29,6 @@ _MOST = 10
 """Authors that are named."""
 _SECONDS = 10.0
 """Processor time for reading one answer of PubMed."""
-_MONTHS = {name: f"{n:02}" for n, name in enumerate(
-    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
-)}  # fmt: skip
 
 
 class EuropePmcAdapter(RecordAdapter):
@@ -42,7 +40,7 @@ class EuropePmcAdapter(RecordAdapter):
             since, until = _days(filters, "1500-01-01", "3000-01-01")
             asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
         told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
-        answer = await self._http.get_json("search", told)
+        answer = await self._http.get("search", told)
         results = self._listed(records_at(answer, "resultList", "result"), "resultList.result")
         size = sum(len(str(each.get("abstractText"))) for each in results)
         return await run_limited(_articles, results, size=size, seconds=_SECONDS)
@@ -56,7 +54,7 @@ class ClinicalTrialsAdapter(RecordAdapter):
         if filters.asks_for_dates:
             since, until = _days(filters, "MIN", "MAX")
             told["filter.advanced"] = f"AREA[LastUpdatePostDate]RANGE[{since},{until}]"
-        answer = await self._http.get_json("studies", told)
+        answer = await self._http.get("studies", told)
         studies = self._listed(records_at(answer, "studies"), "studies")
         return [_study(each) for each in studies]
 
@@ -77,9 +75,7 @@ class PubMedAdapter(RecordAdapter):
             since, until = _days(filters, "1500-01-01", "3000-01-01")
             dates = {"mindate": since.replace("-", "/"), "maxdate": until.replace("-", "/")}
             told |= {"datetype": "pdat", **dates}
-        answer = mapping(
-            mapping(await self._http.get_json("esearch.fcgi", told)).get("esearchresult")
-        )
+        answer = mapping(mapping(await self._http.get("esearch.fcgi", told)).get("esearchresult"))
         numbers = answer.get("idlist")
         if not isinstance(numbers, list):
             raise self._malformed("PubMed answered without 'idlist'", "check the adapter's URL")
@@ -87,7 +83,7 @@ class PubMedAdapter(RecordAdapter):
         if not ids:
             return ()
         asked = {"db": "pubmed", "id": ids, "retmode": "xml", "tool": "sifaka-mcp"}
-        xml = await self._http.get_text("efetch.fcgi", asked)
+        xml = await self._http.get("efetch.fcgi", asked, as_text=True)
         return await run_limited(articles_in, xml, size=len(xml), seconds=_SECONDS)
 
 
@@ -138,7 +134,7 @@ def _date(article: "Tag") -> str:
     if dated is None or not (year := _text(dated, "year")):
         return ""
     month, day = _text(dated, "month").lower(), _text(dated, "day")
-    month = _MONTHS.get(month[:3], month.zfill(2) if month.isdecimal() else "01")
+    month = str(MONTHS.get(month, month if month.isdecimal() else 1)).zfill(2)
     return f"{year}-{month}-{day.zfill(2) if day.isdecimal() else '01'}"
 
 

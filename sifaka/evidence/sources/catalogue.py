@@ -125,20 +125,30 @@ class _Scheme:
     takes_key: bool = False
 
 
-_elasticsearch = partial(_indexed, make=QueryDslAdapter, bare="ApiKey")
-_opensearch = partial(_indexed, make=QueryDslAdapter)
-_solr = partial(_indexed, make=SolrAdapter)
-_meilisearch = partial(_indexed, make=MeilisearchAdapter, own=("timestamp",))
 SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
     {
         "wikipedia": _Scheme("wikipedia:en", _wikipedia),
         "mediawiki": _Scheme("mediawiki+https://host/w/api.php", _mediawiki, True),
         "elasticsearch": _Scheme(
-            "elasticsearch+https://host:9200/index?text=body", _elasticsearch, True
+            "elasticsearch+https://host:9200/index?text=body",
+            partial(_indexed, make=QueryDslAdapter, bare="ApiKey"),
+            takes_key=True,
         ),
-        "opensearch": _Scheme("opensearch+https://host:9200/index?text=body", _opensearch, True),
-        "solr": _Scheme("solr+http://host:8983/solr/core?text=body", _solr, True),
-        "meilisearch": _Scheme("meilisearch+https://host:7700/index?text=body", _meilisearch, True),
+        "opensearch": _Scheme(
+            "opensearch+https://host:9200/index?text=body",
+            partial(_indexed, make=QueryDslAdapter),
+            takes_key=True,
+        ),
+        "solr": _Scheme(
+            "solr+http://host:8983/solr/core?text=body",
+            partial(_indexed, make=SolrAdapter),
+            takes_key=True,
+        ),
+        "meilisearch": _Scheme(
+            "meilisearch+https://host:7700/index?text=body",
+            partial(_indexed, make=MeilisearchAdapter, own=("timestamp",)),
+            takes_key=True,
+        ),
         "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, True),
         "pubmed": _Scheme("pubmed:", _biomedical),
         "europepmc": _Scheme("europepmc:", _biomedical),

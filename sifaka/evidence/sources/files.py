@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from sifaka._internal.beneath import opened
 from sifaka.evidence.sources.readers import READERS, Page, Reading, decoded
+from sifaka.text.markdown import front_matter
 
 _PLAIN = frozenset({".md", ".txt", ".rst", ".csv", ".json"})
 SUFFIXES = _PLAIN | frozenset(READERS)
@@ -119,12 +120,8 @@ def plain_reading(path: Path, content: bytes) -> Reading:
 
 def _own(line: re.Pattern[str], suffix: str, text: str) -> str:
     """The author or date that a text gives itself at its beginning; empty without one."""
-    if suffix == ".md":
-        begun, _, rest = text[:4_000].partition("\n")
-        front = rest.partition("\n---")[0] if begun.strip() == "---" else ""
-    else:
-        front = text[:1_000] if suffix == ".rst" else ""
-    found = line.search(front)
+    begins = {".md": front_matter(text), ".rst": 1_000}.get(suffix, 0)
+    found = line.search(text[:begins])
     return found[1].strip() if found and (suffix == ".md" or found[0].startswith(":")) else ""
 
 

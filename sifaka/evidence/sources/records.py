@@ -19,6 +19,7 @@ from sifaka.evidence.documents import (
 )
 from sifaka.evidence.sources.http import HttpClient
 from sifaka.storage.protocol import Health
+from sifaka.text.prose import whole_words
 
 Record = Mapping[str, Any]
 """A JSON object as a server keeps it."""
@@ -275,10 +276,7 @@ def plain_query(query: str) -> str:
         Whole words only; empty when there is nothing to look for.
     """
     shown = "".join(c if _is_text(c) else " " for c in unicodedata.normalize("NFC", query))
-    line = " ".join(shown.split())
-    if len(line) > MOST_CHARS:
-        cut = line[: MOST_CHARS + 1].rsplit(" ", 1)
-        line = cut[0] if len(cut) > 1 else line[:MOST_CHARS]
+    line = whole_words(" ".join(shown.split()), MOST_CHARS)
     return line if any(c.isalnum() for c in line) else ""
 
 

@@ -38,7 +38,7 @@ class QueryDslAdapter(RecordAdapter):
             "_source": list(self.fields.names),
             "track_total_hits": False,
         }
-        answer = await self._http.post_json(f"{self.index}/_search", body)
+        answer = await self._http.post(f"{self.index}/_search", body)
         hits = self._listed(records_at(answer, "hits", "hits"), "hits")
         return [
             {
@@ -77,7 +77,7 @@ class MeilisearchAdapter(RecordAdapter):
             written.append(f"{self.dated_by} < {ceil(filters.until.timestamp())}")
         if self.dated_by and written:
             asked["filter"] = written
-        answer = await self._http.post_json(f"indexes/{self.index}/search", asked)
+        answer = await self._http.post(f"indexes/{self.index}/search", asked)
         return self._listed(records_at(answer, "hits"), "hits")
 
 
@@ -107,7 +107,7 @@ class SolrAdapter(RecordAdapter):
         if self.fields.date and filters.asks_for_dates:
             since, until = _moment(filters.since), _moment(filters.until)
             asked["fq"] = f"{self.fields.date}:[{since} TO {until}}}"
-        answer = await self._http.get_json(f"{self.index}/select", asked)
+        answer = await self._http.get(f"{self.index}/select", asked)
         return self._listed(records_at(answer, "response", "docs"), "response.docs")
 
 
@@ -151,7 +151,7 @@ class AtomWalkerAdapter(RecordAdapter):
 
     async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         asked = {"search": query, "search_strategy": self.strategy, "size": str(size)}
-        answer = await self._http.get_json(f"{_PATH}/{self.index}", asked)
+        answer = await self._http.get(f"{_PATH}/{self.index}", asked)
         papers = self._listed(records_at(answer, "papers"), "papers")
         return [_paper_of(paper) for paper in papers if _abstract(paper)]
 
