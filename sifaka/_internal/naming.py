@@ -6,17 +6,31 @@ from functools import partial
 from typing import Any, cast
 
 
-def unique(names: Iterable[str]) -> list[str]:
-    """The names, a repeated one with its count: `length`, `length#2`."""
+def unique(
+    names: Iterable[str],
+    numbered: str = "{}#{}",
+    *,
+    taken: Iterable[str] = (),
+    key: Callable[[str], str] = str,
+) -> list[str]:
+    """The names, so that they differ, a repeated one with its count: `length`, `length#2`.
+
+    Args:
+        names: In their order; the first of several keeps its name.
+        numbered: The form of a name with its count.
+        taken: Names that none may have.
+        key: What two names must not have in common, such as their form without case.
+    """
     given = list(names)
-    taken: set[str] = set()
+    different = set(map(key, given))
+    known = set(map(key, taken))
     found: list[str] = []
     for name in given:
         count, candidate = 1, name
-        while candidate in taken or (count > 1 and candidate in given):
+        while key(candidate) in known or (count > 1 and key(candidate) in different):
             count += 1
-            candidate = f"{name}#{count}"
-        taken.add(candidate)
+            candidate = numbered.format(name, count)
+        known.add(key(candidate))
         found.append(candidate)
     return found
 

@@ -6,47 +6,12 @@ computes, and then the loop sees to what has come.
 """
 
 import asyncio
-from collections import deque
 
 from anyio.lowlevel import RunVar
 
 _ROUNDS = 4
 """Rounds of the loop from one turn to the next. An answer takes as many from socket to store."""
-
-
-class _Turns:
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._rounds = 0
-        """That are left until the next turn."""
-
-    async def take(self) -> None:
-        if not self._rounds:
-            self._begin()
-            return
-        turn = self._loop.create_future()
-        self._waiting.append(turn)
-        await turn
-
-    def _begin(self) -> None:
-        self._rounds = _ROUNDS
-        self._loop.call_soon(self._pass)
-
-    def _pass(self) -> None:
-        self._rounds -= 1
-        if self._rounds:
-            self._loop.call_soon(self._pass)
-            return
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():  # its task was cancelled
-                turn.set_result(None)
-                self._begin()
-                return
-
-
-_turns: RunVar[_Turns] = RunVar("sifaka_turns")
+_taken: RunVar[asyncio.Lock] = RunVar("sifaka_turns")
 
 
 async def turn() -> None:
@@ -54,7 +19,15 @@ async def turn() -> None:
 
     Returns at once while no other task wants to.
     """
-    turns = _turns.get(None)
-    if turns is None:
-        _turns.set(turns := _Turns())
-    await turns.take()
+    taken = _taken.get(None)
+    if taken is None:
+        _taken.set(taken := asyncio.Lock())
+    await taken.acquire()
+    _release_after(_ROUNDS, taken)
+
+
+def _release_after(rounds: int, taken: asyncio.Lock) -> None:
+    if rounds:
+        asyncio.get_running_loop().call_soon(_release_after, rounds - 1, taken)
+    else:
+        taken.release()

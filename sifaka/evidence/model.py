@@ -1,10 +1,10 @@
 """The data of the evidence pipeline: criteria, plans, judgements, and events."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import permutations
-from math import fsum, isfinite
+from math import fsum
 from operator import add
 from typing import Literal
 
@@ -38,19 +38,17 @@ class Criterion(Frozen):
         return self.type.strip().casefold() == TIME
 
 
-def weighted(criteria: Sequence[Criterion], weights: Iterable[object]) -> tuple[Criterion, ...]:
+def weighted(criteria: Sequence[Criterion], weights: Sequence[float]) -> tuple[Criterion, ...]:
     """The criteria with weights that add up to exactly 1, in whatever order they are added.
 
     Args:
         criteria: Any number.
-        weights: The weight of each, in any unit: 60 and 40 are .6 and .4.
-            One that is missing, negative or no number counts as 0; if all do, they count the same.
+        weights: The weight of each, in any unit: 60 and 40 are .6 and .4. A negative one counts as
+            0; if all do, they count the same.
     """
-    given = [_number(weight) for weight in weights][: len(criteria)]
-    given += [Fraction(0)] * (len(criteria) - len(given))
+    given = [Fraction(max(0.0, weight)) for weight in weights]
     total = sum(given)
-    equal = Fraction(1, max(1, len(given)))
-    shares = [weight / total if total else equal for weight in given]
+    shares = [weight / total if total else Fraction(1, len(given)) for weight in given]
     return tuple(
         criterion.model_copy(update={"weight": share})
         for criterion, share in zip(criteria, _rounded(shares), strict=True)
@@ -74,13 +72,6 @@ def _rounded(shares: Sequence[Fraction]) -> list[float]:
 def _is_one(shares: Sequence[float]) -> bool:
     """True when they add up to exactly 1 in every order."""
     return fsum(shares) == 1.0 and all(reduce(add, each) == 1.0 for each in permutations(shares))
-
-
-def _number(weight: object) -> Fraction:
-    """A weight as an exact fraction, so that nothing overflows."""
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not weight > 0:
-        return Fraction(0)
-    return Fraction(weight) if isinstance(weight, int) or isfinite(weight) else Fraction(0)
 
 
 class SearchPlan(Frozen):
@@ -156,15 +147,16 @@ class Verification(Frozen):
     """The usage of verifying it."""
 
 
-class Evidence(Frozen):
-    """A document with the class and the score that its verification amounts to."""
+class Classified(Frozen):
+    """Something with a class and a score."""
 
-    document: SourceDocument
-    assessments: tuple[Assessment, ...] = ()
     classification: Classification
     score: float = 0.0
     """0 to 1; of an unverified document the share of the best match's rank, for order only."""
-    degraded: str | None = None
+
+
+class Evidence(Verification, Classified):
+    """A document with the class and the score that its verification amounts to."""
 
 
 class EvidenceResult(Frozen):
@@ -183,24 +175,9 @@ class EvidenceResult(Frozen):
     """The usage of the plan and the verification."""
 
 
-class Planned(Frozen):
-    """The plan is made."""
-
-    kind: Literal["planned"] = "planned"
-    plan: SearchPlan
-
-
-class SearchFinished(Frozen):
-    """The search is over."""
-
-    kind: Literal["searched"] = "searched"
-    searched: Searched
-
-
 class Verified(Frozen):
     """One document has been looked at; they come in any order."""
 
-    kind: Literal["verified"] = "verified"
     evidence: Evidence
     number: int
     """The document's place among those that were found, from 0."""
@@ -208,14 +185,8 @@ class Verified(Frozen):
     """The number of documents found."""
 
 
-class Finished(Frozen):
-    """Everything is done; the last value of every stream."""
-
-    kind: Literal["finished"] = "finished"
-    result: EvidenceResult
-
-
-EvidenceProgress = Planned | SearchFinished | Verified | Finished
+EvidenceProgress = SearchPlan | Searched | Verified | EvidenceResult
+"""A step that is done: the plan, what was found, each document as it is verified, the result."""
 
 
 class BatchEntry(Frozen):

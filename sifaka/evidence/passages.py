@@ -17,7 +17,14 @@ _EXCERPT = 700
 GAP = "\n[...]\n"
 """Stands between the passages of an excerpt where something was left out."""
 _HEADING = re.compile(r"\s*(?:#{1,6}[ \t][^\n]*(?:\n\s*|\Z)|[^\n]+\n(?:={3,}|-{3,})[ \t]*\n\s*)")
-_BREAK = re.compile(r"\n\s*\n|(?<=[.!?])\s+|\s+")
+_PROSE = (
+    ("\n\n", "\n\r\n"),
+    (". ", "! ", "? ", ".\n", "!\n", "?\n", ".\r", "!\r", "?\r"),
+    (" ", "\n", "\t"),
+)
+"""The ends of paragraphs, sentences and words."""
+LINES = (("\n\n", "\n# "), ("\n",), (". ",), (" ",))
+"""Of texts whose lines mean something, such as tables: the ends of paragraphs and lines first."""
 
 
 D = TypeVar("D", Document, SourceDocument)
@@ -39,7 +46,7 @@ def passages_of(documents: Iterable[D], *, longest: int = _LONGEST) -> tuple[Pas
     """The passages of all documents, each text once, of at most so many characters."""
     found: dict[str, Passage[D]] = {}
     for document in documents:
-        for text in _stretches(document.text, longest):
+        for text in stretches(_told(document.text), longest):
             found.setdefault(text, Passage(document, text))
     return tuple(found.values())
 
@@ -68,19 +75,19 @@ def excerpt(text: str, query: str | Sequence[str], most_chars: int) -> str:
     """
     if len(text) <= most_chars:
         return text
-    stretches = list(_stretches(text, max(1, min(_EXCERPT, most_chars))))
+    parts = list(stretches(_told(text), max(1, min(_EXCERPT, most_chars))))
     chosen: set[int] = set()
     room = most_chars
-    for at in _in_turn(stretches, [query] if isinstance(query, str) else query):
-        cost = len(stretches[at]) + (len(GAP) if chosen else 0)
+    for at in _in_turn(parts, [query] if isinstance(query, str) else query):
+        cost = len(parts[at]) + (len(GAP) if chosen else 0)
         if at not in chosen and cost <= room:
             chosen.add(at)
             room -= cost
-    parts: list[str] = []
+    shown: list[str] = []
     for at in sorted(chosen):
-        parts += [] if not parts else ["\n"] if at - 1 in chosen else [GAP]
-        parts.append(stretches[at])
-    return "".join(parts)
+        shown += [] if not shown else ["\n"] if at - 1 in chosen else [GAP]
+        shown.append(parts[at])
+    return "".join(shown)
 
 
 def without_heading(passage: str) -> str:
@@ -91,9 +98,9 @@ def without_heading(passage: str) -> str:
     return rest or passage
 
 
-def _in_turn(stretches: Sequence[str], queries: Sequence[str]) -> Iterator[int]:
+def _in_turn(parts: Sequence[str], queries: Sequence[str]) -> Iterator[int]:
     """The places of the stretches: the best one of each query, the second of each, and so on."""
-    fields = [[(stretch, 1.0)] for stretch in stretches]
+    fields = [[(part, 1.0)] for part in parts]
     orders = [_order(rank(query_words(query), fields)) for query in queries or [""]]
     for places in zip(*orders, strict=True):
         yield from places
@@ -103,31 +110,35 @@ def _order(scores: Sequence[float]) -> list[int]:
     return sorted(range(len(scores)), key=lambda at: -scores[at])
 
 
-def _stretches(text: str, longest: int) -> Iterator[str]:
-    """The text in parts that are short enough, cut where a paragraph, sentence or word ends."""
-    # The author and the date in front matter are told beside the text.
-    at, end = front_matter(text), len(text.rstrip())
+def stretches(text: str, longest: int, marks: Sequence[Sequence[str]] = _PROSE) -> Iterator[str]:
+    """The text in parts of at most `longest` characters, cut after the marks in their second half.
+
+    Of the kinds of marks those that come first are better.
+    """
+    at, end = 0, len(text.rstrip())
     while True:
         while at < end and text[at].isspace():
             at += 1
         if end - at <= longest:
             break
-        cut = at + _cut(text[at : at + longest])
+        cut = _cut(text, at + longest // 2, at + longest, marks)
         yield text[at:cut].strip()
         at = cut
     if at < end:
         yield text[at:end]
 
 
-def _cut(head: str) -> int:
-    """The best place to cut the beginning of a text that is too long, in its second half."""
-    breaks = [match for match in _BREAK.finditer(head) if match.start() > len(head) // 2]
-    kinds = (
-        [match for match in breaks if match.group().count("\n") > 1],
-        [match for match in breaks if head[match.start() - 1] in ".!?"],
-        breaks,
-    )
-    return next((kind[-1].start() for kind in kinds if kind), len(head))
+def _cut(text: str, start: int, end: int, marks: Sequence[Sequence[str]]) -> int:
+    for kind in marks:
+        cut = max(text.rfind(mark, start, end) for mark in kind)
+        if cut >= 0:
+            return cut + 1  # after a full stop, before a heading
+    return end
+
+
+def _told(text: str) -> str:
+    """The text without front matter: the author and the date in it are told beside it."""
+    return text[front_matter(text) :]
 
 
 _LETTERS = re.compile(r"[^\W_]+")

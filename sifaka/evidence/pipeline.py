@@ -2,8 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,24 +18,26 @@ from sifaka.evidence.model import (
     Evidence,
     EvidenceProgress,
     EvidenceResult,
-    Finished,
-    Planned,
     Searched,
-    SearchFinished,
     SearchPlan,
     Verification,
     Verified,
 )
-from sifaka.evidence.plan import checked_question, plan, whole_plan
+from sifaka.evidence.plan import checked_question, plain_plan, plan
 from sifaka.evidence.ranking import scores_of
 from sifaka.evidence.search import check_limit, search
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, as_completed, verifications
+from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, verifications
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 logger = logging.getLogger(__name__)
+Hear = Callable[[EvidenceProgress], Awaitable[None]]
+
+
+async def unheard(_: EvidenceProgress) -> None:
+    """Let a step go by."""
 
 
 class EvidencePipeline:
@@ -82,38 +83,12 @@ class EvidencePipeline:
         filters: SearchFilters = ANYTHING,
         decompose: bool = True,
         verify: bool = True,
+        hear: Hear = unheard,
     ) -> EvidenceResult:
-        """The evidence for a question; see `stream`."""
-        coming = self.stream(
-            question,
-            names=names,
-            max_results=max_results,
-            filters=filters,
-            decompose=decompose,
-            verify=verify,
-        )
-        result: EvidenceResult | None = None
-        async with aclosing(coming):
-            async for each in coming:
-                if isinstance(each, Finished):
-                    result = each.result
-        assert result is not None, "a stream that raises nothing ends with its result"
-        return result
+        """The evidence for a question.
 
-    async def stream(
-        self,
-        question: str,
-        *,
-        names: Sequence[str] = (),
-        max_results: int = 10,
-        filters: SearchFilters = ANYTHING,
-        decompose: bool = True,
-        verify: bool = True,
-    ) -> AsyncGenerator[EvidenceProgress, None]:
-        """Yield the plan, what was found, each document when it is verified, and the result.
-
-        Whatever still runs when it is closed early is cancelled: use `contextlib.aclosing`. Within
-        a run its calls belong to the current place of the journal; two questions need a scope each.
+        Within a run its calls belong to the current place of the journal; two questions need a
+        scope each.
 
         Args:
             question: What to find evidence for.
@@ -122,6 +97,8 @@ class EvidencePipeline:
             filters: Which documents are wanted.
             decompose: False searches for the question as it is, with one criterion.
             verify: False asks no model about the documents: they are ranked.
+            hear: Is given the plan, what was found, each document when it is verified, in any
+                order, and the result. What it raises ends the work.
 
         Raises:
             ConfigurationError: The question is empty or too long, there is no adapter at all or
@@ -132,8 +109,8 @@ class EvidencePipeline:
         adapters = self._adapters.chosen(names)
         question = checked_question(question)
         check_limit(max_results)
-        made = await plan(question, self._model) if decompose else whole_plan(question)
-        yield Planned(plan=made)
+        made = await plan(question, self._model) if decompose else plain_plan(question)
+        await hear(made)
         searched = await search(
             adapters,
             made.queries,
@@ -141,21 +118,30 @@ class EvidencePipeline:
             filters=filters,
             seconds=self._seconds,
         )
-        yield SearchFinished(searched=searched)
-        verified: dict[int, Verification] = {}
+        await hear(searched)
         branches = verifications(
             [[Sheet(document, made.criteria)] for document in searched.documents],
             question=question,
             model=self._model if verify else None,
             without="that was not asked for" if not verify else NO_MODEL,
         )
-        async with aclosing(as_completed(branches, parallel=self._parallel)) as coming:
-            async for number, (verification,) in coming:
-                verified[number] = verification
-                evidence = classify(verification, made.criteria)
-                yield Verified(evidence=evidence, number=number, of=len(searched.documents))
-        in_order = [verified[number] for number in sorted(verified)]
-        yield Finished(result=await concluded(made, searched, in_order))
+
+        async def judged(
+            number: int, verified: Callable[[], Awaitable[list[Verification]]]
+        ) -> Evidence:
+            (verification,) = await verified()
+            evidence = classify(verification, made.criteria)
+            await hear(Verified(evidence=evidence, number=number, of=len(branches)))
+            return evidence
+
+        judging = {
+            name: partial(judged, number, branch)
+            for number, (name, branch) in enumerate(branches.items())
+        }
+        evidence = await fan_out(judging, calls_each=0, parallel=self._parallel)
+        result = await concluded(made, searched, evidence)
+        await hear(result)
+        return result
 
     async def batch(
         self,
@@ -185,11 +171,21 @@ class EvidencePipeline:
         if at_once < 1:
             raise ConfigurationError(f"at_once is {at_once}", "it should be above zero")
         answer = partial(self.run, names=names, max_results=max_results, filters=filters)
-        branches = {
-            f"question {number}": partial(_entry, question, answer)
-            for number, question in enumerate(questions)
-        }
-        return await fan_out(branches, calls_each=0, parallel=at_once)
+        return await answer_each(questions, answer, at_once=at_once)
+
+
+async def answer_each(
+    questions: Iterable[str],
+    answer: Callable[[str], Awaitable[EvidenceResult]],
+    *,
+    at_once: int = 4,
+) -> tuple[BatchEntry, ...]:
+    """An entry for each question, in their order; see `EvidencePipeline.batch`."""
+    branches = {
+        f"question {number}": partial(_entry, question, answer)
+        for number, question in enumerate(questions)
+    }
+    return await fan_out(branches, calls_each=0, parallel=at_once)
 
 
 async def _entry(question: str, answer: Callable[[str], Awaitable[EvidenceResult]]) -> BatchEntry:
@@ -206,10 +202,10 @@ async def _entry(question: str, answer: Callable[[str], Awaitable[EvidenceResult
 
 
 async def concluded(
-    made: SearchPlan, searched: Searched, verifications: Sequence[Verification]
+    made: SearchPlan, searched: Searched, judged: Sequence[Evidence]
 ) -> EvidenceResult:
     """The evidence in its order, and what did not work as it should have."""
-    evidence = [classify(each, made.criteria) for each in verifications]
+    evidence = [*judged]
     if any(each.classification == "unverified" for each in evidence):
         evidence = await _with_shares(made.question, evidence)
     evidence = [*ranked(evidence)]
@@ -224,10 +220,10 @@ async def concluded(
         degraded=(
             *((made.degraded,) if made.degraded is not None else ()),
             *searched.degraded,
-            *_unverified(verifications),
+            *_unverified(judged),
         ),
         notes=(*made.notes, *searched.notes),
-        usage=sum((each.usage for each in verifications), made.usage),
+        usage=sum((each.usage for each in judged), made.usage),
     )
 
 
@@ -244,10 +240,10 @@ async def _with_shares(question: str, evidence: Sequence[Evidence]) -> list[Evid
     ]
 
 
-def _unverified(verifications: Sequence[Verification]) -> tuple[str, ...]:
+def _unverified(evidence: Sequence[Evidence]) -> tuple[str, ...]:
     """A line for each reason for which documents were not verified."""
-    reasons = Counter(each.degraded for each in verifications if each.degraded is not None)
+    reasons = Counter(each.degraded for each in evidence if each.degraded is not None)
     return tuple(
-        f"{number} of {len(verifications)} documents were not verified: {reason}"
+        f"{number} of {len(evidence)} documents were not verified: {reason}"
         for reason, number in reasons.items()
     )

@@ -2,11 +2,12 @@
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from sifaka._internal.naming import unique
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
@@ -14,6 +15,7 @@ from sifaka.evidence.model import Criterion, SearchPlan, weighted
 from sifaka.models.coercion import Form, Number
 from sifaka.models.prompt import Prompt, frame
 from sifaka.text.input import check_text
+from sifaka.text.prose import whole_words
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -34,23 +36,15 @@ _EMPTY = frozenset(
 """Words of English questions that no document is found by."""
 
 
-def keyword_plan(question: str, degraded: str) -> SearchPlan:
-    """The question as a query, its halves as two more, and being about it as the criterion.
-
-    The halves are those of its telling words; a question of one word has none.
-    """
+def plain_plan(
+    question: str, queries: Sequence[str] = (), degraded: str | None = None
+) -> SearchPlan:
+    """The question as the only query where no others are given, and being about it as criterion."""
     return SearchPlan(
         question=question,
-        queries=keyword_queries(question),
+        queries=tuple(queries) or (shortened(question),),
         criteria=(topic(question),),
         degraded=degraded,
-    )
-
-
-def whole_plan(question: str) -> SearchPlan:
-    """The question as the only query, and being about it as the only criterion."""
-    return SearchPlan(
-        question=question, queries=(shortened(question),), criteria=(topic(question),)
     )
 
 
@@ -79,11 +73,7 @@ def topic(question: str) -> Criterion:
 
 def shortened(query: str) -> str:
     """A query in one line and of a length that search engines take, cut at the end of a word."""
-    line = " ".join(query.split())
-    if len(line) <= LONGEST_QUERY:
-        return line
-    cut = line[: LONGEST_QUERY + 1].rpartition(" ")[0] or line[:LONGEST_QUERY]
-    return cut.rstrip()
+    return whole_words(" ".join(query.split()), LONGEST_QUERY)
 
 
 logger = logging.getLogger(__name__)
@@ -143,7 +133,7 @@ async def plan(question: str, model: "Model | None") -> SearchPlan:
     """
     question = checked_question(question)
     if model is None:
-        return keyword_plan(question, f"{_DEGRADED}: there is no model")
+        return plain_plan(question, keyword_queries(question), f"{_DEGRADED}: there is no model")
     try:
         with scope("plan"):
             return await _planned(question, model)
@@ -153,7 +143,7 @@ async def plan(question: str, model: "Model | None") -> SearchPlan:
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, "evidence:planner", error)
         reason = error.message if isinstance(error, SifakaError) else type(error).__name__
-        return keyword_plan(question, f"{_DEGRADED}: {reason}")
+        return plain_plan(question, keyword_queries(question), f"{_DEGRADED}: {reason}")
 
 
 def checked_question(question: str) -> str:
@@ -235,7 +225,7 @@ def _named(given: _Criterion, number: int) -> Criterion:
 
 def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:
     """The criteria with ids that differ in more than capitals."""
-    names = distinct([criterion.id for criterion in criteria], "{}-{}")
+    names = unique([each.id for each in criteria], "{}-{}", key=str.casefold)
     for criterion, name in zip(criteria, names, strict=True):
         if name != criterion.id:
             notes.append(f"two criteria had the id {criterion.id!r}")
@@ -243,23 +233,3 @@ def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criteri
         criterion.model_copy(update={"id": name})
         for criterion, name in zip(criteria, names, strict=True)
     ]
-
-
-def distinct(names: Iterable[str], numbered: str, taken: Iterable[str] = ()) -> list[str]:
-    """The names, so that they differ in more than capitals from each other and those taken.
-
-    Args:
-        names: In their order; the first of several keeps its name.
-        numbered: The form of a name with a number, such as `{} ({})`.
-        taken: Names that none may have.
-    """
-    known = {name.casefold() for name in taken}
-    found: list[str] = []
-    for name in names:
-        new, number = name, 1
-        while new.casefold() in known:
-            number += 1
-            new = numbered.format(name, number)
-        known.add(new.casefold())
-        found.append(new)
-    return found

@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from sifaka.text.prose import Span
-from sifaka.text.statements import folding, normalised
+from sifaka.text.prose import Span, trimmed
+from sifaka.text.statements import Fold, folding, normalised
 
 _SHORTEST_WORDS = 2
 _SHORTEST = 8
@@ -34,10 +34,19 @@ _SAME = str.maketrans(
 _MARKS = "\u0300-\u036f\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a"
 # Whole runs each: of neighbours that match the same, a pattern would try every division. A run of
 # marks over a letter is cut, as to order them takes quadratic time.
-_CHANGING = re.compile(
-    rf"(?P<run>[\s{re.escape(_DASHES)}]{{2,}})|(?P<marks>[{re.escape(_QUOTES)}]{{2,}})"
-    rf"|(?P<dots>\.\.\.)|(?P<letter>[^\s{_MARKS}][{_MARKS}]{{1,30}}|[\u1100-\u11ff]{{2,3}})"
+_TYPOGRAPHY: Sequence[Fold] = (
+    (r"[\s-]{2,}", lambda run: "-" if run.group().strip() else " "),
+    ("'{2,}", "'"),
+    (r"\.\.\.", "…"),
+    (
+        rf"[^\s{_MARKS}][{_MARKS}]{{1,30}}|[\u1100-\u11ff]{{2,3}}",
+        lambda letter: unicodedata.normalize("NFC", letter.group()),
+    ),
 )
+"""Of a text in lower case."""
+_Form = tuple[str, Sequence[int], Sequence[int]]
+"""A text as it is compared, with the places in the original where each of its characters begins,
+and where what ends before it ends."""
 _EDGE = f"{_QUOTES}\u2026 \t\r\n"
 _STOPS = ".,;:!?"
 _PAGE = re.compile(
@@ -49,12 +58,6 @@ _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-
-
-def find_quote(quote: str, text: str) -> str | None:
-    """The quoted words exactly as they stand in a text; see `QuotableText.find`."""
-    span = QuotableText(text).find(quote)
-    return None if span is None else text[slice(*span)]
 
 
 class QuotableText:
@@ -81,94 +84,47 @@ class QuotableText:
         if len(quote) > _LONGEST:
             return None
         wanted = unicodedata.normalize("NFC", quote).strip(_EDGE)
-        if not _is_telling(wanted):
-            return None
-        return self.find_as_written(wanted) or self._as_read(normalised(wanted).strip(_EDGE))
-
-    def find_as_written(self, quote: str) -> Span | None:
-        """The place of words as they stand, or apart from typography."""
-        for each in dict.fromkeys((quote, quote.strip(_EDGE + _STOPS))):
-            span = _place(each, self.text) or self._apart_from_typography(each)
-            if span is not None:
-                return span
+        for form, (words, starts, ends) in self._forms(wanted):
+            if not _is_telling(form):
+                return None
+            for each in dict.fromkeys((form, form.strip(_EDGE + _STOPS))):
+                span = _place(each, words)
+                if span is not None:
+                    # A dash at its edge stands for the spaces around it too.
+                    return trimmed(self.text, starts[span[0]], ends[span[1]])
         return None
 
-    def _as_read(self, quote: str) -> Span | None:
-        """The place of words as a reader hears them: apart from what a page or its marks put in."""
-        words, places = self._read
-        if words == self.text or not _is_telling(quote):
-            return None
-        span = QuotableText(words).find_as_written(quote)
-        return None if span is None else (places[span[0]], places[span[1] - 1] + 1)
+    def _forms(self, quote: str) -> Iterator[tuple[str, _Form]]:
+        """The quote and the text: as written, apart from typography, and as a reader hears them."""
+        places = range(len(self.text) + 1)
+        yield quote, (self.text, places, places)
+        yield _plain(quote)[0], self._plain
+        yield _plain(normalised(quote))[0].strip(_EDGE), self._read
 
     @cached_property
-    def _read(self) -> tuple[str, list[int]]:
-        return folding(_PAGE.sub(lambda match: " " * len(match.group()), self.text))
-
-    def _apart_from_typography(self, quote: str) -> Span | None:
-        span = _place(_Plain(quote).text, self._plain.text)
-        if span is None:
-            return None
-        start, end = self._plain.original(*span)
-        # A dash at its edge stands for the spaces around it too.
-        words = self.text[start:end]
-        return start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
+    def _plain(self) -> _Form:
+        return _plain(self.text)
 
     @cached_property
-    def _plain(self) -> "_Plain":
-        return _Plain(self.text)
+    def _read(self) -> _Form:
+        words, at = folding(_PAGE.sub(lambda match: " " * len(match.group()), self.text))
+        plain, starts, ends = _plain(words)
+        # Marks that are gone after the last character are not among the words.
+        return plain, [at[each] for each in starts], [at[each - 1] + 1 for each in ends]
 
 
-class _Plain:
-    """A text without differences of typography, and the way back to its offsets."""
-
-    def __init__(self, text: str) -> None:
-        parts: list[str] = []
-        # Of each stretch: where it begins in the plain text and in the original.
-        self._plain_at, self._original_at = [0], [0]
-        at = length = 0
-        for match in _CHANGING.finditer(text):
-            changed = _changed(match)
-            parts += [_lower(text[at : match.start()]), changed]
-            begins = length + match.start() - at
-            length, at = begins + len(changed), match.end()
-            self._plain_at += [begins, length]
-            self._original_at += [match.start(), at]
-        parts.append(_lower(text[at:]))
-        self.text = "".join(parts)
-
-    def original(self, start: int, end: int) -> Span:
-        """The offsets in the original; a changed character is in it whole."""
-        return self._back(start, up=False), self._back(end, up=True)
-
-    def _back(self, offset: int, *, up: bool) -> int:
-        stretch = bisect_right(self._plain_at, offset) - 1
-        past = offset - self._plain_at[stretch]
-        if stretch % 2 and past:  # inside a changed character
-            return self._original_at[stretch + 1 if up else stretch]
-        return self._original_at[stretch] + past
+def _plain(text: str) -> _Form:
+    """A text without differences of typography; what has changed is in its place whole."""
+    plain, places = folding(_lower(text), _TYPOGRAPHY)
+    return plain, places, places
 
 
-def _changed(match: re.Match[str]) -> str:
-    match match.lastgroup:
-        case "run":
-            return "-" if match.group().strip() else " "
-        case "marks":
-            return "'"
-        case "dots":
-            return "…"
-        case _:
-            return _lower(unicodedata.normalize("NFC", match.group()))
-
-
-def _lower(part: str) -> str:
-    """The part in lower case, each character as one."""
-    part = part.translate(_SAME)
-    lower = part.lower()
-    if len(lower) == len(part) and "σ" not in lower and "ς" not in lower:
-        return lower
-    # The last sigma of a word has a form of its own, and some capitals become two characters.
-    return "".join(low if len(low := c.lower()) == 1 else c for c in part)
+def _lower(text: str) -> str:
+    """The text in lower case, each character as one."""
+    lower = text.lower()
+    if len(lower) != len(text):  # some capitals become two characters
+        lower = "".join(low if len(low := c.lower()) == 1 else c for c in text)
+    return lower.translate(_SAME)
 
 
 def _is_telling(quote: str) -> bool:

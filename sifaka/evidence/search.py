@@ -5,11 +5,12 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import NamedTuple
 
 import anyio
 import anyio.to_thread
+from pydantic import ValidationError
 
+from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import current_calls, fan_out, recorded
 from sifaka.calls.failure_log import report_failure
@@ -19,6 +20,7 @@ from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, c
 from sifaka.evidence.model import Searched
 from sifaka.evidence.ranking import merged
 from sifaka.evidence.sources.collection import Adapter, Adapters, LeavesOut
+from sifaka.record.claims import CheckOptions
 from sifaka.record.thought import Document
 
 logger = logging.getLogger(__name__)
@@ -37,14 +39,6 @@ class _Answer(Frozen):
     documents: tuple[SourceDocument, ...] = ()
     failure: str | None = None
     notes: tuple[str, ...] = ()
-
-
-class _Task(NamedTuple):
-    adapter: Adapter
-    query: str
-    limit: int
-    filters: SearchFilters
-    seconds: float
 
 
 async def search(
@@ -81,15 +75,15 @@ async def search(
     if not wanted or not adapters:
         problem = "there is nothing to search for" if adapters else "there is nowhere to search"
         return Searched(status="no_results" if adapters else "search_failed", notes=(problem,))
-    tasks = {
-        f"search {a} {q}": _Task(adapter, query, max_results, filters, seconds)
-        for a, adapter in enumerate(adapters)
-        for q, query in enumerate(wanted)
+    asked = [(adapter, query) for adapter in adapters for query in wanted]
+    branches = {
+        f"search {at // len(wanted)} {at % len(wanted)}": partial(
+            _answer, adapter, query, max_results, filters, seconds
+        )
+        for at, (adapter, query) in enumerate(asked)
     }
     # No calls of a model: nothing to set aside.
-    answers = await fan_out(
-        {place: partial(_answer, task) for place, task in tasks.items()}, calls_each=0
-    )
+    answers = await fan_out(branches, calls_each=0)
     lists = [[d for d in answer.documents if filters.admits(d)] for answer in answers]
     size = sum(len(document.text) for found in lists for document in found)
     documents = (
@@ -97,7 +91,7 @@ async def search(
         if size <= _AT_ONCE
         else await anyio.to_thread.run_sync(merged, lists, max_results)
     )
-    failures = _failures([task.adapter.name for task in tasks.values()], answers)
+    failures = _failures([adapter.name for adapter, _ in asked], answers)
     all_failed = all(answer.failure is not None for answer in answers)
     return Searched(
         status="found" if documents else "search_failed" if all_failed else "no_results",
@@ -105,6 +99,18 @@ async def search(
         failures=failures,
         notes=_notes(answers, filters),
     )
+
+
+def filters_of(options: CheckOptions) -> SearchFilters:
+    """The filters of a check.
+
+    Raises:
+        ConfigurationError: They let nothing through.
+    """
+    try:
+        return SearchFilters(since=options.since, until=options.until, sites=options.sites)
+    except ValidationError as error:
+        raise ConfigurationError(explain(error)) from error
 
 
 def check_limit(max_results: int) -> None:
@@ -119,16 +125,29 @@ def check_limit(max_results: int) -> None:
         )
 
 
-async def _answer(task: _Task) -> _Answer:
+async def _answer(
+    adapter: Adapter, query: str, limit: int, filters: SearchFilters, seconds: float
+) -> _Answer:
     """The adapter's answer, on record, or the reason there is none."""
     request = {
-        "place": task.adapter.place,
-        "query": task.query,
-        "limit": task.limit,
-        "filters": task.filters.model_dump(mode="json"),
+        "place": adapter.place,
+        "query": query,
+        "limit": limit,
+        "filters": filters.model_dump(mode="json"),
     }
+
+    async def in_time() -> str:
+        left = current_calls().ledger.seconds_left
+        allowed = seconds if left is None else min(seconds, left)
+        answer = _Answer(failure=f"no answer within {seconds:g} s")
+        with anyio.move_on_after(allowed) as deadline:
+            answer = await _answer_of_adapter(adapter, query, limit, filters)
+        if deadline.cancelled_caught and allowed < seconds:
+            raise BudgetExceeded("seconds")
+        return answer.model_dump_json()
+
     try:
-        told = await recorded(task.adapter.name, request, partial(_answer_in_time, task))
+        told = await recorded(adapter.name, request, in_time)
     except StorageError:
         raise
     except SifakaError as error:  # not the adapter's fault, so it is not on record
@@ -136,24 +155,14 @@ async def _answer(task: _Task) -> _Answer:
     return _Answer.model_validate_json(told)
 
 
-async def _answer_in_time(task: _Task) -> str:
-    """The adapter's answer, as JSON."""
-    left = current_calls().ledger.seconds_left
-    allowed = task.seconds if left is None else min(task.seconds, left)
-    answer = _Answer(failure=f"no answer within {task.seconds:g} s")
-    with anyio.move_on_after(allowed) as deadline:
-        answer = await _answer_of_adapter(task)
-    if deadline.cancelled_caught and allowed < task.seconds:
-        raise BudgetExceeded("seconds")
-    return answer.model_dump_json()
-
-
-async def _answer_of_adapter(task: _Task) -> _Answer:
-    name = task.adapter.name
+async def _answer_of_adapter(
+    adapter: Adapter, query: str, limit: int, filters: SearchFilters
+) -> _Answer:
+    name = adapter.name
     try:
         with current_calls().monitor.measure("retriever", name):
-            found = await task.adapter.search(task.query, limit=task.limit, filters=task.filters)
-        cleaned = [clean(document, name) for document in found[: task.limit]]
+            found = await adapter.search(query, limit=limit, filters=filters)
+        cleaned = [clean(document, name) for document in found[:limit]]
     except StorageError:
         raise
     # An adapter may be foreign code, and its failure must not be the end of the search.
@@ -163,7 +172,7 @@ async def _answer_of_adapter(task: _Task) -> _Answer:
         return _Answer(failure=reason)
     return _Answer(
         documents=tuple(each for each in cleaned if each.text or each.title),
-        notes=tuple(_left_out(name, task.adapter)) if isinstance(task.adapter, LeavesOut) else (),
+        notes=tuple(_left_out(name, adapter)) if isinstance(adapter, LeavesOut) else (),
     )
 
 

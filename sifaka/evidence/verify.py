@@ -1,23 +1,27 @@
 """Documents held against criteria by a model, whose quotes are looked up."""
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, TypeVarTuple
 
-import anyio
 from anyio import to_thread
 from pydantic import Field
 
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.host import Suspended
-from sifaka.calls.journal import scope
 from sifaka.errors import SifakaError, StorageError
-from sifaka.evidence.classify import Answered, assess
 from sifaka.evidence.documents import SourceDocument, plain, plain_line
-from sifaka.evidence.model import Criterion, Judgement, Verification
+from sifaka.evidence.model import (
+    WORST_FIRST,
+    Assessment,
+    Criterion,
+    Flag,
+    Judgement,
+    Verification,
+)
 from sifaka.evidence.passages import GAP, excerpt
+from sifaka.evidence.quotes import QuotableText
 from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
 
@@ -39,6 +43,10 @@ JUDGEMENTS = 30
 _TITLE = 300
 _AT_ONCE = 100_000
 """Characters that may be read without a thread, about a millisecond."""
+_MOST_QUOTES = 5
+"""Looked up for one criterion."""
+_SECONDS = 2.0
+"""Seconds for the quotes of one document. It takes a hostile answer to need as many."""
 PROMPT = Prompt(
     purpose="Judges documents against criteria, with quotes that are looked up afterwards.",
     task="You judge each document against its criteria. Give one judgement for each of them, under "
@@ -112,7 +120,7 @@ def verifications(
     model: "Model | None",
     without: str = NO_MODEL,
 ) -> Mapping[str, Callable[[], Awaitable[list[Verification]]]]:
-    """The judging of each pack of documents, for `fan_out` or `as_completed`.
+    """The judging of each pack of documents, for `fan_out`.
 
     One model call a pack, at the place `documents N` of the journal, with a verification for each
     document; a second round in one run needs a scope of its own. Documents for which the model
@@ -154,21 +162,107 @@ async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[V
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
-        shown = await _shown(text, sheet.criteria)
+        queries = [f"{each.name} {each.description}" for each in sheet.criteria]
+        # To rank its passages takes longer than to read it.
+        shown = await _aside(12 * len(text), excerpt, text, queries, SHOWN)
         parts.append(frame("document", f"{_head(sheet.document)}\n\n{shown}"))
     answer, usage = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Judgements)
     verified: list[Verification] = []
     for number, ((document, own), text) in enumerate(zip(pack, texts, strict=True), 1):
-        said = [
-            Answered(each.criterion, each.judgement, tuple(each.quotes), each.contradicts)
-            for each in answer.judgements
-            if each.document == number or len(pack) == 1
-        ]
+        said = [e for e in answer.judgements if e.document == number or len(pack) == 1]
         places = (text, document.title, _published(document))
-        assessments = await _aside(len(text) * len(said), assess, said, own, places)
+        assessments = await _aside(len(text) * len(said), _assessed, said, own, places)
         verified.append(Verification(document=document, assessments=assessments))
     # What the question has cost is told once.
     return [verified[0].model_copy(update={"usage": usage}), *verified[1:]]
+
+
+def _assessed(
+    judged: Sequence[_Judged], criteria: Sequence[Criterion], texts: Sequence[str]
+) -> tuple[Assessment, ...]:
+    """One assessment for each criterion, in their order.
+
+    Support, and a contradiction, stand on their quotes: where none of them is found the judgement
+    is `insufficient_information`. A quote that is not found is left out and flagged in any case. A
+    criterion that was judged twice has the worst of its judgements, one that was skipped is
+    `insufficient_information`; both are flagged. What was said about others is ignored.
+
+    It reads the texts once for each quote: run it in a thread. Quotes that are left when its time
+    is over count as not found.
+
+    Args:
+        judged: The verifier's answers.
+        criteria: What it was asked about.
+        texts: Where quotes may stand: the document's text, and what else was shown of it.
+    """
+    by_id: dict[str, list[_Judged]] = {}
+    for each in judged:
+        by_id.setdefault(_known(each.criterion, criteria), []).append(each)
+    look_up = _search_of(texts)
+    return tuple(_together(each.id, by_id.get(each.id, []), look_up) for each in criteria)
+
+
+_LookUp = Callable[[str], str | None]
+"""The words of a quote as they stand in the document; None when they do not."""
+
+
+def _search_of(texts: Sequence[str]) -> _LookUp:
+    """The search for quotes in the texts, each looked up once."""
+    quotable = [QuotableText(text) for text in texts]
+    end = monotonic() + _SECONDS
+
+    @cache
+    def look_up(quote: str) -> str | None:
+        for text in quotable:
+            span = text.find(quote) if monotonic() < end else None
+            if span is not None:
+                return text.text[slice(*span)]
+        return None
+
+    return look_up
+
+
+def _known(given: str, criteria: Sequence[Criterion]) -> str:
+    """The id that is meant: as given, or else apart from capitals and spaces around it."""
+    ids = [each.id for each in criteria]
+    if given in ids:
+        return given
+    return next((each for each in ids if _plain(each) == _plain(given)), given)
+
+
+def _plain(identifier: str) -> str:
+    return identifier.strip().casefold()
+
+
+def _together(criterion: str, said: Sequence[_Judged], look_up: _LookUp) -> Assessment:
+    if not said:
+        return Assessment(
+            criterion=criterion, judgement="insufficient_information", flags=("missing",)
+        )
+    checked = [_checked(criterion, each, look_up) for each in said]
+    worst = min(checked, key=lambda each: (WORST_FIRST.index(each.judgement), not each.contradicts))
+    if len(checked) == 1:
+        return worst
+    return worst.model_copy(update={"flags": (*worst.flags, "duplicate")})
+
+
+def _checked(criterion: str, said: _Judged, look_up: _LookUp) -> Assessment:
+    quotes = [quote for quote in said.quotes if quote.strip()][:_MOST_QUOTES]
+    found = [words for quote in quotes if (words := look_up(quote)) is not None]
+    contradicts = said.contradicts and said.judgement == "reject"
+    needs_quote = contradicts or said.judgement in {"support", "somewhat_support"}
+    flags: tuple[Flag, ...] = ()
+    if len(found) < len(quotes) or (needs_quote and not found):
+        flags = ("quote_not_found",)
+    if needs_quote and not found:
+        return Assessment(criterion=criterion, judgement="insufficient_information", flags=flags)
+    return Assessment(
+        criterion=criterion,
+        judgement=said.judgement,
+        quotes=tuple(dict.fromkeys(found)),
+        contradicts=contradicts,
+        flags=flags,
+    )
 
 
 async def _aside(size: int, read: Callable[[*Ts], Result], *given: *Ts) -> Result:
@@ -197,67 +291,3 @@ def _head(document: SourceDocument) -> str:
 
 def _published(document: SourceDocument) -> str:
     return f"Published: {document.published.date().isoformat()}" if document.published else ""
-
-
-async def _shown(text: str, criteria: Sequence[Criterion]) -> str:
-    if len(text) <= SHOWN:
-        return text
-    queries = [f"{each.name} {each.description}" for each in criteria]
-    return await to_thread.run_sync(excerpt, text, queries, SHOWN)
-
-
-T = TypeVar("T")
-
-
-async def as_completed(
-    branches: Mapping[str, Callable[[], Awaitable[T]]], *, parallel: int
-) -> AsyncGenerator[tuple[int, T], None]:
-    """Yield the number and the result of each branch when it is done.
-
-    Unlike `fan_out` it sets no calls aside: each branch takes what is left when its turn comes.
-    Tasks of its own and no task group: a generator may be closed by another task than the one that
-    has used it. Whatever still runs then is cancelled and waited for.
-
-    Raises:
-        Suspended: Some wait for answers of the host; the others have come to their end.
-        Exception: What the first branch that failed raised; the others were cancelled.
-    """
-    limiter = asyncio.Semaphore(parallel)
-
-    async def run(name: str, branch: Callable[[], Awaitable[T]]) -> T:
-        async with limiter:
-            with scope(name):
-                return await branch()
-
-    done: asyncio.Queue[asyncio.Task[T]] = asyncio.Queue()
-    numbers = {
-        asyncio.create_task(run(name, branch)): number
-        for number, (name, branch) in enumerate(branches.items())
-    }
-    for task in numbers:
-        task.add_done_callback(done.put_nowait)
-    waiting: list[Suspended] = []
-    try:
-        for _ in numbers:
-            task = await done.get()
-            try:
-                result = task.result()
-            except Suspended as suspended:
-                waiting.append(suspended)
-            else:
-                yield numbers[task], result
-    finally:
-        await _ended(numbers)
-    if waiting:
-        raise Suspended.together(waiting)
-
-
-async def _ended(tasks: Mapping[asyncio.Task[T], int]) -> None:
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        with anyio.CancelScope(shield=True):
-            await asyncio.wait(tasks)
-    for task in tasks:
-        if not task.cancelled():
-            task.exception()  # raised to the reader, or the reader is gone

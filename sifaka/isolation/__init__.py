@@ -1,7 +1,14 @@
 """Work on foreign text, patterns and schemas, in processes that can be given up."""
 
-from sifaka.isolation.door import GIVEN_UP, SHORT, run_limited, run_limited_in_thread
-from sifaka.isolation.pool import SPREAD, sharing, spread
+from sifaka.isolation.pool import (
+    GIVEN_UP,
+    SHORT,
+    SPREAD,
+    run_limited,
+    run_limited_in_thread,
+    sharing,
+    spread,
+)
 
 __all__ = [
     "GIVEN_UP",

@@ -1,4 +1,8 @@
-"""The worker processes of this process, and whose work is done next."""
+"""The one door of work on foreign text: here while the text is short, in a worker process beyond.
+
+What takes quadratic time takes next to none on a short text; on a long one it would hold up all
+that this process serves, and go on after its client has left.
+"""
 
 import asyncio
 import atexit
@@ -15,6 +19,8 @@ from importlib import import_module
 from threading import Condition, Event, Lock, Thread
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
+from anyio import to_thread
+
 from sifaka.isolation.worker import Worker
 
 T = TypeVar("T")
@@ -27,6 +33,12 @@ MEMORY = 1 << 30
 _IDLE_SECONDS = 60.0
 """Seconds after which a worker without work ends."""
 _IMPORT_SECONDS = 30.0
+GIVEN_UP = (TimeoutError, MemoryError, ChildProcessError)
+"""What is raised of work that takes too much, or ends its process."""
+SHORT = 5_000
+"""The most characters that are worked on in a thread of this process."""
+SECONDS = 20.0
+"""Seconds of processor time that a longer text may take, unless a caller allows less."""
 _owner: ContextVar[str] = ContextVar("sifaka_owner", default="")
 
 
@@ -40,13 +52,22 @@ def sharing(owner: str) -> Generator[None]:
         _owner.reset(token)
 
 
-async def isolated(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds: float) -> T:
-    """Call a function in a worker process, which is killed when the task is cancelled.
+async def run_limited(
+    function: Callable[[Unpack[Ts]], T],
+    *arguments: *Ts,
+    size: float,
+    seconds: float = SECONDS,
+) -> T:
+    """Call a function that works on a foreign text, beside the event loop.
+
+    A task that is cancelled waits for the end of what is done here, which is short, and ends the
+    process that works for it.
 
     Args:
-        function: One of a module; it and its arguments and result can be pickled.
+        function: One of a module, or a method; it, its arguments and its result can be pickled.
         arguments: Its arguments.
-        seconds: Of processor time that it may take.
+        size: The characters that it works on; infinite where even a few may take it long.
+        seconds: Of processor time that it may take in a worker process.
 
     Raises:
         TimeoutError: It took longer.
@@ -54,6 +75,8 @@ async def isolated(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds
         ChildProcessError: Its process has ended, as when it crashed.
         Exception: What the function raised.
     """
+    if size <= SHORT:
+        return await to_thread.run_sync(partial(function, *arguments))
     job = _pool().put(function, arguments, seconds)
     try:
         return await asyncio.wrap_future(job.outcome)
@@ -62,8 +85,15 @@ async def isolated(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds
         raise
 
 
-def isolated_in_thread(function: Callable[[Unpack[Ts]], T], *arguments: *Ts, seconds: float) -> T:
-    """As `isolated`, for a thread that may wait."""
+def run_limited_in_thread(
+    function: Callable[[Unpack[Ts]], T],
+    *arguments: *Ts,
+    size: float,
+    seconds: float = SECONDS,
+) -> T:
+    """As `run_limited`, for a thread that may wait."""
+    if size <= SHORT:
+        return function(*arguments)
     return _pool().put(function, arguments, seconds).outcome.result()
 
 

@@ -32,7 +32,7 @@ from sifaka.research.report import (
     outline_without_model,
 )
 from sifaka.research.revision import in_context, proofread
-from sifaka.research.state import Outline, ReportSection, ResearchPlan, SectionPlan
+from sifaka.research.state import Outline, ReportSection, SectionPlan
 
 logger = logging.getLogger(__name__)
 
@@ -128,7 +128,7 @@ async def _store_plan(ctx: StepContext[DeepState, Work, Outline]) -> Sequence[Br
     """Put the outline on record, and set aside the calls that its sections surely need."""
     work, outline = ctx.deps, ctx.inputs
     if work.progress.plan is None:
-        await record_plan(work.desk, ResearchPlan(mode="deep", outline=outline, parsed=work.parsed))
+        await record_plan(work, outline)
     numbers = range(len(outline.sections))
     work.allot([n for n in numbers if n not in work.progress.sections], besides=1)
     ctx.state.outline = outline

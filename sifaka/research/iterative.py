@@ -17,6 +17,7 @@ from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.evidence.plan import keyword_queries, shortened
 from sifaka.models.coercion import Form
+from sifaka.record.entries import Researched
 from sifaka.research.agents.agent import ResearchAgent, consult
 from sifaka.research.agents.loop import (
     KNOWLEDGE_GAP,
@@ -35,9 +36,7 @@ from sifaka.research.progress import (
     Work,
     is_host,
     place_of,
-    record_round,
     record_section,
-    record_start,
 )
 from sifaka.research.search import Haul, findings_of, judge_all, search_all
 from sifaka.research.state import LoopState, ReportSection, Round, SearchTask, SectionPlan, listed
@@ -62,19 +61,26 @@ async def research_section(
     known = work.progress.sections.get(number)
     if known is not None:
         return known
-    rounds = work.progress.rounds_of(number)
+    rounds = work.progress.rounds.get(number, ())
     loop = Loop(
         work=work,
         number=number,
         plan=plan,
-        purse=work.allotment.purses[number],
+        purse=work.purses[number],
         begun=time.monotonic() - (rounds[-1].seconds if rounds else 0.0),
         part_of=part_of,
     )
     state = LoopState(rounds=rounds, now=Round(number=len(rounds) + 1))
     try:
         if number not in work.progress.begun:
-            await record_start(work.desk, number, plan)
+            await work.desk.record(
+                Researched(
+                    step="section_started",
+                    section=number,
+                    title=plan.title,
+                    message=f"researching {plan.title!r}",
+                )
+            )
         with scope(place_of(number)):
             section = await iterative_graph().run(deps=loop, inputs=state)
         await record_section(work.desk, section)
@@ -243,7 +249,17 @@ async def _execute_tools(ctx: Context) -> LoopState:
         degraded=tuple(dict.fromkeys((*state.now.degraded, *haul.degraded))),
         seconds=time.monotonic() - loop.begun,
     )
-    await record_round(loop.work.desk, loop.number, loop.plan, after.now)
+    one = after.now
+    await loop.work.desk.record(
+        Researched(
+            step="looping",
+            section=loop.number,
+            title=loop.plan.title,
+            iteration=one.number,
+            message=f"iteration {one.number}: {len(one.findings)} new findings",
+            state=one.model_dump(mode="json"),
+        )
+    )
     return after.next_round()
 
 

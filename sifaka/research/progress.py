@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from sifaka._internal.immutable import thawed
 from sifaka.calls.context import Calls, current_calls
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import HOST
@@ -16,7 +17,14 @@ from sifaka.record.run import Run
 from sifaka.record.usage import Usage
 from sifaka.research.limits import KeptCall, Purse, shared_out
 from sifaka.research.protocol import Desk
-from sifaka.research.state import ParsedQuery, ReportSection, ResearchPlan, Round, SectionPlan
+from sifaka.research.state import (
+    Outline,
+    ParsedQuery,
+    ReportSection,
+    ResearchPlan,
+    Round,
+    SectionPlan,
+)
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -51,62 +59,19 @@ class ResearchSteps:
             number = -1 if entry.section is None else entry.section
             match entry.step:
                 case "started":
-                    plan = ResearchPlan.model_validate(_plain(entry))
+                    plan = ResearchPlan.model_validate(thawed(entry.state))
                 case "section_started":
                     begun.add(number)
                 case "looping":
-                    one = Round.model_validate(_plain(entry))
+                    one = Round.model_validate(thawed(entry.state))
                     rounds[number] = (*rounds.get(number, ()), one)
                 case "section_finished":
-                    section = ReportSection.model_validate(_plain(entry))
+                    section = ReportSection.model_validate(thawed(entry.state))
                     if section.status == "done" or section.attempt == run.failures:
                         sections[number] = section
                 case _:
                     pass
         return cls(plan=plan, begun=frozenset(begun), rounds=rounds, sections=sections)
-
-    def rounds_of(self, number: int) -> tuple[Round, ...]:
-        """The iterations of a section that are on record."""
-        return self.rounds.get(number, ())
-
-
-async def record_plan(desk: Desk, plan: ResearchPlan) -> None:
-    """Put the mode and the outline on record."""
-    titles = ", ".join(section.title for section in plan.outline.sections)
-    await desk.record(
-        Researched(
-            step="started",
-            title=plan.outline.title,
-            message=f"{plan.mode} research: {titles}",
-            state=plan.model_dump(mode="json"),
-        )
-    )
-
-
-async def record_start(desk: Desk, number: int, plan: SectionPlan) -> None:
-    """Put on record that the research of a section begins."""
-    await desk.record(
-        Researched(
-            step="section_started",
-            section=number,
-            title=plan.title,
-            message=f"researching {plan.title!r}",
-        )
-    )
-
-
-async def record_round(desk: Desk, number: int, plan: SectionPlan, one: Round) -> None:
-    """Put an iteration of a section on record."""
-    await desk.record(
-        Researched(
-            step="looping",
-            section=number,
-            title=plan.title,
-            iteration=one.number,
-            message=f"iteration {one.number}: {len(one.findings)} new findings",
-            state=one.model_dump(mode="json"),
-        )
-    )
 
 
 async def record_section(desk: Desk, section: ReportSection) -> None:
@@ -122,10 +87,6 @@ async def record_section(desk: Desk, section: ReportSection) -> None:
             state=section.model_dump(mode="json"),
         )
     )
-
-
-def _plain(entry: Researched) -> object:
-    return entry.model_dump(mode="json")["state"]
 
 
 def place_of(number: int) -> str:
@@ -159,20 +120,6 @@ def _responses() -> "TypeAdapter[ModelResponse]":
     return TypeAdapter(ModelResponse)
 
 
-@dataclass(slots=True)
-class Allotment:
-    """The calls that are set aside for the sections and for the summary."""
-
-    purses: dict[int, Purse] = field(default_factory=dict[int, Purse])
-    """By the numbers of the sections that are still to be researched."""
-    summary: Sequence[KeptCall] = ()
-
-    def release(self) -> None:
-        """Give back every call that was not used."""
-        for call in (*(purse.kept for purse in self.purses.values()), *self.summary):
-            call.release()
-
-
 def is_host(model: "Model") -> bool:
     """True for the model of the host that has called."""
     return model.model_id.partition(":")[0] == HOST
@@ -197,7 +144,10 @@ class Work:
     """The question as it was read; None until it is."""
     history: "Sequence[ModelMessage]" = ()
     """The user's conversation; the observations of the research itself are in its state."""
-    allotment: Allotment = field(default_factory=Allotment)
+    purses: dict[int, Purse] = field(default_factory=dict[int, Purse])
+    """By the numbers of the sections that are still to be researched."""
+    summary: list[KeptCall] = field(default_factory=list[KeptCall])
+    """The calls that are set aside for it."""
 
     @property
     def advisers(self) -> bool:
@@ -209,19 +159,40 @@ class Work:
 
     def allot(self, numbers: Sequence[int], *, besides: int) -> None:
         """Set aside the calls that are surely needed, before any of these sections begins."""
-        recorded, rounds = self.desk.run.calls, self.progress.rounds_of
+        recorded, rounds = self.desk.run.calls, self.progress.rounds
         budget = self.inquiry.section_budget
-        spent = [spent_by(number, recorded, rounds(number)) for number in numbers]
-        purses, self.allotment.summary = shared_out(self.calls, budget, spent, besides=besides)
-        self.allotment.purses.update(zip(numbers, purses, strict=True))
+        spent = [spent_by(number, recorded, rounds.get(number, ())) for number in numbers]
+        purses, others = shared_out(self.calls, budget, spent, besides=besides)
+        self.purses.update(zip(numbers, purses, strict=True))
+        self.summary.extend(others)
+
+    def release(self) -> None:
+        """Give back every call that was set aside and not used."""
+        for call in (*(purse.kept for purse in self.purses.values()), *self.summary):
+            call.release()
 
     @contextmanager
     def to_synthesize(self) -> Generator[None]:
         """Within this context the call that was kept for the summary may be made."""
         with ExitStack() as stack:
-            for call in self.allotment.summary:
+            for call in self.summary:
                 stack.enter_context(call.within())
             yield
+
+
+async def record_plan(work: Work, outline: Outline) -> None:
+    """Put the mode, the reading of the question and the outline on record."""
+    assert work.parsed is not None, "it is read before it is planned"
+    plan = ResearchPlan(mode=work.parsed.mode, outline=outline, parsed=work.parsed)
+    titles = ", ".join(section.title for section in outline.sections)
+    await work.desk.record(
+        Researched(
+            step="started",
+            title=outline.title,
+            message=f"{plan.mode} research: {titles}",
+            state=plan.model_dump(mode="json"),
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

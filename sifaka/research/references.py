@@ -1,21 +1,17 @@
 """Citations in a text, and the references of a report: one number for each document."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from sifaka._internal.immutable import Frozen
 from sifaka.evidence.documents import SourceDocument
 from sifaka.research.state import Finding, ReportSection, one_line
 from sifaka.text.markdown import code_spans
-from sifaka.validators.report_lines import REFERENCES
+from sifaka.text.prose import Span, blanked
+from sifaka.validators.report_lines import REFERENCES, markers_in
 
-_MARKER = re.compile(
-    r"(?P<space>(?:(?<![ \t])[ \t]++)?)"
-    r"\[\^?(?P<numbers>\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\](?:\([^()\s]*\))?"
-)
-_NUMBER = re.compile(r"\d+")
+_LINK = re.compile(r"\([^()\s]*\)")
 _ACTIVE = re.compile(r"[\[\]<]")
 _LONGEST = 3_000
 """Characters of a document that goes with the report."""
@@ -28,25 +24,29 @@ _WEB = re.compile(r"https?://", re.IGNORECASE)
 
 def cited(text: str) -> tuple[int, ...]:
     """The numbers that a text cites, in the order of their first mention."""
-    numbers: list[int] = []
-    _replaced(text, lambda found: numbers.extend(found) or "")
-    return tuple(dict.fromkeys(numbers))
+    return tuple(dict.fromkeys(n for numbers, _ in _markers(text) for n in numbers))
 
 
 def renumbered(text: str, numbers: Mapping[int, int]) -> tuple[str, tuple[int, ...]]:
-    """The text with other numbers, one pair of brackets for each.
+    """The text with other numbers, one pair of brackets for each; what is code stays as it is.
 
     Returns:
         The text without the markers that are not known, and the numbers of those.
     """
     unknown: list[int] = []
-
-    def marks(found: list[int]) -> str:
-        unknown.extend(number for number in found if number not in numbers)
+    pieces: list[str] = []
+    done = 0
+    for found, (start, end) in _markers(text):
+        unknown += (number for number in found if number not in numbers)
         known = dict.fromkeys(numbers[number] for number in found if number in numbers)
-        return "".join(f"[{number}]" for number in known)
-
-    return _replaced(text, marks), tuple(dict.fromkeys(unknown))
+        before = text[done:start]
+        link = _LINK.match(text, end)
+        done = link.end() if link else end
+        # A bracket or a colon right after it would make it a link, or say where all such links go.
+        apart = " " if text[done : done + 1] in {"(", ":"} else ""
+        marks = "".join(f"[{number}]" for number in known)
+        pieces += (before, marks, apart) if marks else (before.rstrip(" \t"),)
+    return "".join((*pieces, text[done:])), tuple(dict.fromkeys(unknown))
 
 
 def literal(text: str) -> str:
@@ -54,22 +54,8 @@ def literal(text: str) -> str:
     return _ACTIVE.sub(r"\\\g<0>", text.replace("`", "'"))
 
 
-def _replaced(text: str, marks: Callable[[list[int]], str]) -> str:
-    """The text with other marks for its markers; what is code stays as it is."""
-    code = code_spans(text)
-    starts = [start for start, _ in code]
-
-    def replace(match: re.Match[str]) -> str:
-        at = match.start("numbers")
-        before = bisect_right(starts, at)
-        if before and at < code[before - 1][1]:
-            return match.group()
-        new = marks([int(number) for number in _NUMBER.findall(match["numbers"])])
-        # A bracket or a colon right after it would make it a link, or say where all such links go.
-        apart = " " if text[match.end() : match.end() + 1] in {"(", ":"} else ""
-        return f"{match['space']}{new}{apart}" if new else ""
-
-    return _MARKER.sub(replace, text)
+def _markers(text: str) -> Iterator[tuple[tuple[int, ...], Span]]:
+    return markers_in(blanked(text, code_spans(text)))
 
 
 class Reference(Frozen):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from sifaka._internal.immutable import Frozen
-from sifaka.evidence.plan import distinct
+from sifaka._internal.naming import unique
 from sifaka.evidence.plan import plan as evidence_plan
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
@@ -13,6 +13,7 @@ from sifaka.research.agents.report import ReportPlan
 from sifaka.research.limits import Stop, in_order
 from sifaka.research.references import Reference, listing, literal, numbered, renumbered
 from sifaka.research.state import Mode, Outline, ReportSection, SectionPlan, one_line
+from sifaka.text.prose import whole_words
 from sifaka.validators.report_lines import REFERENCES
 
 
@@ -135,16 +136,17 @@ async def outline_without_model(question: str, most: int) -> Outline:
 
 def heading(question: str) -> str:
     """A question as the heading of a report, in one line."""
-    line = one_line(question)
-    return line if len(line) <= 200 else f"{line[:200].rpartition(' ')[0]}…"
+    return _shortened(one_line(question), 200)
 
 
 def _title(text: str) -> str:
     """A heading of one line, without marks of Markdown around it or citations in it."""
     line = _CITATION.sub(r"(\1)", one_line(text)).strip("#*_ ")
-    if len(line) <= _LONGEST_TITLE:
-        return line
-    return (line[:_LONGEST_TITLE].rpartition(" ")[0] or line[:_LONGEST_TITLE]) + "…"
+    return _shortened(line, _LONGEST_TITLE)
+
+
+def _shortened(line: str, most: int) -> str:
+    return line if len(line) <= most else f"{whole_words(line, most)}…"
 
 
 def _capital(title: str) -> str:
@@ -152,7 +154,8 @@ def _capital(title: str) -> str:
 
 
 def _told_apart(sections: Sequence[SectionPlan]) -> tuple[SectionPlan, ...]:
-    titles = distinct([section.title for section in sections], "{} ({})", taken=[REFERENCES])
+    given = [section.title for section in sections]
+    titles = unique(given, "{} ({})", taken=[REFERENCES], key=str.casefold)
     return tuple(
         section.model_copy(update={"title": title})
         for section, title in zip(sections, titles, strict=True)

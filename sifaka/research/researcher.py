@@ -14,7 +14,7 @@ from sifaka.research.parsing import parsed
 from sifaka.research.progress import ResearchSteps, Work, record_plan
 from sifaka.research.protocol import Desk
 from sifaka.research.report import ANSWER, Report, heading
-from sifaka.research.state import Outline, ResearchPlan, SectionPlan
+from sifaka.research.state import Outline, SectionPlan
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -64,6 +64,8 @@ class GraphResearcher:
             StorageError: A step could not be put on record.
             Suspended: Answers of the host are needed.
         """
+        from sifaka.research.deep import research_report
+
         progress = ResearchSteps.of(desk.run)
         work = Work(
             desk=desk,
@@ -76,20 +78,15 @@ class GraphResearcher:
             judge=self._judge,
             history=(*conversation(self._inquiry.history), *trimmed(history)),
         )
-        if progress.plan is None:
-            read = await parsed(work)
-            mode = read.mode
-        else:
-            read, mode = progress.plan.parsed, progress.plan.mode
-        if read is not None:
-            work = replace(work, question=read.question, parsed=read)
+        read = await parsed(work) if progress.plan is None else progress.plan.parsed
+        work = replace(work, question=read.question, parsed=read)
         try:
-            report = await (_iterative(work) if mode == "iterative" else _deep(work))
+            report = await (_iterative(work) if read.mode == "iterative" else research_report(work))
         finally:
-            work.allotment.release()
+            work.release()
         author = AUTHOR if self.model is None else self.model.model_id
         thought = report.as_thought(desk.run, author=author, usage=work.calls.ledger.spent)
-        return thought if read is None else thought.add_degraded(read.degraded)
+        return thought.add_degraded(read.degraded)
 
 
 async def _iterative(work: Work) -> Report:
@@ -98,16 +95,8 @@ async def _iterative(work: Work) -> Report:
     plan = SectionPlan(title=ANSWER, question=work.question)
     if work.progress.plan is None:
         outline = Outline(sections=(plan,))
-        await record_plan(
-            work.desk, ResearchPlan(mode="iterative", outline=outline, parsed=work.parsed)
-        )
+        await record_plan(work, outline)
     if 0 not in work.progress.sections:
         work.allot([0], besides=0)
     section = await research_section(work, 0, plan)
     return Report(mode="iterative", title=heading(work.question), sections=(section,))
-
-
-async def _deep(work: Work) -> Report:
-    from sifaka.research.deep import research_report
-
-    return await research_report(work)

@@ -1,7 +1,6 @@
 """The searches of one iteration, and the verification of the documents that they find."""
 
-from collections.abc import Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
@@ -17,7 +16,7 @@ from sifaka.evidence.model import Criterion, Evidence, Searched, Verification, w
 from sifaka.evidence.passages import RELEVANT, overlap
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.search import search
-from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, as_completed, packed, verifications
+from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, packed, verifications
 from sifaka.research.progress import Loop
 from sifaka.research.state import Finding, LoopState, SearchTask, source_of
 
@@ -91,9 +90,16 @@ async def judge_all(loop: Loop, state: LoopState, haul: Haul) -> None:
             question=loop.plan.question,
             model=loop.work.model,
         )
-        async with aclosing(as_completed(judging, parallel=PARALLEL)) as coming:
-            async for _, verified in coming:
-                haul.judged |= {source_of(each.document): each for each in verified}
+        await fan_out(
+            {name: partial(_kept, haul, branch) for name, branch in judging.items()},
+            calls_each=0,
+            parallel=PARALLEL,
+        )
+
+
+async def _kept(haul: Haul, judging: Callable[[], Awaitable[list[Verification]]]) -> None:
+    """Keep what was judged at once: the rest may be cut off by time."""
+    haul.judged |= {source_of(each.document): each for each in await judging()}
 
 
 async def findings_of(loop: Loop, state: LoopState, haul: Haul) -> tuple[Finding, ...]:

@@ -8,7 +8,7 @@ from pydantic import Field, field_serializer
 from sifaka._internal.immutable import Frozen
 from sifaka.evidence.classify import ranked
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Classification, Evidence, Judgement
+from sifaka.evidence.model import Classified, Evidence, Judgement
 from sifaka.evidence.passages import excerpt, without_heading
 from sifaka.evidence.ranking import identities
 from sifaka.research.limits import Stop
@@ -21,7 +21,7 @@ _SHOWN = 600
 """Characters of a passage that stands in for quotes."""
 
 
-class Finding(Frozen):
+class Finding(Classified):
     """A document that says something about the question, with the words that do."""
 
     number: int
@@ -34,8 +34,6 @@ class Finding(Frozen):
     """The query that found it."""
     quotes: tuple[str, ...] = ()
     """Words that stand in the document; none while it is not verified."""
-    classification: Classification
-    score: float = 0.0
 
     @field_serializer("score")
     def _short(self, score: float) -> float:
@@ -253,5 +251,5 @@ class ResearchPlan(Frozen):
 
     mode: Mode
     outline: Outline
-    parsed: ParsedQuery | None = None
-    """The question as it was read; None when it was researched as asked."""
+    parsed: ParsedQuery
+    """The question as it was read."""

@@ -1,5 +1,6 @@
 """A retriever with caches, and the cache in memory."""
 
+import asyncio
 import json
 import logging
 import secrets
@@ -7,13 +8,10 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from math import isfinite
 from typing import Generic, Protocol, TypeVar
 
-import anyio
-from anyio.lowlevel import RunVar
 from pydantic import Field, ValidationError
 from pydantic_core import PydanticSerializationError
 
@@ -83,13 +81,6 @@ class MemoryCache:
 T = TypeVar("T")
 
 
-@dataclass(slots=True, eq=False)
-class _Flight(Generic[T]):
-    landed: anyio.Event = field(default_factory=anyio.Event)
-    outcome: Callable[[], T] | None = None
-    """Returns or raises what came of it; None after a cancellation."""
-
-
 class SingleFlight(Generic[T]):
     """Lets the first who asks for a key do the work, and gives the others what comes of it.
 
@@ -98,40 +89,24 @@ class SingleFlight(Generic[T]):
     """
 
     def __init__(self) -> None:
-        self._of_loop: RunVar[dict[str, _Flight[T]]] = RunVar("sifaka_flights")
+        self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[T]] = {}
 
     async def run(self, key: str, work: Callable[[], Awaitable[T]]) -> T:
         """The result of the work for this key, done here or by the caller that came first."""
-        flights = self._flights()
-        while (flight := flights.get(key)) is not None:
-            await flight.landed.wait()
-            if flight.outcome is not None:
-                return flight.outcome()
-        flight = flights[key] = _Flight[T]()
+        loop = asyncio.get_running_loop()
+        while (flight := self._flights.get((loop, key))) is not None:
+            await asyncio.wait([flight])
+            if not flight.cancelled():
+                return flight.result()
+        flight = self._flights[loop, key] = loop.create_future()
         try:
-            result = await work()
-        except Exception as error:
-            failure = error
-
-            def fail() -> T:
-                raise failure
-
-            flight.outcome = fail
-            raise
-        else:
-            flight.outcome = lambda: result
-            return result
+            flight.set_result(await work())
+        except Exception as error:  # noqa: BLE001 - raised below, and to all who wait
+            flight.set_exception(error)
         finally:
-            del flights[key]
-            flight.landed.set()
-
-    def _flights(self) -> dict[str, _Flight[T]]:
-        try:
-            return self._of_loop.get()
-        except LookupError:
-            flights: dict[str, _Flight[T]] = {}
-            self._of_loop.set(flights)
-            return flights
+            del self._flights[loop, key]
+            flight.cancel()  # the work was, if nothing has come of it
+        return flight.result()
 
 
 logger = logging.getLogger(__name__)

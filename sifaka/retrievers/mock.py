@@ -1,12 +1,10 @@
 """A retriever for tests: what it finds is written down."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from sifaka.record.thought import Document
-from sifaka.retrievers.in_memory import as_documents
-
-Documents = Iterable[Document | str]
+from sifaka.retrievers.in_memory import Documents, as_documents
 
 
 class MockRetriever:
@@ -24,13 +22,11 @@ class MockRetriever:
         *,
         fails: Exception | None = None,
     ) -> None:
-        self._by_query: Mapping[str, tuple[Document, ...]] | None = None
-        self._always: tuple[Document, ...] = ()
-        if isinstance(documents, Mapping):
-            answers = cast("Mapping[str, Documents]", documents)
-            self._by_query = {query: as_documents(found) for query, found in answers.items()}
-        else:
-            self._always = as_documents(documents)
+        self._documents: Mapping[str, Documents] | tuple[Document, ...] = (
+            cast("Mapping[str, Documents]", documents)
+            if isinstance(documents, Mapping)
+            else as_documents(documents)
+        )
         self._fails = fails
         self.queries: list[str] = []
         """The queries, in order."""
@@ -40,5 +36,6 @@ class MockRetriever:
         self.queries.append(query)
         if self._fails is not None:
             raise self._fails
-        found = self._always if self._by_query is None else self._by_query.get(query, ())
-        return found[: max(0, limit)]
+        told = self._documents
+        found = told.get(query, ()) if isinstance(told, Mapping) else told
+        return as_documents(found)[: max(0, limit)]

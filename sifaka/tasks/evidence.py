@@ -1,36 +1,24 @@
 """Finding documents that help with a question, and saying what each is worth as evidence."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
+from functools import partial
 
-import anyio
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import Calls, new_frame_key
 from sifaka.calls.journal import scope
 from sifaka.calls.ledger import Ledger
 from sifaka.chain import Chain
 from sifaka.chain.components import parts_of
-from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.evidence.documents import ANYTHING, SearchFilters
-from sifaka.evidence.model import (
-    BatchEntry,
-    EvidenceProgress,
-    EvidenceResult,
-    Finished,
-    SearchPlan,
-)
-from sifaka.evidence.pipeline import EvidencePipeline
+from sifaka.evidence.model import BatchEntry, EvidenceResult, SearchPlan
+from sifaka.evidence.pipeline import EvidencePipeline, Hear, answer_each, unheard
 from sifaka.evidence.plan import plan
+from sifaka.evidence.search import filters_of
 from sifaka.record.claims import CheckOptions
 from sifaka.record.usage import Usage
 
-HearEvidence = Callable[[EvidenceProgress], Awaitable[None]]
-"""Is given the plan, what was found, each document as it is judged, and the result."""
-_AT_ONCE = 4
-"""Questions that are answered at the same time."""
 _PLACE = "evidence"
 """The journal's place for the calls."""
 
@@ -54,11 +42,9 @@ class EvidenceOptions(Frozen):
         Raises:
             ConfigurationError: The filters let nothing through.
         """
-        try:
-            filters = SearchFilters(since=options.since, until=options.until, sites=options.sites)
-        except ValidationError as error:
-            raise ConfigurationError(explain(error)) from error
-        return cls.model_validate({"adapters": options.adapters, "filters": filters, **steps})
+        return cls.model_validate(
+            {"adapters": options.adapters, "filters": filters_of(options), **steps}
+        )
 
 
 async def search_evidence(
@@ -67,7 +53,7 @@ async def search_evidence(
     *,
     options: EvidenceOptions | None = None,
     frame_key: str | None = None,
-    hear: HearEvidence | None = None,
+    hear: Hear = unheard,
 ) -> EvidenceResult:
     """Find and judge evidence with the model, the adapters and the budget of a chain.
 
@@ -87,25 +73,17 @@ async def search_evidence(
     chosen = options or EvidenceOptions()
     parts = await parts_of(chain.settings, chain.resources, documents=True)
     pipeline = EvidencePipeline(chain.resources.adapters, parts.asked)
-    result: EvidenceResult | None = None
     async with parts.connected():
         with _calls(chain, frame_key).active(), scope(_PLACE):
-            coming = pipeline.stream(
+            return await pipeline.run(
                 question,
                 names=chosen.adapters,
                 max_results=chosen.max_results,
                 filters=chosen.filters,
                 decompose=chosen.decompose,
                 verify=chosen.verify,
+                hear=hear,
             )
-            async with aclosing(coming):
-                async for each in coming:
-                    if hear is not None:
-                        await hear(each)
-                    if isinstance(each, Finished):
-                        result = each.result
-    assert result is not None, "a stream that raises nothing ends with its result"
-    return result
 
 
 async def plan_search(chain: Chain, question: str, *, frame_key: str | None = None) -> SearchPlan:
@@ -125,22 +103,7 @@ async def search_each(
     chain: Chain, questions: Sequence[str], *, options: EvidenceOptions | None = None
 ) -> tuple[BatchEntry, ...]:
     """One entry for each question, in their order; one that fails costs the others nothing."""
-    entries: dict[int, BatchEntry] = {}
-    limiter = anyio.CapacityLimiter(_AT_ONCE)
-
-    async def answer(number: int, question: str) -> None:
-        async with limiter:
-            try:
-                result = await search_evidence(chain, question, options=options)
-            except SifakaError as error:
-                entries[number] = BatchEntry(question=question, error=str(error))
-            else:
-                entries[number] = BatchEntry(question=question, result=result)
-
-    async with anyio.create_task_group() as group:
-        for number, question in enumerate(questions):
-            group.start_soon(answer, number, question)
-    return tuple(entries[number] for number in sorted(entries))
+    return await answer_each(questions, partial(search_evidence, chain, options=options))
 
 
 def _calls(chain: Chain, frame_key: str | None) -> Calls:

@@ -114,6 +114,19 @@ def _in_block(text: str, start: int, end: int) -> Iterator[Span]:
         start = stop
 
 
+def whole_words(text: str, most: int) -> str:
+    """The beginning of a text of at most `most` characters, cut at the end of a word."""
+    if len(text) <= most:
+        return text
+    return text[: most + 1].rpartition(" ")[0].rstrip() or text[:most]
+
+
+def trimmed(text: str, start: int, end: int) -> Span:
+    """A stretch without the white space at its ends."""
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())
+
+
 def blanked(text: str, spans: Iterable[Span]) -> str:
     """The text with spaces in place of the spans; line breaks and offsets stay."""
     pieces: list[str] = []

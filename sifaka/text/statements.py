@@ -74,8 +74,9 @@ def _compatible(match: re.Match[str]) -> str:
     return unicodedata.normalize("NFKC", match.group())
 
 
-_New = str | Callable[[re.Match[str]], str]
-_FOLDS: tuple[tuple[str, _New], ...] = (
+Fold = tuple[str, str | Callable[[re.Match[str]], str]]
+"""A pattern, and what stands in the place of a match."""
+_FOLDS: Sequence[Fold] = (
     (
         r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});",
         lambda m: html.unescape(m.group()),
@@ -113,13 +114,13 @@ def normalised(text: str) -> str:
     return " ".join(folding(text)[0].split())
 
 
-def folding(text: str) -> tuple[str, list[int]]:
+def folding(text: str, folds: Sequence[Fold] = _FOLDS) -> tuple[str, list[int]]:
     """The text without its typography, and the place in the text of each of its characters.
 
     One place more is that of the end.
     """
     at = list(range(len(text) + 1))
-    for pattern, new in _FOLDS:
+    for pattern, new in folds:
         pieces, places, done = list[str](), list[int](), 0
         for match in re.finditer(pattern, text, re.MULTILINE):
             made = new if isinstance(new, str) else new(match)

@@ -16,7 +16,7 @@ REFERENCES = "References"
 """The heading of the list of references."""
 
 _NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
-_MARKER = re.compile(r"\[\^?(\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\](?![(:])")
+_MARKER = re.compile(r"\[\^?(\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\]")
 _ENTRY = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?(\d{1,4})\]:?|(\d{1,4})[.)])\s+(\S.*)$")
 _ADDRESS = re.compile(r"https?://[^\s<>\"`]+")
 _TRAILING = "/.,;:!?'\"*_"
@@ -103,7 +103,7 @@ def read_report(text: str) -> ReportLines:
             elif in_references and (entry := _ENTRY.match(line)):
                 entries.append(Entry(int(entry[1] or entry[2]), entry[3].rstrip(), place))
             elif not in_references:
-                markers += _markers(plain[start:at], start)
+                markers += _cited(plain[start:at], start)
     return ReportLines(
         text=text,
         headings=tuple(headings),
@@ -119,10 +119,16 @@ def heading_key(title: str) -> str:
     return _NUMBERED.sub("", words).rstrip(".:").casefold()
 
 
-def _markers(line: str, start: int) -> Iterator[tuple[int, Span]]:
-    for found in _MARKER.finditer(line):
-        for number in re.findall(r"\d+", found[1]):
-            yield int(number), Span(start + found.start(), start + found.end())
+def _cited(line: str, start: int) -> Iterator[tuple[int, Span]]:
+    for numbers, place in markers_in(line):
+        if line[place.end : place.end + 1] not in {"(", ":"}:  # it is a link
+            yield from ((n, Span(start + place.start, start + place.end)) for n in numbers)
+
+
+def markers_in(plain: str) -> Iterator[tuple[tuple[int, ...], Span]]:
+    """The numbers of each marker in a text whose code is blanked, and its place."""
+    for found in _MARKER.finditer(plain):
+        yield tuple(map(int, re.findall(r"\d+", found[1]))), Span(*found.span())
 
 
 def bare_address(address: str) -> str:

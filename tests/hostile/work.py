@@ -16,8 +16,8 @@ from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows
 from sifaka.evidence.claims.comparison import sentences_of, with_neighbours
 from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.documents import SourceDocument, plain_line
-from sifaka.evidence.passages import excerpt, overlap
-from sifaka.evidence.quotes import QuotableText, find_quote
+from sifaka.evidence.passages import excerpt, overlap, stretches
+from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.sources.files import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft import Source, draft_of, mended
@@ -36,7 +36,7 @@ from sifaka.text.glossary import lost_terms, shared_terms
 from sifaka.text.language import is_enough
 from sifaka.text.limits import asked_of, outside_scope, scope_of
 from sifaka.text.names import names_in
-from sifaka.text.prose import blanked, urls
+from sifaka.text.prose import blanked, trimmed, urls, whole_words
 from sifaka.text.scripts import language_of_script
 from sifaka.text.sections import split
 from sifaka.text.terms import parts, places, term_counts, text_terms
@@ -92,9 +92,10 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "a claim by rule": (judged_by_rule, lambda t: judged_by_rule(t[:2_000], _page(t))),
     "sentences of a quote": (sentences_of, lambda t: sentences_of(t[-900:-3], QuotableText(t))),
     "neighbours": (with_neighbours, lambda t: with_neighbours(t[-900:-3], QuotableText(t))),
+    "stretches": (stretches, lambda t: stretches(t, 700)),
     "an excerpt": (excerpt, lambda t: excerpt(t, "closed firm of men", 2_000)),
     "overlap": (overlap, lambda t: overlap("the firm is closed", t)),
-    "a quote": (find_quote, lambda t: find_quote(_QUOTE, t)),
+    "a quote": (QuotableText, lambda t: QuotableText(t).find(_QUOTE)),
     "its own end as a quote": (QuotableText, lambda t: QuotableText(t).find(t[-900:-3])),
     "as a quote": (QuotableText, lambda t: QuotableText(_SHORT).find(t)),
     "its title": (title_of, lambda t: title_of(t, "a.md")),
@@ -132,6 +133,8 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "a place in JSON": (locate, lambda t: locate(json.dumps([t, {"a": t}]), (1, "a"))),
     "YAML": (check_yaml, lambda t: check_yaml(t, None)),
     "a language": (is_enough, lambda t: is_enough(t, t)),
+    "trimmed": (trimmed, lambda t: trimmed(t, 0, len(t))),
+    "whole words": (whole_words, lambda t: whole_words(t, len(t) // 2)),
     "without spans": (blanked, lambda t: blanked(t, urls(t))),
     "a language by its script": (language_of_script, lambda t: language_of_script("cyrillic", t)),
     "one edit": (apply, lambda t: apply(t, [_issue(t)])),

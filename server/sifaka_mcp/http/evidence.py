@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from sifaka._internal.explain import explain
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError
-from sifaka.evidence.model import EvidenceProgress, EvidenceResult
+from sifaka.evidence.model import EvidenceProgress
 from sifaka.tasks.evidence import plan_search, search_each, search_evidence
 from sifaka_mcp.auth.scopes import share_of_request
 from sifaka_mcp.schemas.opensift import (
@@ -205,7 +205,7 @@ class EvidenceRoutes:
 
 async def _events(asked: SearchBody, state: AppState) -> AsyncGenerator[str, None]:
     """The events of one search: `criteria`, `search_complete`, `result`, `done` or `error`."""
-    send, receive = anyio.create_memory_object_stream[EvidenceProgress | EvidenceResult | str](100)
+    send, receive = anyio.create_memory_object_stream[EvidenceProgress | str](100)
     began = time.monotonic()
 
     async def work() -> None:
@@ -213,10 +213,8 @@ async def _events(asked: SearchBody, state: AppState) -> AsyncGenerator[str, Non
             try:
                 with share_of_request(state), anyio.fail_after(asked.options.timeout_seconds):
                     chain = await state.chain(critics=())
-                    await send.send(
-                        await search_evidence(
-                            chain, asked.query, options=asked.options.for_library(), hear=send.send
-                        )
+                    await search_evidence(
+                        chain, asked.query, options=asked.options.for_library(), hear=send.send
                     )
             except TimeoutError:
                 await send.send("timeout_seconds are over")

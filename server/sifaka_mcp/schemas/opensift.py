@@ -19,8 +19,7 @@ from sifaka.evidence.model import (
     Evidence,
     EvidenceProgress,
     EvidenceResult,
-    Planned,
-    SearchFinished,
+    Searched,
     SearchPlan,
     Verified,
 )
@@ -82,20 +81,19 @@ class BatchBody(_Strict):
 
 
 async def events(
-    steps: AsyncIterable[EvidenceProgress | EvidenceResult | str], asked: SearchBody, began: float
+    steps: AsyncIterable[EvidenceProgress | str], asked: SearchBody, began: float
 ) -> AsyncGenerator[str, None]:
     """The server-sent events of one search; a string among the steps is an error."""
     plan: SearchPlan | None = None
     async for each in steps:
         match each:
-            case Planned():
-                plan = each.plan
+            case SearchPlan():
+                plan = each
                 told = {"request_id": request_id(), "query": asked.query}
                 yield _event("criteria", {**told, "criteria_result": criteria_of(plan)})
-            case SearchFinished():
-                found = each.searched
-                results = [_item(document) for document in found.documents]
-                counted = {"total_results": len(results), "status": found.status}
+            case Searched():
+                results = [_item(document) for document in each.documents]
+                counted = {"total_results": len(results), "status": each.status}
                 queries = len(plan.queries) if plan is not None else 0
                 yield _event(
                     "search_complete",
@@ -114,8 +112,6 @@ async def events(
                 yield _event("done", {name: summary[name] for name in _SUMMED} | counts)
             case str():
                 yield _event("error", {"error": each})
-            case _:
-                pass
 
 
 _CLASSES = ("perfect", "partial", "rejected", "unverified")

@@ -253,8 +253,7 @@ class Settings(HttpSettings):
             store: Where past texts are, for `thoughts:`.
             specs: The other adapters; they get the configured keys by their names.
         """
-        chosen, embedder = specs or self.adapters, self.open_embedder()
-        return _open_adapters(chosen, self.adapter_keys, store, embedder)
+        return _open_adapters(specs or self.adapters, self.adapter_keys, store)
 
     def open_embedder(self) -> Embedder | None:
         """The configured embedding model, if there is one; nothing is asked of it yet.
@@ -275,14 +274,11 @@ class Settings(HttpSettings):
 
 
 def _open_adapters(
-    specs: tuple[str, ...],
-    keys: Mapping[str, SecretStr],
-    store: ThoughtStore,
-    embedder: Embedder | None = None,
+    specs: tuple[str, ...], keys: Mapping[str, SecretStr], store: ThoughtStore
 ) -> Adapters:
     if not specs:
-        return NONE if embedder is None else Adapters(embedder=embedder)
+        return NONE
     from sifaka.evidence.sources.catalogue import open_adapters
 
     told = {name: key.get_secret_value() for name, key in keys.items()}
-    return open_adapters(specs, keys=told, store=store, embedder=embedder)
+    return open_adapters(specs, keys=told, store=store)

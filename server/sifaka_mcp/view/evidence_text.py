@@ -8,7 +8,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sifaka.evidence.documents import GIVEN
-from sifaka.evidence.model import EvidenceProgress, Finished, Planned, SearchFinished, Verified
+from sifaka.evidence.model import (
+    EvidenceProgress,
+    EvidenceResult,
+    Searched,
+    SearchPlan,
+    Verified,
+)
 from sifaka_mcp.schemas.evidence import ClaimOut, CountsOut, EvidenceOut, VerifyOut
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, FoundOut
 from sifaka_mcp.view.lines import flat, section, short
@@ -67,13 +73,13 @@ def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
 def step_of(progress: EvidenceProgress) -> str:
     """A line about one step of a search for evidence."""
     match progress:
-        case Planned():
-            return f"planned {len(progress.plan.queries)} queries"
-        case SearchFinished():
-            return f"found {len(progress.searched.documents)} documents"
+        case SearchPlan():
+            return f"planned {len(progress.queries)} queries"
+        case Searched():
+            return f"found {len(progress.documents)} documents"
         case Verified():
             return f"judged document {progress.number + 1} of {progress.of}"
-        case Finished():
+        case EvidenceResult():
             return "done"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Assessment
 from sifaka.evidence.passages import nearest, passages_of, stems, without_heading
-from sifaka.text.prose import sentence_spans
+from sifaka.text.prose import blanked, sentence_spans
 from sifaka.text.statements import Statement, is_same, normalised, read
 
 _PASSAGES, _READ = 5, 700
@@ -122,9 +122,7 @@ def _is_about(claim: str, sentence: str, title: str) -> bool:
 
 def _bare(text: str) -> str:
     """The text without its numbers, dates and amounts."""
-    for each in reversed(_figures(text)):
-        text = f"{text[: each.start]} {text[each.end :]}"
-    return text
+    return blanked(text, [(each.start, each.end) for each in _figures(text)])
 
 
 def _differs_in_a_figure(claim: str, sentence: str, title: str) -> bool:

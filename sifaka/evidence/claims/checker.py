@@ -3,11 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import ValidationError
-
-from sifaka._internal.explain import explain
 from sifaka.calls.component import Component
 from sifaka.calls.context import current_calls, recorded
 from sifaka.calls.journal import scope
@@ -24,6 +22,7 @@ from sifaka.evidence.claims.extraction import (
 from sifaka.evidence.claims.lookup import ClaimSources, at_hand, find, of_claims
 from sifaka.evidence.claims.verdicts import JudgedSource, KnownVerdicts, basis_of, verdict_of
 from sifaka.evidence.documents import SearchFilters, SourceDocument
+from sifaka.evidence.search import filters_of
 from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.verify import NO_MODEL
 from sifaka.record.claims import CheckOptions, Claim, ClaimReport, ClaimVerdict, Judgement
@@ -39,8 +38,7 @@ _LONGEST_AGE = 10 * 365 * 86_400.0
 """Seconds; a greater age means any."""
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
+_now = partial(datetime.now, UTC)
 
 
 class EvidenceChecker(Component):
@@ -99,7 +97,7 @@ class EvidenceChecker(Component):
         are for what is searched.
         """
         options = options or CheckOptions()
-        filters = _filters(options)
+        filters = filters_of(options)
         sources = self._sources(options, documents)
         given = None if claims is None else claims_given(claims, text)
         # An account of its own tells what the check has cost while others spend from the same one.
@@ -249,13 +247,6 @@ def _by_number(judgements: Iterable[Judgement], claims: Sequence[Claim]) -> dict
 
 def _named(document: SourceDocument) -> str:
     return document.title[:100] or document.url or document.id or "a document"
-
-
-def _filters(options: CheckOptions) -> SearchFilters:
-    try:
-        return SearchFilters(since=options.since, until=options.until, sites=options.sites)
-    except ValidationError as error:
-        raise ConfigurationError(explain(error)) from error
 
 
 def _most_needing(claims: Sequence[Claim], most: int) -> list[int]:

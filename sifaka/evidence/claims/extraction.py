@@ -89,9 +89,7 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
     given = [found for found in answer.claims if found.claim.strip()]
     claims = merged(_anchored(found, text, anchors) for found in given[:_MOST])
     ordered = sorted(claims, key=lambda claim: len(text) if claim.start is None else claim.start)
-    further = len(given) - _MOST
-    degraded = (f"{further} further claims of the text were left out",) if further > 0 else ()
-    return Extracted(claims=tuple(ordered), degraded=degraded, usage=usage)
+    return Extracted(claims=tuple(ordered), degraded=_left_out(len(given)), usage=usage)
 
 
 async def extract(text: str, model: "Model | None") -> Extracted:
@@ -119,9 +117,12 @@ def claims_by_rule(text: str) -> Extracted:
         )
         for each in found[:_MOST]
     )
-    further = len(found) - _MOST
-    degraded = (f"{further} further claims of the text were left out",) if further > 0 else ()
-    return Extracted(claims=claims, degraded=degraded)
+    return Extracted(claims=claims, degraded=_left_out(len(found)))
+
+
+def _left_out(found: int) -> tuple[str, ...]:
+    more = f"{found - _MOST} further claims of the text were left out"
+    return (more,) if found > _MOST else ()
 
 
 def claims_given(claims: Sequence[str], text: str = "") -> tuple[Claim, ...]:

@@ -47,14 +47,6 @@ class Doubtful(NamedTuple):
     """The sentences that were quoted, with their neighbours."""
 
 
-class SecondAnswer(NamedTuple):
-    """The answer about one claim."""
-
-    says: bool
-    missing: str = ""
-    """Why not, in one line."""
-
-
 class _Answer(Form):
     """The answer about one claim."""
 
@@ -69,7 +61,7 @@ class _Answers(Form):
     answers: list[_Answer]
 
 
-async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[SecondAnswer]:
+async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[_Answer]:
     """Ask about the claims, twenty in one call.
 
     Returns:
@@ -84,7 +76,7 @@ async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[SecondA
     return list(chain.from_iterable(answers))
 
 
-async def _asked(doubtful: Sequence[Doubtful], model: "Model") -> list[SecondAnswer]:
+async def _asked(doubtful: Sequence[Doubtful], model: "Model") -> list[_Answer]:
     from sifaka.models.structured import ask
 
     parts: list[str] = []
@@ -98,13 +90,14 @@ async def _asked(doubtful: Sequence[Doubtful], model: "Model") -> list[SecondAns
     try:
         answer, _ = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Answers)
     except (ModelProviderError, BudgetExceeded) as error:
-        no = SecondAnswer(says=False, missing=f"it was not confirmed: {error.message}")
+        no = _Answer(id="none", says=False, missing=f"it was not confirmed: {error.message}")
         return [no] * len(doubtful)
-    said: dict[str, SecondAnswer] = {}
+    said: dict[str, _Answer] = {}
     for each in answer.answers:
         before = said.get(each.id.strip())
         # Of two answers the one that says no counts.
         if before is None or before.says:
-            said[each.id.strip()] = SecondAnswer(each.says, " ".join(each.missing.split())[:200])
-    absent = SecondAnswer(says=False, missing="it was not confirmed when asked once more")
+            reason = " ".join(each.missing.split())[:200]
+            said[each.id.strip()] = each.model_copy(update={"missing": reason})
+    absent = _Answer(id="none", says=False, missing="it was not confirmed when asked once more")
     return [said.get(str(number), absent) for number in range(1, len(doubtful) + 1)]

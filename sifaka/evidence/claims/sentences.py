@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sifaka.text.markdown import Markdown
-from sifaka.text.prose import Span, blanked, sentences, urls
+from sifaka.text.prose import Span, blanked, sentences, trimmed, urls
 
 _STOP = re.compile(r"[。！？｡۔؟।॥]+[」』”’\"')\]]*")
 """Ends of sentences in scripts that have marks of their own, or put no space after them."""
@@ -110,11 +110,7 @@ def _need(sentence: str) -> float:
 
 def _has_number(sentence: str) -> bool:
     """True when a number stands outside of URLs."""
-    at, parts = 0, list[str]()
-    for start, end in urls(sentence):
-        parts.append(sentence[at:start])
-        at = end
-    return any(map(str.isnumeric, "".join((*parts, sentence[at:]))))
+    return any(map(str.isnumeric, blanked(sentence, urls(sentence))))
 
 
 def _has_name(words: list[str]) -> bool:
@@ -138,10 +134,10 @@ def _sentences(text: str, block: Span) -> Iterator[Span]:
     for start, end in sentences(text[begin:finish]):
         at = begin + start
         for stop in _STOP.finditer(text, at, begin + end):
-            yield _trimmed(text, at, stop.end())
+            yield trimmed(text, at, stop.end())
             at = stop.end()
         if text[at : begin + end].strip():
-            yield _trimmed(text, at, begin + end)
+            yield trimmed(text, at, begin + end)
 
 
 def _blocks(text: str) -> Iterator[Span]:
@@ -176,8 +172,3 @@ def _others(text: str) -> list[Span]:
             for at in _REFERENCES.finditer(text)
         ),
     ]
-
-
-def _trimmed(text: str, start: int, end: int) -> Span:
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
@@ -185,6 +186,9 @@ class _Claims(Frozen):
     claims: tuple[Claim, ...]
 
 
+Kept = TypeVar("Kept", bound=Frozen)
+
+
 class KnownVerdicts:
     """Verdicts of earlier checks, and the claims that a model has found in texts."""
 
@@ -220,42 +224,38 @@ class KnownVerdicts:
     async def keep(self, verdicts: Iterable[ClaimVerdict]) -> None:
         """Keep those that may be taken again: the ones with a basis."""
         for verdict in verdicts:
-            if not verdict.basis:
-                continue
-            try:
-                value = verdict.model_dump_json().encode()
-            except PydanticSerializationError:  # half a surrogate pair: it is judged again
-                continue
-            await self._cache.set(_key(verdict.claim, verdict.basis), value, ttl=_LONGEST_KEPT)
+            if verdict.basis:
+                await self._keep(_key("claim", verdict.basis, normal(verdict.claim.text)), verdict)
 
     async def claims_of(self, text: str, model: str) -> tuple[Claim, ...] | None:
         """The claims that a model has found in a text before, put on the record of the run."""
-        key = _key_of_text(text, model)
+        key = _key("claims", model, text)
 
         async def look() -> str:
             return (await self._cache.get(key) or b"").decode()
 
-        told = await recorded("known claims", {"text": key}, look)
-        try:
-            return _Claims.model_validate_json(told).claims if told else None
-        except ValidationError:  # of another version of this program
-            return None
+        found = _read(_Claims, await recorded("known claims", {"text": key}, look))
+        return found and found.claims
 
     async def keep_claims(self, text: str, model: str, claims: tuple[Claim, ...]) -> None:
         """Keep the claims that a model has found in a text."""
-        try:
-            value = _Claims(claims=claims).model_dump_json().encode()
-        except PydanticSerializationError:  # half a surrogate pair: it is asked again
-            return
-        await self._cache.set(_key_of_text(text, model), value, ttl=_LONGEST_KEPT)
+        await self._keep(_key("claims", model, text), _Claims(claims=claims))
 
     async def _look(self, claim: Claim, basis: str, oldest: datetime) -> ClaimVerdict | None:
-        value = await self._cache.get(_key(claim, basis))
-        try:
-            kept = None if value is None else ClaimVerdict.model_validate_json(value)
-        except ValidationError:  # of another version of this program
-            return None
+        kept = _read(
+            ClaimVerdict, await self._cache.get(_key("claim", basis, normal(claim.text))) or b""
+        )
         return kept if kept is not None and kept.checked_at > oldest else None
+
+    async def _keep(self, key: str, value: Frozen) -> None:
+        with suppress(PydanticSerializationError):  # half a surrogate pair: it is asked again
+            told = value.model_dump_json().encode()
+            await self._cache.set(key, told, ttl=_LONGEST_KEPT)
+
+
+def _read(form: type[Kept], told: str | bytes) -> Kept | None:
+    with suppress(ValidationError):  # nothing, or of another version of this program
+        return form.model_validate_json(told)
 
 
 def basis_of(
@@ -278,11 +278,6 @@ def basis_of(
     return sha256(json.dumps(told, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _key_of_text(text: str, model: str) -> str:
-    told = f"{model}\n{text}".encode("utf-8", "surrogatepass")
-    return f"claims:{sha256(told).hexdigest()}"
-
-
-def _key(claim: Claim, basis: str) -> str:
-    told = f"{basis}\n{normal(claim.text)}".encode("utf-8", "surrogatepass")
-    return f"claim:{sha256(told).hexdigest()}"
+def _key(kind: str, *parts: str) -> str:
+    told = "\n".join(parts).encode("utf-8", "surrogatepass")
+    return f"{kind}:{sha256(told).hexdigest()}"

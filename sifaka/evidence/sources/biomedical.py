@@ -5,78 +5,64 @@ https://europepmc.org/RestfulWebService and https://clinicaltrials.gov/data-api/
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.evidence.documents import SearchFilters
 from sifaka.evidence.sources.html import plain_text
 from sifaka.evidence.sources.records import (
     Fields,
-    FoundRecord,
     Record,
     RecordAdapter,
     records_at,
 )
 from sifaka.evidence.sources.wiki_api import listed, mapping, words_of
 from sifaka.isolation import run_limited
+from sifaka.text.notation import MONTHS
 
 if TYPE_CHECKING:
     from bs4.element import Tag
 
-PUBMED = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
-EUROPE_PMC = "https://www.ebi.ac.uk/europepmc/webservices/rest"
-CLINICAL_TRIALS = "https://clinicaltrials.gov/api/v2"
-_FIELDS = Fields(text=("text",), date="date")
+FIELDS = Fields(text=("text",), date="date")
+"""Of the records that are made of what these services answer."""
 _MOST = 10
 """Authors that are named."""
 _SECONDS = 10.0
 """Processor time for reading one answer of PubMed."""
-_MONTHS = {name: f"{n:02}" for n, name in enumerate(
-    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), 1
-)}  # fmt: skip
 
 
 class EuropePmcAdapter(RecordAdapter):
     """Searches the abstracts of Europe PMC, those of PubMed and of preprints among them."""
 
-    def __init__(self, base: str = EUROPE_PMC, *, name: str) -> None:
-        super().__init__(base, index="search", name=name, fields=_FIELDS, authorization=None)
-
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         asked = _any_of(query)
         if filters.asks_for_dates:
             since, until = _days(filters, "1500-01-01", "3000-01-01")
             asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
         told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
-        answer = await self._http.get_json("search", told)
+        answer = await self._http.get("search", told)
         results = self._listed(records_at(answer, "resultList", "result"), "resultList.result")
         size = sum(len(str(each.get("abstractText"))) for each in results)
-        articles = await run_limited(_articles, results, size=size, seconds=_SECONDS)
-        return [FoundRecord(record=each) for each in articles]
+        return await run_limited(_articles, results, size=size, seconds=_SECONDS)
 
 
 class ClinicalTrialsAdapter(RecordAdapter):
     """Searches the registered studies of ClinicalTrials.gov, by their summaries."""
 
-    def __init__(self, base: str = CLINICAL_TRIALS, *, name: str) -> None:
-        super().__init__(base, index="studies", name=name, fields=_FIELDS, authorization=None)
-
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         told = {"query.term": _any_of(query), "pageSize": str(size), "format": "json"}
         if filters.asks_for_dates:
             since, until = _days(filters, "MIN", "MAX")
             told["filter.advanced"] = f"AREA[LastUpdatePostDate]RANGE[{since},{until}]"
-        answer = await self._http.get_json("studies", told)
+        answer = await self._http.get("studies", told)
         studies = self._listed(records_at(answer, "studies"), "studies")
-        return [FoundRecord(record=_study(each)) for each in studies]
+        return [_study(each) for each in studies]
 
 
 class PubMedAdapter(RecordAdapter):
     """Searches PubMed: one request finds the numbers of articles, another gets their abstracts."""
 
-    def __init__(self, base: str = PUBMED, *, name: str) -> None:
-        super().__init__(base, index="pubmed", name=name, fields=_FIELDS, authorization=None)
-
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         told = {
             "db": "pubmed",
             "term": _any_of(query),
@@ -89,9 +75,7 @@ class PubMedAdapter(RecordAdapter):
             since, until = _days(filters, "1500-01-01", "3000-01-01")
             dates = {"mindate": since.replace("-", "/"), "maxdate": until.replace("-", "/")}
             told |= {"datetype": "pdat", **dates}
-        answer = mapping(
-            mapping(await self._http.get_json("esearch.fcgi", told)).get("esearchresult")
-        )
+        answer = mapping(mapping(await self._http.get("esearch.fcgi", told)).get("esearchresult"))
         numbers = answer.get("idlist")
         if not isinstance(numbers, list):
             raise self._malformed("PubMed answered without 'idlist'", "check the adapter's URL")
@@ -99,9 +83,8 @@ class PubMedAdapter(RecordAdapter):
         if not ids:
             return ()
         asked = {"db": "pubmed", "id": ids, "retmode": "xml", "tool": "sifaka-mcp"}
-        xml = await self._http.get_text("efetch.fcgi", asked)
-        articles = await run_limited(articles_in, xml, size=len(xml), seconds=_SECONDS)
-        return [FoundRecord(record=each) for each in articles]
+        xml = await self._http.get("efetch.fcgi", asked, as_text=True)
+        return await run_limited(articles_in, xml, size=len(xml), seconds=_SECONDS)
 
 
 def articles_in(xml: str) -> list[dict[str, str]]:
@@ -151,7 +134,7 @@ def _date(article: "Tag") -> str:
     if dated is None or not (year := _text(dated, "year")):
         return ""
     month, day = _text(dated, "month").lower(), _text(dated, "day")
-    month = _MONTHS.get(month[:3], month.zfill(2) if month.isdecimal() else "01")
+    month = str(MONTHS.get(month, month if month.isdecimal() else 1)).zfill(2)
     return f"{year}-{month}-{day.zfill(2) if day.isdecimal() else '01'}"
 
 
@@ -217,3 +200,17 @@ def _days(filters: SearchFilters, first: str, last: str) -> tuple[str, str]:
         filters.since.date().isoformat() if filters.since else first,
         filters.until.date().isoformat() if filters.until else last,
     )
+
+
+SERVICES: Mapping[str, tuple[type[RecordAdapter], str, str]] = MappingProxyType(
+    {
+        "pubmed": (PubMedAdapter, "https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "pubmed"),
+        "europepmc": (
+            EuropePmcAdapter,
+            "https://www.ebi.ac.uk/europepmc/webservices/rest",
+            "search",
+        ),
+        "clinicaltrials": (ClinicalTrialsAdapter, "https://clinicaltrials.gov/api/v2", "studies"),
+    }
+)
+"""The adapter, the URL and the index of each."""

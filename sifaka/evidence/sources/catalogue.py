@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from sifaka.embeddings.protocol import Embedder
 from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.sources.folder import FolderAdapter
 from sifaka.evidence.sources.in_process import ThoughtsAdapter
@@ -88,20 +87,16 @@ def _atomwalker(spec: AdapterSpec) -> Adapter:
 
 def _biomedical(spec: AdapterSpec) -> Adapter:
     """An adapter of a public service; a URL, such as that of a mirror, replaces its own."""
-    from sifaka.evidence.sources import biomedical
+    from sifaka.evidence.sources.biomedical import FIELDS, SERVICES
 
     require(f"the adapter {spec.name!r}", "evidence", "bs4")
-    make = {
-        "pubmed": biomedical.PubMedAdapter,
-        "europepmc": biomedical.EuropePmcAdapter,
-        "clinicaltrials": biomedical.ClinicalTrialsAdapter,
-    }[spec.scheme]
+    make, base, index = SERVICES[spec.scheme]
     if spec.is_url:
         parts = spec.parts()
-        return make(f"{parts.scheme}://{parts.netloc}{parts.path}", name=spec.name)
-    if spec.rest:
+        base = f"{parts.scheme}://{parts.netloc}{parts.path}"
+    elif spec.rest:
         spec.wrong("takes nothing after the colon")
-    return make(name=spec.name)
+    return make(base, index=index, name=spec.name, fields=FIELDS)
 
 
 def _folder(spec: AdapterSpec) -> Adapter:
@@ -130,20 +125,30 @@ class _Scheme:
     takes_key: bool = False
 
 
-_elasticsearch = partial(_indexed, make=QueryDslAdapter, bare="ApiKey")
-_opensearch = partial(_indexed, make=QueryDslAdapter)
-_solr = partial(_indexed, make=SolrAdapter)
-_meilisearch = partial(_indexed, make=MeilisearchAdapter, own=("timestamp",))
 SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
     {
         "wikipedia": _Scheme("wikipedia:en", _wikipedia),
         "mediawiki": _Scheme("mediawiki+https://host/w/api.php", _mediawiki, True),
         "elasticsearch": _Scheme(
-            "elasticsearch+https://host:9200/index?text=body", _elasticsearch, True
+            "elasticsearch+https://host:9200/index?text=body",
+            partial(_indexed, make=QueryDslAdapter, bare="ApiKey"),
+            takes_key=True,
         ),
-        "opensearch": _Scheme("opensearch+https://host:9200/index?text=body", _opensearch, True),
-        "solr": _Scheme("solr+http://host:8983/solr/core?text=body", _solr, True),
-        "meilisearch": _Scheme("meilisearch+https://host:7700/index?text=body", _meilisearch, True),
+        "opensearch": _Scheme(
+            "opensearch+https://host:9200/index?text=body",
+            partial(_indexed, make=QueryDslAdapter),
+            takes_key=True,
+        ),
+        "solr": _Scheme(
+            "solr+http://host:8983/solr/core?text=body",
+            partial(_indexed, make=SolrAdapter),
+            takes_key=True,
+        ),
+        "meilisearch": _Scheme(
+            "meilisearch+https://host:7700/index?text=body",
+            partial(_indexed, make=MeilisearchAdapter, own=("timestamp",)),
+            takes_key=True,
+        ),
         "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, True),
         "pubmed": _Scheme("pubmed:", _biomedical),
         "europepmc": _Scheme("europepmc:", _biomedical),
@@ -161,7 +166,6 @@ def open_adapters(
     *,
     keys: Mapping[str, str] | None = None,
     store: ThoughtStore | None = None,
-    embedder: Embedder | None = None,
 ) -> Adapters:
     """The adapters that specs name; no file is read and no server asked before the first search.
 
@@ -172,7 +176,6 @@ def open_adapters(
         keys: By the names of adapters: `user:password`, a header's value such as `ApiKey ...` or
             `Bearer ...`, or a bare token. Names that no spec has are left alone.
         store: Where past texts are, for `thoughts:`.
-        embedder: Compares the meaning of claims with that of quotes; see `Adapters`.
 
     Raises:
         ConfigurationError: A spec or a key is wrong; the message has nothing that may be secret.
@@ -186,4 +189,4 @@ def open_adapters(
         if key is not None and not scheme.takes_key:
             spec.wrong(f"takes no key: it is of the kind {spec.scheme!r}", "leave its key out")
         opened.append(scheme.make(replace(spec, key=key, store=store)))
-    return Adapters(opened, embedder=embedder)
+    return Adapters(opened)

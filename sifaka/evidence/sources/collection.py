@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Self, runtime_checkable
 
 from sifaka.calls.context import fan_out
-from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.retrievers.cached import MemoryCache
@@ -65,17 +64,13 @@ class Adapters:
 
     Args:
         adapters: Any number; none means that nothing is searched.
-        embedder: Compares the meaning of claims with that of the words quoted for them.
 
     Raises:
         ConfigurationError: Two have the same name.
     """
 
-    def __init__(
-        self, adapters: Iterable[Adapter] = (), *, embedder: Embedder | None = None
-    ) -> None:
+    def __init__(self, adapters: Iterable[Adapter] = ()) -> None:
         given = tuple(adapters)
-        self.embedder = embedder
         self._adapters = {adapter.name: adapter for adapter in given}
         self.verdicts = MemoryCache()
         """Verdicts on claims that were held against these sources; see `EvidenceChecker`."""

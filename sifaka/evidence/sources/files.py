@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from sifaka._internal.beneath import opened
 from sifaka.evidence.sources.readers import READERS, Page, Reading, decoded
+from sifaka.text.markdown import front_matter
 
 _PLAIN = frozenset({".md", ".txt", ".rst", ".csv", ".json"})
 SUFFIXES = _PLAIN | frozenset(READERS)
@@ -119,12 +120,8 @@ def plain_reading(path: Path, content: bytes) -> Reading:
 
 def _own(line: re.Pattern[str], suffix: str, text: str) -> str:
     """The author or date that a text gives itself at its beginning; empty without one."""
-    if suffix == ".md":
-        begun, _, rest = text[:4_000].partition("\n")
-        front = rest.partition("\n---")[0] if begun.strip() == "---" else ""
-    else:
-        front = text[:1_000] if suffix == ".rst" else ""
-    found = line.search(front)
+    begins = {".md": front_matter(text), ".rst": 1_000}.get(suffix, 0)
+    found = line.search(text[:begins])
     return found[1].strip() if found and (suffix == ".md" or found[0].startswith(":")) else ""
 
 
@@ -132,27 +129,6 @@ MOST_CHARS = 20_000
 """Of a part."""
 _HEADING = re.compile(r"\A(?:---\n.*?\n---\n)?\s*#{1,3} +(.+)", re.DOTALL)
 _TITLE = 120
-
-
-def parts_of(text: str, most: int = MOST_CHARS) -> tuple[str, ...]:
-    """The text in parts of at most `most` characters, cut between paragraphs or else lines.
-
-    A text that is short enough is one part; an empty one has none.
-    """
-    parts: list[str] = []
-    rest = text.strip()
-    while len(rest) > most:
-        begun = rest[:most]
-        cut = max(begun.rfind(mark) for mark in ("\n\n", "\n# "))
-        # A cut near the beginning would make a part of next to nothing.
-        for mark in ("\n", ". ", " "):
-            if cut >= most // 2:
-                break
-            cut = max(cut, begun.rfind(mark) + len(mark) - 1)
-        cut = cut if cut >= most // 2 else most
-        parts.append(rest[:cut].strip())
-        rest = rest[cut:].strip()
-    return tuple(part for part in (*parts, rest) if part)
 
 
 def title_of(text: str, path: str) -> str:

@@ -11,15 +11,16 @@ from typing import TypeVar
 from sifaka._internal.beneath import read_beneath
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment
+from sifaka.evidence.passages import LINES, stretches
 from sifaka.evidence.sources.files import (
     BEYOND,
     LARGEST,
     LARGEST_DOCUMENT,
+    MOST_CHARS,
     MOST_FILES,
     FileState,
     files_below,
     is_packed,
-    parts_of,
     plain_reading,
     title_of,
 )
@@ -178,7 +179,7 @@ class FolderAdapter:
         parts = [
             (page.name, number, part)
             for page in reading.pages
-            for number, part in enumerate(parts_of(page.text), 1)
+            for number, part in enumerate(stretches(page.text, MOST_CHARS, LINES), 1)
         ]
         title = reading.title or title_of(parts[0][2] if parts else "", path)
         is_table = path.lower().endswith(".csv") and parts

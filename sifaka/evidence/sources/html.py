@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sifaka.extras import require
 
@@ -44,20 +44,6 @@ _DATES = (
 _AUTHORS = ("author", "citation_author", "dc.creator", "dcterms.creator", "article:author")
 
 
-class _Hidden(NamedTuple):
-    """The selectors of a page's own style sheets that hide elements."""
-
-    selectors: frozenset[str]
-
-    def has(self, element: "Tag", classes: frozenset[str]) -> bool:
-        """True when a browser does not show an element."""
-        style = element.get("style")
-        if style is not None and _HIDES.search("".join(str(style).lower().split())):
-            return True
-        named = {element.name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
-        return "hidden" in element.attrs or not named.isdisjoint(self.selectors)
-
-
 def plain_text(html: str, *, tables: bool = False) -> str:
     """The running text, one paragraph, heading or item a line; without references.
 
@@ -69,29 +55,24 @@ def plain_text(html: str, *, tables: bool = False) -> str:
         tables: Whether tables are text too, one row a line; of a wiki they are left out.
     """
     soup = _soup(html)
-    hidden = _Hidden(frozenset(_hiding(soup)))
+    hidden = frozenset(_hiding(soup))
     lines = (" ".join(line.split()) for line in "".join(_pieces(soup, tables, hidden)).split(_END))
     return "\n".join(line for line in lines if line)
 
 
-def title_of_page(html: str) -> str:
-    """The title that a page gives itself; empty without one."""
-    title = _soup(html).find("title")
-    return title.get_text() if title is not None else ""
-
-
-def origin_of(html: str) -> tuple[str, str]:
-    """The author and the date of publication that a page gives itself; empty without them."""
+def origin_of(html: str) -> tuple[str, str, str]:
+    """The title, the author and the date of publication of a page; empty without them."""
     soup = _soup(html)
     told: dict[str, str] = {}
     for meta in islice(soup.find_all("meta"), 500):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop")
         told.setdefault(str(name).lower(), str(meta.get("content") or "").strip())
-    dated = soup.find("time", itemprop="datePublished")
+    title, dated = soup.find("title"), soup.find("time", itemprop="datePublished")
     date = str(dated.get("datetime") or "") if dated is not None else ""
     named = [next((told[n] for n in names if told.get(n)), "") for names in (_AUTHORS, _DATES)]
     # What stands there may be the address of a page about the author.
-    return "" if "://" in named[0] else named[0], named[1] or date
+    author = "" if "://" in named[0] else named[0]
+    return title.get_text() if title is not None else "", author, named[1] or date
 
 
 def _soup(html: str) -> "BeautifulSoup":
@@ -117,7 +98,7 @@ def _hiding(soup: "BeautifulSoup") -> Iterator[str]:
             depth = max(0, depth + begun - 1)
 
 
-def _pieces(root: "Tag", tables: bool, hidden: _Hidden) -> Iterator[str]:
+def _pieces(root: "Tag", tables: bool, hidden: frozenset[str]) -> Iterator[str]:
     """The text in its order, with marks where lines end.
 
     Nothing is taken out of the tree: it looks for the place of an element among all its neighbours,
@@ -144,17 +125,26 @@ def _pieces(root: "Tag", tables: bool, hidden: _Hidden) -> Iterator[str]:
             yield element
 
 
-def _is_left_out(element: "Tag", hidden: _Hidden, *, tables: bool, in_math: bool) -> bool:
+def _is_left_out(element: "Tag", hidden: frozenset[str], *, tables: bool, in_math: bool) -> bool:
     name = element.name
     if name in _LEFT_OUT and not (tables and name == "table"):
         return True
-    if not element.attrs and not in_math and name not in hidden.selectors:
+    if not element.attrs and not in_math and name not in hidden:
         return False
     told = element.get("class") or ()
     classes = frozenset(told.split() if isinstance(told, str) else told)
     return (
-        hidden.has(element, classes)
+        _is_hidden(element, classes, hidden)
         or not classes.isdisjoint(_LEFT_OUT_CLASSES)
         or any((name, each) in _LEFT_OUT_IN for each in classes)
         or (in_math and ("math", name) in _LEFT_OUT_IN)
     )
+
+
+def _is_hidden(element: "Tag", classes: frozenset[str], hidden: frozenset[str]) -> bool:
+    """True when a browser does not show an element; `hidden` are selectors of the page's sheets."""
+    style = element.get("style")
+    if style is not None and _HIDES.search("".join(str(style).lower().split())):
+        return True
+    named = {element.name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
+    return "hidden" in element.attrs or not named.isdisjoint(hidden)

@@ -119,8 +119,13 @@ class HttpClient:
         """The base, for people, without secrets."""
         return self._base
 
-    async def get_json(
-        self, path: str = "", params: Mapping[str, Any] | None = None, *, check: Check | None = None
+    async def get(
+        self,
+        path: str = "",
+        params: Mapping[str, Any] | None = None,
+        *,
+        check: Check | None = None,
+        as_text: bool = False,
     ) -> Any:
         """The data that a path answers with.
 
@@ -129,18 +134,15 @@ class HttpClient:
             params: Of the query.
             check: Raises a `SourceError` for an error that is told with status 200; a transient
                 one is tried again like any other.
+            as_text: True for an answer that is a text such as XML.
 
         Raises:
             SourceError: There is no answer of use.
         """
-        return await self._ask("GET", path, params=params, check=check)
+        return await self._ask("GET", path, params=params, check=check, as_text=as_text)
 
-    async def get_text(self, path: str, params: Mapping[str, Any]) -> str:
-        """As `get_json`, of a path that answers with a text such as XML."""
-        return await self._ask("GET", path, params=params, as_text=True)
-
-    async def post_json(self, path: str, body: Any) -> Any:
-        """As `get_json`, of a search with a body of JSON, which may be sent more than once."""
+    async def post(self, path: str, body: Any) -> Any:
+        """As `get`, of a search with a body of JSON, which may be sent more than once."""
         return await self._ask("POST", path, body=body)
 
     async def aclose(self) -> None:

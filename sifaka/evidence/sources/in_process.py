@@ -1,8 +1,8 @@
 """Adapters without a server: documents at hand, a retriever, and past texts."""
 
-import threading
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from hashlib import sha256
 
 from anyio import to_thread
@@ -56,8 +56,6 @@ class InProcessAdapter:
     ) -> None:
         self.name = name
         self.documents = tuple(_source(each, name) for each in documents)
-        self._lock = threading.Lock()
-        self._searchable: Searchable | None = None
 
     @property
     def place(self) -> str:
@@ -72,13 +70,11 @@ class InProcessAdapter:
 
         See `Adapter`.
         """
-        return await to_thread.run_sync(self._search, query, limit, filters)
+        return await to_thread.run_sync(lambda: self._searchable.best(query, limit, filters))
 
-    def _search(self, query: str, limit: int, filters: SearchFilters) -> Sequence[SourceDocument]:
-        with self._lock:
-            if self._searchable is None:
-                self._searchable = Searchable(self.documents)
-        return self._searchable.best(query, limit, filters)
+    @cached_property
+    def _searchable(self) -> Searchable:
+        return Searchable(self.documents)
 
     async def health(self) -> Health:
         """Works, with however many documents."""
@@ -192,4 +188,4 @@ def on_store(adapters: Adapters, store: ThoughtStore) -> Adapters:
         ThoughtsAdapter(store, name=each.name) if isinstance(each, ThoughtsAdapter) else each
         for each in adapters.chosen()
     )
-    return Adapters(own, embedder=adapters.embedder)
+    return Adapters(own)

@@ -22,6 +22,7 @@ from sifaka.evidence.sources.wiki_api import (
 )
 from sifaka.isolation import GIVEN_UP, run_limited
 from sifaka.storage.protocol import Health
+from sifaka.text.prose import whole_words
 
 _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})
 """The failures that may concern one page alone."""
@@ -125,7 +126,9 @@ class MediaWikiAdapter:
                     raise
                 unreadable.append(error)
                 return None
-            return page.model_copy(update={"text": _cut(text)}) if text else None
+            return (
+                page.model_copy(update={"text": whole_words(text, _MOST_CHARS)}) if text else None
+            )
 
         readings = {page.id: partial(read, page) for page in pages}
         read_pages = await fan_out(readings, calls_each=0, parallel=PARALLEL)
@@ -212,9 +215,3 @@ class MediaWikiAdapter:
             adapter=self.name,
             published=moment(revisions[0].get("timestamp")) if revisions else None,
         )
-
-
-def _cut(text: str) -> str:
-    if len(text) <= _MOST_CHARS:
-        return text
-    return text[: _MOST_CHARS + 1].rsplit(None, 1)[0][:_MOST_CHARS]

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from sifaka.evidence.sources.html import origin_of, plain_text, title_of_page
+from sifaka.evidence.sources.html import origin_of, plain_text
 from sifaka.extras import install
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def decoded(content: bytes) -> str:
 def _html(content: bytes) -> Reading:
     html = decoded(content)
     pages = (Page("", plain_text(html, tables=True)),)
-    return Reading(title_of_page(html), *origin_of(html), pages)
+    return Reading(*origin_of(html), pages)
 
 
 def _pdf(content: bytes) -> Reading:

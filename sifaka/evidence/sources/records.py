@@ -6,13 +6,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
-from urllib.parse import urlsplit
+from typing import Any, ClassVar, cast
 
 from sifaka.errors import SourceError
-from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment, wanted
+from sifaka.evidence.documents import (
+    ANYTHING,
+    SearchFilters,
+    SourceDocument,
+    host_of,
+    moment,
+    wanted,
+)
 from sifaka.evidence.sources.http import HttpClient
 from sifaka.storage.protocol import Health
+from sifaka.text.prose import whole_words
 
 Record = Mapping[str, Any]
 """A JSON object as a server keeps it."""
@@ -45,33 +52,24 @@ class Fields:
         return tuple(dict.fromkeys(name for name in named if name))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundRecord:
-    """A record among the results of a search."""
-
-    record: Record
-    id: str = ""
-    """The server's identifier, where that is no field of the record."""
-    score: object = None
-
-
-def document_of(found: FoundRecord, fields: Fields, *, adapter: str) -> SourceDocument | None:
+def document_of(
+    record: Record, fields: Fields, *, adapter: str, score: object = None
+) -> SourceDocument | None:
     """The record as a document; None when it has no text."""
-    record = found.record
-    text = "\n\n".join(part for name in fields.text if (part := _text(_value(record, name))))
+    text = "\n\n".join(part for name in fields.text for part in _words(_value(record, name)))
     if not text:
         return None
-    doi = _first(_value(record, fields.doi))
+    doi = _line(record, fields.doi)
     return SourceDocument(
         text=text,
-        title=_first(_value(record, fields.title)),
-        author=_joined(_value(record, fields.author)),
-        url=_link(_first(_value(record, fields.url)), doi),
+        title=_line(record, fields.title),
+        author=", ".join(_words(_value(record, fields.author))),
+        url=_link(_line(record, fields.url), doi),
         doi=doi,
-        id=found.id or _first(_value(record, fields.id)),
+        id=_line(record, fields.id),
         adapter=adapter,
         published=when(_value(record, fields.date or fields.timestamp)),
-        score=_number(found.score),
+        score=_number(score),
     )
 
 
@@ -108,36 +106,23 @@ def _value(record: Record, name: str) -> object:
     return _value(cast("Record", value), inner) if isinstance(value, Mapping) else None
 
 
-def _text(value: object) -> str:
-    """A field's words; some servers keep every field as a list."""
+def _words(value: object) -> list[str]:
+    """The texts in a field; some servers keep every field as a list."""
     if isinstance(value, list | tuple):
-        return "\n\n".join(part for item in cast("list[object]", value) if (part := _text(item)))
-    if isinstance(value, str):
-        return value.strip()
+        return [text for item in cast("list[object]", value) for text in _words(item)]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return str(value) if is_number else ""
+    text = str(value).strip() if is_number or isinstance(value, str) else ""
+    return [text] if text else []
 
 
-def _first(value: object) -> str:
-    if isinstance(value, list | tuple):
-        values = cast("list[object]", value)
-        return _first(values[0]) if values else ""
-    return " ".join(_text(value).split())
-
-
-def _joined(value: object) -> str:
-    """The names in a field, those of a list with commas between them."""
-    values = cast("list[object]", value) if isinstance(value, list | tuple) else [value]
-    return ", ".join(filter(None, map(_first, values)))
+def _line(record: Record, name: str) -> str:
+    """The first text in a field, in one line."""
+    return " ".join(next(iter(_words(_value(record, name))), "").split())
 
 
 def _link(url: str, doi: str) -> str:
     """Its web address for people; any other scheme is dropped."""
-    try:
-        known = urlsplit(url).scheme.lower() in {"http", "https"}
-    except ValueError:
-        known = False
-    if known:
+    if url.lower().startswith(("http://", "https://")) and host_of(url):
         return url
     return f"https://doi.org/{doi}" if doi.startswith("10.") else ""
 
@@ -165,8 +150,17 @@ class RecordAdapter(ABC):
         authorization: The value of the HTTP header of that name.
     """
 
+    scored_by: ClassVar[str] = "score"
+    """The field with the score of a record."""
+
     def __init__(
-        self, base: str, *, index: str, name: str, fields: Fields, authorization: str | None
+        self,
+        base: str,
+        *,
+        index: str,
+        name: str,
+        fields: Fields,
+        authorization: str | None = None,
     ) -> None:
         self.base = base.rstrip("/")
         self.index = index
@@ -215,8 +209,8 @@ class RecordAdapter(ABC):
         await self._http.aclose()
 
     @abstractmethod
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
-        """Ask the server."""
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
+        """Ask the server for records."""
 
     def _listed(self, records: Sequence[Record] | None, path: str) -> Sequence[Record]:
         """The records of an answer."""
@@ -237,7 +231,10 @@ class RecordAdapter(ABC):
             found = await self._found(query, size, filters)
         except SourceError as error:
             raise self._explained(error) from error
-        read = [document_of(each, self.fields, adapter=self.name) for each in found]
+        read = [
+            document_of(each, self.fields, adapter=self.name, score=each.get(self.scored_by))
+            for each in found
+        ]
         documents = [each for each in read if each is not None]
         if found and not documents:
             named = " or ".join(map(repr, self.fields.text))
@@ -249,15 +246,23 @@ class RecordAdapter(ABC):
 
     def _explained(self, error: SourceError) -> SourceError:
         """The same with what is to be done about it here."""
-        message, suggestion = error.message, error.suggestion
-        if error.code == "not_found":
-            message = f"{self.name}: there is no {self.index!r} at {self.base}"
-            suggestion = "create it, or correct the adapter's URL"
-        elif error.code == "authentication":
-            suggestion = f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it"
-        else:
-            return error
-        return SourceError(message, suggestion, adapter=self.name, code=error.code)
+        message, suggestion = {
+            "not_found": (
+                f"{self.name}: there is no {self.index!r} at {self.base}",
+                "create it, or correct the adapter's URL",
+            ),
+            "authentication": (
+                error.message,
+                f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it",
+            ),
+        }.get(error.code or "", (error.message, error.suggestion))
+        return SourceError(
+            message,
+            suggestion,
+            adapter=self.name,
+            code=error.code,
+            retry_after=error.retry_after,
+        )
 
 
 MOST_CHARS = 400
@@ -271,10 +276,7 @@ def plain_query(query: str) -> str:
         Whole words only; empty when there is nothing to look for.
     """
     shown = "".join(c if _is_text(c) else " " for c in unicodedata.normalize("NFC", query))
-    line = " ".join(shown.split())
-    if len(line) > MOST_CHARS:
-        cut = line[: MOST_CHARS + 1].rsplit(" ", 1)
-        line = cut[0] if len(cut) > 1 else line[:MOST_CHARS]
+    line = whole_words(" ".join(shown.split()), MOST_CHARS)
     return line if any(c.isalnum() for c in line) else ""
 
 

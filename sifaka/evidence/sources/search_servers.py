@@ -1,13 +1,14 @@
 """Search servers and the service AtomWalker: an index of records, searched by words."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from math import ceil, floor
-from typing import Literal, cast
+from typing import Literal
 
 from sifaka.evidence.documents import SearchFilters
-from sifaka.evidence.sources.records import Fields, FoundRecord, Record, RecordAdapter, records_at
+from sifaka.evidence.sources.records import Fields, Record, RecordAdapter, records_at
+from sifaka.evidence.sources.wiki_api import mapping
 
 
 class QueryDslAdapter(RecordAdapter):
@@ -18,7 +19,9 @@ class QueryDslAdapter(RecordAdapter):
     https://docs.opensearch.org/latest/query-dsl/full-text/multi-match/
     """
 
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    scored_by = "_score"
+
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         searched = [*self.fields.text, f"{self.fields.title}^2"]
         wanted: dict[str, object] = {
             "must": [{"multi_match": {"query": query, "fields": searched}}]
@@ -35,14 +38,16 @@ class QueryDslAdapter(RecordAdapter):
             "_source": list(self.fields.names),
             "track_total_hits": False,
         }
-        answer = await self._http.post_json(f"{self.index}/_search", body)
-        return [_found(hit) for hit in self._listed(records_at(answer, "hits", "hits"), "hits")]
-
-
-def _found(hit: Record) -> FoundRecord:
-    source = hit.get("_source")
-    record: Record = cast("Record", source) if isinstance(source, Mapping) else {}
-    return FoundRecord(record=record, id=str(hit.get("_id") or ""), score=hit.get("_score"))
+        answer = await self._http.post(f"{self.index}/_search", body)
+        hits = self._listed(records_at(answer, "hits", "hits"), "hits")
+        return [
+            {
+                **mapping(hit.get("_source")),
+                self.fields.id: hit.get("_id"),
+                "_score": hit.get("_score"),
+            }
+            for hit in hits
+        ]
 
 
 class MeilisearchAdapter(RecordAdapter):
@@ -51,12 +56,14 @@ class MeilisearchAdapter(RecordAdapter):
     https://www.meilisearch.com/docs/reference/api/search
     """
 
+    scored_by = "_rankingScore"
+
     @property
     def dated_by(self) -> str:
         """The field with seconds since 1970: Meilisearch compares numbers only."""
         return self.fields.timestamp
 
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         asked: dict[str, object] = {
             "q": query,
             "limit": size,
@@ -70,9 +77,8 @@ class MeilisearchAdapter(RecordAdapter):
             written.append(f"{self.dated_by} < {ceil(filters.until.timestamp())}")
         if self.dated_by and written:
             asked["filter"] = written
-        answer = await self._http.post_json(f"indexes/{self.index}/search", asked)
-        hits = self._listed(records_at(answer, "hits"), "hits")
-        return [FoundRecord(record=record, score=record.get("_rankingScore")) for record in hits]
+        answer = await self._http.post(f"indexes/{self.index}/search", asked)
+        return self._listed(records_at(answer, "hits"), "hits")
 
 
 _OPERATORS = re.compile(r'([+\-&|!(){}\[\]^"~*?:\\/])')
@@ -86,7 +92,7 @@ class SolrAdapter(RecordAdapter):
     https://solr.apache.org/guide/solr/latest/query-guide/response-writers.html
     """
 
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         asked: dict[str, str] = {
             "q": _literal(query),
             "defType": "edismax",
@@ -101,9 +107,8 @@ class SolrAdapter(RecordAdapter):
         if self.fields.date and filters.asks_for_dates:
             since, until = _moment(filters.since), _moment(filters.until)
             asked["fq"] = f"{self.fields.date}:[{since} TO {until}}}"
-        answer = await self._http.get_json(f"{self.index}/select", asked)
-        docs = self._listed(records_at(answer, "response", "docs"), "response.docs")
-        return [FoundRecord(record=record, score=record.get("score")) for record in docs]
+        answer = await self._http.get(f"{self.index}/select", asked)
+        return self._listed(records_at(answer, "response", "docs"), "response.docs")
 
 
 def _literal(query: str) -> str:
@@ -144,9 +149,9 @@ class AtomWalkerAdapter(RecordAdapter):
         """None: the service leaves no dates out."""
         return ""
 
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[FoundRecord]:
+    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
         asked = {"search": query, "search_strategy": self.strategy, "size": str(size)}
-        answer = await self._http.get_json(f"{_PATH}/{self.index}", asked)
+        answer = await self._http.get(f"{_PATH}/{self.index}", asked)
         papers = self._listed(records_at(answer, "papers"), "papers")
         return [_paper_of(paper) for paper in papers if _abstract(paper)]
 
@@ -156,11 +161,11 @@ def _abstract(paper: Record) -> object:
     return next((paper[name] for name in _ABSTRACTS if paper.get(name)), None)
 
 
-def _paper_of(paper: Record) -> FoundRecord:
+def _paper_of(paper: Record) -> Record:
     """A paper; it may have a date, or only a year."""
-    known = {
+    return {
+        **paper,
         "abstract": _abstract(paper),
         "publication_date": paper.get("publication_date") or paper.get("year"),
         "url": paper.get("url") or paper.get("source_url"),
     }
-    return FoundRecord(record={**paper, **known}, score=paper.get("score"))

@@ -50,7 +50,7 @@ class WikiApi:
             SourceError: There is no answer, or it is an error.
         """
         told = {"format": "json", "formatversion": 2, "maxlag": MAXLAG}
-        answer = await self._http.get_json(
+        answer = await self._http.get(
             params={"action": action, **params, **told}, check=self._check
         )
         found = mapping(mapping(answer).get(wanted))

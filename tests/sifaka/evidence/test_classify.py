@@ -29,7 +29,7 @@ def classified(judged: str, types: str = "topic topic", weights: str = "60 40") 
     kinds = types.split(",") if "," in types else types.split()
     criteria = weighted(
         [Criterion(id=f"c{n}", type=kind) for n, kind in enumerate(kinds)],
-        [float(weight) for weight in weights.split()],
+        [float(weight) for weight in weights.split()[: len(kinds)]],
     )
     assessments = tuple(
         Assessment(criterion=f"c{n}", judgement=WORDS[word])

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from contextlib import aclosing
 from typing import Any
 
 import anyio
@@ -11,7 +10,13 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError, StorageError
-from sifaka.evidence.model import EvidenceProgress, EvidenceResult, Verified
+from sifaka.evidence.model import (
+    EvidenceProgress,
+    EvidenceResult,
+    Searched,
+    SearchPlan,
+    Verified,
+)
 from sifaka.evidence.pipeline import EvidencePipeline
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
@@ -158,8 +163,14 @@ def test_limits_of_nothing_are_refused(options: dict[str, Any]) -> None:
 
 async def test_progress_comes_step_by_step_and_ends_with_the_result() -> None:
     pipeline = EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model)
-    told: list[EvidenceProgress] = [each async for each in pipeline.stream(QUESTION)]
-    assert [each.kind for each in told] == ["planned", "searched", *["verified"] * 3, "finished"]
+    told: list[EvidenceProgress] = []
+
+    async def hear(step: EvidenceProgress) -> None:
+        told.append(step)
+
+    result = await pipeline.run(QUESTION, hear=hear)
+    assert [type(each) for each in told] == [SearchPlan, Searched, *[Verified] * 3, EvidenceResult]
+    assert told[-1] == result
     verified = [each for each in told if isinstance(each, Verified)]
     assert sorted((each.number, each.of) for each in verified) == [(0, 3), (1, 3), (2, 3)]
     assert {each.evidence.classification for each in verified} == {"perfect", "partial", "reject"}
@@ -183,17 +194,19 @@ async def test_a_document_is_told_when_it_is_verified_and_not_when_all_are() -> 
         return ModelResponse(parts=[ToolCallPart("answer", answer)])
 
     pipeline = EvidencePipeline(Adapters([WIKI]), provider_model(FunctionModel(answers)))
-    first: Verified | None = None
+    told: list[Verified] = []
+
+    async def hear(step: EvidenceProgress) -> None:
+        if isinstance(step, Verified):
+            told.append(step)
+            let_go.set()
+
     with anyio.fail_after(60):
-        async for each in pipeline.stream(QUESTION):
-            if first is None and isinstance(each, Verified):
-                first = each
-                let_go.set()
-    assert first is not None
-    assert first.evidence.classification == "perfect"
+        await pipeline.run(QUESTION, hear=hear)
+    assert told[0].evidence.classification == "perfect"
 
 
-async def test_a_stream_that_is_closed_early_leaks_no_task() -> None:
+async def test_a_listener_that_breaks_off_leaks_no_task() -> None:
     entered = anyio.Event()
 
     async def answers(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -207,12 +220,14 @@ async def test_a_stream_that_is_closed_early_leaks_no_task() -> None:
 
     tasks = len(asyncio.all_tasks())
     pipeline = EvidencePipeline(Adapters([WIKI]), provider_model(FunctionModel(answers)))
-    with anyio.fail_after(60):
-        async with aclosing(pipeline.stream(QUESTION)) as told:
-            async for each in told:
-                if isinstance(each, Verified):
-                    await entered.wait()
-                    break
+
+    async def hear(step: EvidenceProgress) -> None:
+        if isinstance(step, Verified):
+            await entered.wait()
+            raise InterruptedError
+
+    with anyio.fail_after(60), pytest.raises(InterruptedError):
+        await pipeline.run(QUESTION, hear=hear)
     assert len(asyncio.all_tasks()) == tasks
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
-from sifaka.evidence.plan import LONGEST_QUERY, keyword_plan, plan
+from sifaka.evidence.plan import LONGEST_QUERY, keyword_queries, plan
 from sifaka.record.usage import Budget
 from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge, in_turn
 from tests.sifaka.evidence.recording import recording
@@ -70,9 +70,9 @@ async def test_halves_are_those_of_the_telling_words(
 
 @given(st.text(min_size=1, max_size=800).filter(str.strip))
 def test_any_question_has_a_keyword_plan(question: str) -> None:
-    made = keyword_plan(question.strip(), "no model")
-    assert 1 <= len(made.queries) <= 3
-    assert all(query.strip() and len(query) <= LONGEST_QUERY for query in made.queries)
+    queries = keyword_queries(question.strip())
+    assert 1 <= len(queries) <= 3
+    assert all(query.strip() and len(query) <= LONGEST_QUERY for query in queries)
 
 
 @pytest.mark.parametrize("question", ["", "  \n", "\t"])

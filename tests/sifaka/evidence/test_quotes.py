@@ -4,12 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.evidence.quotes import find_quote
+from sifaka.evidence.quotes import QuotableText
 
 TEXT = (
     "The tower was built from 1887 to 1889 — by the engineer’s own company.\n"
     "It is  330 metres\nhigh, not “300 metres” as some say. The mast weighs 10.5 tons."
 )
+
+
+def find_quote(quote: str, text: str) -> str | None:
+    """The quoted words as they stand in the text."""
+    span = QuotableText(text).find(quote)
+    return None if span is None else text[slice(*span)]
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ import pickle
 import signal
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from sifaka.isolation import pool, sharing
-from sifaka.isolation.pool import MEMORY, isolated
+from sifaka.isolation.pool import MEMORY, run_limited
 from sifaka.isolation.worker import Worker
 
 pytestmark = pytest.mark.anyio
@@ -25,16 +26,16 @@ def _own_workers() -> None:
 
 
 async def test_a_function_returns_what_it_returns_here() -> None:
-    assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
+    assert await run_limited(divmod, 17, 5, size=inf, seconds=5) == (3, 2)
 
 
 async def test_it_runs_in_another_process() -> None:
-    assert await isolated(os.getpid, seconds=5) != os.getpid()
+    assert await run_limited(os.getpid, size=inf, seconds=5) != os.getpid()
 
 
 async def test_an_exception_arrives_as_it_is() -> None:
     with pytest.raises(ZeroDivisionError):
-        await isolated(divmod, 1, 0, seconds=5)
+        await run_limited(divmod, 1, 0, size=inf, seconds=5)
 
 
 class _Unpicklable(Exception):
@@ -48,7 +49,7 @@ def _raises_what_cannot_travel() -> None:
 
 async def test_an_exception_that_cannot_travel_is_told_in_words() -> None:
     with pytest.raises(RuntimeError, match="_Unpicklable"):
-        await isolated(_raises_what_cannot_travel, seconds=5)
+        await run_limited(_raises_what_cannot_travel, size=inf, seconds=5)
 
 
 def _burn() -> None:
@@ -58,8 +59,8 @@ def _burn() -> None:
 
 async def test_work_that_takes_too_long_is_ended_and_the_next_is_done() -> None:
     with pytest.raises(TimeoutError):
-        await isolated(_burn, seconds=0.5)
-    assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
+        await run_limited(_burn, size=inf, seconds=0.5)
+    assert await run_limited(divmod, 17, 5, size=inf, seconds=5) == (3, 2)
 
 
 def _is_imported(module: str) -> bool:
@@ -77,10 +78,10 @@ def test_a_process_that_starts_again_has_imported_what_is_asked_for() -> None:
 
 
 async def test_the_process_after_one_that_was_ended_waits_for_work() -> None:
-    first = await isolated(os.getpid, seconds=5)
+    first = await run_limited(os.getpid, size=inf, seconds=5)
     with pytest.raises(ChildProcessError):
-        await isolated(os.kill, first, signal.SIGKILL, seconds=5)
-    assert await isolated(_is_imported, __name__, seconds=5)
+        await run_limited(os.kill, first, signal.SIGKILL, size=inf, seconds=5)
+    assert await run_limited(_is_imported, __name__, size=inf, seconds=5)
 
 
 def _hoard() -> int:
@@ -89,8 +90,8 @@ def _hoard() -> int:
 
 async def test_work_that_takes_too_much_memory_is_ended_and_the_next_is_done() -> None:
     with pytest.raises(MemoryError):
-        await isolated(_hoard, seconds=5)
-    assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
+        await run_limited(_hoard, size=inf, seconds=5)
+    assert await run_limited(divmod, 17, 5, size=inf, seconds=5) == (3, 2)
 
 
 def _die() -> None:
@@ -99,8 +100,8 @@ def _die() -> None:
 
 async def test_a_crash_is_told_and_the_next_work_is_done() -> None:
     with pytest.raises(ChildProcessError):
-        await isolated(_die, seconds=5)
-    assert await isolated(divmod, 17, 5, seconds=5) == (3, 2)
+        await run_limited(_die, size=inf, seconds=5)
+    assert await run_limited(divmod, 17, 5, size=inf, seconds=5) == (3, 2)
 
 
 def _print_and_return(text: str) -> str:
@@ -110,7 +111,7 @@ def _print_and_return(text: str) -> str:
 
 
 async def test_what_the_work_prints_does_not_end_up_among_the_answers() -> None:
-    assert await isolated(_print_and_return, "words\n", seconds=5) == "words\n"
+    assert await run_limited(_print_and_return, "words\n", size=inf, seconds=5) == "words\n"
 
 
 def _tell_and_burn(path: str) -> None:
@@ -123,7 +124,7 @@ def _tell_and_burn(path: str) -> None:
 async def test_a_cancelled_task_ends_its_process(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    task = asyncio.create_task(isolated(_tell_and_burn, str(path), seconds=60))
+    task = asyncio.create_task(run_limited(_tell_and_burn, str(path), size=inf, seconds=60))
     with await asyncio.wait_for(asyncio.to_thread(path.open), 30) as pipe:
         assert pipe.readline() == "begun\n"
         task.cancel()
@@ -135,11 +136,14 @@ async def test_a_cancelled_task_ends_its_process(tmp_path: Path) -> None:
 
 async def test_one_owner_never_holds_all_workers() -> None:
     with sharing("greedy"):
-        greedy = [asyncio.create_task(isolated(_burn, seconds=60)) for _ in range(20)]
+        greedy = [asyncio.create_task(run_limited(_burn, size=inf, seconds=60)) for _ in range(20)]
     await asyncio.sleep(0)
     try:
         with sharing("modest"):
-            assert await asyncio.wait_for(isolated(divmod, 17, 5, seconds=5), 30) == (3, 2)
+            assert await asyncio.wait_for(run_limited(divmod, 17, 5, size=inf, seconds=5), 30) == (
+                3,
+                2,
+            )
     finally:
         for task in greedy:
             task.cancel()
@@ -148,9 +152,9 @@ async def test_one_owner_never_holds_all_workers() -> None:
 
 async def test_work_that_was_cancelled_costs_the_next_nothing() -> None:
     for _ in range(20):
-        task = asyncio.create_task(isolated(_burn, seconds=60))
+        task = asyncio.create_task(run_limited(_burn, size=inf, seconds=60))
         await asyncio.sleep(0)
-        other = asyncio.create_task(isolated(divmod, 17, 5, seconds=5))
+        other = asyncio.create_task(run_limited(divmod, 17, 5, size=inf, seconds=5))
         task.cancel()
         assert await other == (3, 2)
 

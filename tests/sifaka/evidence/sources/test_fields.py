@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 import pytest
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.sources.records import Fields, FoundRecord, document_of, records_at, when
+from sifaka.evidence.sources.records import Fields, document_of, records_at, when
 
 
 def read(fields: Fields | None = None, **record: object) -> SourceDocument | None:
-    return document_of(FoundRecord(record=record), fields or Fields(), adapter="tested")
+    return document_of(record, fields or Fields(), adapter="tested")
 
 
 def test_several_fields_make_one_text_and_a_dot_leads_into_an_object() -> None:
@@ -43,7 +43,7 @@ def test_only_places_on_the_web_are_links() -> None:
 
 def test_a_score_is_a_number_or_unknown() -> None:
     for score in (None, "9", True, float("nan"), float("inf")):
-        found = document_of(FoundRecord(record={"text": "x"}, score=score), Fields(), adapter="a")
+        found = document_of({"text": "x"}, Fields(), adapter="a", score=score)
         assert found is not None
         assert found.score is None
 

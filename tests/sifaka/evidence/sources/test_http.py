@@ -38,7 +38,7 @@ async def test_the_base_itself_is_asked_without_a_path() -> None:
 async def test_a_search_with_a_body_is_posted() -> None:
     async with source([json_reply({"hits": []})]) as served:
         client = HttpClient(served.url, adapter="wiki")
-        await client.post_json("i/_search", {"size": 1})
+        await client.post("i/_search", {"size": 1})
         await client.aclose()
     [request] = served.requests
     assert (request.method, request.target) == ("POST", "/i/_search")

@@ -68,7 +68,7 @@ async def test_the_certificate_has_to_be_of_the_name_and_not_of_the_address(
         assert await answered(client_of(served.at("wiki.example"))) == {"ok": True}
         other = client_of(served.at("mirror.example"))
         with pytest.raises(SourceError) as caught:
-            await other.get_json()
+            await other.get()
         await other.aclose()
     assert caught.value.code == "connection"
     assert "certificate" in str(caught.value).lower()

@@ -123,7 +123,7 @@ async def test_credentials_are_not_sent_to_another_origin() -> None:
             headers={"X-Api-Key": "k", "User-Agent": "us/1"},
             network=INTERNET,
         )
-        await client.get_json(params={"token": "t"})
+        await client.get(params={"token": "t"})
         await client.aclose()
     assert {"authorization", "x-api-key"} <= set(served.requests[0].headers)
     [request] = other.requests
@@ -151,7 +151,7 @@ async def test_a_search_with_a_body_is_not_made_another_one(status: int) -> None
     async with leading_to("/elsewhere", status) as served:
         client = client_of(served)
         with pytest.raises(SourceError) as caught:
-            await client.post_json("x", {"q": 1})
+            await client.post("x", {"q": 1})
         await client.aclose()
     assert caught.value.code == "forbidden"
     assert len(served.requests) == 1
@@ -161,13 +161,13 @@ async def test_a_search_with_a_body_is_redirected_within_its_origin_only() -> No
     async with source([GOOD]) as other:
         async with source([redirect("/there", 307), GOOD]) as served:
             client = client_of(served)
-            assert await client.post_json("x", {"q": 1}) == {"ok": True}
+            assert await client.post("x", {"q": 1}) == {"ok": True}
             await client.aclose()
         assert [each.body for each in served.requests] == [b'{"q":1}'] * 2
         async with leading_to(other.at("mirror.example"), 307) as served:
             client = client_of(served)
             with pytest.raises(SourceError, match="has a body"):
-                await client.post_json("x", {"q": 1})
+                await client.post("x", {"q": 1})
             await client.aclose()
     assert other.requests == []
 
@@ -181,7 +181,7 @@ async def test_a_public_name_that_moves_to_a_private_address_is_not_followed() -
     async with source([GOOD]) as served, source([GOOD], host=INSIDE, port=served.port) as inside:
         network = Network(rebinding, lambda address: address == PUBLIC, remembered=0.0)
         client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
-        assert await client.get_json() == {"ok": True}
+        assert await client.get() == {"ok": True}
         assert (await refusal(client)).code == "forbidden"
     assert inside.connections == 0
 
@@ -197,8 +197,8 @@ async def test_the_address_that_was_checked_is_the_one_that_is_connected_to() ->
     async with source([GOOD]) as served:
         network = Network(first_time_only, lambda address: address == PUBLIC)
         client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
-        await client.get_json()
-        await client.get_json()
+        await client.get()
+        await client.get()
         await client.aclose()
     assert asked == ["wiki.example"]
     assert {each.headers["host"] for each in served.requests} == {f"wiki.example:{served.port}"}
@@ -232,8 +232,8 @@ async def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPat
 async def test_cookies_are_not_kept() -> None:
     async with source([json_reply({}, set_cookie="a=b"), GOOD]) as served:
         client = HttpClient(served.url, adapter="wiki")
-        await client.get_json()
-        await client.get_json()
+        await client.get()
+        await client.get()
         await client.aclose()
     assert "cookie" not in served.requests[1].headers
 

@@ -33,7 +33,7 @@ GOOD = json_reply({"ok": True})
 
 async def code_of(client: HttpClient, **options: Any) -> str:
     with pytest.raises(SourceError) as caught:
-        await client.get_json(**options)
+        await client.get(**options)
     return caught.value.code
 
 
@@ -136,7 +136,7 @@ async def test_a_source_that_keeps_failing_is_left_alone() -> None:
         client = HttpClient(served.url, adapter="wiki", breakers=breakers, retrying=once)
         assert [await code_of(client) for _ in range(2)] == ["server", "server"]
         with pytest.raises(SourceError) as caught:
-            await client.get_json()
+            await client.get()
         await client.aclose()
     assert (caught.value.code, caught.value.adapter) == ("circuit_open", "wiki")
     assert caught.value.retry_after
@@ -183,11 +183,11 @@ async def test_a_request_that_is_cancelled_leaves_the_trial_to_the_next() -> Non
     async with source(answer) as served:
         client = HttpClient(served.url, adapter="wiki", breakers=breakers)
         async with anyio.create_task_group() as group:
-            group.start_soon(client.get_json)
+            group.start_soon(client.get)
             with anyio.fail_after(60):
                 await asked.wait()
             group.cancel_scope.cancel()
-        assert await client.get_json() == {"ok": True}
+        assert await client.get() == {"ok": True}
         assert breakers.open_providers() == ()
         await client.aclose()
 
@@ -195,12 +195,12 @@ async def test_a_request_that_is_cancelled_leaves_the_trial_to_the_next() -> Non
 async def test_connections_are_used_again_until_they_are_closed() -> None:
     async with source([GOOD]) as served:
         client = HttpClient(served.url, adapter="wiki")
-        await client.get_json()
-        await client.get_json()
+        await client.get()
+        await client.get()
         assert served.connections == 1
         await client.aclose()
         await client.aclose()
-        await client.get_json()
+        await client.get()
         assert served.connections == 2
         await client.aclose()
 
@@ -209,7 +209,7 @@ def test_another_event_loop_has_connections_of_its_own_and_none_is_left_open() -
     # A connection that is left open is a warning, and a warning fails the tests.
     async def ask(client: HttpClient) -> None:
         async with source([GOOD], port=port) as served:
-            assert await client.get_json() == {"ok": True}
+            assert await client.get() == {"ok": True}
             assert served.connections == 1
 
     async def free_port() -> int:
