@@ -10,7 +10,6 @@ from sifaka.calls.journal import Journal, scope
 from sifaka.calls.ledger import Ledger
 from sifaka.chain.components import parts_of
 from sifaka.chain.configuration import ConfiguredChain
-from sifaka.chain.resources import Parts
 from sifaka.critics.execution import run_critics
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapters
@@ -19,7 +18,8 @@ from sifaka.record.clustering import cluster
 from sifaka.record.entries import Called
 from sifaka.record.results import CriticFeedback, Issue, Verdict, majority
 from sifaka.record.thought import Document, Thought
-from sifaka.record.usage import Budget, Usage
+from sifaka.record.usage import Usage
+from sifaka.text.differences import Difference
 from sifaka.text.input import check_text
 
 MOST_CLAIMS = 100
@@ -27,50 +27,6 @@ Hear = Callable[[str], Awaitable[None]]
 """Is told what was done, in a line for a person."""
 _PLACE = "verify"
 """The journal's place for the calls."""
-
-
-async def verified(
-    parts: Parts,
-    adapters: Adapters,
-    text: str = "",
-    *,
-    claims: Sequence[str] | None = None,
-    documents: Sequence[Document] = (),
-    options: CheckOptions | None = None,
-    judgements: Sequence[Judgement] = (),
-    budget: Budget,
-    frame_key: str | None = None,
-    hear: Hear | None = None,
-    calls: list[Called] | None = None,
-) -> ClaimReport:
-    """Check the claims of a text, or given ones, against the evidence; see `Chain.verify`.
-
-    Raises:
-        ConfigurationError: There is nothing to check or to search, or an argument is wrong.
-    """
-    options = options or CheckOptions(checks="double")
-    _check(text, claims, documents)
-    if claims is not None:  # the caller has chosen them, so each is checked
-        options = options.model_copy(update={"max_claims": MOST_CLAIMS})
-    checker = parts.checker
-    if checker is None:
-        from sifaka.evidence.claims import EvidenceChecker
-
-        checker = EvidenceChecker(adapters, parts.asked)
-    ledger = Ledger(budget, Usage())
-    context = Calls(
-        ledger=ledger,
-        journal=Journal(calls or (), _telling(hear, adapters, calls)),
-        breakers=parts.breakers,
-        monitor=parts.monitor,
-        frame_key=frame_key or new_frame_key(),
-    )
-    async with replace(parts, checker=checker).connected():
-        with context.active(), scope(_PLACE):
-            report = await checker.check(
-                text, claims=claims, documents=documents, options=options, judgements=judgements
-            )
-    return report.model_copy(update={"usage": ledger.spent})
 
 
 def _check(text: str, claims: Sequence[str] | None, documents: Sequence[Document]) -> None:
@@ -121,6 +77,8 @@ class Review(Frozen):
     usage: Usage
     rubric: tuple[str, ...] | None = None
     """The questions by which the caller judges the text; None when a model has judged it."""
+    differences: tuple[Difference, ...] = ()
+    """What was measured of it against its original and the limits of its task."""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -165,18 +123,12 @@ class AssessingChain(ConfiguredChain):
         """
         given = (*thought.pre_generation_context, *thought.post_generation_context)
         parts = await parts_of(self.settings, self.resources, documents=bool(given))
-        ledger = Ledger(self.settings.budget, Usage())
-        calls = Calls(
-            ledger=ledger,
-            breakers=self.resources.breakers,
-            monitor=self.resources.monitor,
-            frame_key=frame_key or new_frame_key(),
-        )
+        calls = self._calls(frame_key, Journal())
         async with parts.connected():
             feedback = await run_critics(
                 parts.critics, thought, calls, deadline=self.settings.critic_deadline
             )
-        return Review(feedback=feedback, usage=ledger.spent)
+        return Review(feedback=feedback, usage=calls.ledger.spent)
 
     async def verify(
         self,
@@ -211,16 +163,29 @@ class AssessingChain(ConfiguredChain):
             ConfigurationError: There is nothing to check or nothing to search, an adapter is
                 unknown, or nothing could fit the options.
         """
-        return await verified(
-            await parts_of(self.settings, self.resources, documents=True),
-            self.resources.adapters,
-            text,
-            claims=claims,
-            documents=documents,
-            options=options,
-            judgements=judgements,
-            budget=self.settings.budget,
-            frame_key=frame_key,
-            hear=hear,
-            calls=calls,
+        options = options or CheckOptions(checks="double")
+        _check(text, claims, documents)
+        if claims is not None:  # the caller has chosen them, so each is checked
+            options = options.model_copy(update={"max_claims": MOST_CLAIMS})
+        parts = await parts_of(self.settings, self.resources, documents=True)
+        adapters, checker = self.resources.adapters, parts.checker
+        if checker is None:
+            from sifaka.evidence.claims import EvidenceChecker
+
+            checker = EvidenceChecker(adapters, parts.asked)
+        context = self._calls(frame_key, Journal(calls or (), _telling(hear, adapters, calls)))
+        async with replace(parts, checker=checker).connected():
+            with context.active(), scope(_PLACE):
+                report = await checker.check(
+                    text, claims=claims, documents=documents, options=options, judgements=judgements
+                )
+        return report.model_copy(update={"usage": context.ledger.spent})
+
+    def _calls(self, frame_key: str | None, journal: Journal) -> Calls:
+        return Calls(
+            ledger=Ledger(self.settings.budget, Usage()),
+            journal=journal,
+            breakers=self.resources.breakers,
+            monitor=self.resources.monitor,
+            frame_key=frame_key or new_frame_key(),
         )

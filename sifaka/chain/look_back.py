@@ -101,14 +101,13 @@ async def _judged(
 ) -> tuple[Decision, bool]:
     """The judge's decision, and False when the comparison broke off."""
     found = await compare_in_both_orders(judge, champion, base, _known(run, champion))
-    unclear = found.preferred is None and not found.broke_off
     in_doubt = bool(found.broke_off) or _wins_in_doubt(run, champion, base)
     decision = Decision(
         accepted=found.preferred == "candidate" or (in_doubt and found.preferred is None),
         by="judge",
         over=base.iteration,
         votes=None if found.broke_off else counted(found),
-        clear=not unclear,
+        clear=bool(found.preferred or found.broke_off),
         note=found.broke_off or "",
     )
     return decision, not found.broke_off

@@ -14,16 +14,18 @@ from sifaka.record.thought import EDITOR, Thought
 _FIRST = Decision(accepted=True, by="first")
 
 
-def decide(run: Run) -> tuple[Decided, ...]:
-    """The decisions on the versions of a run that are not compared yet, for policies without judge.
+async def decide(run: Run, judge: Judge | None = None) -> tuple[Decided, ...]:
+    """The decisions on the versions of a run that are not compared yet.
 
-    They are taken one after the other, each against the champion that the one before has left.
+    They are taken one after the other, each against the champion that the one before has left. What
+    is measured decides first, without a model call. Otherwise a judge, where there is one, compares
+    the two, and the champion stays unless the version is preferred in both orders.
     """
     taken: list[Decided] = []
     for candidate in run.undecided:
         decision = _FIRST
         if run.champion is not None:
-            decision = _settled(run, candidate) or _compared(run, candidate)
+            decision = _settled(run, candidate) or await _decision(run, judge, candidate)
         taken.append(Decided(thought_id=candidate.id, decision=decision))
         run = run.apply(taken[-1])
     return tuple(taken)
@@ -77,28 +79,12 @@ def _compared(run: Run, candidate: Thought) -> Decision:
     return compare(candidate, champion, _original(run))
 
 
-async def decide_by_judge(run: Run, judge: Judge) -> tuple[Decided, ...]:
-    """The decisions on the versions of a run that are not compared yet, for the policy `judged`.
-
-    What validators measure decides first, without a model call. Otherwise the judge compares each
-    version with the champion that the one before has left, and the champion stays unless the
-    version is preferred in both orders.
-    """
-    taken: list[Decided] = []
-    for candidate in run.undecided:
-        decision = _settled(run, candidate) or await _dueled(run, judge, candidate)
-        taken.append(Decided(thought_id=candidate.id, decision=decision))
-        run = run.apply(taken[-1])
-    return tuple(taken)
-
-
-async def _dueled(run: Run, judge: Judge, candidate: Thought) -> Decision:
-    if run.champion is None:
-        return _FIRST
-    if candidate.author == EDITOR:
+async def _decision(run: Run, judge: Judge | None, candidate: Thought) -> Decision:
+    if judge is None or candidate.author == EDITOR:
         return _compared(run, candidate)
-    measured = _refused(run, candidate) or first_difference(RULES, candidate, run.champion)
-    return measured or await _judged(run, judge, candidate, run.champion)
+    champion = _champion(run)
+    measured = _refused(run, candidate) or first_difference(RULES, candidate, champion)
+    return measured or await _judged(run, judge, candidate, champion)
 
 
 async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
@@ -130,8 +116,6 @@ def _settled(run: Run, candidate: Thought) -> Decision | None:
     same = twin(run, candidate.text, before=candidate)
     if same is not None and not _is_answered(run, candidate):
         return Decision(accepted=False, by="same_text", over=same.iteration)
-    if run.champion is None:
-        return None
     if ratio := _too_much(run, candidate):
         most = run.config.max_edit_ratio or 0.0
         measure = Measure(criterion="share of words changed", new=ratio, old=most)

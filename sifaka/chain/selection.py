@@ -138,9 +138,8 @@ def first_difference(
 
 def is_measured(decision: Decision) -> bool:
     """True when rules, the form of the answer or open differences decided, and no opinion."""
-    measure = decision.measure
-    measured = measure is not None and any(each.what == measure.criterion for each in RULES)
-    return measured or decision.by in {"differences", "size", "unfit"}
+    criterion = decision.measure and decision.measure.criterion
+    return criterion in {r.what for r in RULES} or decision.by in {"differences", "size", "unfit"}
 
 
 def compare(

@@ -48,8 +48,6 @@ _STATES = re.compile(r"^#{1,6} |^\*\*[^*]+\*\*$|[.!?。！？][\"”*_)\]\s]*$|[
 """A heading, a sentence, a label or a line in brackets: no name and no salutation is one."""
 _SHORTEST_ECHO = 12
 """Characters of a line from which it is told from a line of the prompt by chance."""
-_LONGEST_LINE = 2_000
-"""Characters of a line from which it is text."""
 _PLACEHOLDER = re.compile(r"[\W_]+|[\[<(][^\n\])>]{0,80}[\])>]")
 _OTHER_SCRIPT = re.compile("[\u0370-\u1fff\u3040-\ud7ff]")
 """Letters of scripts in which a text may be much shorter than in Latin letters."""

@@ -1,14 +1,19 @@
 """Asking critics about a text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
 from sifaka.chain import Chain, Review, TaskOptions, asks_a_provider
 from sifaka.chain.brief import rubric_for, rubrics_of
+from sifaka.chain.findings import findings_of
 from sifaka.critics import CriticSpec
 from sifaka.errors import ConfigurationError
 from sifaka.models import HOST
-from sifaka.record.thought import Thought, new_run_id
+from sifaka.models.prompt import with_original
+from sifaka.record.entries import Drafted, Started
+from sifaka.record.results import covered_in
+from sifaka.record.run import Run
+from sifaka.record.thought import Document, Thought, new_run_id
 from sifaka.text.input import check_text
 
 
@@ -17,6 +22,8 @@ async def critique(
     critics: Iterable[CriticSpec] | None = None,
     *,
     prompt: str = "",
+    original: str = "",
+    documents: Sequence[Document] = (),
     model: Any = "auto",
     **options: Unpack[TaskOptions],
 ) -> Review:
@@ -26,6 +33,8 @@ async def critique(
         text: The text.
         critics: Critics, names or specs. None takes `self_refine` with a model and `lint` without.
         prompt: The task of the text, in words.
+        original: The text that it is a revision of: critics see it, and what differs.
+        documents: The sources that it may take facts from.
         model: The model that critics ask which name none.
         **options: Further options of `Chain`.
 
@@ -36,11 +45,18 @@ async def critique(
     Raises:
         ConfigurationError: The text is empty or cannot be used, or a setting is wrong.
     """
-    return await review(Chain(model=model, critics=critics, **options), text, prompt)
+    chain = Chain(model=model, critics=critics, **options)
+    return await review(chain, text, prompt, original=original, documents=documents)
 
 
 async def review(
-    chain: Chain, text: str, prompt: str = "", *, review_id: str | None = None
+    chain: Chain,
+    text: str,
+    prompt: str = "",
+    *,
+    original: str = "",
+    documents: Sequence[Document] = (),
+    review_id: str | None = None,
 ) -> Review:
     """Like `critique`, by the critics of a chain.
 
@@ -48,6 +64,8 @@ async def review(
         chain: The chain.
         text: The text.
         prompt: The task of the text, in words.
+        original: As for `critique`.
+        documents: As for `critique`.
         review_id: A secret of the caller. Two reviews with the same one ask a model the same
             questions; when None each review makes a new one.
 
@@ -57,12 +75,24 @@ async def review(
     if not check_text(text).strip():
         raise ConfigurationError("the text is empty", "give the text to criticise")
     run_id = review_id or new_run_id()
-    thought = Thought(text=text, prompt=check_text(prompt, "prompt"), run_id=run_id)
+    given: dict[str, Any] = {
+        "prompt": check_text(prompt, "prompt"),
+        "run_id": run_id,
+        "pre_generation_context": tuple(documents),
+    }
+    run = Run.start(Started(run_id=run_id, prompt=prompt, config=chain.config))
+    if check_text(original, "original").strip():
+        run = run.apply(Drafted(thought=Thought(text=original, author="input", **given)))
+    thought = Thought(text=text, **given)
+    findings = await findings_of(run, thought)
+    thought = with_original(thought.model_copy(update={"findings": findings}), run.original)
     found = await chain.critique(thought, frame_key=run_id)
+    for each in found.feedback:
+        findings = findings.covered(covered_in([each]), each.critic)
     rubric = None
     if not _is_judged(chain):
         rubric = (*rubrics_of(chain.config.critics), *rubric_for(thought))
-    return found.model_copy(update={"rubric": rubric})
+    return found.model_copy(update={"rubric": rubric, "differences": findings.differences})
 
 
 def _is_judged(chain: Chain) -> bool:

@@ -182,6 +182,16 @@ async def test_validate_says_what_fails_where_and_the_fix(client: Client) -> Non
     assert (short["validator"], short["required"], short["passed"]) == ("short", False, False)
 
 
+async def test_critique_text_lists_what_differs_from_an_original(client: Client) -> None:
+    texts: dict[str, Any] = {"text": "It costs 6 euros.", "original": "It costs 4 euros."}
+    asked = await call(client, "critique_text", **texts)
+    pairs = [(each["before"], each["after"], each["status"]) for each in asked["differences"]]
+    assert ("4 euros", "6 euros", "open") in pairs
+    sources = ["The price is 6 euros."]
+    answered = await call(client, "critique_text", **texts, sources=sources)
+    assert [each["by"] for each in answered["differences"]] == ["source"]
+
+
 async def test_critique_without_a_model_gives_issues_and_a_rubric(client: Client) -> None:
     out = await call(client, "critique_text", text=BROKEN, prompt="thank the reader")
     assert out["verdict"] == "revise"

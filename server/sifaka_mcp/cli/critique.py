@@ -13,7 +13,7 @@ from sifaka_mcp.schemas.verdicts import CritiqueTextOut
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.text import critique as as_text
 
-ARGUMENTS = (opt.TEXT, opt.FORMAT, *opt.JUDGES, opt.SPEC, opt.JSON)
+ARGUMENTS = (opt.TEXT, opt.FORMAT, opt.ORIGINAL, *opt.JUDGES, opt.SPEC, opt.JSON)
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -25,9 +25,11 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"
         )
 
+    original = opt.read_text(options.original) if options.original else ""
+
     async def work() -> Review:
         async with opt.closing(chain):
-            return await review(chain, text, options.prompt)
+            return await review(chain, text, options.prompt, original=original)
 
     out = CritiqueTextOut.of(anyio.run(work))
     print_result(out, lambda stream: print(as_text(out), file=stream), as_json=options.json)

@@ -118,6 +118,7 @@ FORMAT = argument(
     metavar="FORMAT",
     help="what the text is, such as rst, latex or text; recognised when left out",
 )
+ORIGINAL = argument("--original", metavar="FILE", help="what it is a revision of")
 SPEC = argument("--spec", metavar="FILE", help="YAML or JSON: {validators, critics}")
 RULES = (
     group(

@@ -17,7 +17,7 @@ from sifaka_mcp.view.terminal import show_verdicts
 ARGUMENTS = (
     opt.TEXT,
     *opt.RULES,
-    opt.argument("--original", metavar="FILE", help="what `preserve` compares with"),
+    opt.ORIGINAL,
     opt.JSON,
 )
 

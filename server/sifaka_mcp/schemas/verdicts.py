@@ -108,6 +108,7 @@ class CritiqueTextOut(Wire):
     ]
     issues: IssueList
     critiques: list[CritiqueOut] = Field(validation_alias=AliasChoices("critiques", "feedback"))
+    differences: list[DifferenceOut] = Field([])
     rubric: list[str] | None = None
     usage: UsageOut
     degraded: list[str]

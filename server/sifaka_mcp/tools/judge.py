@@ -10,6 +10,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.tasks import validate
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, OptionalText, ValidatorList
+from sifaka_mcp.schemas.evidence import MOST_SOURCES, SourceIn, documents_of
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
 from sifaka_mcp.tools.answer import ToolContext, about, answer, state_of
 from sifaka_mcp.tools.definition import define
@@ -51,18 +52,19 @@ async def validate_text(
 
 @define(
     title="Criticise a text",
-    description="Issues that quote a text. Without a model: mechanical ones and a rubric for "
-    "you. Stores nothing.",
+    description="Issues that quote a text. Without a model: mechanical ones and a rubric for you.",
     read_only=True,
     open_world=True,
     one_of=("text", "source"),
 )
 async def critique_text(
     ctx: ToolContext,
-    text: Annotated[OptionalText, Field(description="to judge")] = "",
+    text: OptionalText = "",
     source: Annotated[OptionalText, Field(description="URI or path")] = "",
     critics: CriticList = None,
-    prompt: Annotated[OptionalText, Field(description="what the text is for")] = "",
+    prompt: OptionalText = "",
+    original: OptionalText = "",
+    sources: Annotated[list[str] | None, Field(max_length=MOST_SOURCES)] = None,
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
 ) -> Annotated[CallToolResult, CritiqueTextOut] | InputRequiredResult:
@@ -79,7 +81,14 @@ async def critique_text(
         model=model, host=exchange.host, absent=exchange.absent, critics=critics, budget=budget
     )
     try:
-        found = await review(chain, given, prompt, review_id=exchange.review_id)
+        found = await review(
+            chain,
+            given,
+            prompt,
+            original=original,
+            documents=documents_of([SourceIn(text=each) for each in sources or ()]),
+            review_id=exchange.review_id,
+        )
     except Suspended as waiting:
         return asked_again(ctx, exchange.ask(waiting))
 

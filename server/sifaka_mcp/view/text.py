@@ -15,6 +15,7 @@ from sifaka_mcp.schemas.texts import HunkOut
 from sifaka_mcp.schemas.verdicts import (
     CritiqueOut,
     CritiqueTextOut,
+    DifferenceOut,
     IssueOut,
     UsageOut,
     ValidationOut,
@@ -47,6 +48,7 @@ def critique(out: CritiqueTextOut) -> str:
         lines += [f"  - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST]]
         lines += [f"  {line}" for line in _remarks(said)]
     lines += _section("issues", _issue_lines(out.issues))
+    lines += _section("differences", [_difference_line(each) for each in out.differences])
     lines += _section(
         "judge the rest by this rubric", [f"- {_flat(line)}" for line in out.rubric or []]
     )
@@ -180,6 +182,12 @@ def usage(spent: UsageOut) -> str:
     )
 
 
+def _difference_line(each: DifferenceOut) -> str:
+    answer = f"{each.status} by {_flat(each.by)}" if each.by else each.status
+    why = f" because {_short(_flat(each.reason))!r}" if each.reason else ""
+    return f"{each.kind} {_short(each.before)!r} -> {_short(each.after)!r}: {answer}{why}"
+
+
 def version_lines(thought: ThoughtOut) -> Iterator[str]:
     """A version of a run: what became of it, its verdicts and its changes."""
     fate = {True: "accepted", False: "turned down", None: "not compared"}[thought.accepted]
@@ -187,10 +195,7 @@ def version_lines(thought: ThoughtOut) -> Iterator[str]:
     if thought.reason and thought.iteration:  # there is one first version, and no choice
         yield f"  {thought.reason}"
     yield from (f"  {line}" for line in _verdict_lines(thought.validation_results))
-    for each in thought.differences:
-        answer = f"{each.status} by {_flat(each.by)}" if each.by else each.status
-        why = f" because {_short(_flat(each.reason))!r}" if each.reason else ""
-        yield f"  {each.kind} {_short(each.before)!r} -> {_short(each.after)!r}: {answer}{why}"
+    yield from (f"  {_difference_line(each)}" for each in thought.differences)
     for said in thought.critic_feedback:
         yield f"  {said.critic}: {said.verdict or _flat(said.reason or 'no verdict')}"
         yield from (f"    - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST])

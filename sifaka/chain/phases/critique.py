@@ -63,7 +63,7 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     if parts.judge is not None and run.config.policy == "judged":
         return critiqued
     # The comparison costs nothing and follows from what is stored: one append holds both.
-    return [*critiqued, *decide(reduce(Run.apply, critiqued, run))]
+    return [*critiqued, *await decide(reduce(Run.apply, critiqued, run))]
 
 
 def _is_written_first(context: PhaseContext) -> bool:

@@ -6,7 +6,7 @@ from sifaka.calls.recovery import code_of
 from sifaka.chain.judging import BesideOriginal
 from sifaka.chain.look_back import look_back, needs_look_back, unchecked
 from sifaka.chain.phases.context import PhaseContext
-from sifaka.chain.policies import decide, decide_by_judge
+from sifaka.chain.policies import decide
 from sifaka.chain.stop_rules import finished
 from sifaka.errors import BudgetExceeded, SifakaError
 from sifaka.record.entries import Entry, RunStatus, Stopped, StopReason
@@ -20,11 +20,11 @@ async def select(context: PhaseContext) -> Sequence[Entry]:
     """
     run, judge, calls = context.recorder.run, context.parts.judge, context.calls
     if judge is None or run.config.policy != "judged":
-        return decide(run)
+        return await decide(run)
     if run.champion is not None:
         await context.tell("select", "asking the judge")
     with calls.monitor.measure("phase", "select"), calls.ledger.within_time():
-        return await decide_by_judge(run, BesideOriginal(judge, run.original))
+        return await decide(run, BesideOriginal(judge, run.original))
     raise BudgetExceeded("seconds")
 
 

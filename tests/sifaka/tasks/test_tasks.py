@@ -1,6 +1,8 @@
 """The tasks from Python. What tools and commands add to them is tested there."""
 
 import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import (
     Budget,
@@ -55,6 +57,32 @@ async def test_critique_gives_the_majority_and_the_issues_of_all_critics() -> No
     assert review.verdict == "revise"
     assert review.issues[0].support == 2
     assert [feedback.critic for feedback in review.feedback] == ["no", "no#2", "lint"]
+
+
+async def test_critique_compares_with_the_original_and_shows_critics_all_of_it() -> None:
+    seen: list[str] = []
+
+    def review(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        seen.append(str(getattr(messages[0].parts[0], "content", "")))
+        said = {"verdict": "accept", "covered": [{"id": "d1", "quote": "from 4 to 6 euros"}]}
+        return ModelResponse([ToolCallPart(info.output_tools[0].name, said)])
+
+    found = await critique(
+        "It costs 6 euros since May 2024.",
+        prompt="Update the date.",
+        original="It costs 4 euros since May 2023.",
+        documents=[Document(text="The price rose from 4 to 6 euros.", title="Prices")],
+        model=FunctionModel(review),
+    )
+    assert {(each.before, each.after, each.by) for each in found.differences} == {
+        ("4 euros", "6 euros", "source"),
+        ("since May 2023", "since May 2024", "task"),
+    }
+    assert "It costs 4 euros" in seen[0]
+    assert "The price rose" in seen[0]
+    alone = await critique("It costs 6 euros.", original="It costs 4 euros.")
+    assert [(each.before, each.status) for each in alone.differences] == [("4 euros", "open")]
+    assert (await critique("It costs 6 euros.")).differences == ()
 
 
 async def test_critique_without_a_model_gives_a_rubric_for_the_caller() -> None:
