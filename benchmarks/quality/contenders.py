@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sifaka.chain.presets import PRESETS, Effort
+
 NAIVE = "naive"
 BEST_OF_N = "best_of_n, n=3"
-EFFORTS = ("quick", "standard", "thorough")
+EFFORTS: tuple[Effort, ...] = ("quick", "standard", "thorough")
 _STEPS = 3
 """Iterations of the policies at their own settings, as the effort `thorough` has."""
 _LONG = 5
@@ -81,8 +83,13 @@ def at_own_settings() -> tuple[Contender, ...]:
     return (
         *(policy.with_steps(_STEPS) for policy in POLICIES),
         POLICIES[0].with_steps(_LONG),
-        *(Contender(name=e, settings={"effort": e}) for e in EFFORTS),
+        *(Contender(name=e, settings=_of_effort(e)) for e in EFFORTS),
     )
+
+
+def _of_effort(effort: Effort) -> Mapping[str, Any]:
+    """The effort as it is with a provider's model, which a scripted one is not."""
+    return {"effort": effort, "max_iterations": PRESETS[effort].rounds}
 
 
 def at_equal_calls(calls: int) -> tuple[Contender, ...]:

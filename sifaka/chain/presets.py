@@ -19,7 +19,9 @@ class Preset:
     """
 
     max_iterations: int
-    """Versions that a model or the caller may write after the first."""
+    """Versions of the caller after the first that may be taken."""
+    rounds: int
+    """Rounds in which a provider's model may write after the first version."""
     policy: Policy = "best"
     """The policy where there is a model to ask; without one it is `best`."""
     width: int = 1
@@ -32,10 +34,11 @@ class Preset:
 
 PRESETS: Mapping[Effort, Preset] = MappingProxyType(
     {
-        "quick": Preset(max_iterations=1),
-        "standard": Preset(max_iterations=2, look_back=1, own_review=True),
+        "quick": Preset(max_iterations=1, rounds=1),
+        "standard": Preset(max_iterations=3, rounds=2, look_back=1, own_review=True),
         "thorough": Preset(
-            max_iterations=3,
+            max_iterations=5,
+            rounds=3,
             policy="best_of_n",
             width=3,
             look_back=2,

@@ -109,8 +109,8 @@ class RunResult(Frozen):
 
         They are those of the validators it does not pass and those of its critics, but for what was
         declined. What several report counts once. A validator that fails without an
-        issue counts as one. A claim that could not be verified is among them, and each part that a
-        researched report lacks.
+        issue counts as one. A claim that could not be verified is among them, each part that a
+        researched report lacks, and, once the run has ended, what critics suggest to the author.
         """
         first = self.run.original
         lines = shortfalls(first) if first is not None and RESEARCH in first.metadata else ()
@@ -121,7 +121,11 @@ class RunResult(Frozen):
             found.append((Issue(message=reason, category="task", severity=4, rule="task"),))
         if self.run.is_declined(self.thought):
             return cluster([lacking, *found])
-        return cluster([lacking, *found, *self._opinions])
+        said = [
+            each for f in self.thought.critic_feedback if f.judges_task for each in f.suggestions
+        ]
+        notes = [Issue(message=each, category="suggestion", severity=1) for each in said]
+        return cluster([lacking, *found, *self._opinions, notes if self.run.finished else []])
 
     @property
     def declinable(self) -> tuple[Issue, ...]:

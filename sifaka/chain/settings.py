@@ -110,6 +110,7 @@ class ChainSettings:
         by_effort = self.policy is None and has_judge
         usual = meant.policy if by_effort else "best"
         policy = usual if self.policy is None else self.policy
+        rounds = meant.rounds if writer else meant.max_iterations
         width = meant.width if by_effort else _WIDTH if policy == "best_of_n" else 1
         look_back = self.look_back
         if look_back is None and has_judge:
@@ -137,9 +138,7 @@ class ChainSettings:
             protect=self.protect,
             patience=self.patience,
             critic_deadline=self.critic_deadline,
-            max_iterations=(
-                meant.max_iterations if self.max_iterations is None else self.max_iterations
-            ),
+            max_iterations=rounds if self.max_iterations is None else self.max_iterations,
             budget=self.budget,
             judge_model=None if self.judge_model is None else model_name(self.judge_model),
             fallback_models=tuple(model_name(model) for model in self.fallback_models),

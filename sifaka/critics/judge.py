@@ -26,15 +26,17 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 REVIEWER = "You review a text by another author."
 KEEPS_FACTS = (
-    "If `original` is shown, each fact, number, name, quotation and link that the text has lost or "
-    "changed is an issue, unless the task asks for that change. If `differences` are shown, they "
-    "were measured: for each that the task or a document asks for, put its id with the words that "
-    "ask for it into `covered`; leave out the others."
+    "If `original` is shown, each fact, number, name, quotation and link that the text has lost, "
+    "changed or invented is an issue, unless the task asks for that change. A limit of length asks "
+    "for leaving things out."
 )
 REPORTS = (
     "Report only what makes the text worse for its readers. Copy each quote exactly from the text; "
-    "leave it empty for what is missing. Say in the message what is wrong and how to mend it.",
-    "Then give the verdict: `revise` when you reported anything, otherwise `accept`.",
+    "leave it empty for what is missing. Say in the message what is wrong and how to mend it; put "
+    "the words that replace the quote into `fix`, where they mend it alone.",
+    "What only the author can settle, such as figures that do not agree, is no issue: say it in "
+    "`suggestions`, which the author reads.",
+    "Then give the verdict: `revise` when an issue is worth another version, otherwise `accept`.",
 )
 """The last rules of every prompt that is answered with issues and a verdict."""
 REVIEW = (

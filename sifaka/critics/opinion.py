@@ -18,6 +18,10 @@ from sifaka.text.differences import Difference
 MOST_ISSUES = 50
 """Of one opinion; further ones are left out."""
 MOST_SUGGESTIONS = 20
+_COVERED = (
+    "The `differences` were measured. For each that the task or a document asks for, put its id "
+    "with the words that ask for it into `covered`; leave out the others."
+)
 LONGEST_REMARK = 500
 """Characters of a message or a suggestion."""
 _MOST_SCORES = 20
@@ -90,7 +94,7 @@ def case(thought: Thought, *standards: str) -> str:
     parts += rules_of(thought)
     if unanswered := _unanswered(thought):
         lines = [f"{each.id} ({each.kind}): {each.words}" for each in unanswered]
-        parts.append(frame("differences", "\n".join(lines)))
+        parts += (frame("differences", "\n".join(lines)), _COVERED)
     return "\n\n".join(parts)
 
 

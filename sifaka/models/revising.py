@@ -94,7 +94,11 @@ def fixed(thought: Thought) -> Revision | None:
 
 
 def _of_fix(text: str, issue: Issue) -> Edit:
-    return Edit(find=text[issue.start : issue.end], replace=issue.fix or "", reason=issue.message)
+    start, end = issue.start or 0, issue.end or 0
+    if not issue.fix and text[:start].endswith("\n"):
+        # A paragraph goes with the blank line below it.
+        end += len(text[end:]) - len(text[end:].lstrip("\n"))
+    return Edit(find=text[start:end], replace=issue.fix or "", reason=issue.message)
 
 
 def _revision(text: str, edits: Sequence[Edit]) -> Revision:

@@ -44,7 +44,7 @@ PROMPT = Prompt(
     rules=(
         "The task between its marks is the author's own: do what it asks.",
         "When there is a text, revise it: change what the task and the feedback ask for, and keep "
-        "the rest word for word.",
+        "the rest word for word. Where the task asks for another text, it is your material.",
         "Keep facts, numbers, names, quotations, links, code, format and language, unless the task "
         "asks you to change them. Invent none.",
         "Answer with the complete text and nothing else: no preface, no comment, no marks, no code "
@@ -202,10 +202,11 @@ async def _written(writer: Model, thought: Thought, shown: str = "") -> Generati
         draft = await to_thread.run_sync(reading) if is_long else reading()
     except Unfit as error:
         raise UnfitDraft(writer.name, generation, str(error)) from error
-    if not draft.mended:
-        return generation
-    changed = generation.model_copy(update={"text": draft.text})
-    return _noted(changed, MENDED, draft.mended)
+    text = draft.text
+    if thought.text.endswith("\n") and not text.endswith("\n"):
+        text += "\n"  # nobody has asked for a change of that
+    changed = generation.model_copy(update={"text": text})
+    return _noted(changed, MENDED, draft.mended) if draft.mended else changed
 
 
 def _after(generation: Generation, spent: Usage) -> Generation:

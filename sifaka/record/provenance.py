@@ -2,17 +2,17 @@
 
 A diff of the two ends cannot name the issue: a change in the third step answers an issue of the
 second version, whose words the first one never had. So each place that differs in the end is
-followed back through the steps.
+followed back through the steps, of which only the lines that lead to it are compared by words.
 """
 
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
-from sifaka.record.diff import Hunk, Piece, diff, lines_diff, words_diff
+from sifaka.record.diff import Hunk, Piece, Reasons, diff, lines_diff, words_diff
 from sifaka.record.results import Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
@@ -36,8 +36,9 @@ class _Stretch(NamedTuple):
     end: int
     before: int
     """The offset of what stood there in the version before."""
+    before_end: int
     same: bool
-    reason: str | None
+    reason: str | None = None
 
 
 class Steps:
@@ -97,7 +98,7 @@ def step_diff(before: Thought, after: Thought, steps: Steps | None = None) -> tu
         after: The version made of it.
         steps: As for `explained_diff`, which looks into the same steps.
     """
-    return (steps or Steps()).between(before, after).hunks
+    return (steps or Steps()).between(before, after).hunks()
 
 
 def reasons_for(before: Thought, after: Thought) -> list[Issue]:
@@ -125,35 +126,75 @@ def issues_of(thought: Thought) -> list[Issue]:
 
 
 class _Step:
-    """What one step has written, compared when it is first asked for."""
+    """What one step has written: its lines are compared at once, their words when asked for."""
 
     def __init__(self, before: Thought, after: Thought, steps: Steps) -> None:
         self._before = before
         self._after = after
         self._steps = steps
+        self._words: dict[int, Sequence[_Stretch]] = {}
 
-    @cached_property
     def hunks(self) -> tuple[Hunk, ...]:
         """All of the step, each change with its reason."""
-        before, after = self._before.text, self._after.text
+        pieces = (piece for place in range(len(self._lines)) for piece in self._pieces_of(place))
         issues = reasons_for(self._before, self._after)
-        return diff(before, after, issues, self._steps.pieces(before, after))
+        return diff(self._before.text, self._after.text, issues, pieces)
 
     def at(self, start: int, end: int) -> Iterator[_Stretch]:
         """The stretches that touch a place of the version, in their order."""
-        first = bisect_left(self._stretches, start, key=lambda each: each.end)
-        for place in range(first, len(self._stretches)):
-            if self._stretches[place].start > end:
+        for place in range(bisect_left(self._ends, start), len(self._lines)):
+            lines = self._lines[place]
+            if lines.start > end:
                 return
-            yield self._stretches[place]
+            for each in (lines,) if lines.same else self._words_of(place):
+                if each.start <= end and start <= each.end:
+                    yield each
 
     @cached_property
-    def _stretches(self) -> Sequence[_Stretch]:
-        ends = accumulate(len(hunk.after) for hunk in self.hunks)
-        return [
-            _Stretch(end - len(hunk.after), end, hunk.start, hunk.op == "equal", hunk.reason)
-            for hunk, end in zip(self.hunks, ends, strict=True)
-        ]
+    def _lines(self) -> Sequence[_Stretch]:
+        pieces = lines_diff(self._before.text, self._after.text)
+        return tuple(_stretches((op == "equal", old, new) for op, old, new in pieces))
+
+    @cached_property
+    def _ends(self) -> Sequence[int]:
+        return [lines.end for lines in self._lines]
+
+    @cached_property
+    def _reasons(self) -> Reasons:
+        return Reasons(reasons_for(self._before, self._after))
+
+    def _words_of(self, place: int) -> Sequence[_Stretch]:
+        """The stretches in lines that differ."""
+        if place not in self._words:
+            lines = self._lines[place]
+            old, new = self._texts_of(place)
+            hunks = diff(old, new, pieces=self._pieces_of(place))
+            pieces = ((hunk.op == "equal", hunk.before, hunk.after) for hunk in hunks)
+            self._words[place] = [
+                each if each.same else each._replace(reason=self._reasons.of(*each[2:4]))
+                for each in _stretches(pieces, lines.start, lines.before)
+            ]
+        return self._words[place]
+
+    def _pieces_of(self, place: int) -> Sequence[Piece]:
+        """Lines that are the same, or what differs in them."""
+        old, new = self._texts_of(place)
+        return (("equal", old, new),) if self._lines[place].same else self._steps.words(old, new)
+
+    def _texts_of(self, place: int) -> tuple[str, str]:
+        lines = self._lines[place]
+        old = self._before.text[lines.before : lines.before_end]
+        return old, self._after.text[lines.start : lines.end]
+
+
+def _stretches(
+    pieces: Iterable[tuple[bool, str, str]], start: int = 0, before: int = 0
+) -> Iterator[_Stretch]:
+    """Pieces of two versions, each same or not, at their places."""
+    for same, old, new in pieces:
+        end, before_end = start + len(new), before + len(old)
+        yield _Stretch(start, end, before, before_end, same)
+        start, before = end, before_end
 
 
 def _explained(hunks: Iterable[Hunk], way: Sequence[_Step]) -> Iterator[Hunk]:

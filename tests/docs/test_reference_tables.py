@@ -38,11 +38,14 @@ def test_every_effort_is_told() -> None:
     text = section("docs/chain.md", "When it stops")
     efforts = table(text[text.index("| Effort") :])
     told = {
-        code(row[0])[0]: (int(row[1]), code(row[2])[0], int(row[3] or 1), int(row[4] or 0))
+        code(row[0])[0]: (
+            *map(int, row[1:3]), code(row[3])[0], int(row[4] or 1), int(row[5] or 0)
+        )
         for row in efforts
-    }
+    }  # fmt: skip
     assert told == {
-        effort: (p.max_iterations, p.policy, p.width, p.look_back) for effort, p in PRESETS.items()
+        effort: (p.rounds, p.max_iterations, p.policy, p.width, p.look_back)
+        for effort, p in PRESETS.items()
     }
 
 

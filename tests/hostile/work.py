@@ -22,10 +22,12 @@ from sifaka.evidence.sources.files import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft import Source, draft_of, mended
 from sifaka.models.prompt import contents, frame
+from sifaka.models.revising import revised
 from sifaka.models.section import in_place_of
 from sifaka.record.diff import diff
 from sifaka.record.edits import edited, edits_of, patched
 from sifaka.record.results import Issue
+from sifaka.record.thought import Thought
 from sifaka.research.draft import tidied
 from sifaka.research.references import renumbered
 from sifaka.text.anchoring import Anchors, anchor
@@ -69,6 +71,11 @@ def _issue(text: str) -> Issue:
     )
 
 
+def _edits_of(text: str) -> str:
+    places = range(0, len(text), 1 + len(text) // 100)
+    return json.dumps({"edits": [{"find": text[at : at + 40], "replace": "x"} for at in places]})
+
+
 def _page(text: str) -> SourceDocument:
     return SourceDocument(text=text, title="A page")
 
@@ -101,6 +108,8 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "its title": (title_of, lambda t: title_of(t, "a.md")),
     "bytes": (decoded, lambda t: decoded(t.encode())),
     "an answer": (draft_of, lambda t: draft_of(t, Source(_SHORT))),
+    "an answer of edits": (revised, lambda t: revised(Thought(text=_SHORT), t)),
+    "edits of it": (revised, lambda t: revised(Thought(text=t), _edits_of(t))),
     "a short answer": (draft_of, lambda t: draft_of(f"Here it is:\n\n{_SHORT}", Source(t))),
     "its next version": (draft_of, lambda t: draft_of(changed(t), Source(t))),
     "an answer, mended": (mended, lambda t: mended(t, Source(_SHORT))),

@@ -96,7 +96,8 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
                 for name in unique(critic.name for critic in critics)
             )
         version = shortened(run, version)
-    if attempts(run) >= run.config.max_iterations and version.author != CALLER:
+    written = run.thoughts[1:] and version.author != CALLER
+    if written and attempts(run) >= run.config.max_iterations:
         version = version.model_copy(
             update={"metadata": MappingProxyType({**version.metadata, LAST: True})}
         )

@@ -103,7 +103,8 @@ def test_a_look_back_costs_the_orders_that_nobody_has_answered(
 def test_an_effort_seldom_returns_what_is_worse(name: str, world: ContinuousWorld) -> None:
     """The bounds are the goals; the whole simulation has 1,000 runs and the same ones."""
     for effort, most in MOST_WORSE.items():
-        games = Games(world=world, settings={"effort": effort}, runs=200, seed="bounds")
+        settings = next(each.settings for each in at_own_settings() if each.name == effort)
+        games = Games(world=world, settings=settings, runs=200, seed="bounds")
         gains = play(games).gains
         assert sum(gain < 0 for gain in gains) <= most * len(gains), (name, effort)
         assert sum(gains) > 0

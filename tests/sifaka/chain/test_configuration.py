@@ -130,7 +130,7 @@ def test_explicit_settings_win_over_the_effort_with_another_model_too() -> None:
 def test_a_chain_that_was_judged_by_its_effort_can_get_a_model_that_cannot_judge() -> None:
     chain = Chain(effort="thorough", model="test").with_model("editor")
     assert chain.config == Chain(effort="thorough", model="editor").config
-    assert (chain.config.policy, chain.config.width, chain.config.max_iterations) == ("best", 1, 3)
+    assert (chain.config.policy, chain.config.width, chain.config.max_iterations) == ("best", 1, 5)
     assert chain.config.look_back is None
 
 

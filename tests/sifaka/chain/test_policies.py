@@ -322,7 +322,7 @@ async def test_what_is_protected_counts_before_any_opinion_unless_the_task_lets_
 
 async def test_effort_thorough_writes_several_at_once_where_there_is_a_model() -> None:
     with_model = Chain(model=ScriptedModel(lines=[]), judge_model="test", effort="thorough")
-    assert (with_model.config.policy, with_model.config.max_iterations) == ("best_of_n", 3)
+    assert (with_model.config.policy, with_model.config.max_iterations) == ("best_of_n", 5)
     assert Chain(effort="thorough").config.policy == "best"
     only_writes = Chain(model=ScriptedModel(lines=[]), effort="thorough", critics=[])
     assert only_writes.config.policy == "best"

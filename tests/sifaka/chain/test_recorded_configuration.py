@@ -32,7 +32,7 @@ class Foreign:
 RECORDED: dict[str, tuple[dict[str, Any], str]] = {
     "nothing given": (
         {},
-        "874e8375acdcd96ec036aa10d73ae102cf327da67e820c8b17062fff69251235",
+        "4290d0f0853e07760efe85492f4d456cf090ef0d1712395fb37861f1135643c7",
     ),
     "the effort `thorough` of 0.1 with a model": (
         {"model": "test", "max_iterations": 5, "policy": "judged", "width": 3},
@@ -58,7 +58,7 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
                 "evidence",
             ],
         },
-        "14a8ad956e303f62fc646533db3be28dfc57834a53de5e6a9c3e0df4e1bb753c",
+        "c0174d01fad992e62be95db0c7cb8a62758b71067187fabddb74e52eff2791ec",
     ),
     "objects": (
         {
@@ -73,7 +73,7 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
             ],
             "retrievers": [MockRetriever()],
         },
-        "89d24d41d208ed5e73a7510e0dfecb21318e3f352f1aa9270bb93cc0c930d40f",
+        "942d13b4a21fd950f8ac81847fc16c166adc9f114b464bf979a4a93be8b3ba89",
     ),
     "limits": (
         {

@@ -74,7 +74,7 @@ async def test_every_role_is_shown_the_original_and_asked_about_what_was_lost() 
         assert "length: met" in shown["rules"][0]
         assert shown["differences"][0].startswith("d1 (number): '1889'")
         assert "`original`" in asked.instructions
-        assert "`covered`" in asked.instructions
+        assert "`covered`" in asked.question
     assert feedback.model_dump()["details"]["covered"] == {"d1": "leave the year out"}
 
 
