@@ -132,6 +132,37 @@ async def test_the_fixes_of_a_review_are_made_without_a_call() -> None:
     assert reasons["there"] == "'there plan' is wrong"
 
 
+async def test_a_paragraph_that_is_deleted_leaves_no_hole() -> None:
+    text = "One.\n\nIt is said twice.\n\nThree.\n"
+    critic = Reviewer(fixes={"It is said twice.": ""})
+    chain = Chain(model=ScriptedModel(lines=[]), critics=[critic], fixes="none", look_back=0)
+    assert (await chain.run(text=text)).text == "One.\n\nThree.\n"
+
+
+async def test_an_answer_has_the_last_newline_of_its_text() -> None:
+    model, _ = writer("It is the team.")
+    critic = Reviewer(fixes={"the the team": None})
+    chain = Chain(model=model, critics=[critic], fixes="none", look_back=0)
+    assert (await chain.run(text="It is the the team.\n")).text == "It is the team.\n"
+    assert (await chain.run(text="It is the the team.")).text == "It is the team."
+
+
+async def test_what_a_review_says_to_the_author_is_left_to_him() -> None:
+    @dataclass(kw_only=True)
+    class Content(Reviewer):
+        async def critique(self, thought: Thought) -> CriticFeedback:
+            return CriticFeedback(
+                critic=self.name, verdict="accept", suggestions=("The items add up to 12.",)
+            )
+
+    chain = Chain(model=ScriptedModel(lines=[]), critics=[Content(fixes={})], fixes="none")
+    result = await chain.run(text="Items of 5 and 7 make 13.")
+    assert (result.status, result.changed) == ("done", False)
+    assert [(each.category, each.message) for each in result.left] == [
+        ("suggestion", "The items add up to 12.")
+    ]
+
+
 @pytest.mark.parametrize(
     "critic",
     [
