@@ -88,7 +88,7 @@ allowed."""
 
 ValidatorList = Annotated[
     list[AnyValidator],
-    Field(description="rules: type and options"),
+    Field(description="rules"),
 ]
 
 

@@ -28,8 +28,8 @@ from sifaka_mcp.ui.apps import SHOWN
 
 @define(
     title="Improve a text",
-    description="Improve or write a text until it passes the validators and satisfies "
-    "the critics. `done`: use `text`, tell what is `left`. "
+    description="Improve or write a text by validators and critics. "
+    "`done`: use `text`, tell what is `left`. "
     "`needs_revision`: write the next version by `brief` and call submit_revision. `running`: "
     "call resume_run.",
     idempotent=False,

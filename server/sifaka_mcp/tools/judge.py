@@ -21,7 +21,7 @@ from sifaka_mcp.view.text import critique, verdicts
 @define(
     title="Validate a text",
     description="Check a text by rules, without a model: which fail, where, why, and certain "
-    "fixes. Stores nothing.",
+    "fixes.",
     read_only=True,
     open_world=False,
     one_of=("text", "source"),
@@ -52,19 +52,21 @@ async def validate_text(
 
 @define(
     title="Criticise a text",
-    description="Issues that quote a text. Without a model: mechanical ones and a rubric for you.",
+    description="Issues that quote a text; without a model by rules, and a rubric.",
     read_only=True,
     open_world=True,
     one_of=("text", "source"),
 )
 async def critique_text(
     ctx: ToolContext,
-    text: OptionalText = "",
+    text: Annotated[OptionalText, Field(description="to judge")] = "",
     source: Annotated[OptionalText, Field(description="URI or path")] = "",
     critics: CriticList = None,
-    prompt: OptionalText = "",
-    original: OptionalText = "",
-    sources: Annotated[list[str] | None, Field(max_length=MOST_SOURCES)] = None,
+    prompt: Annotated[OptionalText, Field(description="task")] = "",
+    original: Annotated[OptionalText, Field(description="revised")] = "",
+    sources: Annotated[
+        list[str] | None, Field(max_length=MOST_SOURCES, description="of its facts")
+    ] = None,
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
 ) -> Annotated[CallToolResult, CritiqueTextOut] | InputRequiredResult:
