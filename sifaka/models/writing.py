@@ -117,7 +117,10 @@ def feedback_lines(thought: Thought) -> Iterator[str]:
     """
     for result in thought.validation_results.values():
         if not result.passed:
-            yield f"- {result.validator} must pass: {result.message}"
+            yield (
+                f"- {result.validator} {'must' if result.required else 'should'} pass: "
+                f"{result.message}"
+            )
             yield from (f"  - {suggestion}" for suggestion in result.suggestions)
             yield from (f"  - {_issue(issue)}" for issue in result.issues[:MOST_ISSUES])
     heard = [feedback for feedback in thought.critic_feedback if feedback.status == "ok"]

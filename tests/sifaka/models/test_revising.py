@@ -106,8 +106,12 @@ async def test_edits_that_do_not_fit_are_shown_to_their_writer_once(edits: Any, 
 
 async def test_edits_are_asked_for_only_where_all_that_is_to_change_has_a_place() -> None:
     model, prompts = writer(BETTER)
-    await run(model, validators=[{"type": "content", "required": ["Rome"]}])
+    rules: list[dict[str, Any]] = [{"type": "content", "required": ["Rome"]}]
+    rules.append({"type": "length", "max_words": 9, "required": False})
+    await run(model, validators=rules)
     assert '"edits"' not in prompts[0]
+    assert "- content must pass" in prompts[0]
+    assert "- length should pass" in prompts[0]
 
 
 async def test_a_text_that_could_be_taken_for_edits_is_written_whole() -> None:
