@@ -1,6 +1,7 @@
 """Judges: which of two versions is better, asked in both orders."""
 
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, Field
@@ -29,6 +30,9 @@ PROMPT = Prompt(
     ),
 )
 _ASKED = "Which version is better?"
+_AGAIN = "This is reading {}: read both to their ends anew. Which version is better?"
+_READING = "reading"
+"""The key in a thought's metadata of the number of a further comparison, for its question."""
 
 
 @runtime_checkable
@@ -81,9 +85,18 @@ class ModelJudge:
 
         parts = [frame("task", first.prompt, lasting=True)] if first.prompt else []
         parts += original_of(first, second)
-        parts += [frame("first", first.text), frame("second", second.text), _ASKED]
+        parts += [frame("first", first.text), frame("second", second.text)]
+        parts.append(
+            _AGAIN.format(first.metadata[_READING]) if _READING in first.metadata else _ASKED
+        )
         comparison, _ = await ask(self.model, PROMPT.text, "\n\n".join(parts), _Comparison)
         return comparison.better
+
+
+def as_reading(number: int, thought: Thought) -> Thought:
+    """A version for a further comparison, which asks in other words."""
+    metadata = MappingProxyType({**thought.metadata, _READING: number})
+    return thought.model_copy(update={"metadata": metadata})
 
 
 class Comparison(Frozen):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sifaka.calls.journal import scope
 from sifaka.chain.checks import Check
-from sifaka.chain.judging import Judge, Preference, compare_in_both_orders
+from sifaka.chain.judging import Judge, Preference, as_reading, compare_in_both_orders
 from sifaka.chain.policies import counted
 from sifaka.chain.recovery import place
 from sifaka.chain.selection import RULES, first_difference
@@ -72,7 +72,7 @@ def reserved_calls(run: Run) -> tuple[int, int]:
     that still buys one version.
     """
     config = run.config
-    return 2 * (config.policy == "judged"), 2 * bool(config.look_back and attempts(run))
+    return 2 * (config.policy == "judged"), 2 * (config.look_back or 0) * bool(attempts(run))
 
 
 def look_back_check(run: Run) -> tuple[Check, ...]:
@@ -101,6 +101,12 @@ async def _judged(
 ) -> tuple[Decision, bool]:
     """The judge's decision, and False when the comparison broke off."""
     found = await compare_in_both_orders(judge, champion, base, _known(run, champion))
+    for number in range(2, 1 + (run.config.look_back or 1)):
+        if found.preferred != "candidate":
+            break
+        again = (as_reading(number, each) for each in (champion, base))
+        with scope(f"reading {number}"):
+            found = await compare_in_both_orders(judge, *again)
     in_doubt = bool(found.broke_off) or _wins_in_doubt(run, champion, base)
     decision = Decision(
         accepted=found.preferred == "candidate" or (in_doubt and found.preferred is None),

@@ -42,9 +42,9 @@ class TaskOptions(TypedDict, total=False):
     width: int | None
     """Versions written at a time with `best_of_n` or `judged`; when None 3 and 1."""
     look_back: int | None
-    """The comparison of the best version with the input at the end: 2 asks a judge in both orders,
-    1 takes the answer of a review that has compared them for one of the two, 0 asks nobody; by the
-    effort when None."""
+    """The comparisons of the best version with the input at the end, each in both orders, which
+    must all prefer it. Where it is 1, a review that has compared them counts for one of the two
+    orders; 0 asks nobody; by the effort when None."""
     max_edit_ratio: float | None
     """The largest share of the original's words that may be changed."""
     protect: bool

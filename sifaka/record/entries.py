@@ -108,7 +108,7 @@ class ChainConfig(Frozen):
     own_review: bool = False
     """True when the caller reads its first version once more, by a sheet, after it was taken."""
     look_back: int | None = Field(default=None, ge=0, le=9)
-    """The orders in which the best version is compared with the input at the end, 0 to 2, of which
+    """The comparisons of the best version with the input at the end, each in both orders, of which
     a review may have given one; None where there is no judge. Records of an older form have the
     lead that was needed."""
 

@@ -75,8 +75,9 @@ def test_every_effort_costs_what_is_told() -> None:
     text = " ".join(section(DOCUMENT, "When it stops").split())
     rounds = {e: int(told) for told, e in re.findall(r"(\d+)(?: calls)? for `(\w+)`", text)}
     assert rounds == {e: calls_of_a_run(effort=e, look_back=0) for e in get_args(Effort)}
-    (added,) = re.findall(r"The look back adds (\d) or (\d) calls", text)
-    assert added == tuple(str(p.look_back) for p in PRESETS.values() if p.look_back)
+    added = re.findall(r"(\d) or (\d)(?: calls)? with `(\w+)`", text)
+    looking = {effort: p.look_back for effort, p in PRESETS.items() if p.look_back}
+    assert added == [(str(n), str(2 * n), effort) for effort, n in looking.items()]
 
 
 def _highest(low: float, high: float) -> float:

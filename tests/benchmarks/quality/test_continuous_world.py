@@ -93,7 +93,7 @@ def test_a_look_back_costs_the_orders_that_nobody_has_answered(
     world = replace(CLEAR, drift=1.0, spread=0.0, same_errors=same_errors)
     settings: dict[str, Any] = {"policy": "best", "max_iterations": 2}
     assert set(results(world, **settings, look_back=1).calls) == {1 + 2 * 2 + orders}
-    assert set(results(world, **settings, look_back=2).calls) == {1 + 2 * 2 + 2}
+    assert set(results(world, **settings, look_back=2).calls) == {1 + 2 * 2 + 2 * 2}
 
 
 @pytest.mark.parametrize(

@@ -135,13 +135,36 @@ async def test_after_a_review_that_compares_only_the_other_order_is_asked(
     assert check(result) is not None or review == "original"
 
 
-async def test_a_thorough_comparison_does_not_count_the_review() -> None:
-    judge = Answers(new)
+@pytest.mark.parametrize(
+    ("rules", "text", "asked"),
+    [
+        ((new,), BETTER, 4),
+        ((new, old), INPUT, 4),
+        ((old,), INPUT, 2),
+        ((always("first"),), INPUT, 2),
+    ],
+)
+async def test_a_thorough_comparison_is_made_twice_and_does_not_count_the_review(
+    rules: tuple[Prefers, ...], text: str, asked: int
+) -> None:
+    judge = Answers(*rules)
     result = await looked_back(judge, critics=[Comparing("text")], look_back=2)
-    assert (result.text, sorted(judge.pairs)) == (
-        BETTER,
-        sorted([(BETTER, INPUT), (INPUT, BETTER)]),
-    )
+    assert (result.text, len(judge.pairs)) == (text, asked)
+    assert len(set(judge.pairs)) == 2
+
+
+async def test_a_second_comparison_is_asked_in_other_words() -> None:
+    provider, asked = Provider(lambda _: "new"), list[str]()
+
+    def note(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        asked.append(str(getattr(messages[0].parts[-1], "content", "")))
+        return provider.answer(messages, info)
+
+    chain = Chain(model=FunctionModel(note), critics=[HAPPY_WITH_NEW], look_back=2)
+    assert (await chain.run(text=INPUT)).text == BETTER
+    judged = [question for question in asked if "<first" in question]
+    assert len(judged) == len(set(judged)) == 4
+    assert sum("reading 2" in question for question in judged) == 2
 
 
 @pytest.mark.parametrize(("prefers", "text"), [(always("first"), BETTER), (old, INPUT)])
@@ -230,9 +253,9 @@ class Provider:
 
     @property
     def model(self) -> FunctionModel:
-        return FunctionModel(self._answer, model_name="provider")
+        return FunctionModel(self.answer, model_name="provider")
 
-    def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         if not info.output_tools:
             return ModelResponse([TextPart(BETTER)])
         question = str(messages[0].parts[-1].content)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
