@@ -104,7 +104,7 @@ async def _judged(
     for number in range(2, 1 + (run.config.look_back or 1)):
         if found.preferred != "candidate":
             break
-        again = (as_reading(number, each) for each in (champion, base))
+        again = as_reading(number, champion), as_reading(number, base)
         with scope(f"reading {number}"):
             found = await compare_in_both_orders(judge, *again)
     in_doubt = bool(found.broke_off) or _wins_in_doubt(run, champion, base)
