@@ -33,4 +33,5 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
     out = CritiqueTextOut.of(anyio.run(work))
     print_result(out, lambda stream: print(as_text(out), file=stream), as_json=options.json)
-    return 1 if out.issues or out.verdict == "revise" else 0
+    is_open = any(each.status == "open" for each in out.differences)
+    return 1 if out.issues or is_open or out.verdict == "revise" else 0

@@ -38,7 +38,8 @@ def verdicts(results: Sequence[ValidationOut], *, passed: bool) -> str:
 
 def critique(out: CritiqueTextOut) -> str:
     """The text of `critique_text`."""
-    found = "what rules found stands below" if out.issues else "rules found nothing"
+    is_found = out.issues or out.differences
+    found = "what rules found stands below" if is_found else "rules found nothing"
     judged = "" if out.rubric is None else f" ({found}; nobody judged the meaning)"
     lines = [f"verdict: {out.verdict}{judged}"]
     for said in out.critiques:

@@ -125,6 +125,15 @@ def test_critique_reports_without_changing(sifaka: Sifaka, folder: Path) -> None
     assert (folder / "text.md").read_text() == MISTAKES
 
 
+def test_critique_lists_what_differs_from_an_original(sifaka: Sifaka, folder: Path) -> None:
+    (folder / "before.md").write_text("It costs 4 euros.")
+    (folder / "after.md").write_text("It costs 6 euros.")
+    done = sifaka("critique", "after.md", "--original", "before.md")
+    assert done.returncode == 1
+    assert "money '4 euros' -> '6 euros': open" in done.stdout
+    assert sifaka("critique", "after.md").returncode == 0
+
+
 def test_history_search_and_resume_find_the_run(sifaka: Sifaka) -> None:
     run_id = json.loads(sifaka("improve", "text.md", "--json").stdout)["run_id"]
     assert run_id in sifaka("history").stdout
