@@ -95,9 +95,8 @@ def fixed(thought: Thought) -> Revision | None:
 
 def _of_fix(text: str, issue: Issue) -> Edit:
     start, end = issue.start or 0, issue.end or 0
-    if not issue.fix and text[:start].endswith("\n"):
-        # A paragraph goes with the blank line below it.
-        end += len(text[end:]) - len(text[end:].lstrip("\n"))
+    if not issue.fix and text.endswith("\n\n", 0, start) and text.startswith("\n\n", end):
+        end += 2  # a paragraph goes with the blank line below it
     return Edit(find=text[start:end], replace=issue.fix or "", reason=issue.message)
 
 

@@ -141,6 +141,10 @@ async def test_a_paragraph_that_is_deleted_leaves_no_hole() -> None:
     critic = Reviewer(fixes={"It is said twice.": ""})
     chain = Chain(model=ScriptedModel(lines=[]), critics=[critic], fixes="none", look_back=0)
     assert (await chain.run(text=text)).text == "One.\n\nThree.\n"
+    last_line = "One.\nIt is said twice.\n\nThree.\n"
+    assert (await chain.run(text=last_line)).text == "One.\n\n\nThree.\n", (
+        "no paragraphs are joined"
+    )
 
 
 async def test_an_answer_has_the_last_newline_of_its_text() -> None:
