@@ -11,7 +11,7 @@ import pytest
 
 from sifaka._internal.beneath import opened, opened_by_names, read_beneath
 
-ROUNDS = 2_000
+READS = 500
 FLIP = """
 import os, sys
 real, away, elsewhere = "turn", "away", sys.argv[1]
@@ -124,10 +124,9 @@ def test_no_read_comes_from_outside_while_a_folder_and_a_link_change_places(root
     read: list[bytes] = []
     refused = 0
     with flipped(root):
-        for _ in range(ROUNDS):
+        while len(read) < READS or not refused:
             try:
                 read.append(read_beneath(root / "turn" / "a.md", 10, root))
             except OSError:
                 refused += 1
     assert set(read) == {b"inside"}
-    assert refused, "the race was run"
