@@ -72,7 +72,8 @@ class ModelProviderError(SifakaError):
         code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`,
             `server`, `circuit_open`, `not_found`, `context_window`, `output_limit`,
             `content_filter`, `unfinished`, `rejected`, `malformed`, `unfit`, `empty`, `broken`,
-            `unknown`, of a host `refused` or `unavailable`, in a replay `not_recorded`.
+            `request_limit`, `unknown`, of a host `refused` or `unavailable`, in a replay
+            `not_recorded`.
         retry_after: Seconds the provider asked to wait, where it said so, or until its circuit
             breaker lets a call through.
     """

@@ -10,7 +10,6 @@ import anyio.abc
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.monitoring import Monitor
-from sifaka.models.connections import Connections
 from sifaka.plugins import Plugins
 from sifaka.storage import MemoryStorage
 from sifaka.storage.catalogue import deciding_url
@@ -68,7 +67,7 @@ class Lifespan:
             store = ReadOnlyStore(store)
         try:
             async with (
-                Connections(settings.local_providers()) as connections,
+                settings.open_connections() as connections,
                 settings.open_adapters(store) as adapters,
                 anyio.create_task_group() as group,
             ):

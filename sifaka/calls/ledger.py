@@ -45,8 +45,8 @@ class Ledger:
 
     `budget` is its own, `limits` are those in force for a call that is charged to it.
 
-    The only mutable object of a run. It is used from one event loop and never awaits, so parallel
-    critics cannot reserve the same call.
+    The only mutable object of a run. It is used from one event loop, and no reservation awaits, so
+    parallel critics cannot reserve the same call.
     """
 
     def __init__(
@@ -55,6 +55,8 @@ class Ledger:
         self.budget = self.limits = budget
         self._spent = spent
         self._in_flight = Usage()
+        self._under_way = 0
+        self._settled: anyio.Event | None = None
         self._set_aside = 0
         self._clock = clock
         self._started = clock()
@@ -120,14 +122,28 @@ class Ledger:
         return self._own_calls_left
 
     @property
+    def has_spare_call(self) -> bool:
+        """True when there is room for a call besides the one that comes next here."""
+        share = self._share()
+        return self.calls_left >= (1 if share is not None and share.calls else 2)
+
+    @property
     def tokens_left(self) -> float:
         """Tokens that are neither spent nor in use by a call; infinite without a limit."""
-        most = self.budget.max_tokens
-        return math.inf if most is None else most - _tokens(self._spent) - _tokens(self._in_flight)
+        return self._own_tokens_left
 
     @property
     def cost_left(self) -> float:
         """US dollars neither spent nor in use; infinite without a limit, 0 after unknown prices."""
+        return self._own_cost_left
+
+    @property
+    def _own_tokens_left(self) -> float:
+        most = self.budget.max_tokens
+        return math.inf if most is None else most - _tokens(self._spent) - _tokens(self._in_flight)
+
+    @property
+    def _own_cost_left(self) -> float:
         most, used = self.budget.max_cost_usd, (self._spent + self._in_flight).cost_usd
         return math.inf if most is None else max(0.0, most - used) if used is not None else 0.0
 
@@ -192,6 +208,28 @@ class Ledger:
                 outer.calls += returned
             self._set_aside -= share.calls - returned
 
+    async def room_for(self, quote: Quote) -> None:
+        """Wait while calls under way have set aside what this one may need.
+
+        Most of them use less. When none is left there may still be too little.
+        """
+        while self._is_short(quote):
+            await self._settlement()
+
+    def _is_short(self, quote: Quote) -> bool:
+        if not self._under_way:
+            return False
+        if quote.input_tokens + quote.output_tokens > self._own_tokens_left:
+            return True
+        if quote.input_cost is None:
+            return False
+        return quote.input_cost + quote.output_tokens * quote.output_cost > self._own_cost_left
+
+    async def _settlement(self) -> None:
+        if self._settled is None:
+            self._settled = anyio.Event()
+        await self._settled.wait()
+
     def reserve(self, quote: Quote | None = None) -> Reservation:
         """Set aside what one call may take.
 
@@ -216,7 +254,18 @@ class Ledger:
             model_calls=1, input_tokens=quote.input_tokens, output_tokens=output, cost_usd=cost
         )
         self._in_flight += usage
+        self._under_way += 1
         return Reservation(usage=usage, clipped=output < quote.output_tokens)
+
+    def leave(self) -> None:
+        """One call is no more under way: its answer comes later, and what it may take stays."""
+        self._end()
+
+    def _end(self) -> None:
+        self._under_way -= 1
+        if self._settled is not None:
+            self._settled.set()
+            self._settled = None
 
     def settle(self, reservation: Reservation, usage: Usage) -> None:
         """Replace what was set aside for one call by what it really took."""
@@ -224,6 +273,7 @@ class Ledger:
         if self._in_flight.model_calls == 0:
             self._in_flight = Usage()  # no rounding error and no unknown price stays behind
         self._spent += usage
+        self._end()
 
     def charge(self, usage: Usage) -> None:
         """Add what was spent without a reservation, by a model that is not metered."""
@@ -235,11 +285,9 @@ class Ledger:
 
     def _within_tokens(self, quote: Quote) -> int:
         """The longest answer for which there are tokens."""
-        most = self.budget.max_tokens
-        if most is None:
+        if self.budget.max_tokens is None:
             return quote.output_tokens
-        left = most - _tokens(self._spent) - _tokens(self._in_flight) - quote.input_tokens
-        return _clipped(quote, left, "tokens")
+        return _clipped(quote, int(self._own_tokens_left) - quote.input_tokens, "tokens")
 
     def _within_cost(self, quote: Quote) -> int:
         """The longest answer for which there is money."""

@@ -74,6 +74,17 @@ class PartLedger(Ledger):
         with super().waiting(), self.whole.waiting():
             yield
 
+    def _is_short(self, quote: Quote) -> bool:
+        return super()._is_short(quote) or self.whole._is_short(quote)  # noqa: SLF001 - of its kind
+
+    async def _settlement(self) -> None:
+        await self.whole._settlement()  # noqa: SLF001 - which settles what is settled here
+
+    def leave(self) -> None:
+        """One call is no more under way, here and in the whole."""
+        super().leave()
+        self.whole.leave()
+
     def reserve(self, quote: Quote | None = None) -> Reservation:
         """Set aside what one call may take, here and in the whole."""
         own = super().reserve(quote)

@@ -107,7 +107,8 @@ class Review(Frozen):
             for f in self.feedback
             if f.status == "abstained"
         )
-        return abstained + tuple(note for f in self.feedback for note in f.degraded)
+        told = (note for f in self.feedback for note in f.degraded)
+        return (*abstained, *told, *self.usage.notes)
 
 
 class AssessingChain(ConfiguredChain):
@@ -179,7 +180,9 @@ class AssessingChain(ConfiguredChain):
                 report = await checker.check(
                     text, claims=claims, documents=documents, options=options, judgements=judgements
                 )
-        return report.model_copy(update={"usage": context.ledger.spent})
+        usage = context.ledger.spent
+        degraded = (*report.degraded, *usage.notes)
+        return report.model_copy(update={"usage": usage, "degraded": degraded})
 
     def _calls(self, frame_key: str | None, journal: Journal) -> Calls:
         return Calls(

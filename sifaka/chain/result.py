@@ -203,6 +203,7 @@ class RunResult(Frozen):
             *self._ignored,
             *self._fallbacks,
             *(r.error for r in self.run.recoveries),
+            *self.usage.notes,
             *self.warnings,
             *self._failure,
         )

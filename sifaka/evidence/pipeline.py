@@ -206,6 +206,7 @@ async def concluded(
 ) -> EvidenceResult:
     """The evidence in its order, and what did not work as it should have."""
     evidence = [*judged]
+    usage = sum((each.usage for each in judged), made.usage)
     if any(each.classification == "unverified" for each in evidence):
         evidence = await _with_shares(made.question, evidence)
     evidence = [*ranked(evidence)]
@@ -221,9 +222,10 @@ async def concluded(
             *((made.degraded,) if made.degraded is not None else ()),
             *searched.degraded,
             *_unverified(judged),
+            *usage.notes,
         ),
         notes=(*made.notes, *searched.notes),
-        usage=sum((each.usage for each in judged), made.usage),
+        usage=usage,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import BaseModel
 
 from sifaka.calls.component import Component
+from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.models.journaled import JournaledModel, answered_by
 from sifaka.models.metered import usage_of
@@ -112,7 +113,9 @@ class AgentModel(DirectModel):
     """A writer that runs a PydanticAI agent afresh for each version.
 
     Fresh, because earlier attempts in the message history would grow the context with each
-    iteration: the agent sees the task, the best version and this round's feedback.
+    iteration: the agent sees the task, the best version and this round's feedback. For one version
+    it makes at most as many requests as PydanticAI allows (50), or as the budget does that limits
+    calls.
     """
 
     _calls_tools = True
@@ -159,16 +162,18 @@ class AgentModel(DirectModel):
         """The next version; see `Model`."""
         from pydantic_ai.usage import UsageLimits
 
+        limits = UsageLimits()
+        if current_calls().ledger.limits.max_calls is not None:
+            limits.request_limit = None  # the ledger does that work, over all agents of a run
         prompt = writing_prompt(thought, by_edits=False)
         with self._failures():
-            # The limit of PydanticAI is per run and not atomic; the ledger does that work.
             result = await self._agent.run(
                 prompt,
                 # Beside its own: what is framed in the prompt comes from anywhere.
                 instructions=DATA_NOTICE,
                 model=self.model,
                 deps=self._deps,
-                usage_limits=UsageLimits(request_limit=None),
+                usage_limits=limits,
             )
         text = _as_text(result.output)
         return self._generation(text, prompt, result.response, result.new_messages())

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
@@ -25,13 +26,16 @@ class Connections:
 
     Args:
         local: The abilities of local providers; when None such a provider is asked as any other.
+        call_timeout: Seconds that one call may take; see `provider_model`.
 
     Raises:
         ConfigurationError: Used from another event loop, as each `run_sync` has one of its own.
     """
 
-    def __init__(self, local: LocalProviders | None = None) -> None:
-        self._local = local
+    def __init__(
+        self, local: LocalProviders | None = None, *, call_timeout: float | None = None
+    ) -> None:
+        self._opening = partial(provider_model, local=local, call_timeout=call_timeout)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -60,10 +64,10 @@ class Connections:
         """
         names = (model, *fallbacks)
         if not all(isinstance(name, str) for name in names):
-            return provider_model(model, fallbacks, local=self._local)
+            return self._opening(model, fallbacks)
         self._stay_in_one_loop()
         if names not in self._models:
-            self._models[names] = provider_model(model, fallbacks, local=self._local)
+            self._models[names] = self._opening(model, fallbacks)
         return self._models[names]
 
     def holds(self, model: object) -> bool:

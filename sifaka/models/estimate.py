@@ -2,9 +2,10 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.messages import BaseToolCallPart, ModelMessagesTypeAdapter, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RequestUsage
 
@@ -24,6 +25,8 @@ _SHARE = 8
 """The part of a budget's tokens that is set aside for one answer, where that is more: reasoning may
 take many, and a budget that has them should not cut it off."""
 _MILLION = 1_000_000
+ESTIMATED = "sifaka_estimated"
+"""The key of an answer's metadata that says so of its usage."""
 
 
 def quote(
@@ -40,11 +43,7 @@ def quote(
     """
     if budget.max_tokens is None and budget.max_cost_usd is None:
         return Quote()
-    tools = (*parameters.function_tools, *parameters.output_tools)
-    size = len(ModelMessagesTypeAdapter.dump_json(messages)) + sum(
-        len(json.dumps(tool.parameters_json_schema)) for tool in tools
-    )
-    asked = math.ceil(size / _BYTES_PER_TOKEN)
+    asked = _tokens(messages, parameters)
     input_cost, output_cost = 0.0, 0.0
     if budget.max_cost_usd is not None:
         input_cost, output_cost = _price(model, asked)
@@ -53,6 +52,44 @@ def quote(
         output_tokens=asked_for(model, settings) or _longest(asked, output_cost, budget),
         input_cost=input_cost,
         output_cost=output_cost,
+    )
+
+
+def with_usage(
+    response: ModelResponse, messages: "list[ModelMessage]", parameters: ModelRequestParameters
+) -> ModelResponse:
+    """The same answer, with an estimate where its provider has not reported the tokens."""
+    usage = response.usage
+    if usage.input_tokens and usage.output_tokens:
+        return response
+    estimated = replace(
+        usage,
+        input_tokens=usage.input_tokens or _tokens(messages, parameters),
+        output_tokens=usage.output_tokens or _answered(response),
+    )
+    metadata = {**(response.metadata or {}), ESTIMATED: True}
+    return replace(response, usage=estimated, metadata=metadata)
+
+
+def _tokens(messages: "list[ModelMessage]", parameters: ModelRequestParameters) -> int:
+    """The tokens of messages and of the tools beside them, at most."""
+    tools = (*parameters.function_tools, *parameters.output_tools)
+    size = len(ModelMessagesTypeAdapter.dump_json(messages)) + sum(
+        len(json.dumps(tool.parameters_json_schema)) for tool in tools
+    )
+    return math.ceil(size / _BYTES_PER_TOKEN)
+
+
+def _answered(response: ModelResponse) -> int:
+    """The tokens of an answer's words, at most."""
+    said = (
+        part.args_as_json_str()
+        if isinstance(part, BaseToolCallPart)
+        else getattr(part, "content", "")
+        for part in response.parts
+    )
+    return math.ceil(
+        sum(len(str(words).encode("utf-8", "replace")) for words in said) / _BYTES_PER_TOKEN
     )
 
 

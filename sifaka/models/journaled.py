@@ -181,7 +181,8 @@ def _last_of(group: FallbackExceptionGroup) -> Exception:
     failures = [error for error in group.exceptions if isinstance(error, ModelProviderError)]
     if not failures:
         return cast("Exception", group.exceptions[-1])
-    last = failures[-1]
+    # What a breaker keeps from being asked has said nothing.
+    last = ([error for error in failures if error.code != "circuit_open"] or failures)[-1]
     return ModelProviderError(
         "; ".join(error.message for error in failures),
         last.suggestion,

@@ -15,6 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import PARALLEL
+from sifaka.errors import BudgetExceeded, ModelProviderError
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -65,7 +66,7 @@ _Kept: TypeAdapter[dict[str, Abilities]] = TypeAdapter(dict[str, Abilities])
 class LocalProviders:
     """The abilities of local providers by their addresses and models, kept in a file.
 
-    The question is no part of a run: it is neither charged nor on record. A provider elsewhere is
+    The question is charged to the run that needs it, and not on record. A provider elsewhere is
     asked nothing, nor is one in the cloud.
 
     Args:
@@ -134,13 +135,11 @@ _FORM: dict[str, Any] = {
 }
 _LONGEST_REPLY = 200
 """Tokens of the answer to the question."""
-_PATIENCE = 60.0
-"""Seconds for the answer to the question."""
 
 
 async def _asked(model: "Model[Any]") -> Abilities | None:
     from pydantic_ai.direct import model_request
-    from pydantic_ai.exceptions import AgentRunError, ModelHTTPError
+    from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UnexpectedModelBehavior
     from pydantic_ai.messages import ModelRequest, ToolCallPart
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
@@ -155,25 +154,27 @@ async def _asked(model: "Model[Any]") -> Abilities | None:
     began = perf_counter()
     tokens, calls_tools = 1, False
     try:
-        with anyio.fail_after(_PATIENCE):
-            response = await model_request(
-                model,
-                [ModelRequest.user_text_prompt(QUESTION)],
-                model_settings=ModelSettings(max_tokens=_LONGEST_REPLY, temperature=0.0),
-                model_request_parameters=ModelRequestParameters(
-                    output_mode="tool", output_tools=[tool], allow_text_output=False
-                ),
-            )
+        response = await model_request(
+            model,
+            [ModelRequest.user_text_prompt(QUESTION)],
+            model_settings=ModelSettings(max_tokens=_LONGEST_REPLY, temperature=0.0),
+            model_request_parameters=ModelRequestParameters(
+                output_mode="tool", output_tools=[tool], allow_text_output=False
+            ),
+        )
     except ModelHTTPError as error:
         if error.status_code not in {400, 422, 501}:
             return None
         # Engines refuse tools with these; how fast they are is not known then.
         return Abilities(calls_tools=False, tokens_per_second=_SLOW, asked_at=datetime.now(UTC))
-    except (AgentRunError, TimeoutError):
+    except UnexpectedModelBehavior:
+        logger.info("%s: a tool call could not be read", _name(model))
+    except ModelProviderError as error:
+        if error.code != "malformed":
+            return None
+        logger.info("%s: %s", _name(model), error.message)
+    except (AgentRunError, BudgetExceeded):
         return None  # the run's own call says what is wrong
-    # Adapters stumble over tool calls that are not what the protocol says, each in its own way.
-    except Exception as error:  # noqa: BLE001 - that is the answer: they cannot be read
-        logger.info("%s: a tool call could not be read (%s)", _name(model), type(error).__name__)
     else:
         tokens = max(1, response.usage.output_tokens)
         called = [part for part in response.parts if isinstance(part, ToolCallPart)]

@@ -9,7 +9,7 @@ from pydantic_ai.messages import InstructionPart, ModelRequest
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings, merge_model_settings
 
-from sifaka.calls.context import PARALLEL
+from sifaka.calls.context import PARALLEL, current_calls
 from sifaka.errors import ModelProviderError
 from sifaka.models.local import LocalProviders
 from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
@@ -17,10 +17,26 @@ from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
 
+_PATIENCE = 60.0
+"""Seconds for the answer to the question of what a provider is able to."""
 _AS_JSON = (
     "Answer with one JSON object and nothing around it, where these instructions speak of the tool "
     "`{name}` too. It has to fit this JSON schema:\n{schema}"
 )
+
+
+class _Probe(MeteredModel):
+    """A model that is asked one question once, whatever becomes of it."""
+
+    async def request(
+        self,
+        messages: "list[ModelMessage]",
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> "ModelResponse":
+        """One answer of the wrapped model, not retried."""
+        calls = current_calls()
+        return await self._attempt(calls, messages, model_settings, model_request_parameters)
 
 
 class LocalModel(MeteredModel):
@@ -79,7 +95,9 @@ class LocalModel(MeteredModel):
             return await super().request(messages, model_settings, asked)
 
     async def _know(self) -> None:
-        found = await self._providers.get(self.wrapped) or await self._providers.ask(self.wrapped)
+        found = await self._providers.get(self.wrapped)
+        if found is None and current_calls().ledger.has_spare_call:
+            found = await self._providers.ask(_Probe(self.wrapped, call_timeout=_PATIENCE))
         if found is None:
             return  # it did not answer, and is asked again at the next call
         self._is_known = True

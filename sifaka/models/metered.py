@@ -26,7 +26,7 @@ from sifaka.calls.recovery import code_of
 from sifaka.calls.spans import annotate
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
 from sifaka.models import HOST
-from sifaka.models.estimate import asked_for, quote
+from sifaka.models.estimate import ESTIMATED, asked_for, quote, with_usage
 from sifaka.models.provider_errors import translate
 from sifaka.record.usage import Usage
 
@@ -133,6 +133,7 @@ class MeteredModel(WrapperModel):
         ledger, allowance = calls.ledger, self._allowance()
         limits = ledger.limits if allowance is None else stricter(ledger.limits, allowance.limits)
         wanted = quote(self.wrapped, messages, model_settings, parameters, limits)
+        await ledger.room_for(wanted)
         reserved = ledger.reserve(wanted)
         if allowance is not None:
             try:
@@ -153,6 +154,7 @@ class MeteredModel(WrapperModel):
         try:
             with ledger.within_time() as limit, anyio.move_on_after(self._call_timeout):
                 response = await self.wrapped.request(messages, settings, parameters)
+                response = with_usage(response, messages, parameters)
                 usage = usage_of(response)
                 ours = reserved.clipped or not asked_for(self.wrapped, model_settings)
                 if limited and ours and response.finish_reason == "length":
@@ -186,7 +188,9 @@ class MeteredModel(WrapperModel):
             ) from error
         finally:
             # What is asked later stays set aside, so that no more is asked than there is room for.
-            if not asked_later:
+            if asked_later:
+                ledger.leave()
+            else:
                 ledger.settle(reserved, usage)
                 calls.monitor.count_usage(self.model_id, usage)
                 if allowance is not None:
@@ -204,6 +208,7 @@ def usage_of(response: "ModelResponse") -> Usage:
         model_calls=1,
         input_tokens=response.usage.input_tokens,
         output_tokens=response.usage.output_tokens,
+        estimated_calls=int(ESTIMATED in noted),
         cost_usd=cost,
     )
 

@@ -10,6 +10,8 @@ from importlib import import_module
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, cast
 
+from pydantic import ValidationError
+
 from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.extras import install
@@ -19,12 +21,14 @@ from sifaka.record.thought import EDITOR
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
+    from pydantic_ai.providers import Provider
 
     from sifaka.models.journaled import JournaledModel
     from sifaka.models.metered import MeteredModel
 
 _OURS = ("agent", "estimate", "provider_errors", "structured")
 """Modules of this package that the first call imports."""
+HUGGING_FACE = "huggingface"
 _started: dict[str, Future[None]] = {}
 _lock = Lock()
 
@@ -76,7 +80,10 @@ def _metered(
     from sifaka.models.provider_errors import translate
 
     try:
-        inferred = infer_model(model)
+        named = str(model).partition(":")[0]
+        inferred = (
+            infer_model(model, _hugging_face) if named == HUGGING_FACE else infer_model(model)
+        )
     except UserError as error:
         raise translate(error, str(model)) from error
     except ImportError as error:
@@ -95,6 +102,7 @@ def _metered(
         ) from error
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
+        _forgive_usage(inferred)
     if local is not None and is_local(inferred.base_url) and _speaks_openai(inferred):
         from sifaka.models.local_model import LocalModel
 
@@ -102,6 +110,13 @@ def _metered(
     usual = HostModel.call_timeout if isinstance(inferred, HostModel) else CALL_TIMEOUT
     timeout = call_timeout or usual
     return MeteredModel(inferred, call_timeout=timeout, fallback=fallback)
+
+
+def _hugging_face(_: str) -> "Provider[Any]":
+    """Hugging Face with the words that let it choose where a model runs; without, it has no URL."""
+    from pydantic_ai.providers.huggingface import HuggingFaceProvider
+
+    return HuggingFaceProvider(provider_name="auto")
 
 
 def _speaks_openai(model: "Model[Any]") -> bool:
@@ -115,6 +130,24 @@ def _leave_retries_to_us(model: "Model[Any]") -> None:
     client = cast("Any", getattr(model, "client", None))
     if isinstance(getattr(client, "max_retries", None), int):
         client.max_retries = 0
+
+
+def _forgive_usage(model: "Model[Any]") -> None:
+    # An answer is no worse for a usage of a form that nobody knows; it is read as one without.
+    check = getattr(model, "_validate_completion", None)
+    if check is None:
+        return
+
+    def validate(completion: Any) -> Any:
+        try:
+            return check(completion)
+        except ValidationError as error:
+            if any(place["loc"][:1] != ("usage",) for place in error.errors()):
+                raise
+            completion.usage = None
+            return check(completion)
+
+    setattr(model, "_validate_completion", validate)  # noqa: B010 - a hook for subclasses
 
 
 async def loaded(*models: object) -> None:

@@ -24,10 +24,13 @@ _CODES: tuple[tuple[type[pydantic_ai.AgentRunError], str], ...] = (
     (pydantic_ai.ModelRequestRejectedError, "rejected"),
     (pydantic_ai.ModelAPIError, "unknown"),
     (pydantic_ai.UnexpectedModelBehavior, "malformed"),
+    (pydantic_ai.UsageLimitExceeded, "request_limit"),
 )
 """From the most to the least specific: the first class that fits names the code."""
 _ABOUT_REQUEST = frozenset({400, 413, 422, 500})
 """Statuses that a request which is too long may get: Ollama and llama.cpp have said 500."""
+_STATUSES = {408: "timeout", 409: "server", 413: "context_window", 425: "server"}
+"""What these statuses say, whatever class an adapter makes of them."""
 _LONGEST_BODY = 4_000
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|string_above_max_length|model_max_prompt_tokens"
@@ -76,6 +79,10 @@ _WORDS = {
         "check the model's name and settings: it may not take what was sent",
     ),
     "unknown": ("the request failed", "see the provider's status page"),
+    "request_limit": (
+        "the agent made as many requests as it may, and no answer",
+        "see why it keeps calling its tools, or set a budget with max_calls",
+    ),
     "malformed": (
         "the answer was not in the form asked for",
         "try again or choose another model",
@@ -110,7 +117,7 @@ def translate(error: Exception, model: str) -> SifakaError:
             is_http = isinstance(error, pydantic_ai.ModelHTTPError)
             status = f" (HTTP {error.status_code})" if is_http else ""
             if is_http:
-                code = _code_of_body(error) or code
+                code = _code_of_body(error) or _STATUSES.get(error.status_code) or code
             if is_http and code == "unknown":
                 code = _code_of_status(error.status_code)
             retry_after = getattr(error, "retry_after", None)

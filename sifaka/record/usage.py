@@ -46,10 +46,20 @@ class Usage(Frozen):
     model_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    estimated_calls: int = 0
+    """Calls whose tokens are estimated, because the provider did not report them."""
     cost_usd: float | None = 0.0
     """US dollars; None as soon as one call had no known price."""
     seconds: float = 0.0
     """Wall-clock seconds of work, waiting for a caller or a host not included."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not known of it, in one line, or nothing."""
+        if not self.estimated_calls:
+            return ()
+        calls = f"{self.estimated_calls} of {self.model_calls} calls"
+        return (f"the tokens of {calls} are estimated: the provider did not report them",)
 
     def __sub__(self, earlier: "Usage") -> "Usage":
         return self.__add__(earlier, -1)
@@ -60,6 +70,7 @@ class Usage(Frozen):
             model_calls=self.model_calls + sign * other.model_calls,
             input_tokens=self.input_tokens + sign * other.input_tokens,
             output_tokens=self.output_tokens + sign * other.output_tokens,
+            estimated_calls=self.estimated_calls + sign * other.estimated_calls,
             cost_usd=None if costs[0] is None or costs[1] is None else costs[0] + sign * costs[1],
             seconds=self.seconds + sign * other.seconds,
         )

@@ -193,7 +193,6 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "C
         ConfigurationError: An option is wrong.
     """
     from sifaka.chain import Chain
-    from sifaka.models.connections import Connections
     from sifaka.models.provider import start_loading
 
     start_loading(settings.model)  # while the store is opened and the rest is read
@@ -210,7 +209,7 @@ def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "C
         store=store,
         plugins=Plugins(settings.plugins),
         adapters=settings.open_adapters(store),
-        connections=Connections(settings.local_providers()),
+        connections=settings.open_connections(),
         **more,
     )
 

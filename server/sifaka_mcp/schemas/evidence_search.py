@@ -136,7 +136,7 @@ class EvidenceSearchOut(BaseModel):
             evidence=[],
             instructions=None,
             usage=UsageOut.of(plan.usage),
-            degraded=[] if plan.degraded is None else [plan.degraded],
+            degraded=[*([] if plan.degraded is None else [plan.degraded]), *plan.usage.notes],
             notes=list(plan.notes),
         )
 

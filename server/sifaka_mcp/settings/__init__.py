@@ -16,6 +16,7 @@ from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.evidence.sources.keys import named_keys
 from sifaka.models import AUTO, CALLER, HOST
+from sifaka.models.connections import Connections
 from sifaka.models.local import LocalProviders
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Facts
@@ -70,6 +71,9 @@ class Settings(HttpSettings):
     judge_model: str | None = None
     fallback_models: Names = ()
     """Asked in this order when the model has failed for good; `caller` may be the last."""
+    call_seconds: float | None = Field(default=None, gt=0, le=3600)
+    """Seconds that one call of a model may take. When None 120, for the model of a host 600, and
+    for a local provider as long as its speed needs."""
     plugins: Names = ()
     """Packages with critics, validators and stores that may be loaded by a spec or URL."""
     store: str = "sqlite:"
@@ -240,9 +244,10 @@ class Settings(HttpSettings):
             plugins=Plugins(self.plugins),
         )
 
-    def local_providers(self) -> LocalProviders:
-        """The abilities of providers nearby, in the home folder; the file need not exist."""
-        return LocalProviders(None if self.read_only else self.home / "local_providers.json")
+    def open_connections(self) -> Connections:
+        """Clients of providers; what those nearby are able to is kept in the home folder."""
+        kept = LocalProviders(None if self.read_only else self.home / "local_providers.json")
+        return Connections(kept, call_timeout=self.call_seconds)
 
     def open_adapters(self, store: ThoughtStore, specs: tuple[str, ...] = ()) -> Adapters:
         """The configured adapters, or others in their place; no source is touched before a search.

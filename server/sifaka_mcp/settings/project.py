@@ -41,7 +41,7 @@ OF_THE_USER: Mapping[str, str] = MappingProxyType(
             "allow_anonymous auth_tokens_file oauth_issuer oauth_audience oauth_jwks_url "
             "oauth_scopes state_keys max_requests max_body_bytes sessions max_sessions "
             "session_seconds",
-            "what is paid": "model judge_model fallback_models max_runs tenant_budget",
+            "what is paid": "model judge_model fallback_models call_seconds max_runs tenant_budget",
         }.items()
         for name in names.split()
     }

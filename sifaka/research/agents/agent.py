@@ -54,18 +54,13 @@ async def consult(
         BudgetExceeded: A call would break the budget.
     """
     from pydantic_ai.exceptions import AgentRunError, UserError
-    from pydantic_ai.usage import UsageLimits
 
     from sifaka.models.provider_errors import translate
 
     try:
         with scope(agent.name):
-            # The limit of PydanticAI is per run and not atomic; the ledger does that work.
             result = await _made(agent).run(
-                prompt,
-                model=model,
-                message_history=list(history) or None,
-                usage_limits=UsageLimits(request_limit=None),
+                prompt, model=model, message_history=list(history) or None
             )
     except (AgentRunError, UserError) as error:
         raise translate(error, model.model_id) from error

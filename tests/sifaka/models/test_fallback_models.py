@@ -92,7 +92,7 @@ async def test_a_provider_that_keeps_failing_is_left_alone_and_the_next_is_asked
     # Both are models of one provider here, `function`, so the breaker of one is that of the other.
     result = await chain.run(text="a b c")
     assert first.asked == ATTEMPTS
-    assert result.run.error_code == "circuit_open"
+    assert result.run.error_code == "server", "what a breaker keeps from being asked says nothing"
     again = await chain.run(text="a b c")
     assert (first.asked, second.asked, again.run.error_code) == (ATTEMPTS, 0, "circuit_open")
 

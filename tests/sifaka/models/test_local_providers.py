@@ -93,20 +93,22 @@ async def test_an_engine_that_refuses_schemas_is_asked_by_the_prompt_alone(
         result = await chain.run(text="A text.")
     assert result.passed
     assert ["response_format" in request for request in served.requests] == [True, False]
-    assert result.usage.model_calls == 2, "a refused call is a call"
+    assert result.usage.model_calls == 3, "a refused call is a call, and so is the first question"
 
 
-async def test_the_question_is_no_part_of_a_run(
-    file: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("most", "probes"), [(1, 0), (2, 1), (None, 1)])
+async def test_the_question_is_charged_where_there_is_room_for_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch, most: int | None, probes: int
 ) -> None:
     async with asked(opinion("accept"), probe=ABLE, file=file, monkeypatch=monkeypatch) as (
         served,
         chain,
     ):
-        result = await chain.replace(budget=Budget(max_calls=1)).run(text="A text.")
-    assert result.usage.model_calls == 1
-    assert len(result.run.calls) == 1
-    assert len(served.probes) == 1
+        result = await chain.replace(budget=Budget(max_calls=most)).run(text="A text.")
+    assert result.passed
+    assert result.usage.model_calls == 1 + probes
+    assert len(result.run.calls) == 1, "it is not on record"
+    assert len(served.probes) == probes
 
 
 async def test_it_is_asked_once_by_parallel_calls_and_by_later_processes(

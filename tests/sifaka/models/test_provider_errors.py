@@ -103,3 +103,19 @@ async def test_where_nothing_can_be_left_out_the_run_fails_with_the_reason() -> 
     assert (result.status, result.run.error_code, result.run.failures) == (
         "failed", "context_window", 1,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "retried"),
+    [
+        (408, "timeout", True),
+        (409, "server", True),
+        (425, "server", True),
+        (413, "context_window", False),
+    ],
+)
+def test_what_a_status_says_holds_whatever_the_body_is(
+    status: int, code: str, retried: bool
+) -> None:
+    error = translated(status, {"error": "no words that anybody knows"})
+    assert (error.code, error.retryable) == (code, retried)

@@ -237,3 +237,65 @@ async def test_instructions_inside_the_text_stay_between_marks(serve: Serve) -> 
     closing = opening.replace("<text", "</text")
     assert prompt.count(closing) == 1
     assert prompt.index("PWNED") < prompt.index(closing)
+
+
+UNREPORTED: dict[str, Any] = {
+    "none": None,
+    "nothing": {},
+    "nulls": {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None},
+    "zeros": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    "a total": {"total_tokens": 90},
+    "half": {"prompt_tokens": 0, "completion_tokens": 40, "total_tokens": 40},
+}
+
+
+@pytest.mark.parametrize("usage", UNREPORTED.values(), ids=UNREPORTED)
+async def test_tokens_that_are_not_reported_are_estimated_and_spend_the_budget(
+    serve: Serve, usage: Any
+) -> None:
+    def unreported(text: str) -> Reply:
+        body = says(text).body
+        return Reply(body={**body, "usage": usage})
+
+    served = serve(*[unreported(f"one two three four five {n}") for n in range(9)])
+    result = await improve(max_iterations=8, patience=9, budget=Budget(max_tokens=2500))
+    assert result.stop_reason == "budget_tokens"
+    assert 1 < len(served.requests) < 8
+    spent = result.usage
+    assert spent.input_tokens > 0
+    assert spent.output_tokens > 0
+    told = f"the tokens of {spent.model_calls} of {spent.model_calls} calls are estimated"
+    assert any(told in line for line in result.degraded)
+    (again,) = {call.response for call in result.run.calls[:1]}
+    assert '"sifaka_estimated":true' in again, "a resumed run counts the same"
+
+
+async def test_an_agent_that_keeps_calling_its_tool_ends_and_says_so(serve: Serve) -> None:
+    served = serve(*[calls("look_up", {"word": "refund"})] * 60)
+    agent = Agent("openai-chat:stub", defer_model_check=True)
+
+    @agent.tool_plain
+    def look_up(word: str) -> str:  # pyright: ignore[reportUnusedFunction]
+        return f"{word}: look again"
+
+    result = await create_pydantic_chain(agent, RULES, []).run(text=TEXT)
+    assert len(served.requests) == 50, "PydanticAI's own limit"
+    assert (result.status, result.run.error_code) == ("failed", "request_limit")
+    assert result.usage.model_calls == 50
+    assert "set a budget with max_calls" in (result.error or "")
+
+
+async def test_a_budget_of_calls_stands_in_for_the_limit_of_an_agents_requests(
+    serve: Serve,
+) -> None:
+    served = serve(*[calls("look_up", {"word": "refund"})] * 55, says("one two"))
+    agent = Agent("openai-chat:stub", defer_model_check=True)
+
+    @agent.tool_plain
+    def look_up(word: str) -> str:  # pyright: ignore[reportUnusedFunction]
+        return f"{word}: look again"
+
+    chain = create_pydantic_chain(agent, RULES, [], budget=Budget(max_calls=70))
+    result = await chain.run(text=TEXT)
+    assert (result.text, result.usage.model_calls) == ("one two", 56)
+    assert len(served.requests) == 56

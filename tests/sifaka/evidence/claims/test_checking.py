@@ -361,6 +361,19 @@ async def test_a_check_takes_no_more_tokens_than_the_run_has(tokens: int) -> Non
     assert set(statuses(report)) == {"unverified"} or tokens > 4_096
 
 
+async def test_documents_wait_for_what_those_under_way_have_set_aside_and_do_not_use() -> None:
+    judge = ScriptedJudge(reads)
+    ledger = Ledger(Budget(max_tokens=60_000), Usage())
+    pages = [long_page(f"height {number}", HEIGHT.text) for number in range(12)]
+    checker = EvidenceChecker(sources(*pages), judge.model)
+    with Calls(ledger=ledger).active():
+        report = await checker.check(claims=[TOWER], options=CheckOptions(max_documents=12))
+    assert judge.calls >= 12
+    assert report.degraded == ()
+    assert statuses(report) == ["supported"]
+    assert ledger.spent.input_tokens + ledger.spent.output_tokens < 60_000
+
+
 async def test_a_spent_budget_leaves_claims_unverified_and_makes_no_further_call() -> None:
     judge = ScriptedJudge(reads)
     ledger = Ledger(Budget(max_calls=2), Usage())
