@@ -54,13 +54,12 @@ def _named(function: Callable[..., object]) -> Any:
 
 _LONGEST = 60
 """Characters of a name that are compared: the time grows with their square."""
-_SIMILARITY = 0.6
 
 
-def closest(name: str, allowed: Iterable[str]) -> str | None:
+def closest(name: str, allowed: Iterable[str], *, similarity: float = 0.6) -> str | None:
     """The allowed name that is most similar to a misspelt one; None when none is similar."""
     by_form = {_form(each): each for each in allowed}
-    found = get_close_matches(_form(name), by_form, n=1, cutoff=_SIMILARITY)
+    found = get_close_matches(_form(name), by_form, n=1, cutoff=similarity)
     return by_form[found[0]] if found else None
 
 

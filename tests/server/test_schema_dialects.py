@@ -22,7 +22,7 @@ from sifaka_mcp.tools import listed_tools
 pytestmark = pytest.mark.anyio
 
 ALL = sorted({name for names in TOOLSETS.values() for name in names})
-MOST_TOKENS = 2_000
+MOST_TOKENS = 2_400
 CHARACTERS_PER_TOKEN = 4
 """An estimate that errs upwards: the vocabularies o200k_base and cl100k_base need fewer tokens."""
 SCHEMAS: Mapping[str, dict[str, Any]] = {tool.name: tool.input_schema for tool in listed_tools(ALL)}
@@ -102,7 +102,7 @@ def test_google_s_own_converter_takes_the_schema(name: str) -> None:
 def check_gemini(schema: dict[str, Any]) -> None:
     """https://ai.google.dev/api/caching#Schema: each schema has one type; no unions of objects."""
     text = json.dumps(schema)
-    for unsupported in ("$ref", "$defs", "oneOf", "allOf", "const"):
+    for unsupported in ("$ref", "$defs", "oneOf", "allOf", "anyOf", "const"):
         assert f'"{unsupported}"' not in text
     for each in objects(schema):
         for option in each["properties"].values():

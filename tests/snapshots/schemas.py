@@ -48,7 +48,7 @@ def listed_critic() -> JsonSchemaValue:
         "type": "object",
         "required": ["type"],
         "properties": {
-            "type": {"type": "string", "enum": kinds},
+            "type": {"type": "string", "enum": kinds, "description": _CRITICS},
             "rubric": text,
             "principles": {"type": "array", "items": text},
             "roles": {"type": "array", "items": text},
@@ -57,6 +57,15 @@ def listed_critic() -> JsonSchemaValue:
     }
 
 
+_CRITICS = (
+    "all but lint ask a model. prompt takes rubric; constitutional: principles; n_critics: roles; "
+    "self_consistency: n"
+)
+_VALIDATORS = (
+    "length takes min_/max_words, min_/max_chars; regex: must_match, must_not_match; content: "
+    "required, prohibited; format: format, schema; readability: max_grade; preserve (figures, "
+    "links, quotes, code): names; language: expected; classifier: name, threshold, allowed"
+)
 _RARE = frozenset({"guardrails"})
 """Types that need a package which few have installed; the catalogue tells of them."""
 _RARE_OPTIONS = frozenset(
@@ -68,10 +77,10 @@ _RARE_OPTIONS = frozenset(
 def listed_validator() -> JsonSchemaValue:
     """One object with the options of all listed validators.
 
-    Dialects of hosts know no unions of objects, and the free objects among the options they close:
-    so a JSON schema may be given as JSON in a string, and validators of Guardrails AI by name.
+    Dialects of hosts know no unions, and the free objects among the options they close: so a JSON
+    schema may be given as JSON in a string, and a prohibited term as a string alone.
     """
-    options: dict[str, Any] = {"type": {"type": "string", "enum": []}}
+    options: dict[str, Any] = {"type": {"type": "string", "enum": [], "description": _VALIDATORS}}
     definitions = adapter_of(ValidatorSpec).json_schema()["$defs"]
     for kind, validator in VALIDATORS.items():
         if kind not in UNLISTED | _RARE:
@@ -84,6 +93,7 @@ def listed_validator() -> JsonSchemaValue:
                 }
             )
     options["schema"] = {"type": "string", "description": "JSON schema"}
+    options["prohibited"] = options["required"]
     options["name"]["type"] = "string"
     return {"type": "object", "required": ["type"], "properties": options}
 

@@ -19,10 +19,6 @@ from sifaka.record.usage import Budget
 from sifaka.validators import UNLISTED, VALIDATORS, Validator, ValidatorSpec, adapter_of
 from sifaka_mcp.schemas.texts import Return
 
-OptionalText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-"""A string that may be left out. Not `str | None`: the SDK parses strings for such a field as JSON,
-and a text that is JSON must arrive as it was sent."""
-
 
 def _validator(spec: object) -> object:
     if not isinstance(spec, Mapping):
@@ -39,14 +35,14 @@ def _validator(spec: object) -> object:
 def _meant(spec: Mapping[object, object], kinds: Mapping[str, type[Any]]) -> dict[object, object]:
     """The options that a caller means: hosts of strict mode fill in all that are listed.
 
-    Null is an option left out, and so is what is empty of those that the type does not take.
+    What is empty of those that the type does not take is an option left out.
     """
     known = kinds.get(str(spec.get("type")))
     takes = () if known is None else options_of(known)
     return {
         name: value
         for name, value in spec.items()
-        if value is not None and value != [] and (value or not takes or name in takes)
+        if value != [] and (value or not takes or name in takes)
     }
 
 
@@ -88,7 +84,7 @@ allowed."""
 
 ValidatorList = Annotated[
     list[AnyValidator],
-    Field(description="rules"),
+    Field(description="rules that the text must meet"),
 ]
 
 
@@ -106,7 +102,7 @@ def _critic_as_meant(spec: object) -> object:
 
 CriticList = Annotated[
     list[Annotated[str | dict[str, object], BeforeValidator(_critic_as_meant)]] | None,
-    Field(description="judges"),
+    Field(description="who judges it; the default fits the model"),
 ]
 """Critics, parsed and checked by the chain."""
 
@@ -123,7 +119,7 @@ BudgetLimits = Annotated[
             },
         }
     ),
-    Field(description="of model calls"),
+    Field(description="what model calls may take in all"),
     knows(*Budget.model_fields),
 ]
 """A budget; its schema has the names and leaves the bounds to the error, which is precise."""
@@ -132,14 +128,16 @@ HowReturned = Annotated[
     Return,
     Field(
         validation_alias="return",
-        description="of the text",
+        description="how the answer gives the text",
     ),
 ]
 """How the answer gives the text, named `return` on the wire."""
 
-RunId = Annotated[str, Field(description="the run")]
+RunId = Annotated[str, Field(description="the run, from its answer")]
 
-WaitSeconds = Annotated[float, Field(ge=0, le=3600, description="then `running`")]
+WaitSeconds = Annotated[
+    float, Field(ge=0, le=3600, description="seconds until it answers `running`")
+]
 
 
 class FindReplace(BaseModel):  # noqa: D101 - a docstring would be listed
@@ -151,5 +149,5 @@ class FindReplace(BaseModel):  # noqa: D101 - a docstring would be listed
 
 EditList = Annotated[
     list[Annotated[FindReplace, knows("find", "replace")]] | None,
-    Field(description="or changes; each `find` occurs once"),
+    Field(description="or changes to it; each `find` occurs once"),
 ]

@@ -1,9 +1,12 @@
 """The tools, in the order in which they are listed."""
 
+import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
 
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import Tool as ListedTool
@@ -44,3 +47,10 @@ def listed_tools(names: Iterable[str]) -> list[ListedTool]:
         for name in _MODULES
         if name in wanted
     ]
+
+
+@cache
+def arguments_schema(name: str) -> dict[str, Any]:
+    """The schema of a tool's arguments, as it is listed."""
+    listed = files(__name__) / "listed" / f"{name}.json"
+    return json.loads(listed.read_bytes())["inputSchema"]

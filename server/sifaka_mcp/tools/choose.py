@@ -8,7 +8,6 @@ from pydantic import Field
 from sifaka.chain import choose_version as choose
 from sifaka.chain import decline_issue
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.schemas.arguments import OptionalText
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
@@ -25,10 +24,10 @@ async def choose_version(
     ctx: ToolContext,
     run_id: str,
     version_id: str,
-    text: Annotated[OptionalText, Field(description="in place of the version's words")] = "",
-    reason: Annotated[OptionalText, Field(description="why what is left is declined")] = "",
-    issue: Annotated[OptionalText, Field(description="the message of the one declined")] = "",
-    quote: Annotated[OptionalText, Field(description="the words it is about")] = "",
+    text: Annotated[str, Field(description="in place of the version's words")] = "",
+    reason: Annotated[str, Field(description="why what is left is declined")] = "",
+    issue: Annotated[str, Field(description="the message of the one declined")] = "",
+    quote: Annotated[str, Field(description="the words it is about")] = "",
 ) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     state = state_of(ctx)

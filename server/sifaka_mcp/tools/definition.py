@@ -1,8 +1,8 @@
-"""Makes a tool of a function: strict about its arguments, which are read beside the event loop."""
+"""Makes a tool of a function: its arguments are read as hosts mean them, beside the event loop."""
 
 import inspect
+import json
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
 from typing import Annotated, Any, cast, get_args, get_origin
 
 import anyio.to_thread
@@ -12,16 +12,20 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from sifaka._internal.naming import closest
 from sifaka_mcp.tenancy import tenant_of_request
+from sifaka_mcp.tools import arguments_schema
 
 _MUCH = 2_000
 """Characters of arguments, plain texts left out, beyond which they are read in a thread."""
 _READERS = 2
 """Threads that read arguments of one tenant at the same time."""
+_MOST_NAMED = 8
+_NEAR = 0.82
+"""The likeness from which another name is taken for a slip, which must not lift a limit."""
 _limiters: RunVar[dict[str | None, CapacityLimiter]] = RunVar("sifaka_readers")
 _CONTEXT = "ctx"
 """The parameter of each function that gets the context of the call."""
@@ -58,8 +62,8 @@ def define(
 
     One of the arguments `one_of` is required; no dialect of schemas that hosts share can say so.
 
-    Unknown arguments are refused, not ignored. No schema is made of it: clients are shown the one
-    in the file of `listed_tools`.
+    Arguments of other names are ignored and named, as hosts add their own; one that is near to a
+    real name is refused. No schema is made of it: clients are shown the one of `listed_tools`.
     """
 
     def made(function: Callable[..., Any]) -> Tool:
@@ -119,41 +123,102 @@ class BoundedTool(Tool):
     ) -> Any:
         """See `Tool.run`."""
         fields = self.fn_metadata.arg_model.model_fields
-        self._check_names(arguments)
+        schema = arguments_schema(self.name)
+        known = {name: given for name, given in arguments.items() if name in schema["properties"]}
+        ignored = [name for name in arguments if name not in known]
         texts = {name for name, field in fields.items() if field.annotation is str}
-        if not _is_much([arguments[name] for name in arguments.keys() - texts]):
-            return await super().run(arguments, context, convert_result)
-        read = partial(self.fn_metadata.validate_arguments, arguments)
+        if not _is_much([known[name] for name in known.keys() - texts]):
+            known = as_meant(known, schema)
+            self._check(known, ignored)
+            result = await super().run(known, context, convert_result)
+            return _naming(ignored, result)
+
+        def read() -> dict[str, Any]:
+            meant = as_meant(known, schema)
+            self._check(meant, ignored)
+            return self.fn_metadata.validate_arguments(meant)
+
         try:
             values = await anyio.to_thread.run_sync(read, limiter=_limiter())
         except ValidationError as error:
             raise ToolError(f"Error executing tool {self.name}: {error}") from error
-        known: dict[str, Any] = dict(self.fn_metadata)
-        metadata = _Read.model_construct(**known, values=values)
+        about: dict[str, Any] = dict(self.fn_metadata)
+        metadata = _Read.model_construct(**about, values=values)
         own: dict[str, Any] = {**dict(self), "fn_metadata": metadata}
         with_values = Tool.model_construct(**own)
-        return await with_values.run(arguments, context, convert_result)
+        return _naming(ignored, await with_values.run(known, context, convert_result))
 
-    def _check_names(self, arguments: Collection[str]) -> None:
-        """Refuse unknown arguments and the lack of others, all at once.
+    def _check(self, arguments: Mapping[str, object], others: list[str]) -> None:
+        """Refuse the lack of arguments, and others that are near to a real one, all at once.
 
         Raises:
             ToolError: There are some; the message has what there is instead.
         """
-        fields = self.fn_metadata.arg_model.model_fields.items()
-        known = {str(field.validation_alias or name): field for name, field in fields}
-        missing = [n for n, field in known.items() if field.is_required() and n not in arguments]
+        schema = arguments_schema(self.name)
+        known = schema["properties"]
+        missing = [name for name in schema.get("required", ()) if name not in arguments]
         if self.one_of and not any(name in arguments for name in self.one_of):
-            *others, last = self.one_of
-            missing.append(f"{', '.join(others)} or {last}")
-        unknown = [name for name in arguments if name not in known]
+            *rest, last = self.one_of
+            missing.append(f"{', '.join(rest)} or {last}")
         said = [f"missing: {', '.join(missing)}"] if missing else []
-        for name in unknown:
-            similar = closest(name, known)
-            meant = f", did you mean {similar!r}?" if similar else ""
-            said.append(f"unknown argument {name[:40]!r}{meant}")
+        for name in others:
+            if (near := closest(name, known, similarity=_NEAR)) is not None:
+                said.append(f"unknown argument {name[:40]!r}, did you mean {near!r}?")
+            elif (
+                around := next((n for n in known if name in _options(known[n])), None)
+            ) is not None:
+                said.append(f"{name!r} is no argument, it is an option in {around!r}")
         if said:
             raise ToolError(f"{self.name}: {'; '.join(said)}; known: {', '.join(known)}")
+
+
+def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
+    """A value as its host means it, by the schema that is listed for it.
+
+    Null and "" are as if they were left out, where they may be. A list or an object may be JSON in
+    a string, and a list of one word that word.
+    """
+    kind, inner = schema.get("type"), schema.get("items", {})
+    if isinstance(value, str) and kind in {"array", "object"}:
+        try:
+            read = json.loads(value)
+        except (ValueError, RecursionError):
+            read = [value] if inner.get("type") == "string" else value
+        value = read if isinstance(read, list | dict) else value
+    if isinstance(value, list) and kind == "array":
+        return [as_meant(each, inner) for each in cast("list[object]", value)]
+    if not isinstance(value, dict) or kind != "object":
+        return value
+    known, needed = schema.get("properties", {}), schema.get("required", ())
+    return {
+        name: as_meant(given, known.get(name, {}))
+        for name, given in cast("dict[str, object]", value).items()
+        if not _is_left_out(given, known.get(name, {}), needed=name in needed)
+    }
+
+
+def _is_left_out(given: object, schema: Mapping[str, Any], *, needed: bool) -> bool:
+    if given == "null":
+        return schema.get("type") in {"array", "boolean", "integer", "number", "object"}
+    return given is None or (given == "" and not needed)
+
+
+def _options(schema: Mapping[str, Any]) -> Collection[str]:
+    """The names of the options inside an argument, but for those that hosts have themselves."""
+    return schema.get("items", schema).get("properties", {}).keys() - {"type", "name"}
+
+
+def _naming(ignored: list[str], result: Any) -> Any:
+    """A result that names the arguments which the tool does not have."""
+    if not ignored or not isinstance(result, CallToolResult):
+        return result
+    names = ", ".join(repr(name[:40]) for name in ignored[:_MOST_NAMED])
+    line = f"ignored, as there are no such arguments: {names}"
+    result.content.append(TextContent(type="text", text=line))
+    degraded = (result.structured_content or {}).get("degraded")
+    if isinstance(degraded, list):
+        cast("list[str]", degraded).append(line)
+    return result
 
 
 class _Read(FuncMetadata):

@@ -7,7 +7,6 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.tasks import look_up
-from sifaka_mcp.schemas.arguments import OptionalText
 from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
@@ -25,13 +24,11 @@ from sifaka_mcp.view.text import history
 )
 async def get_thought_history(
     ctx: ToolContext,
-    run_id: Annotated[OptionalText, Field(description="the run")] = "",
-    query: Annotated[
-        OptionalText, Field(description="words; also tag:x passed:true since:7d")
-    ] = "",
-    limit: Annotated[int, Field(ge=1, le=100, description="of a page")] = 10,
-    cursor: Annotated[OptionalText, Field(description="next_cursor")] = "",
-    include_text: Annotated[bool, Field(description="of versions")] = False,
+    run_id: Annotated[str, Field(description="the run to look up")] = "",
+    query: Annotated[str, Field(description="words; also tag:x passed:true since:7d")] = "",
+    limit: Annotated[int, Field(ge=1, le=100, description="entries of a page")] = 10,
+    cursor: Annotated[str, Field(description="`next_cursor` of the page before")] = "",
+    include_text: Annotated[bool, Field(description="with the texts of versions")] = False,
 ) -> Annotated[CallToolResult, HistoryOut]:
     """See the tool's description."""
     state = state_of(ctx)

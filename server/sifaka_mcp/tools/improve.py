@@ -14,7 +14,6 @@ from sifaka_mcp.schemas.arguments import (
     BudgetLimits,
     CriticList,
     HowReturned,
-    OptionalText,
     ValidatorList,
     WaitSeconds,
 )
@@ -39,27 +38,41 @@ from sifaka_mcp.ui.apps import SHOWN
 )
 async def improve_text(
     ctx: ToolContext,
-    text: Annotated[OptionalText, Field(description="to improve")] = "",
-    source: Annotated[OptionalText, Field(description="or its URI or path")] = "",
-    prompt: Annotated[OptionalText, Field(description="task; alone: to write from")] = "",
+    text: Annotated[str, Field(description="the text to improve")] = "",
+    source: Annotated[str, Field(description="or the URI or path of the text")] = "",
+    prompt: Annotated[
+        str, Field(description="the task in words; without a text, what to write")
+    ] = "",
     validators: ValidatorList | None = None,
     critics: CriticList = None,
-    effort: Annotated[Effort, Field(description="versions to try")] = "standard",
-    max_iterations: Annotated[int | None, Field(ge=0, le=50, description="or how many")] = None,
+    effort: Annotated[
+        Effort, Field(description="how many versions are tried and how they are judged")
+    ] = "standard",
+    max_iterations: Annotated[
+        int | None, Field(ge=0, le=50, description="or exactly how many versions")
+    ] = None,
     budget: BudgetLimits = None,
     model: Annotated[
         str,
-        Field(description="writer: auto, editor, caller (you), host (sampling), provider:name"),
+        Field(
+            description="who writes: auto (what the server has, else you), editor (mechanics "
+            "only), caller (you), host (your client's model), provider:name"
+        ),
     ] = "auto",
     fixes: Annotated[
         Literal["auto", "none", "safe", "suggested"],
-        Field(description="auto proposes them"),
+        Field(description="the editor's fixes that are made; auto only proposes them"),
     ] = "auto",
     facts: Annotated[
-        Literal["ask", "require", "off"], Field(description="on changed facts")
+        Literal["ask", "require", "off"],
+        Field(
+            description="what becomes of facts that a version changes: ask you, refuse or ignore"
+        ),
     ] = "ask",
-    tags: Annotated[list[str] | None, Field(description="to find it by")] = None,
-    remember: Annotated[int, Field(ge=0, le=20, description="past runs to learn from")] = 0,
+    tags: Annotated[list[str] | None, Field(description="words to find the run by")] = None,
+    remember: Annotated[
+        int, Field(ge=0, le=20, description="how many similar past runs to learn from")
+    ] = 0,
     wait_seconds: WaitSeconds = 45,
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:

@@ -9,7 +9,7 @@ from sifaka.calls.host import Suspended
 from sifaka.errors import ConfigurationError
 from sifaka.tasks import validate
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, OptionalText, ValidatorList
+from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, ValidatorList
 from sifaka_mcp.schemas.evidence import MOST_SOURCES, SourceIn, documents_of
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
 from sifaka_mcp.tools.answer import ToolContext, about, answer, state_of
@@ -29,10 +29,10 @@ from sifaka_mcp.view.text import critique, verdicts
 async def validate_text(
     ctx: ToolContext,
     *,
-    text: Annotated[OptionalText, Field(description="to check")] = "",
-    source: Annotated[OptionalText, Field(description="URI or path")] = "",
+    text: Annotated[str, Field(description="the text to check")] = "",
+    source: Annotated[str, Field(description="or its URI or path")] = "",
     validators: Annotated[ValidatorList, Field(max_length=50)],
-    original: Annotated[OptionalText, Field(description="for preserve")] = "",
+    original: Annotated[str, Field(description="what preserve compares it with")] = "",
 ) -> Annotated[CallToolResult, ValidateOut] | InputRequiredResult:
     """See the tool's description."""
     found = await text_of(ctx, text, source)
@@ -59,15 +59,18 @@ async def validate_text(
 )
 async def critique_text(
     ctx: ToolContext,
-    text: Annotated[OptionalText, Field(description="to judge")] = "",
-    source: Annotated[OptionalText, Field(description="URI or path")] = "",
+    text: Annotated[str, Field(description="the text to judge")] = "",
+    source: Annotated[str, Field(description="or its URI or path")] = "",
     critics: CriticList = None,
-    prompt: Annotated[OptionalText, Field(description="task")] = "",
-    original: Annotated[OptionalText, Field(description="revised")] = "",
+    prompt: Annotated[str, Field(description="the task it was written for")] = "",
+    original: Annotated[str, Field(description="what it is a revision of")] = "",
     sources: Annotated[
-        list[str] | None, Field(max_length=MOST_SOURCES, description="of its facts")
+        list[str] | None,
+        Field(max_length=MOST_SOURCES, description="texts that its facts come from"),
     ] = None,
-    model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
+    model: Annotated[
+        str, Field(description="who judges: auto, host (your client's model) or provider:name")
+    ] = "auto",
     budget: BudgetLimits = None,
 ) -> Annotated[CallToolResult, CritiqueTextOut] | InputRequiredResult:
     """See the tool's description."""

@@ -12,7 +12,7 @@ from sifaka.tasks.evidence import EvidenceOptions, plan_search
 from sifaka.tasks.evidence import search_evidence as search
 from sifaka.tasks.verification import check_options
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
+from sifaka_mcp.schemas.arguments import BudgetLimits
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
@@ -36,8 +36,8 @@ async def search_evidence(
     ],
     plan_only: Annotated[bool, Field(description="queries and criteria, no search")] = False,
     adapters: Annotated[_Names, Field(description="where to search; by default everywhere")] = None,
-    since: Annotated[OptionalText, Field(description="only documents of then or later")] = "",
-    until: Annotated[OptionalText, Field(description="only documents of before")] = "",
+    since: Annotated[str, Field(description="only documents of then or later")] = "",
+    until: Annotated[str, Field(description="only documents of before")] = "",
     sites: Annotated[_Names, Field(description="only from these hosts")] = None,
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,

@@ -14,7 +14,7 @@ from sifaka.record.edits import Edit, edited, patched
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import EditList, FindReplace, HowReturned, OptionalText, RunId
+from sifaka_mcp.schemas.arguments import EditList, FindReplace, HowReturned, RunId
 from sifaka_mcp.schemas.runs import SubmitOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
@@ -37,14 +37,16 @@ WAIT_SECONDS = 45.0
 )
 async def submit_revision(
     run_id: RunId,
-    parent_id: Annotated[str, Field(description="from the brief")],
+    parent_id: Annotated[str, Field(description="`parent_id` of the brief")],
     ctx: ToolContext,
-    text: Annotated[OptionalText, Field(description="the new version")] = "",
-    source: Annotated[OptionalText, Field(description="or its URI or path")] = "",
+    text: Annotated[str, Field(description="the new version")] = "",
+    source: Annotated[str, Field(description="or its URI or path")] = "",
     edits: EditList = None,
-    patch: Annotated[OptionalText, Field(description="or a unified diff")] = "",
-    accept: Annotated[bool, Field(description="keep it as it is")] = False,
-    reason: Annotated[OptionalText, Field(description="why differences are right")] = "",
+    patch: Annotated[str, Field(description="or a unified diff")] = "",
+    accept: Annotated[bool, Field(description="true keeps the best version as it is")] = False,
+    reason: Annotated[
+        str, Field(description="why the differences shown are right, or what is left is declined")
+    ] = "",
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""

@@ -9,7 +9,7 @@ from sifaka.calls.host import Suspended
 from sifaka.chain.assessment import MOST_CLAIMS
 from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.host.exchange import Exchange
-from sifaka_mcp.schemas.arguments import BudgetLimits, OptionalText
+from sifaka_mcp.schemas.arguments import BudgetLimits
 from sifaka_mcp.schemas.evidence import JudgementIn, SourceList, VerifyOut, documents_of
 from sifaka_mcp.tenancy import may_only_read
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
@@ -34,8 +34,8 @@ _Names = Annotated[list[str] | None, Field(max_length=50)]
 )
 async def verify_evidence(
     ctx: ToolContext,
-    text: Annotated[OptionalText, Field(description="whose claims to find and check")] = "",
-    source: Annotated[OptionalText, Field(description="URI or path of `text`")] = "",
+    text: Annotated[str, Field(description="whose claims to find and check")] = "",
+    source: Annotated[str, Field(description="URI or path of `text`")] = "",
     claims: Annotated[
         list[str] | None, Field(description="what to check instead; found in `text` if given")
     ] = None,
@@ -43,14 +43,14 @@ async def verify_evidence(
     adapters: Annotated[
         _Names, Field(description="where to search; by default everywhere, or only in `sources`")
     ] = None,
-    since: Annotated[OptionalText, Field(description="only documents of then or later")] = "",
-    until: Annotated[OptionalText, Field(description="only documents of before")] = "",
+    since: Annotated[str, Field(description="only documents of then or later")] = "",
+    until: Annotated[str, Field(description="only documents of before")] = "",
     sites: Annotated[_Names, Field(description="only from these hosts")] = None,
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
     max_documents: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS, description="for each claim")] = 4,
     max_claims: Annotated[int, Field(ge=1, le=MOST_CLAIMS, description="of `text`")] = 20,
-    run_id: Annotated[OptionalText, Field(description="of the check that you judge")] = "",
+    run_id: Annotated[str, Field(description="of the check that you judge")] = "",
     judgements: Annotated[
         list[JudgementIn] | None,
         Field(max_length=MOST_CLAIMS, description="your own, by the passages shown"),
