@@ -10,10 +10,16 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 _ADVICE = "not a JSON-RPC message in valid UTF-8 JSON: check for broken characters and deep nesting"
+BATCH = ErrorData(
+    code=INVALID_REQUEST,
+    message="a batch of messages, which ended with version 2025-06-18: send each one by itself",
+)
+_MARK = "\ufeff"
+"""Stands before the first line of some clients, to tell the order of its bytes."""
 _EARLY_ID = re.compile(r'\s*\{[^{}\[\]]*?"id"\s*:\s*(-?\d{1,18}|"(?:[^"\\\n]|\\.){0,200}")')
 """The id of a message, where it stands before anything that is nested."""
 
@@ -53,7 +59,10 @@ class _AnsweredLines:
 
     async def receive(self) -> SessionMessage:
         while isinstance(item := await self._incoming.receive(), Exception):
-            await self._outgoing.send(SessionMessage(refusal(item)))
+            read = _without_mark(item)
+            if isinstance(read, SessionMessage):
+                return read
+            await self._outgoing.send(SessionMessage(refusal(read)))
         return item
 
     async def aclose(self) -> None:
@@ -76,17 +85,33 @@ class _AnsweredLines:
         await self.aclose()
 
 
+def _without_mark(error: Exception) -> SessionMessage | Exception:
+    """The message behind a byte order mark, or what is wrong with a line."""
+    line = _input_of(error)
+    if not isinstance(line, str) or not line.startswith(_MARK):
+        return error
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line.removeprefix(_MARK)))
+    except ValidationError as other:
+        return other
+
+
 def refusal(error: Exception) -> JSONRPCError:
     """The answer to a line that could not be read, under the line's id if it has one."""
+    line = _input_of(error)
+    wrong = ErrorData(code=PARSE_ERROR, message=_ADVICE)
     return JSONRPCError(
-        jsonrpc="2.0", id=_id_of(error), error=ErrorData(code=PARSE_ERROR, message=_ADVICE)
+        jsonrpc="2.0", id=_id_of(line), error=BATCH if isinstance(line, list) else wrong
     )
 
 
-def _id_of(error: Exception) -> str | int | None:
-    if not isinstance(error, ValidationError):
-        return None
-    line = error.errors(include_url=False)[0].get("input")
+def _input_of(error: Exception) -> object:
+    """A line that is no message, or what it holds as JSON; None where that is not known."""
+    known = isinstance(error, ValidationError)
+    return error.errors(include_url=False)[0].get("input") if known else None
+
+
+def _id_of(line: object) -> str | int | None:
     try:
         # Python's parser takes what the strict one refused.
         message = json.loads(line) if isinstance(line, str) else line

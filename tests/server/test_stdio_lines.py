@@ -80,3 +80,20 @@ def test_a_message_nested_too_deeply_is_refused_and_the_next_is_answered(
     refused = answer(server, f'{{"params": {nested}, "id": 8}}')
     assert refused["error"]["code"] == -32700
     assert answer(server, '{"jsonrpc": "2.0", "id": 9, "method": "ping"}')["id"] == 9
+
+
+def test_a_byte_order_mark_before_a_message_is_no_part_of_it(
+    server: subprocess.Popen[str],
+) -> None:
+    ping = json.dumps({"jsonrpc": "2.0", "id": 9, "method": "ping"})
+    assert answer(server, f"\ufeff{ping}") == {"jsonrpc": "2.0", "id": 9, "result": {}}
+    refused = answer(server, "\ufeffnonsense")
+    assert refused["error"]["code"] == -32700
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_batch_is_answered_with_what_to_do(server: subprocess.Popen[str], mark: str) -> None:
+    ping = {"jsonrpc": "2.0", "id": 9, "method": "ping"}
+    refused = answer(server, mark + json.dumps([ping, ping]))
+    assert refused["error"]["code"] == -32600
+    assert "send each one by itself" in refused["error"]["message"]

@@ -23,6 +23,7 @@ from sifaka_mcp.http.bodies import WholeBodies
 from sifaka_mcp.http.guard import Guard, IssuerErrors, PostOnly
 from sifaka_mcp.http.health import Readiness, alive
 from sifaka_mcp.http.metrics import Measured, Metrics
+from sifaka_mcp.http.negotiation import Negotiated
 from sifaka_mcp.http.runs import RUNS, TOOL, RunPages
 from sifaka_mcp.http.sessions import MOST_SESSIONS, InSession, Sessions
 from sifaka_mcp.http.throttle import Rates, Throttle
@@ -97,6 +98,7 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
     app.user_middleware = [
         Middleware(Measured, metrics=metrics),
         *_cors(settings),
+        Middleware(Negotiated, path=MCP),
         Middleware(Guard, settings=settings, unguarded=unguarded),
         Middleware(IssuerErrors),
         *app.user_middleware,
@@ -104,7 +106,9 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         Middleware(InSession, path=MCP, sessions=sessions, anonymous=access is None)
         if settings.sessions
         else Middleware(PostOnly, path=MCP, anonymous=access is None),
-        Middleware(WholeBodies, largest=settings.max_body_bytes, anonymous=access is None),
+        Middleware(
+            WholeBodies, path=MCP, largest=settings.max_body_bytes, anonymous=access is None
+        ),
     ]
     _warm_and_close(app, server, rates)
 

@@ -1,16 +1,19 @@
 """Reads the bodies of requests whole: none too large, and not too much of one caller's at once."""
 
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 
 import anyio
 from anyio.lowlevel import checkpoint
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp_types import JSONRPCError
 from starlette.datastructures import Headers
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sifaka_mcp.http.throttle import refusal
+from sifaka_mcp.stdio import BATCH
 from sifaka_mcp.tenancy import caller_of
 
 LARGEST_AT_ONCE = 4
@@ -20,6 +23,7 @@ MOST_VALUES = 100_000
 in which nothing else is answered."""
 _IN_TURN = 64 * 1024
 """Bytes that are counted at once, and from which bodies are parsed one after the other."""
+_BATCH = re.compile(rb"\s*\[")
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
 """A string of JSON, or what there is of one at the end of a part."""
 
@@ -31,15 +35,19 @@ class WholeBodies:
     its caller's unfinished ones 429. A client that leaves before the end of its body gets nothing:
     there is no request. Of large bodies one is passed on at a time, since they are parsed at once.
 
+    A byte order mark before a body is dropped, and several messages at once are refused.
+
     Args:
         app: What answers.
+        path: Where messages of MCP come in.
         largest: Bytes of one body.
         anonymous: True when no token is asked for; otherwise only the bodies of requests with a
             valid one are read.
     """
 
-    def __init__(self, app: ASGIApp, *, largest: int, anonymous: bool) -> None:
+    def __init__(self, app: ASGIApp, *, path: str, largest: int, anonymous: bool) -> None:
         self._app = app
+        self._path = path
         self._largest = largest
         self._most = LARGEST_AT_ONCE * largest
         self._anonymous = anonymous
@@ -54,6 +62,9 @@ class WholeBodies:
             await self._app(scope, receive, send)
             return
         body = await self._body(scope, receive)
+        if isinstance(body, bytes) and scope["path"] == self._path and _BATCH.match(body):
+            told = JSONRPCError(jsonrpc="2.0", id=None, error=BATCH)
+            body = JSONResponse(told.model_dump(exclude_none=True) | {"id": None}, status_code=400)
         if body is None:
             return
         if isinstance(body, Response):
@@ -97,7 +108,7 @@ class WholeBodies:
                         return _too_large(f"Too many values in the request, at most {MOST_VALUES}")
                 parts.append(part)
                 if not message.get("more_body", False):
-                    return b"".join(parts)
+                    return b"".join(parts).removeprefix(BOM_UTF8)
         finally:
             self._unfinished[caller] -= size
             if not self._unfinished[caller]:

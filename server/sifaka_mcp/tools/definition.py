@@ -215,9 +215,9 @@ def _naming(ignored: list[str], result: Any) -> Any:
     names = ", ".join(repr(name[:40]) for name in ignored[:_MOST_NAMED])
     line = f"ignored, as there are no such arguments: {names}"
     result.content.append(TextContent(type="text", text=line))
-    degraded = (result.structured_content or {}).get("degraded")
-    if isinstance(degraded, list):
-        cast("list[str]", degraded).append(line)
+    data: dict[str, Any] = result.structured_content or {}
+    if "degraded" in data:
+        data["degraded"].append(line)
     return result
 
 
