@@ -154,7 +154,8 @@ class MeteredModel(WrapperModel):
         try:
             with ledger.within_time() as limit, anyio.move_on_after(self._call_timeout):
                 response = await self.wrapped.request(messages, settings, parameters)
-                response = with_usage(response, messages, parameters)
+                if self._vendor != HOST or limits.max_tokens is not None:  # it never reports any
+                    response = with_usage(response, messages, parameters)
                 usage = usage_of(response)
                 ours = reserved.clipped or not asked_for(self.wrapped, model_settings)
                 if limited and ours and response.finish_reason == "length":

@@ -1,7 +1,8 @@
 """Verdicts of validators and critics, and the answers of the tools that only judge a text."""
 
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -23,11 +24,27 @@ class IssueOut(Wire):
     severity: int
     fix: str | None = None
     support: int = 1
+    places: list[tuple[int, int]] = Field([])
+    """Of one that stands at several, `start` and `end` of each."""
 
 
 def _numbered(issues: Iterable[object]) -> list[object]:
-    numbers = enumerate(issues, 1)
-    return [{"id": f"i{n}", **dict(i)} if isinstance(i, Issue) else i for n, i in numbers]
+    """Issues with numbers; what is wrong in the same way at several places is one."""
+    given = list(issues)
+    if not all(isinstance(each, Issue) for each in given):
+        return given
+    same: defaultdict[object, list[Issue]] = defaultdict(list)
+    for issue in cast("list[Issue]", given):
+        same[issue.message, issue.quote, issue.fix, issue.category, issue.severity].append(issue)
+    return [
+        {**dict(found[0]), "id": f"i{number}", "places": _places(found)}
+        for number, found in enumerate(same.values(), 1)
+    ]
+
+
+def _places(issues: Sequence[Issue]) -> list[tuple[int, int]]:
+    places = [(i.start, i.end) for i in issues if i.start is not None and i.end is not None]
+    return places if len(places) > 1 else []
 
 
 IssueList = Annotated[list[IssueOut], BeforeValidator(_numbered)]
@@ -97,6 +114,7 @@ class ValidateOut(Wire):
 
     passed: bool
     results: list[ValidationOut]
+    degraded: list[str] = Field([])
 
 
 class CritiqueTextOut(Wire):

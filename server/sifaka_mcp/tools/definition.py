@@ -178,13 +178,10 @@ def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
     Null and "" are as if they were left out, where they may be. A list or an object may be JSON in
     a string, and a list of one word that word.
     """
-    kind, inner = schema.get("type"), schema.get("items", {})
+    kind: object = schema.get("type")
+    inner: dict[str, Any] = schema.get("items", {})
     if isinstance(value, str) and kind in {"array", "object"}:
-        try:
-            read = json.loads(value)
-        except (ValueError, RecursionError):
-            read = [value] if inner.get("type") == "string" else value
-        value = read if isinstance(read, list | dict) else value
+        value = _parsed(value, [value] if inner.get("type") == "string" else value)
     if isinstance(value, list) and kind == "array":
         return [as_meant(each, inner) for each in cast("list[object]", value)]
     if not isinstance(value, dict) or kind != "object":
@@ -195,6 +192,14 @@ def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
         for name, given in cast("dict[str, object]", value).items()
         if not _is_left_out(given, known.get(name, {}), needed=name in needed)
     }
+
+
+def _parsed(text: str, otherwise: object) -> Any:
+    try:
+        read: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return otherwise
+    return cast("object", read) if isinstance(read, list | dict) else text
 
 
 def _is_left_out(given: object, schema: Mapping[str, Any], *, needed: bool) -> bool:

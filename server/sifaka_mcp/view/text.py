@@ -229,7 +229,8 @@ def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
         quote = f"{_short(issue.quote)!r}: " if issue.quote else ""
         fix = "" if issue.fix is None else f" -> {_short(issue.fix)!r}"
         support = f", reported by {issue.support}" if issue.support > 1 else ""
-        about = f"{_flat(issue.category)}, severity {issue.severity}{support}"
+        places = f", at {len(issue.places)} places" if issue.places else ""
+        about = f"{_flat(issue.category)}, severity {issue.severity}{support}{places}"
         yield f"{place}{quote}{_flat(issue.message)}{fix} ({about})"
     if len(issues) > _MOST:
         yield f"... and {len(issues) - _MOST} more"

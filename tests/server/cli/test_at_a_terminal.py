@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.cells import cell_len
 
-from tests.stubs.provider import Gate, Reply, opinion, provider, says
+from tests.stubs.provider import ABLE, Gate, Reply, opinion, provider, says
 from tests.stubs.terminal import at_terminal
 
 TEXT = (
@@ -35,7 +35,7 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
         replace(priced(says("Please come in, dear guest.")), gate=writes),
         replace(opinion("accept", confidence=1.0), gate=judges),
     ]
-    with provider(replies) as served:
+    with provider(replies, probe=priced(ABLE)) as served:
         keys = {"OPENAI_BASE_URL": served.url, "OPENAI_API_KEY": "test"}
         file = tmp_path / "text.md"
         file.write_text("Come in, guest.\n")
@@ -43,7 +43,7 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
         with at_terminal(tmp_path / "home", *asked, settings=keys) as session:
             session.until(r"\d/\d writing version 1 - \d+ s - 0 calls")
             writes.open()
-            session.until(r"\d/\d critiquing version 1 - \d+ s - 1 call - \$0\.004")
+            session.until(r"\d/\d critiquing version 1 - \d+ s - 2 calls - \$0\.008")
             judges.open()
             shown = session.end()
     assert "done" in shown

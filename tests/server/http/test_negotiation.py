@@ -103,7 +103,7 @@ def test_a_batch_is_answered_with_what_to_do(url: str, body: bytes) -> None:
 
 def test_errors_and_notifications_are_answered_as_before(url: str) -> None:
     told = session(url)
-    unknown = {**CALL, "params": {"name": "make_coffee", "arguments": {}}}
+    unknown: dict[str, Any] = {**CALL, "params": {"name": "make_coffee", "arguments": {}}}
     assert read(post(url, unknown, JSON, **told))["error"]["code"] == -32602
     note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert post(url, note, JSON, **told).status_code == 202

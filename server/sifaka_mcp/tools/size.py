@@ -1,0 +1,68 @@
+"""The structured part of an answer, within a bound that the context of an agent can bear."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, cast
+
+LARGEST = 40_000
+"""Characters of the structured part, as JSON, beside the text that was asked for."""
+_LONG = 1_000
+"""Characters that are left of words that are too long."""
+_WHOLE = frozenset({"text", "instructions", "ledger"})
+"""Fields whose words stay whole."""
+
+
+def size_of(data: object) -> int:
+    """The characters of a part of an answer."""
+    return len(json.dumps(data, ensure_ascii=False))
+
+
+def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """An answer without the ends of its longest lists, where it is too large.
+
+    Returns:
+        The answer, and a line for each kind of list that was cut.
+    """
+    size = size_of(data) - size_of(data.get("text"))
+    if size <= most:
+        return data, ()
+    _shorten(data)
+    cut: Counter[str] = Counter()
+    while (size := size_of(data) - size_of(data.get("text"))) > most:
+        lists = [(size_of(part), name, part) for name, part in _lists(data) if len(part) > 1]
+        if not lists:
+            break
+        large, name, part = max(lists, key=lambda each: each[0])
+        kept = max(1, int(len(part) * max(0.5, 1 - (size - most) / large)) - 1)
+        cut[name] += len(part) - kept
+        del part[kept:]
+    return data, tuple(
+        f"{name}: {left} more are left out, as the answer would be too large"
+        for name, left in cut.items()
+    )
+
+
+def _lists(node: object, name: str = "") -> Iterator[tuple[str, list[Any]]]:
+    if isinstance(node, dict):
+        for key, value in cast("dict[str, object]", node).items():
+            yield from _lists(value, key)
+    elif isinstance(node, list):
+        items = cast("list[Any]", node)
+        yield name, items
+        for item in items:
+            yield from _lists(item, name)
+
+
+def _shorten(node: object) -> None:
+    """Cut the words that are too long, but for those that are whole or nothing."""
+    if isinstance(node, list):
+        for item in cast("list[object]", node):
+            _shorten(item)
+    elif isinstance(node, dict):
+        known = cast("dict[str, object]", node)
+        for key, value in known.items():
+            if isinstance(value, str) and len(value) > _LONG and key not in _WHOLE:
+                known[key] = f"{value[: _LONG - 1]}…"
+            else:
+                _shorten(value)

@@ -1,0 +1,80 @@
+"""How large an answer gets: the rest of a long one is on the next page, or told to be there."""
+
+import json
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.settings import Settings
+from sifaka_mcp.tools.size import LARGEST, within
+
+pytestmark = pytest.mark.anyio
+
+MANY = " ".join(f"wrd{n}x is is" for n in range(3000))
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+def size(data: dict[str, Any]) -> int:
+    return len(json.dumps(data, ensure_ascii=False)) - len(json.dumps(data.get("text")))
+
+
+async def test_what_is_wrong_in_one_way_at_many_places_is_one_issue_with_its_places() -> None:
+    text = "Teh meeting is on Monday. " * 58
+    async with Client(SifakaServer(Settings(store="memory:"))) as client:
+        out = await told(client, "critique_text", text=text)
+        rules = [{"type": "regex", "must_not_match": ["meeting"]}]
+        checked = await told(client, "validate_text", text=text, validators=rules)
+    (issue,) = [each for each in out["issues"] if each["quote"] == "Teh"]
+    assert len(issue["places"]) == 58
+    assert {text[start:end] for start, end in issue["places"]} == {"Teh"}
+    assert [issue["start"], issue["end"]] == issue["places"][0]
+    (found,) = checked["results"][0]["issues"]
+    assert len(found["places"]) == 58
+
+
+async def test_the_versions_of_a_run_are_paged_by_their_size_and_none_is_lost() -> None:
+    rules = [{"type": "length", "max_words": 4}]
+    async with Client(SifakaServer(Settings(store="memory:"))) as client:
+        out = await told(client, "improve_text", text=MANY, validators=rules)
+        for n in range(3):
+            text = MANY.replace("is is", f"is {n}")
+            handed = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
+            out = await told(client, "submit_revision", **handed, text=text, reason="numbers")
+            if out["brief"] is None:
+                break
+        seen: list[int] = []
+        cursor: str | None = ""
+        while cursor is not None:
+            page = await told(client, "get_thought_history", run_id=out["run_id"], cursor=cursor)
+            assert size(page) <= LARGEST
+            seen += [each["iteration"] for each in page["thoughts"]]
+            cursor = page["next_cursor"]
+    assert seen == list(range(out["iterations"] + 1))
+    assert len(seen) > 1
+
+
+def test_the_ends_of_the_longest_lists_are_left_out_and_told() -> None:
+    data: dict[str, Any] = {
+        "text": "t" * 50_000,
+        "few": ["kept"],
+        "issues": [{"quote": "q" * 90, "n": n} for n in range(900)],
+        "diff": [{"before": "b" * 5_000}],
+    }
+    kept, lines = within(data)
+    assert size(kept) <= LARGEST
+    assert kept["text"] == "t" * 50_000
+    assert kept["few"] == ["kept"]
+    assert [each["n"] for each in kept["issues"]] == list(range(len(kept["issues"])))
+    assert len(kept["issues"]) > 200
+    assert len(kept["diff"][0]["before"]) == 1_000
+    left = 900 - len(kept["issues"])
+    assert lines == (f"issues: {left} more are left out, as the answer would be too large",)
+    assert within({"text": "t" * 50_000, "few": []}) == ({"text": "t" * 50_000, "few": []}, ())
