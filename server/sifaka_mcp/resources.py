@@ -12,6 +12,7 @@ from mcp.server.mcpserver import Context
 from sifaka.chain import RunResult
 from sifaka.critics import CRITICS
 from sifaka.errors import ThoughtNotFound
+from sifaka.models.prompt import frame
 from sifaka.plugins import Plugins
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
@@ -21,6 +22,7 @@ from sifaka_mcp.schemas.history import RunOut, ThoughtOut
 from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.follow import as_it_stands
+from sifaka_mcp.tools.structured import plain
 from sifaka_mcp.ui.apps import MIME_TYPE, RESOURCE, URI
 from sifaka_mcp.ui.overview import RunView
 from sifaka_mcp.ui.pages import page
@@ -51,13 +53,11 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     async def run(run_id: str, ctx: ResourceContext) -> str:
         found = await store_of(ctx).load(run_id)
         thoughts = [ThoughtOut.of(found, t, include_text=False) for t in found.thoughts]
-        return json.dumps(
-            {
-                "run": RunOut.of(found).model_dump(mode="json"),
-                "thoughts": [t.model_dump(mode="json", exclude_none=True) for t in thoughts],
-            },
-            ensure_ascii=False,
-        )
+        data = {
+            "run": RunOut.of(found).model_dump(mode="json"),
+            "thoughts": [t.model_dump(mode="json", exclude_none=True) for t in thoughts],
+        }
+        return json.dumps(plain(data), ensure_ascii=False)
 
     @as_json(
         "thought://{thought_id}",
@@ -65,7 +65,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         description="One version of a run, with its text and everything said about it.",
     )
     async def thought(thought_id: str, ctx: ResourceContext) -> str:
-        return (await version(thought_id, ctx)).model_dump_json()
+        data = (await version(thought_id, ctx)).model_dump(mode="json")
+        return json.dumps(plain(data), ensure_ascii=False)
 
     @server.resource(
         "thought://{thought_id}/text",
@@ -84,7 +85,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     async def changes(run_id: str, ctx: ResourceContext) -> str:
         found = await store_of(ctx).load(run_id)
-        return marked_changes(found)
+        return frame("changes", marked_changes(found))
 
     @as_json(
         "run://{run_id}/evidence",
@@ -94,7 +95,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     async def evidence(run_id: str, ctx: ResourceContext) -> str:
         found = await store_of(ctx).load(run_id)
         told = await anyio.to_thread.run_sync(RunEvidenceOut.of, found)
-        return told.model_dump_json()
+        return json.dumps(plain(told.model_dump(mode="json")), ensure_ascii=False)
 
     @as_json(
         "run://{run_id}/view",

@@ -85,7 +85,7 @@ def rubric_for(thought: Thought) -> tuple[str, ...]:
     """The questions by which the caller judges the text when no model does."""
     instruction = instruction_of(thought.prompt).strip() if thought.prompt else ""
     return (
-        *((f"It does what was asked: {instruction}",) if instruction else ()),
+        *((f"It does what was asked: {instruction!r}",) if instruction else ()),
         *(f"{name}: {r.message}" for name, r in thought.validation_results.items() if r.passed),
         *(
             ("Facts, figures, names, quotations, links and code are those of the original.",)

@@ -96,7 +96,7 @@ async def test_text_and_data_each_stand_alone(client: Client) -> None:
     assert isinstance(content, TextContent)
     text = content.text
     for section in data["research"]["sections"]:
-        assert f"{section['title']}: done" in text
+        assert f"{section['title']!r}: done" in text
     for reference in data["research"]["references"]:
         assert f"[{reference['n']}] {reference['title']!r}" in text
     for needed in (data["run_id"], data["brief"]["parent_id"], "submit_revision", data["text"]):

@@ -84,7 +84,7 @@ async def test_each_document_has_its_class_and_quotes_for_each_criterion(
     assert isinstance(content, TextContent)
     assert "1. perfect 1.00: It supports 'height', 'year'." in content.text
     assert f"   height: {TALL!r}" in content.text
-    assert "from 'The tower', both.md in pages, without a date" in content.text
+    assert "from 'The tower', 'both.md' in pages, without a date" in content.text
 
 
 async def test_a_plan_alone_searches_nothing(

@@ -8,7 +8,7 @@ from mcp import Client
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.tools.size import LARGEST, within
+from sifaka_mcp.tools.structured import LARGEST, within
 
 pytestmark = pytest.mark.anyio
 

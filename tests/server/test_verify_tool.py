@@ -197,10 +197,10 @@ async def test_the_words_of_the_answer_stand_alone(
     for needed in (
         "claims: 3 (1 supported, 1 contradicted, 1 not_enough_info)",
         "blocking: yes",
-        f"2. contradicted: {BUILT}",
+        f"2. contradicted: {BUILT!r}",
         "[30:51]: 'It was built in 1888.'",
         "- contradicts: 'It was built in 1889 of iron.'",
-        "from 'Tower', https://wiki.example/tower, of 2024-05-01",
+        "from 'Tower', 'https://wiki.example/tower', of 2024-05-01",
     ):
         assert needed in told
 
@@ -210,7 +210,7 @@ async def test_the_words_of_an_answer_without_a_model_are_enough_to_judge_by(
 ) -> None:
     result = await client.call_tool("verify_evidence", {"claims": [PAINTED], "sources": [TOWER]})
     told = words_of(result)
-    assert f"1. unverified: {PAINTED}" in told
+    assert f"1. unverified: {PAINTED!r}" in told
     assert f"- unjudged: {TOWER['text']!r}" in told
     assert "Judge each yourself" in told
     assert "no model" in told

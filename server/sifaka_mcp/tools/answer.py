@@ -13,7 +13,7 @@ from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.schemas.runs import RunAnswer
 from sifaka_mcp.schemas.texts import Return, TextOut
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tools.size import within
+from sifaka_mcp.tools.structured import plain, within
 from sifaka_mcp.view.text import improvement
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ async def about(text: str, make: Callable[[], T]) -> T:
 
 def answer(text: str, data: BaseModel) -> CallToolResult:
     """The result of a tool. Hosts show their model either part; each says what is needed."""
-    content, left_out = within(data.model_dump(mode="json"))
+    content, left_out = within(plain(data.model_dump(mode="json")))
     if left_out:
         content.setdefault("degraded", []).extend(left_out)
     return CallToolResult(

@@ -180,16 +180,17 @@ def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
     """
     kind: object = schema.get("type")
     inner: dict[str, Any] = schema.get("items", {})
+    meant: object = value
     if isinstance(value, str) and kind in {"array", "object"}:
-        value = _parsed(value, [value] if inner.get("type") == "string" else value)
-    if isinstance(value, list) and kind == "array":
-        return [as_meant(each, inner) for each in cast("list[object]", value)]
-    if not isinstance(value, dict) or kind != "object":
-        return value
+        meant = _parsed(value, [value] if inner.get("type") == "string" else value)
+    if isinstance(meant, list) and kind == "array":
+        return [as_meant(each, inner) for each in cast("list[object]", meant)]
+    if not isinstance(meant, dict) or kind != "object":
+        return cast("object", meant)
     known, needed = schema.get("properties", {}), schema.get("required", ())
     return {
         name: as_meant(given, known.get(name, {}))
-        for name, given in cast("dict[str, object]", value).items()
+        for name, given in cast("dict[str, object]", meant).items()
         if not _is_left_out(given, known.get(name, {}), needed=name in needed)
     }
 

@@ -12,7 +12,7 @@ from sifaka.tasks import look_up
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.size import LARGEST, size_of
+from sifaka_mcp.tools.structured import LARGEST, size_of
 from sifaka_mcp.ui.apps import SHOWN, view_of
 from sifaka_mcp.view.text import history
 

@@ -17,7 +17,7 @@ from sifaka.evidence.model import (
 )
 from sifaka_mcp.schemas.evidence import ClaimOut, CountsOut, EvidenceOut, VerifyOut
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, FoundOut
-from sifaka_mcp.view.lines import flat, section, short
+from sifaka_mcp.view.lines import flat, quoted, section
 from sifaka_mcp.view.text import usage
 
 _MOST = 100
@@ -44,12 +44,12 @@ def found_evidence(out: EvidenceSearchOut) -> str:
     """The text of `search_evidence`."""
     counted = Counter(each.classification for each in out.evidence)
     told = ", ".join(f"{n} {name}" for name, n in counted.items()) or "none"
-    lines = [f"question: {flat(out.question)}"]
+    lines = [f"question: {quoted(out.question)}"]
     if out.status is not None:
         lines.append(f"status: {out.status}   documents: {len(out.evidence)} ({told})")
     lines.append(f"usage: {usage(out.usage)}")
-    lines += section("queries", [flat(query) for query in out.queries])
-    criteria = [f"{flat(c.id)} ({flat(c.type)}, {c.weight:g}): {flat(c.description)}"
+    lines += section("queries", [quoted(query) for query in out.queries])
+    criteria = [f"{flat(c.id)} ({flat(c.type)}, {c.weight:g}): {quoted(c.description)}"
                 for c in out.criteria]  # fmt: skip
     lines += section("criteria", criteria)
     for number, each in enumerate(out.evidence[:_MOST], 1):
@@ -63,10 +63,10 @@ def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
     yield f"{number}. {found.classification} {found.score:.2f}: {flat(found.explanation)}"
     for judgement in found.judgements:
         for quote in judgement.quotes:
-            yield f"   {flat(judgement.criterion)}: {short(flat(quote), _LONGEST)!r}"
+            yield f"   {flat(judgement.criterion)}: {quoted(quote)}"
     if found.passage:
-        yield f"   passage: {flat(found.passage)!r}"
-    also = f", also {flat('; '.join(found.also))}" if found.also else ""
+        yield f"   passage: {quoted(found.passage, len(found.passage))}"
+    also = f", also {quoted('; '.join(found.also))}" if found.also else ""
     yield f"   from {_named(found)}{also}"
 
 
@@ -91,10 +91,10 @@ def counts(counted: CountsOut) -> str:
 
 def claim_lines(verdict: ClaimOut, number: int) -> Iterator[str]:
     """One claim with its verdict and its evidence."""
-    yield f"{number}. {verdict.verdict}: {flat(verdict.claim)}"
+    yield f"{number}. {verdict.verdict}: {quoted(verdict.claim)}"
     if verdict.start is not None:
-        quote = short(flat(verdict.quote), 200)
-        yield f"   says the text at [{verdict.start}:{verdict.end}]: {quote!r}"
+        quote = quoted(verdict.quote, 200)
+        yield f"   says the text at [{verdict.start}:{verdict.end}]: {quote}"
     if verdict.reason:
         yield f"   why: {flat(verdict.reason)}"
     for each in verdict.evidence:
@@ -105,9 +105,9 @@ def claim_lines(verdict: ClaimOut, number: int) -> Iterator[str]:
 
 def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
     unjudged = evidence.stance == "unjudged"
-    quote = flat(evidence.quote)
     stance = evidence.stance.replace("_", " ")
-    told = repr(quote if unjudged else short(quote, _LONGEST)) if quote else "nothing quoted"
+    most = len(evidence.quote) if unjudged else _LONGEST
+    told = quoted(evidence.quote, most) if evidence.quote else "nothing quoted"
     yield f"- {stance}: {told}"
     yield f"  from {source(evidence)}"
 
@@ -120,7 +120,7 @@ def source(evidence: EvidenceOut) -> str:
 
 def _named(found: EvidenceOut | FoundOut) -> str:
     """The title, the place and the date of a document."""
-    title = repr(short(flat(found.title), 120)) if found.title else "a document"
+    title = quoted(found.title, 120) if found.title else "a document"
     date = f"of {found.published}" if found.published else "without a date"
     return f"{title}, {_place(found.url, found.id, found.adapter)}, {date}"
 
@@ -129,5 +129,6 @@ def _place(url: str, identifier: str, adapter: str) -> str:
     """The place where a reader finds a document; of one that came with the call its number."""
     if adapter == GIVEN:
         number = identifier.removeprefix(f"{GIVEN}-")
-        return flat(url) or (f"given as source {number}" if number.isdigit() else "given")
-    return flat(" ".join(filter(None, (url or identifier, adapter and f"in {adapter}"))))
+        given = f"given as source {number}" if number.isdigit() else "given"
+        return quoted(url) if url else given
+    return quoted(url or identifier) + (f" in {flat(adapter)}" if adapter else "")

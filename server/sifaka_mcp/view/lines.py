@@ -9,6 +9,10 @@ _COMMANDS = re.compile(
 """Control characters of terminals, and marks that reorder the words shown."""
 
 
+_HIDDEN = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+"""Characters that nobody sees, but for those that join letters and emoji."""
+
+
 def section(title: str, lines: Iterable[str]) -> list[str]:
     """A title with indented lines below it; nothing where there are no lines."""
     body = list(lines)
@@ -17,8 +21,18 @@ def section(title: str, lines: Iterable[str]) -> list[str]:
 
 def flat(text: str) -> str:
     """The words on one line, without characters that move the cursor or reorder what is read."""
-    line = " ".join(text.split())
+    line = " ".join(text.split()).replace("![", "!\\[")  # which would load an image
     return line if line.isprintable() else "".join(c for c in line if c.isprintable())
+
+
+def quoted(text: str, most: int = 500) -> str:
+    """Foreign words on one line, in quotes that they cannot end."""
+    return repr(short(flat(text), most))
+
+
+def shown(text: str) -> str:
+    """The text without characters that nobody sees."""
+    return text if text.isascii() else _HIDDEN.sub("", text)
 
 
 def visible(text: str) -> str:

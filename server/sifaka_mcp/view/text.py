@@ -22,6 +22,7 @@ from sifaka_mcp.schemas.verdicts import (
 )
 from sifaka_mcp.view.lines import because
 from sifaka_mcp.view.lines import flat as _flat
+from sifaka_mcp.view.lines import quoted as _quoted
 from sifaka_mcp.view.lines import section as _section
 from sifaka_mcp.view.lines import short as _short
 
@@ -161,11 +162,11 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
         lines.append(
             f"{line.run_id}  {line.status} ({line.stop_reason or 'at work'})  "
             f"passed: {_yes(line.passed)}  versions: {line.iterations + 1}  "
-            f"{line.updated_at}  {_flat(line.excerpt)}"
+            f"{line.updated_at}  {_quoted(line.excerpt)}"
         )
     if out.hits is not None:
         lines.append(f"search: {out.search}")
-        lines += [f"{hit.thought_id}  {hit.score:g}  {_flat(hit.snippet)}" for hit in out.hits]
+        lines += [f"{hit.thought_id}  {hit.score:g}  {_quoted(hit.snippet)}" for hit in out.hits]
     if not any((out.run, out.runs, out.hits)):
         lines.append("nothing found")
     lines += _section("degraded", _degraded_lines(out.degraded))
@@ -185,8 +186,8 @@ def usage(spent: UsageOut) -> str:
 
 def _difference_line(each: DifferenceOut) -> str:
     answer = f"{each.status} by {_flat(each.by)}" if each.by else each.status
-    why = f" because {_short(_flat(each.reason))!r}" if each.reason else ""
-    return f"{each.kind} {_short(each.before)!r} -> {_short(each.after)!r}: {answer}{why}"
+    why = f" because {_quoted(each.reason, 80)}" if each.reason else ""
+    return f"{each.kind} {_quoted(each.before, 80)} -> {_quoted(each.after, 80)}: {answer}{why}"
 
 
 def version_lines(thought: ThoughtOut) -> Iterator[str]:
@@ -226,8 +227,8 @@ def _verdict_lines(results: Iterable[ValidationOut]) -> Iterator[str]:
 def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
     for issue in issues[:_MOST]:
         place = f"[{issue.start}:{issue.end}] " if issue.start is not None else ""
-        quote = f"{_short(issue.quote)!r}: " if issue.quote else ""
-        fix = "" if issue.fix is None else f" -> {_short(issue.fix)!r}"
+        quote = f"{_quoted(issue.quote, 80)}: " if issue.quote else ""
+        fix = "" if issue.fix is None else f" -> {_quoted(issue.fix, 80)}"
         support = f", reported by {issue.support}" if issue.support > 1 else ""
         places = f", at {len(issue.places)} places" if issue.places else ""
         about = f"{_flat(issue.category)}, severity {issue.severity}{support}{places}"
@@ -256,7 +257,7 @@ def _turned_down_lines(out: RunAnswer) -> list[str]:
 
 def _change_lines(hunks: Sequence[HunkOut], most: int) -> Iterator[str]:
     for hunk in hunks[:most]:
-        yield f"- {_short(hunk.before)!r} -> {_short(hunk.after)!r}{because(hunk.reason)}"
+        yield f"- {_quoted(hunk.before, 80)} -> {_quoted(hunk.after, 80)}{because(hunk.reason)}"
     if len(hunks) > most:
         yield f"... and {len(hunks) - most} more"
 
@@ -287,11 +288,11 @@ def _research_lines(out: ResearchedOut) -> Iterator[str]:
     for number, each in enumerate(out.sections, 1):
         error = f": {_flat(each.error)}" if each.error else ""
         rounds = f" after {each.iterations} iterations" if each.iterations else ""
-        yield f"  {number}. {_short(_flat(each.title))}: {_flat(each.status)}{rounds}{error}"
+        yield f"  {number}. {_quoted(each.title, 80)}: {_flat(each.status)}{rounds}{error}"
     yield from _section(
         "references",
         [
-            f"[{each.n}] {_short(_flat(each.title), 120)!r} {_flat(each.url or each.id)}".rstrip()
+            f"[{each.n}] {_quoted(each.title, 120)} {_quoted(each.url or each.id)}".rstrip()
             for each in out.references[:_MOST_REFERENCES]
         ],
     )

@@ -61,7 +61,7 @@ def test_without_a_model_the_evidence_is_ranked_and_nothing_is_contradicted(
 ) -> None:
     assert run(VERIFY) == 0
     said = capsys.readouterr()
-    assert "unverified: The tower is 300 metres tall." in said.out
+    assert "unverified: 'The tower is 300 metres tall." in said.out
     assert "from 'tower.txt', given as source 1" in said.out
     assert "\x1b" not in said.out, "no colour in a pipe"
     assert said.err == "", "and no progress"

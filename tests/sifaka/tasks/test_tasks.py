@@ -88,7 +88,7 @@ async def test_critique_compares_with_the_original_and_shows_critics_all_of_it()
 async def test_critique_without_a_model_gives_a_rubric_for_the_caller() -> None:
     review = await critique("It is so.", prompt="Say so.")
     assert review.rubric is not None
-    assert review.rubric[0] == "It does what was asked: Say so."
+    assert review.rubric[0] == "It does what was asked: 'Say so.'"
 
 
 class Silent:

@@ -1,9 +1,11 @@
-"""The structured part of an answer, within a bound that the context of an agent can bear."""
+"""The structured part of an answer: no larger than a context can bear, and nothing hidden in it."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, cast
+
+from sifaka_mcp.view.lines import shown
 
 LARGEST = 40_000
 """Characters of the structured part, as JSON, beside the text that was asked for."""
@@ -11,11 +13,22 @@ _LONG = 1_000
 """Characters that are left of words that are too long."""
 _WHOLE = frozenset({"text", "instructions", "ledger"})
 """Fields whose words stay whole."""
+_EXACT = frozenset({"text", "before", "after"})
+"""Fields that are the text itself, or say how it changes: each of their characters stays."""
 
 
 def size_of(data: object) -> int:
     """The characters of a part of an answer."""
     return len(json.dumps(data, ensure_ascii=False))
+
+
+def plain(node: Any, name: str = "") -> Any:
+    """A part of an answer without characters that nobody sees, which may hide words to a model."""
+    if isinstance(node, dict):
+        return {key: plain(value, key) for key, value in cast("dict[str, object]", node).items()}
+    if isinstance(node, list):
+        return [plain(each, name) for each in cast("list[object]", node)]
+    return shown(node) if isinstance(node, str) and name not in _EXACT else node
 
 
 def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], tuple[str, ...]]:
