@@ -91,9 +91,16 @@ def configure(
     handler.setFormatter(
         JsonFormatter(verbose=verbose) if as_json else LineFormatter(verbose=verbose)
     )
+    if level == "WARNING":
+        handler.addFilter(_is_for_users)
     logging.basicConfig(level=level, handlers=[handler])
     # Its line for each request has the whole URL, and so the query to a source.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+def _is_for_users(record: logging.LogRecord) -> bool:
+    """True for what we say, and for errors: libraries warn those who program with them."""
+    return record.levelno >= logging.ERROR or record.name.startswith("sifaka")
 
 
 def _data(record: logging.LogRecord) -> dict[str, object]:

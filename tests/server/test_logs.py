@@ -197,10 +197,12 @@ import logging
 from sifaka_mcp.logs import configure
 configure("WARNING")
 configure("DEBUG")  # whoever was first has decided
-logging.getLogger("a").info("not this")
-logging.getLogger("b").warning("but this")
+logging.getLogger("sifaka.a").info("not this")
+logging.getLogger("library").warning("nor this, which is for those who program with it")
+logging.getLogger("library").error("but this")
+logging.getLogger("sifaka.b").warning("and this")
 """)
-    assert (done.stdout, done.stderr) == ("", "WARNING b but this\n")
+    assert (done.stdout, done.stderr) == ("", "ERROR library but this\nWARNING sifaka.b and this\n")
 
 
 def test_objects_go_where_they_are_sent() -> None:

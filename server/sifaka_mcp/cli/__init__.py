@@ -5,6 +5,7 @@ import importlib
 import os
 import re
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -76,6 +77,8 @@ def run(arguments: Sequence[str]) -> int:
     """
     prepare_streams()
     collect_seldom()
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # what libraries warn of is for those who program with them
     try:
         with loading():
             options = _options(arguments)
@@ -98,6 +101,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:2], "--help"]
     parser, command = _parser(arguments)
     try:
         options, unknown = parser.parse_known_args(arguments)
@@ -115,7 +120,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def _settings(options: argparse.Namespace) -> "Settings":
     from sifaka_mcp.settings.folders import config_folder
     from sifaka_mcp.settings.project import read_project
-    from sifaka_mcp.settings.sources import load_settings
+    from sifaka_mcp.settings.sources import load_settings, unknown_names
 
     folder, config = _here(), config_folder("sifaka")
     # `sifaka trust` tells of a file itself, and has to work where one is wrong.
@@ -124,7 +129,18 @@ def _settings(options: argparse.Namespace) -> "Settings":
     told_by_itself = options.command == "check" and project and not project.refused
     if project and project.note and not told_by_itself:
         say(flat(project.note))
-    return load_settings(os.environ, _flags(options), project=project, config=config)
+    # `sifaka doctor` tells of all that is wrong.
+    options.wrong = wrong = list[str]()
+    is_told = options.command == "doctor"
+    for line in () if is_told else unknown_names(os.environ):
+        say(line)
+    return load_settings(
+        os.environ,
+        _flags(options),
+        project=project,
+        config=config,
+        wrong=wrong if is_told else None,
+    )
 
 
 def _here() -> Path:
@@ -140,6 +156,9 @@ _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, allow_abbrev=False)
+
     def error(self, message: str) -> NoReturn:
         if wrong := _CHOICE.search(message):
             message += _question(closest(wrong[1], re.findall(r"[\w-]+", wrong[2])))

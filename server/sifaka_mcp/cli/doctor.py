@@ -1,11 +1,14 @@
 """`sifaka doctor`: what is configured, and does it work."""
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 import anyio
@@ -26,11 +29,17 @@ from sifaka_mcp.installation import other_project
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.folders import config_folder
 from sifaka_mcp.settings.project import read_project
+from sifaka_mcp.settings.sources import unknown_names
 from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.view.lines import visible
 
 LOCAL = ("model2vec:", "fastembed:", "sentence-transformers:")
 """The prefixes of embedding models that run here and cost nothing."""
+_US = "sifaka-mcp"
+_NEEDS = re.compile(
+    r"(?P<package>[\w.-]+)(?:\[(?P<extras>[\w,-]+)\])?.*\bextra == ['\"](?P<of>[\w-]+)['\"]"
+)
+"""What an extra of a package needs, as its metadata say it."""
 Finding = tuple[str, bool, str]
 """The thing checked, True when it works, and the finding."""
 
@@ -43,8 +52,9 @@ ARGUMENTS = (
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Look at every part; 0 when all of them work."""
+    """Look at every part; 0 when all of them work, 2 when a setting is wrong."""
     findings = [
+        *(("setting", False, line) for line in (*options.wrong, *unknown_names(os.environ))),
         *(_tried("index", partial(_indexing, settings)) if options.index else ()),
         *examine(settings),
     ]
@@ -56,12 +66,14 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             f"{'ok  ' if works else 'FAIL'}  {part}: {visible(found)}"
             for part, works, found in findings
         )
-    return 0 if all(works for _, works, _ in findings) else 1
+    failed = not all(works for _, works, _ in findings)
+    return 2 if options.wrong else int(failed)
 
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Look at each part in turn. No model is called: that would cost money."""
-    yield "python", True, sys.version.split()[0]
+    yield "sifaka", True, f"{version(_US)}, python {sys.version.split()[0]}"
+    yield "extras", True, ", ".join(_extras()) or "none"
     if (other := other_project()) is not None:
         yield "installation", False, other
     yield from _project()
@@ -73,6 +85,26 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield from _plugins(settings)
     yield _editor()
     yield from _access(settings)
+
+
+def _extras() -> Iterator[str]:
+    """The extras of which every package is installed."""
+    named = {found["of"] for line in requires(_US) or () if (found := _NEEDS.match(line))}
+    yield from (extra for extra in sorted(named) if _has(_US, extra))
+
+
+def _has(package: str, extra: str) -> bool:
+    """True when a package is installed, and all that an extra of it needs."""
+    try:
+        needed = [found for line in requires(package) or () if (found := _NEEDS.match(line))]
+    except PackageNotFoundError:
+        return False
+    return all(
+        _has(found["package"], each)
+        for found in needed
+        if found["of"] == extra
+        for each in (found["extras"] or "").split(",")
+    )
 
 
 def _tried(part: str, look: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
@@ -152,7 +184,11 @@ def _models(settings: Settings) -> Iterator[Finding]:
 def _model(part: str, name: str) -> Iterator[Finding]:
     from sifaka.models.provider import provider_model
 
-    yield from _tried(part, lambda: [(part, True, f"{provider_model(name).model_id} (not called)")])
+    def look() -> Iterator[Finding]:
+        model = provider_model(name)
+        yield part, True, f"{model.model_id} at {model.base_url} (not called)"
+
+    yield from _tried(part, look)
 
 
 def _adapters(settings: Settings) -> Iterator[Finding]:

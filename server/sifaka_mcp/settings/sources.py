@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.masking import conceal, passwords_in, secrets_in
+from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.keys import secrets_of
 from sifaka_mcp.settings import Settings
@@ -27,6 +28,7 @@ def load_settings(
     *,
     project: ProjectFile | None = None,
     config: Path | None = None,
+    wrong: list[str] | None = None,
 ) -> Settings:
     """The settings of this process.
 
@@ -35,6 +37,7 @@ def load_settings(
         flags: What the command line says; None values count as absent.
         project: The file of the folder that is worked in.
         config: The user's own folder of configuration.
+        wrong: Takes the line about each wrong value, which is then left out.
 
     Raises:
         ConfigurationError: A value is wrong: names the flag, variable or file, the value and what
@@ -51,9 +54,8 @@ def load_settings(
     merged = {**in_own, **in_project, **in_environ, **in_flags}
     conceal(passwords_in(f"{merged.get('store')} {merged.get('adapters')}"))
     conceal(secrets_of(str(merged.get("adapter_keys") or "")))
-    try:
-        return Settings.model_validate(merged)
-    except ValidationError as error:
+
+    def told(error: ValidationError) -> str:
         name = str(error.errors()[0]["loc"][0])
         if name in in_flags:
             where = f"--{name.replace('_', '-')}"
@@ -64,4 +66,25 @@ def load_settings(
             where = f"{path}: {name}"
         reason = explain(error).removeprefix(f"{name}: ")
         value = "" if name in _SECRET else f"={merged.get(name)!r}"
-        raise ConfigurationError(f"{where}{value}: {reason}") from error
+        return f"{where}{value}: {reason}"
+
+    while True:
+        try:
+            return Settings.model_validate(merged)
+        except ValidationError as error:
+            said = told(error)
+            if wrong is None:
+                raise ConfigurationError(said) from error
+            wrong.append(said)
+            del merged[str(error.errors()[0]["loc"][0])]
+
+
+def unknown_names(environ: Mapping[str, str]) -> list[str]:
+    """A line for each variable that is named like a setting and is none."""
+    known = [f"SIFAKA_{name.upper()}" for name in Settings.model_fields]
+    return [
+        f"{name} is no setting" + (f"; did you mean {near}?" if near else "")
+        for name in sorted(environ)
+        if name.startswith("SIFAKA_") and name not in known
+        for near in [closest(name, known)]
+    ]

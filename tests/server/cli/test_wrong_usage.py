@@ -18,7 +18,6 @@ COMMANDS = [
     ["history"],
     ["search", "goods"],
     ["resume", "run_x"],
-    ["doctor"],
 ]
 
 
@@ -45,6 +44,53 @@ def test_every_command_checks_the_settings_first(
     assert said.err.count("'foo'") == 1
     assert said.err.count("\n") == 1
     assert said.out == ""
+
+
+def test_doctor_tells_of_every_wrong_setting_and_goes_on(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("SIFAKA_STORE", "SIFAKA_MODEL", "SIFAKA_JUDGE_MODEL", "SIFAKA_MODLE"):
+        monkeypatch.setenv(name, "foo")
+    assert run(["doctor"]) == 2
+    lines = capsys.readouterr().out.splitlines()
+    wrong = [line for line in lines if line.startswith("FAIL  setting: ")]
+    assert [line.split()[2].partition("=")[0].rstrip(":") for line in wrong] == [
+        "SIFAKA_MODEL",
+        "SIFAKA_JUDGE_MODEL",
+        "SIFAKA_STORE",
+        "SIFAKA_MODLE",
+    ]
+    assert wrong[-1].endswith("did you mean SIFAKA_MODEL?")
+    assert any(line.startswith("ok    store: sqlite:") for line in lines)
+    assert any(line.startswith("ok    extras: ") and "redis" in line for line in lines)
+
+
+def test_a_variable_that_is_no_setting_is_named_and_stops_nothing(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SIFAKA_MODLE", "foo")
+    assert run(["history"]) == 0
+    told = "sifaka: SIFAKA_MODLE is no setting; did you mean SIFAKA_MODEL?\n"
+    assert capsys.readouterr().err == told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["help"], 0, "usage: sifaka "),
+        (["help", "improve"], 0, "usage: sifaka improve "),
+        (["imporve", "text.md"], 2, "did you mean improve?"),
+        (["improve", "text.md", "--max-word", "3"], 2, "did you mean --max-words?"),
+        (["help", "imporve"], 2, "did you mean improve?"),
+    ],
+)
+def test_help_is_a_command_and_no_slip_is_taken_in_silence(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, said: str
+) -> None:
+    (here / "text.md").write_text("a b c d")
+    assert code_of(arguments) == code
+    told = capsys.readouterr()
+    assert said in told.out + told.err
 
 
 @pytest.mark.parametrize(
