@@ -8,6 +8,7 @@ import anyio
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from pydantic_core import to_json
 
 from sifaka.chain import RunResult
 from sifaka.critics import CRITICS
@@ -18,13 +19,13 @@ from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.schemas.history import RunOut, ThoughtOut
-from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
+from sifaka_mcp.schemas.run_evidence import evidence_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.follow import as_it_stands
 from sifaka_mcp.ui.apps import MIME_TYPE, RESOURCE, URI
-from sifaka_mcp.ui.overview import RunView
+from sifaka_mcp.ui.overview import overview_of
 from sifaka_mcp.ui.pages import page
-from sifaka_mcp.ui.version import VersionView
+from sifaka_mcp.ui.version import version_of
 
 ResourceContext = Context[AppState, object]
 
@@ -93,8 +94,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     async def evidence(run_id: str, ctx: ResourceContext) -> str:
         found = await store_of(ctx).load(run_id)
-        told = await anyio.to_thread.run_sync(RunEvidenceOut.of, found)
-        return told.model_dump_json()
+        return to_json(await anyio.to_thread.run_sync(evidence_of, found)).decode()
 
     @as_json(
         "run://{run_id}/view",
@@ -104,7 +104,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     async def view(run_id: str, ctx: ResourceContext) -> str:
         state = ctx.request_context.lifespan_context.of_request()
         found = await as_it_stands(state, await state.store.load(run_id))
-        return (await anyio.to_thread.run_sync(RunView.of, found)).model_dump_json()
+        return to_json(await anyio.to_thread.run_sync(overview_of, found)).decode()
 
     @as_json(
         "run://{run_id}/view/{place}",
@@ -115,8 +115,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         found = await store_of(ctx).load(run_id)
         if not place.isdecimal() or int(place) >= len(found.thoughts):
             raise ThoughtNotFound(f"{run_id}.{place}")
-        made = await anyio.to_thread.run_sync(VersionView.of, found, int(place))
-        return made.model_dump_json()
+        made = await anyio.to_thread.run_sync(version_of, found, int(place))
+        return to_json(made).decode()
 
     @server.resource(
         URI,
