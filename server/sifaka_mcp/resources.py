@@ -21,7 +21,6 @@ from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.schemas.history import RunOut, ThoughtOut
 from sifaka_mcp.schemas.run_evidence import evidence_of
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tools.follow import as_it_stands
 from sifaka_mcp.ui.apps import MIME_TYPE, RESOURCE, URI
 from sifaka_mcp.ui.overview import overview_of
 from sifaka_mcp.ui.pages import page
@@ -103,7 +102,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     async def view(run_id: str, ctx: ResourceContext) -> str:
         state = ctx.request_context.lifespan_context.of_request()
-        found = await as_it_stands(state, await state.store.load(run_id))
+        found = await state.load(run_id)
         return to_json(await anyio.to_thread.run_sync(overview_of, found)).decode()
 
     @as_json(

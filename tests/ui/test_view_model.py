@@ -52,10 +52,12 @@ def test_the_overview_has_every_version_and_no_text() -> None:
 def test_hunks_are_lengths_of_both_texts() -> None:
     run = Run.replay(runs.release_notes())
     version = version_of(run, 3)
-    for name, comparison in version["comparisons"].items():
-        base: str = run.thoughts[comparison["base"]].text
+    comparisons: dict[str, Data] = version["comparisons"]
+    for name, comparison in comparisons.items():
+        place: int = comparison["base"]
+        base = run.thoughts[place].text
         assert applied(base, version, name) == (base, version["text"])
-    hunks = version["comparisons"]["input"]["hunks"]
+    hunks = comparisons["input"]["hunks"]
     assert {version["whys"][why]["source"] for *_, why in hunks if why >= 0}
 
 

@@ -14,7 +14,6 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound
-from sifaka.record.run import Run
 from sifaka_mcp.auth.access import Access
 from sifaka_mcp.state import AppState
 
@@ -127,13 +126,11 @@ async def _list(request: Request, state: AppState) -> Response:
 
 async def _run(request: Request, state: AppState) -> Response:
     """The overview of a run; 204 when it has as many entries as the caller knows."""
-    from sifaka_mcp.tools.follow import as_it_stands
     from sifaka_mcp.ui.overview import overview_of
 
-    run: Run = await state.store.load(request.path_params["run_id"])
+    run = await state.load(request.path_params["run_id"])
     if request.query_params.get("after") == str(run.version):
         return Response(status_code=204)
-    run = await as_it_stands(state, run)
     return _json(await anyio.to_thread.run_sync(overview_of, run))
 
 
