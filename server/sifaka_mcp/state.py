@@ -235,7 +235,7 @@ class AppState:
         if not self.warmed.is_set():
             self.warmed.set()
             if self.jobs.queue is not None:
-                self.jobs.queue.prepare()
+                self.group.start_soon(self.jobs.queue.opened)
             self.group.start_soon(anyio.to_thread.run_sync, _load, self)
 
 

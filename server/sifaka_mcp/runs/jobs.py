@@ -313,7 +313,7 @@ class Jobs:
                 job.result = await work(job.tell, lambda: self._parting(job))
         # A waiting caller gets it raised; a run in the background must not take the others down.
         except (Exception, Suspended) as error:  # noqa: BLE001 - kept, and reported when no caller waits
-            expected = SifakaError if job.queued else Suspended
+            expected = (Suspended, SifakaError) if job.queued else Suspended
             if job.request_gone.is_set() and not isinstance(error, expected):
                 report_failure(logger, "background run", error, run_id=key.run_id)
             job.error = error

@@ -49,9 +49,7 @@ class FileLeases:
 
     async def take(self, key: RunKey) -> None:
         """Take a lease, or take it again; without rights to the folder there is none."""
-        with suppress(OSError):
-            if key not in self._locks and (lock := self._lock(key)) is not None:
-                self._locks[key] = lock
+        await self.claim(key)
 
     async def claim(self, key: RunKey) -> bool:
         """Take a lease that no process holds; False when one does, or has been faster.

@@ -115,10 +115,6 @@ class RunQueue:
         await self._opened.wait()
         return self.is_open
 
-    def prepare(self) -> None:
-        """Load in the background what the queue needs."""
-        self._wanted.set()
-
     async def serve(self) -> None:
         """Work on runs until `aclose`. Opens when it is wanted, or after a while."""
         try:

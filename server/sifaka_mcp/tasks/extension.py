@@ -53,18 +53,10 @@ class TasksExtension(Extension):
         out = result.structured_content if isinstance(result, CallToolResult) else None
         if out is None or out.get("status") != "running":
             return result
-        from sifaka_mcp.tasks.wire import created_task
+        from sifaka_mcp.tasks.wire import task_of
 
-        return await created_task(ctx.lifespan_context.of_request().store, out["run_id"])
-
-
-def require_tasks(ctx: ServerRequestContext[Any, Any]) -> None:
-    """Refuse a request of the extension by a client that has not declared it.
-
-    Raises:
-        MCPError: It has not.
-    """
-    require_client_extension(ctx, TASKS)
+        run = await ctx.lifespan_context.of_request().store.load(out["run_id"])
+        return {"resultType": "task", **task_of(run)}
 
 
 class TaskParams(RequestParams):
@@ -107,7 +99,7 @@ async def _cancel(ctx: _Context, params: TaskParams) -> EmptyResult:
 @contextmanager
 def _task_errors(ctx: _Context, params: TaskParams) -> Generator[None]:
     """Refuse clients without permission; expected errors inside become those of the extension."""
-    require_tasks(ctx)
+    require_client_extension(ctx, TASKS)
     _check_routing(ctx.request, params.task_id)
     try:
         yield

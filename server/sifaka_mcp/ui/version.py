@@ -157,11 +157,8 @@ class _Whys:
         """The place of the issue with this message; -1 without one."""
         if reason is None:
             return -1
-        return self.of_issue(self._issues.get(reason) or Issue(message=reason, severity=1))
-
-    def of_issue(self, issue: Issue) -> int:
-        """The place of an issue, to which it is added when it is new."""
-        return self._place(f"{issue.message}\0{issue.quote}", issue, None, may_decline=False)
+        issue = self._issues.get(reason) or Issue(message=reason, severity=1)
+        return self._place(f"{issue.message}\0{issue.quote}", issue)
 
     def of_mark(self, issue: Issue) -> int:
         """The place of an issue of this version, which may have been declined, or may be."""
@@ -170,7 +167,10 @@ class _Whys:
         key = f"{issue.message}\0{issue.quote}\0{entry is None}"
         return self._place(key, issue, entry.reason if entry else None, may_decline=may)
 
-    def _place(self, key: str, issue: Issue, declined: str | None, *, may_decline: bool) -> int:
+    def _place(
+        self, key: str, issue: Issue, declined: str | None = None, *, may_decline: bool = False
+    ) -> int:
+        """The place of an issue, to which it is added when it is new."""
         if key not in self._places:
             self._places[key] = len(self.all)
             self.all.append(why_of(issue, self._sources, declined, may_decline=may_decline))
