@@ -46,7 +46,7 @@ from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.stdio import serve_stdio
-from sifaka_mcp.tasks.extension import TasksExtension, hurry
+from sifaka_mcp.tasks.extension import TasksExtension
 from sifaka_mcp.tools import listed_tools, tools
 from sifaka_mcp.ui.apps import CHOICE, hide_choice
 from sifaka_mcp.view.lines import flat
@@ -146,7 +146,6 @@ class SifakaServer(MCPServer[Any]):
                 _share,
                 _warm_up_after_first_answer,
                 refuse_writing,
-                hurry,
             ],
             auth=access and access.settings,
             token_verifier=access and access.verifier,

@@ -8,6 +8,7 @@ import anyio
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from pydantic_core import to_json
 
 from sifaka.chain import RunResult
 from sifaka.critics import CRITICS
@@ -19,14 +20,13 @@ from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.schemas.history import RunOut, ThoughtOut
-from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
+from sifaka_mcp.schemas.run_evidence import evidence_of
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tools.follow import as_it_stands
 from sifaka_mcp.tools.structured import plain
 from sifaka_mcp.ui.apps import MIME_TYPE, RESOURCE, URI
-from sifaka_mcp.ui.overview import RunView
+from sifaka_mcp.ui.overview import overview_of
 from sifaka_mcp.ui.pages import page
-from sifaka_mcp.ui.version import VersionView
+from sifaka_mcp.ui.version import version_of
 
 ResourceContext = Context[AppState, object]
 
@@ -94,8 +94,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     async def evidence(run_id: str, ctx: ResourceContext) -> str:
         found = await store_of(ctx).load(run_id)
-        told = await anyio.to_thread.run_sync(RunEvidenceOut.of, found)
-        return json.dumps(plain(told.model_dump(mode="json")), ensure_ascii=False)
+        told = plain(await anyio.to_thread.run_sync(evidence_of, found))
+        return to_json(told).decode()
 
     @as_json(
         "run://{run_id}/view",
@@ -104,8 +104,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     async def view(run_id: str, ctx: ResourceContext) -> str:
         state = ctx.request_context.lifespan_context.of_request()
-        found = await as_it_stands(state, await state.store.load(run_id))
-        return (await anyio.to_thread.run_sync(RunView.of, found)).model_dump_json()
+        found = await state.load(run_id)
+        return to_json(await anyio.to_thread.run_sync(overview_of, found)).decode()
 
     @as_json(
         "run://{run_id}/view/{place}",
@@ -116,8 +116,8 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         found = await store_of(ctx).load(run_id)
         if not place.isdecimal() or int(place) >= len(found.thoughts):
             raise ThoughtNotFound(f"{run_id}.{place}")
-        made = await anyio.to_thread.run_sync(VersionView.of, found, int(place))
-        return made.model_dump_json()
+        made = await anyio.to_thread.run_sync(version_of, found, int(place))
+        return to_json(made).decode()
 
     @server.resource(
         URI,

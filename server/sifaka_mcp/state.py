@@ -28,7 +28,7 @@ from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.constitutions import named_in
 from sifaka_mcp.host.expiry import Expiry
-from sifaka_mcp.runs import Assignment, Jobs, RunKey
+from sifaka_mcp.runs import Job, Jobs, RunKey
 from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import NO_PROVIDER, Settings
@@ -90,9 +90,22 @@ class AppState:
         """The key of a run of this tenant."""
         return RunKey(self.tenant, run_id)
 
-    def assignment(self, run: Run) -> Assignment:
+    def job(self, run: Run) -> Job:
         """A run of this tenant, to be worked on."""
-        return Assignment(run=run, store=self.store, tenant=self.tenant)
+        return Job(run=run, store=self.store, tenant=self.tenant)
+
+    async def load(self, run_id: str) -> Run:
+        """A run of the store, which is running also where its record is still to say so.
+
+        The record of one that was interrupted says so only with what the work on it brings next.
+
+        Raises:
+            ThoughtNotFound: There is no such run.
+            StorageError: The store failed.
+        """
+        run = await self.store.load(run_id)
+        goes_on = is_interrupted(run) and await self.jobs.attended(self.key(run_id))
+        return run.reopened() if goes_on else run
 
     async def chain(
         self,
@@ -200,10 +213,9 @@ class AppState:
             run = await state.store.load(key.run_id)
             if run.version < version:
                 return None
-            assignment = state.assignment(run)
             is_open = run.status == "running" or is_interrupted(run)
             # Only a client that comes back can have its model asked.
-            if not is_open or assignment.needs_host:
+            if not is_open or state.job(run).needs_host:
                 return True
             if deaths > _MOST_DEATHS:
                 await stop_run(state.store, run, _fatal(deaths))
@@ -214,7 +226,7 @@ class AppState:
                 chain = await state.chain_of(run)
                 return await chain.resume(key.run_id, listen=listen, parting=parting, reopen=False)
 
-            return await self.jobs.take(assignment, work)
+            return await self.jobs.take(state.job(run), work)
         except ThoughtNotFound:
             return True  # it was deleted
 
@@ -223,7 +235,7 @@ class AppState:
         if not self.warmed.is_set():
             self.warmed.set()
             if self.jobs.queue is not None:
-                self.jobs.queue.prepare()
+                self.group.start_soon(self.jobs.queue.opened)
             self.group.start_soon(anyio.to_thread.run_sync, _load, self)
 
 

@@ -13,8 +13,9 @@ from sifaka_mcp.notify import subscribe
 from sifaka_mcp.notify.listen import MOST_STREAMS
 from sifaka_mcp.runs import followers
 from sifaka_mcp.settings import MOST_RUNS, Settings
-from sifaka_mcp.tasks.extension import PATIENCE, TASKS, TasksExtension
+from sifaka_mcp.tasks.extension import TasksExtension
 from sifaka_mcp.tasks.wire import POLL_INTERVAL, TaskStatus
+from sifaka_mcp.tools.work import PATIENCE, TASKS
 from tests.docs.markdown import code, section, table
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,7 @@ from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.schemas.run_evidence import RunEvidenceOut
+from sifaka_mcp.schemas.run_evidence import evidence_of
 from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import data
 from tests.stubs.servers import Era
@@ -69,17 +69,17 @@ def test_verdicts_of_validators_and_critics_are_told_with_each_source_once() -> 
         version(0, validation_results={"evidence": checked}),
         version(1, critic_feedback=(said,)),
     )
-    out = RunEvidenceOut.of(run)
-    assert [each.thought_id for each in out.versions] == ["run_1.0", "run_1.1"]
-    (by_validator,), (by_critic,) = (each.verdicts for each in out.versions)
-    assert (by_validator.claim, by_critic.by) == (TALL, "evidence")
-    assert [each.source for each in by_validator.evidence] == ["s1"]
-    assert [each.source for each in by_critic.evidence] == ["s1", "s2"]
-    assert [(each.id, each.url) for each in out.sources] == [
+    out = evidence_of(run)
+    assert [each["thought_id"] for each in out["versions"]] == ["run_1.0", "run_1.1"]
+    (by_validator,), (by_critic,) = (each["verdicts"] for each in out["versions"])
+    assert (by_validator["claim"], by_critic["by"]) == (TALL, "evidence")
+    assert [each["source"] for each in by_validator["evidence"]] == ["s1"]
+    assert [each["source"] for each in by_critic["evidence"]] == ["s1", "s2"]
+    assert [(each["id"], each["url"]) for each in out["sources"]] == [
         ("s1", "https://wiki.example/tower"),
         ("s2", "https://b.c"),
     ]
-    assert out.sources[0].retrieved_at == WHEN.isoformat(), "when it was first read"
+    assert out["sources"][0]["retrieved_at"] == WHEN.isoformat(), "when it was first read"
 
 
 def test_documents_that_came_with_a_version_are_sources_too() -> None:
@@ -91,9 +91,9 @@ def test_documents_that_came_with_a_version_are_sources_too() -> None:
     )
     own = Document(text="my notes", id="notes")
     run = run_of(version(0, pre_generation_context=(found,), post_generation_context=(own, found)))
-    out = RunEvidenceOut.of(run)
-    assert out.versions[0].documents == ["s1", "s2"]
-    assert [(each.adapter, each.retrieved_at) for each in out.sources] == [
+    out = evidence_of(run)
+    assert out["versions"][0]["documents"] == ["s1", "s2"]
+    assert [(each["adapter"], each["retrieved_at"]) for each in out["sources"]] == [
         ("wikipedia", WHEN.isoformat()),
         ("given", None),
     ]
@@ -105,7 +105,7 @@ def test_what_others_put_on_record_as_claims_is_no_verdict() -> None:
     )
     odd = ValidationResult(passed=True, details={"claims": "three"})
     run = run_of(version(0, critic_feedback=(said,), validation_results={"odd": odd}))
-    assert RunEvidenceOut.of(run).versions == []
+    assert evidence_of(run)["versions"] == []
 
 
 async def test_the_evidence_of_a_run_is_read_by_its_address(tmp_path: Path, era: Era) -> None:

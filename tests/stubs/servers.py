@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Literal
 
+import anyio
 from mcp import Client, StdioServerParameters
 
-from sifaka import ChainEvent
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
@@ -31,12 +31,9 @@ def state_of(server: SifakaServer) -> AppState:
 
 async def let_go(server: SifakaServer, run_id: str) -> None:
     """Return when a server in this process does not work on a run any more."""
-
-    async def ignore(event: ChainEvent) -> None:
-        del event
-
     state = state_of(server)
-    await state.jobs.join(state.key(run_id), ignore)
+    while state.jobs.works_on(state.key(run_id)):  # noqa: ASYNC110 - there is no event
+        await anyio.sleep(0.01)
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

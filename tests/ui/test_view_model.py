@@ -6,24 +6,25 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from pydantic_core import to_json
 
 from sifaka.record.diff import diff
 from sifaka.record.run import Run
 from sifaka_mcp.cli import run as command
 from sifaka_mcp.cli.demo import TEXT
-from sifaka_mcp.ui.overview import RunView
+from sifaka_mcp.ui.overview import overview_of
 from sifaka_mcp.ui.pages import Door, page, page_of
-from sifaka_mcp.ui.version import Units, VersionView
+from sifaka_mcp.ui.version import Data, Units, version_of
 from tests.stubs.cost import seconds
 from tests.ui import runs
 from tests.ui.payloads import payloads
 
 
-def applied(base: str, version: VersionView, name: str) -> tuple[str, str]:
+def applied(base: str, version: Data, name: str) -> tuple[str, str]:
     """Both texts, put together from the hunks as the page does it, in UTF-16 code units."""
-    wide = [text.encode("utf-16-le") for text in (base, version.text)]
+    wide = [text.encode("utf-16-le") for text in (base, version["text"])]
     before, after, out = 0, 0, [b"", b""]
-    for op, gone, come, _ in version.comparisons[name].hunks:  # type: ignore[index]
+    for op, gone, come, _ in version["comparisons"][name]["hunks"]:
         old, new = wide[0][2 * before :][: 2 * gone], wide[1][2 * after :][: 2 * come]
         assert (op == "=") == (old == new)
         out = [out[0] + old, out[1] + new]
@@ -32,53 +33,56 @@ def applied(base: str, version: VersionView, name: str) -> tuple[str, str]:
 
 
 def test_the_overview_has_every_version_and_no_text() -> None:
-    view = RunView.of(Run.replay(runs.release_notes()))
-    assert [each.standing for each in view.versions] == [
+    view = overview_of(Run.replay(runs.release_notes()))
+    assert [each["standing"] for each in view["versions"]] == [
         "accepted",
         "accepted",
         "refused",
         "stands",
     ]
-    assert view.champion == 3
-    assert view.title == "Release notes, version 4.2"
-    scores = [each.score for each in view.versions]
+    assert view["champion"] == 3
+    assert view["title"] == "Release notes, version 4.2"
+    scores = [each["score"] for each in view["versions"]]
     assert scores[0] is not None
     assert scores[3] is not None
     assert scores[0] < scores[3] <= 1
-    assert "Please update as soon as possible" not in view.model_dump_json()
+    assert "Please update as soon as possible" not in to_json(view).decode()
 
 
 def test_hunks_are_lengths_of_both_texts() -> None:
     run = Run.replay(runs.release_notes())
-    version = VersionView.of(run, 3)
-    for name, comparison in version.comparisons.items():
-        base = run.thoughts[comparison.base].text
-        assert applied(base, version, name) == (base, version.text)
-    assert {version.whys[why].source for *_, why in version.comparisons["input"].hunks if why >= 0}
+    version = version_of(run, 3)
+    comparisons: dict[str, Data] = version["comparisons"]
+    for name, comparison in comparisons.items():
+        place: int = comparison["base"]
+        base = run.thoughts[place].text
+        assert applied(base, version, name) == (base, version["text"])
+    hunks = comparisons["input"]["hunks"]
+    assert {version["whys"][why]["source"] for *_, why in hunks if why >= 0}
 
 
 def test_lengths_count_utf_16_units() -> None:
     told = [("a 😀 b and 🦥🦥 c", True, ""), ("a 😀😀 b and 🦥 d", True, "better")]
     run = Run.replay(runs.entries(told, end=runs.DONE, run_id="run_0000000000000000"))
-    version = VersionView.of(run, 1)
+    version = version_of(run, 1)
     assert applied(run.thoughts[0].text, version, "input") == (told[0][0], told[1][0])
     assert [Units("a😀b").at(n) for n in range(4)] == [0, 1, 3, 4]
 
 
 def test_a_run_without_a_version_has_a_view() -> None:
     run = Run.replay(runs.release_notes(end=None)[:1])
-    view = RunView.of(run)
-    assert (view.versions, view.champion, view.status) == ([], None, "running")
+    view = overview_of(run)
+    assert (view["versions"], view["champion"], view["status"]) == ([], None, "running")
     with pytest.raises(IndexError):
-        VersionView.of(run, 0)
+        version_of(run, 0)
 
 
 def test_every_moment_of_a_run_has_a_view() -> None:
     told = runs.release_notes(end=runs.WAITING)
     for count in range(1, len(told) + 1):
-        view = RunView.of(Run.replay(told[:count]))
-        assert view.entries == count
-        assert (view.brief is not None) == (count == len(told))
+        view = overview_of(Run.replay(told[:count]))
+        assert view["entries"] == count
+        assert (view["brief"] is not None) == (count == len(told))
 
 
 @pytest.mark.parametrize("door", ["file", "web", "app"])
@@ -141,9 +145,9 @@ def test_no_word_or_number_is_split(
 ) -> None:
     told = [(original, True, ""), (revised, True, "")]
     run = Run.replay(runs.entries(told, end=runs.DONE, run_id="run_0000000000000000"))
-    version, (before, after) = VersionView.of(run, 1), (told[0][0], told[1][0])
+    version, (before, after) = version_of(run, 1), (told[0][0], told[1][0])
     at, words = [0, 0], list[tuple[str, str]]()
-    for op, gone, come, _ in version.comparisons["input"].hunks:
+    for op, gone, come, _ in version["comparisons"]["input"]["hunks"]:
         old, new = before[at[0] : at[0] + gone], after[at[1] : at[1] + come]
         at = [at[0] + gone, at[1] + come]
         words += [] if op == "=" else [(old, new)]
@@ -155,9 +159,9 @@ def test_a_late_version_of_a_long_run_costs_a_few_comparisons() -> None:
     first, last = run.thoughts[0], run.thoughts[49]
     assert len(last.history) > 40
     one = seconds(lambda: diff(first.text, last.text))
-    assert seconds(lambda: VersionView.of(run, 49)) < 15 * one
+    assert seconds(lambda: version_of(run, 49)) < 15 * one
 
 
 def test_a_place_that_every_version_changes_is_followed_back_at_once() -> None:
     run = Run.replay(runs.hostile(list(payloads()), "run_0000000000000000"))
-    assert seconds(lambda: VersionView.of(run, len(run.thoughts) - 1)) < 5
+    assert seconds(lambda: version_of(run, len(run.thoughts) - 1)) < 5

@@ -77,15 +77,15 @@ def replace_file(name: str, data: bytes, folder: int | None = None) -> None:
         before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         before = None
-    mode = 0o666 & ~_umask() if before is None else before.st_mode & 0o7777
+    # Of an old file, before the text is in it: it is never readable for more users than before.
+    mode = 0o666 if before is None else 0o600
     place, base = os.path.split(name)
     temporary = os.path.join(place, f".{base[:40]}.{secrets.token_hex(8)}")  # noqa: PTH118 - a name alone stays one
     try:
-        with os.fdopen(os.open(temporary, _NEW, 0o600, dir_fd=folder), "wb") as file:
+        with os.fdopen(os.open(temporary, _NEW, mode, dir_fd=folder), "wb") as file:
             moved = before is None or (before.st_nlink == 1 and _owned_like(file.fileno(), before))
-            # Before the text is in it, so that it is never readable for more users than before.
-            if hasattr(os, "fchmod"):
-                os.fchmod(file.fileno(), mode)
+            if before is not None and hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), before.st_mode & 0o7777)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -113,13 +113,6 @@ def _overwrite(name: str, data: bytes, folder: int | None) -> None:
         file.truncate()
         file.flush()
         os.fsync(file.fileno())
-
-
-def _umask() -> int:
-    # It can only be read by setting it.
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _refused(name: str, reason: str) -> ConfigurationError:

@@ -17,7 +17,6 @@ from sifaka_mcp.cli.document import (
     check_target,
     read_text_file,
     write_beside,
-    write_text,
     write_text_file,
 )
 from sifaka_mcp.cli.output import STDIO, finish
@@ -119,12 +118,11 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     written = True
     if file and result.changed:
         written = write_back(file, result.text)
-    elif options.out and target:
-        write_text(target, result.text)
     code = finish(
         result,
         as_json=options.json,
-        show_text=not target,
+        out=None if file else target,
+        show_text=not file,
         filters=filters,
         judged=options.require_judge,
     )

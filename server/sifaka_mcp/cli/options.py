@@ -226,12 +226,9 @@ def rules_of(options: argparse.Namespace) -> list[Mapping[str, object]]:
 @asynccontextmanager
 async def closing(chain: "Chain") -> AsyncGenerator[None]:
     """Closes the chain's connections, adapters and store at the end."""
-    try:
-        async with chain.resources.connections or nullcontext():
-            yield
-    finally:
-        await chain.resources.adapters.aclose()
-        await chain.store.aclose()
+    parts = chain.resources
+    async with aclosing(chain.store), aclosing(parts.adapters), parts.connections or nullcontext():
+        yield
 
 
 @asynccontextmanager

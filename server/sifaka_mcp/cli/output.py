@@ -145,16 +145,18 @@ def finish(
     result: "RunResult",
     *,
     as_json: bool,
+    out: str | None = None,
     show_text: bool = True,
     filters: bool = False,
     judged: bool = False,
 ) -> int:
-    """Print a run's result.
+    """Print a run's result, and write its text where that was asked for.
 
     Args:
         result: The result.
         as_json: True for its structured form.
-        show_text: True to print the text with the report.
+        out: The file for the text; None to print it with the report.
+        show_text: False to print the report alone.
         filters: True to print the text alone, and the report on standard error.
         judged: True where a text that nobody judged is a failure.
 
@@ -162,8 +164,12 @@ def finish(
         0 when the run is done and every required rule is met, else 1.
 
     Raises:
-        ConfigurationError: Standard output cannot be written.
+        ConfigurationError: The file or standard output cannot be written.
     """
+    if out and result.text:
+        from sifaka_mcp.cli.document import write_text
+
+        write_text(out, result.text)
     if as_json:
         from sifaka_mcp.schemas.research import out_of
 
@@ -178,6 +184,6 @@ def finish(
             show(result, sys.stderr, show_text=False)
         else:
             with printing() as stream:
-                show(result, stream, show_text=show_text)
+                show(result, stream, show_text=show_text and not out)
     met = result.passed if judged else result.rules_met
     return 0 if result.status == "done" and met else 1

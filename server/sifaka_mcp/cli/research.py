@@ -10,7 +10,7 @@ from sifaka.record.inquiry import Inquiry
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import ADAPTERS
-from sifaka_mcp.cli.document import check_target, write_text
+from sifaka_mcp.cli.document import check_target
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
 from sifaka_mcp.schemas.research import turns_in
@@ -74,6 +74,4 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
     with resumable(options, settings, options.out) as started, termination_interrupts():
         result = anyio.run(work)
-    if options.out and result.text:
-        write_text(options.out, result.text)
-    return finish(result, as_json=options.json, show_text=not options.out)
+    return finish(result, as_json=options.json, out=options.out)

@@ -7,7 +7,7 @@ import anyio
 
 from sifaka.chain import RunResult
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.document import check_target, write_text
+from sifaka_mcp.cli.document import check_target
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
 from sifaka_mcp.runs import FileLeases, RunKey
@@ -41,6 +41,4 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
     with resumable(options, settings, options.out, options.run_id), termination_interrupts():
         result = anyio.run(work)
-    if options.out and result.text:
-        write_text(options.out, result.text)
-    return finish(result, as_json=options.json, show_text=not options.out)
+    return finish(result, as_json=options.json, out=options.out)

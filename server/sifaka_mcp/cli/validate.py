@@ -30,6 +30,6 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         raise ConfigurationError("there are no rules", "give some, such as --max-words 120")
     original = opt.read_text(options.original) if options.original else ""
     report = anyio.run(partial(check, text, rules, original=original, plugins=plugins))
-    shown = partial(show_verdicts, report.results)
-    print_result(ValidateOut.of(report), shown, as_json=options.json)
+    out = ValidateOut.of(report)
+    print_result(out, partial(show_verdicts, out.results), as_json=options.json)
     return 0 if report.passed else 1

@@ -146,6 +146,7 @@ class PushedQuestions:
                 result = await self._session.send_request(
                     request_of(question), result_type=CreateMessageResult, metadata=self._stream
                 )
+            return answer_of(result)
         except (NoBackChannelError, anyio.ClosedResourceError, anyio.BrokenResourceError):
             raise Suspended({key: question}) from None
         except MCPError as error:
@@ -160,8 +161,6 @@ class PushedQuestions:
             ) from error
         except ValidationError as error:
             raise _failed("the client's answer is no sampling result", "malformed") from error
-        try:
-            return answer_of(result)
         except ConfigurationError as error:
             raise _failed(error.message, "malformed") from error
 

@@ -5,21 +5,17 @@ and asks for it; every request for data then carries it, as any other client's d
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 import anyio.to_thread
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound
-from sifaka.record.run import Run
 from sifaka_mcp.auth.access import Access
 from sifaka_mcp.state import AppState
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 RUNS = "/runs"
 TOOL = "get_thought_history"
@@ -130,22 +126,20 @@ async def _list(request: Request, state: AppState) -> Response:
 
 async def _run(request: Request, state: AppState) -> Response:
     """The overview of a run; 204 when it has as many entries as the caller knows."""
-    from sifaka_mcp.tools.follow import as_it_stands
-    from sifaka_mcp.ui.overview import RunView
+    from sifaka_mcp.ui.overview import overview_of
 
-    run: Run = await state.store.load(request.path_params["run_id"])
+    run = await state.load(request.path_params["run_id"])
     if request.query_params.get("after") == str(run.version):
         return Response(status_code=204)
-    run = await as_it_stands(state, run)
-    return _json(await anyio.to_thread.run_sync(RunView.of, run))
+    return _json(await anyio.to_thread.run_sync(overview_of, run))
 
 
 async def _version(request: Request, state: AppState) -> Response:
-    from sifaka_mcp.ui.version import VersionView
+    from sifaka_mcp.ui.version import version_of
 
     run = await state.store.load(request.path_params["run_id"])
-    return _json(await anyio.to_thread.run_sync(VersionView.of, run, request.path_params["place"]))
+    return _json(await anyio.to_thread.run_sync(version_of, run, request.path_params["place"]))
 
 
-def _json(data: "BaseModel") -> Response:
-    return Response(data.model_dump_json(), media_type="application/json")
+def _json(data: object) -> Response:
+    return Response(to_json(data), media_type="application/json")

@@ -7,6 +7,7 @@ from typing import Any, cast
 import anyio
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
+from mcp.server.mcpserver.server import require_client_extension
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types import (
@@ -28,8 +29,8 @@ from mcp_types import (
 from sifaka.errors import ThoughtNotFound
 from sifaka_mcp.notify.subscribe import Subscriber, run_of
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tasks.extension import require_tasks
 from sifaka_mcp.tenancy import seconds_left, tenant_of_request
+from sifaka_mcp.tools.work import TASKS
 
 MOST_STREAMS = 1000
 """Streams that are open for one tenant at the same time."""
@@ -37,7 +38,7 @@ LONGEST_STREAM = 3600.0
 """Seconds until a stream that a token has opened comes to its end, so that its client has to show
 one again: a token that was withdrawn is of no use for long."""
 _Context = ServerRequestContext[AppState, Any]
-_TASKS = "taskIds"
+_TASK_IDS = "taskIds"
 """The name of the tasks extension for the tasks a client subscribes to."""
 _TASK = "task "
 """Tells the topic of a task from those of resources: there is no space in an address."""
@@ -88,7 +89,7 @@ class Listening:
         finally:
             self._open.remove((tenant, subscriber))
             subscriber.close()
-        return stream.result()
+        return SubscriptionsListenResult(_meta=stream.meta)
 
 
 class _Stream:
@@ -97,13 +98,13 @@ class _Stream:
     def __init__(self, ctx: _Context, request_id: RequestId) -> None:
         self._ctx = ctx
         self._id = request_id
-        self._meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
+        self.meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
 
     async def acknowledge(
         self, wanted: SubscriptionFilter, uris: Iterable[str], tasks: Iterable[str]
     ) -> None:
         """Say what will be told. Lists of tools, prompts and resources never change here."""
-        extra: dict[str, Any] = {_TASKS: list(tasks)} if tasks else {}
+        extra: dict[str, Any] = {_TASK_IDS: list(tasks)} if tasks else {}
         agreed = SubscriptionFilter(
             tools_list_changed=wanted.tools_list_changed or None,
             prompts_list_changed=wanted.prompts_list_changed or None,
@@ -114,14 +115,10 @@ class _Stream:
         await self._send(
             SubscriptionsAcknowledgedNotification(
                 params=SubscriptionsAcknowledgedNotificationParams(
-                    notifications=agreed, _meta=self._meta
+                    notifications=agreed, _meta=self.meta
                 )
             )
         )
-
-    def result(self) -> SubscriptionsListenResult:
-        """The result that ends the stream in good order."""
-        return SubscriptionsListenResult(_meta=self._meta)
 
     async def tell(self, topic: str) -> None:
         """Say that a resource has changed, or how a task is now."""
@@ -130,7 +127,7 @@ class _Stream:
             return
         await self._send(
             ResourceUpdatedNotification(
-                params=ResourceUpdatedNotificationParams(uri=topic, _meta=self._meta)
+                params=ResourceUpdatedNotificationParams(uri=topic, _meta=self.meta)
             )
         )
 
@@ -141,7 +138,7 @@ class _Stream:
             task = await detailed_task(self._ctx.lifespan_context.of_request().store, run_id)
         except ThoughtNotFound:
             return  # forgotten; the next request for it reports that
-        params = {**task, "_meta": self._meta}
+        params = {**task, "_meta": self.meta}
         await self._send(
             Notification[dict[str, Any], str](method="notifications/tasks", params=params)
         )
@@ -158,11 +155,11 @@ def _tasks(ctx: _Context, wanted: SubscriptionFilter) -> list[str]:
     Raises:
         MCPError: The client has not declared the extension, or these are no ids.
     """
-    asked: object = (wanted.model_extra or {}).get(_TASKS)
+    asked: object = (wanted.model_extra or {}).get(_TASK_IDS)
     if asked is None:
         return []
-    require_tasks(ctx)
+    require_client_extension(ctx, TASKS)
     ids = cast("list[object]", asked) if isinstance(asked, list) else [asked]
     if not all(isinstance(each, str) for each in ids):
-        raise MCPError(code=INVALID_PARAMS, message=f"{_TASKS} should be a list of strings")
+        raise MCPError(code=INVALID_PARAMS, message=f"{_TASK_IDS} should be a list of strings")
     return list(dict.fromkeys(cast("list[str]", ids)))

@@ -66,7 +66,6 @@ class Subscriber:
         if len(self._leaving) + len(wanted) > MOST:
             raise MCPError(code=INVALID_PARAMS, message=f"more than {MOST} subscriptions")
         self._leaving |= dict.fromkeys(wanted, _nothing)
-        complete = False
         try:
             for topic, run_id in wanted.items():
                 leave = await self._follow(state, topic, run_id)
@@ -74,13 +73,12 @@ class Subscriber:
                     self._leaving[topic] = leave
                 else:
                     leave()  # it was given up meanwhile
-            complete = True
-        except SifakaError as error:
-            raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
-        finally:
-            if not complete:
-                for topic in wanted:
-                    self.remove(topic)
+        except BaseException as error:
+            for topic in wanted:
+                self.remove(topic)
+            if isinstance(error, SifakaError):
+                raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
+            raise
 
     def remove(self, topic: str) -> None:
         """Unsubscribe; nothing happens where there was no subscription."""

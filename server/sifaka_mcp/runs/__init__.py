@@ -2,10 +2,9 @@
 
 from sifaka_mcp.runs.jobs import Jobs
 from sifaka_mcp.runs.leases import FileLeases
-from sifaka_mcp.runs.work import Assignment, Job, Result, RunKey, Work
+from sifaka_mcp.runs.work import Job, Result, RunKey, Work
 
 __all__ = [
-    "Assignment",
     "FileLeases",
     "Job",
     "Jobs",

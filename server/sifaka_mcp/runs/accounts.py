@@ -3,7 +3,9 @@
 import logging
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 
 import anyio
@@ -49,7 +51,6 @@ class Account:
         self._clock = clock
         self._lock = anyio.Lock()
         self._day = ""
-        self._run: Run | None = None
         self._free = Usage()
         """Taken from the account, and neither spent nor set aside."""
         self._in_flight = Usage()
@@ -69,9 +70,10 @@ class Account:
             )
         async with self._lock:
             self._begin_day()
-            if _exceeded(usage, self._free, self.limits) is not None:
+            lack = usage - self._free
+            if any(_amounts(lack)[name] > 0 for name in _limits(self.limits)):
                 try:
-                    await self._take(usage - self._free)
+                    await self._add(partial(self._part, lack))
                 except StorageError as error:
                     report_failure(logger, "budget", error)
                     raise BudgetExceeded(
@@ -87,15 +89,15 @@ class Account:
             self._free += _priced(reserved) - _priced(used)
 
     async def give_back(self) -> None:
-        """Return to the account what this process has taken and not spent."""
+        """Return to the account what this process has taken and not spent.
+
+        Raises:
+            StorageError: The store failed.
+        """
         async with self._lock:
             free = self._free
-            if self._day != self._today or free == Usage():
-                return
-            for _ in range(_TRIES):
-                self._run = self._run or await self._load()
-                if await self._append(Usage() - free):
-                    return
+            if self._day == self._today and free != Usage():
+                await self._add(lambda _: Usage() - free)
 
     @property
     def _today(self) -> str:
@@ -103,41 +105,46 @@ class Account:
 
     def _begin_day(self) -> None:
         if self._day != self._today:
-            self._day, self._run = self._today, None
+            self._day = self._today
             self._free = self._in_flight = Usage()
 
-    async def _take(self, lack: Usage) -> None:
-        """Take a part of the account that makes up for what lacks.
+    def _part(self, lack: Usage, spent: Usage) -> Usage:
+        """What is taken at once: what lacks, or a part of the day's limit where there is so much.
 
         Raises:
             BudgetExceeded: The account has not so much left.
+        """
+        limits, lacks, gone = _limits(self.limits), _amounts(lack), _amounts(spent)
+        left = {name: limit - gone[name] for name, limit in limits.items()}
+        for name in limits:
+            if lacks[name] > left[name]:
+                raise BudgetExceeded(
+                    name, f"the tenant's budget of {name} for the day is spent", "go on tomorrow"
+                )
+        wanted = {name: max(lacks[name], limit / _BLOCKS) for name, limit in limits.items()}
+        part = {name: max(0, min(want, left[name])) for name, want in wanted.items()}
+        return Usage(
+            model_calls=math.ceil(part.get("calls", 0)),
+            input_tokens=math.ceil(part.get("tokens", 0)),
+            cost_usd=part.get("cost", 0.0),
+        )
+
+    async def _add(self, amount: Callable[[Usage], Usage]) -> None:
+        """Record that this process takes an amount, given what is spent.
+
+        Raises:
+            BudgetExceeded: There is no such amount.
             StorageError: The store failed.
         """
         for _ in range(_TRIES):
-            if self._run is None:
-                self._run = await self._load()
-            left = _limit(self.limits) - _priced(self._run.usage)
-            if (limit := _exceeded(lack, left, self.limits)) is not None:
-                raise BudgetExceeded(
-                    limit, f"the tenant's budget of {limit} for the day is spent", "go on tomorrow"
-                )
-            if await self._append(_part(lack, left, self.limits)):
+            run = await self._load()
+            taken = amount(run.usage)
+            entry = Called(key=self._day, request="", model="", response="", usage=taken)
+            with suppress(VersionConflict):  # another process has been there first
+                await self._store.append(run.apply(entry), [entry], expected_version=run.version)
+                self._free += taken
                 return
         raise StorageError("other processes change the tenant's account all the time")
-
-    async def _append(self, taken: Usage) -> bool:
-        """Record what is taken; False when another process has been there first."""
-        assert self._run is not None, "it is loaded before"
-        entry = Called(key=self._day, request="", model="", response="", usage=taken)
-        run = self._run.apply(entry)
-        try:
-            await self._store.append(run, [entry], expected_version=self._run.version)
-        except VersionConflict:
-            self._run = None
-            return False
-        self._run = run
-        self._free += taken
-        return True
 
     async def _load(self) -> Run:
         named = sha256(f"{self._tenant} {self._day}".encode()).hexdigest()
@@ -190,38 +197,17 @@ class Accounts:
                     report_failure(logger, "budget", error)
 
 
-def _exceeded(wanted: Usage, left: Usage, limits: Budget) -> str | None:
-    """The first limit that leaves less than is wanted, or None."""
-    if limits.max_calls is not None and wanted.model_calls > left.model_calls:
-        return "calls"
-    if limits.max_tokens is not None and _tokens(wanted) > _tokens(left):
-        return "tokens"
-    if limits.max_cost_usd is not None and (wanted.cost_usd or 0.0) > (left.cost_usd or 0.0):
-        return "cost"
-    return None
+def _limits(limits: Budget) -> dict[str, float]:
+    """The limits of a day, by their names."""
+    given = {"calls": limits.max_calls, "tokens": limits.max_tokens, "cost": limits.max_cost_usd}
+    return {name: limit for name, limit in given.items() if limit is not None}
 
 
-def _part(lack: Usage, left: Usage, limits: Budget) -> Usage:
-    """What is taken at once: what lacks, or a part of the day's limit where there is so much."""
-    block = _limit(limits)
-    calls = min(max(lack.model_calls, math.ceil(block.model_calls / _BLOCKS)), left.model_calls)
-    tokens = min(max(_tokens(lack), math.ceil(_tokens(block) / _BLOCKS)), _tokens(left))
-    cost = min(max(lack.cost_usd or 0.0, (block.cost_usd or 0.0) / _BLOCKS), left.cost_usd or 0.0)
-    return Usage(model_calls=max(0, calls), input_tokens=max(0, tokens), cost_usd=max(0.0, cost))
-
-
-def _limit(limits: Budget) -> Usage:
-    """The limits of a day as a usage; 0 for what is not limited."""
-    return Usage(
-        model_calls=limits.max_calls or 0,
-        input_tokens=limits.max_tokens or 0,
-        cost_usd=limits.max_cost_usd or 0.0,
-    )
+def _amounts(usage: Usage) -> dict[str, float]:
+    """A usage, by the names of the limits."""
+    tokens = usage.input_tokens + usage.output_tokens
+    return {"calls": usage.model_calls, "tokens": tokens, "cost": usage.cost_usd or 0.0}
 
 
 def _priced(usage: Usage) -> Usage:
     return usage if usage.cost_usd is not None else usage.model_copy(update={"cost_usd": 0.0})
-
-
-def _tokens(usage: Usage) -> int:
-    return usage.input_tokens + usage.output_tokens

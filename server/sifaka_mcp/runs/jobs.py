@@ -3,8 +3,9 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import aclosing, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import anyio
@@ -13,14 +14,16 @@ import anyio.abc
 from sifaka.calls.allowance import charging
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
-from sifaka.chain import Listener
+from sifaka.chain import Listener, follow_run
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import SifakaError
 from sifaka.isolation import sharing
 from sifaka.record.entries import Stopped
+from sifaka.record.run import Run
+from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.leases import Leases, guard
-from sifaka_mcp.runs.work import Assignment, Job, Result, RunKey, Work
+from sifaka_mcp.runs.work import Job, Result, RunKey, Work
 
 if TYPE_CHECKING:
     from sifaka.chain import RunResult
@@ -34,6 +37,10 @@ _GRACE_SECONDS = 2.0
 """Seconds that pending requests may wait for their runs when the process is told to end."""
 _LEASING_SECONDS = 2
 """Seconds that an answer waits until others know of the run."""
+_HERE_SECONDS = 0.25
+"""After which a queued run that has not begun in this process is followed in the store."""
+_LOOK_AGAIN = 1.0
+"""Seconds between two checks that a run is still worked on."""
 
 
 class Jobs:
@@ -56,7 +63,7 @@ class Jobs:
         group: anyio.abc.TaskGroup,
         *,
         most: int,
-        leases: Leases | None = None,
+        leases: "Leases | None" = None,
         queue: "RunQueue | None" = None,
         accounts: Accounts | None = None,
     ) -> None:
@@ -96,27 +103,7 @@ class Jobs:
         held = await self._leases.held(key)
         return in_doubt if held is None else held
 
-    async def offer(self, assignment: Assignment, listener: Listener) -> Job | None:
-        """Put a run into the queue.
-
-        Returns:
-            The job it becomes if this process is the one to take it, with the listener; None when
-            the run has to be worked on here.
-        """
-        if self.queue is None or assignment.needs_host:
-            return None
-        job = self._offered[assignment.key] = Job(assignment, queued=True, listeners=[listener])
-        if await self.queue.add(assignment.key, assignment.run.version):
-            return job
-        self.withdraw(job)
-        return None
-
-    def withdraw(self, job: Job) -> None:
-        """Do not count on a job any more that has been offered."""
-        if self._offered.get(job.assignment.key) is job:
-            del self._offered[job.assignment.key]
-
-    async def take(self, assignment: Assignment, work: "Work[RunResult]") -> bool:
+    async def take(self, job: Job, work: "Work[RunResult]") -> bool:
         """Work on a run from the queue.
 
         Returns:
@@ -125,81 +112,81 @@ class Jobs:
         Raises:
             SifakaError: The work failed, and may be tried again.
         """
-        key = assignment.key
-        while (other := self._jobs.get(key)) is not None:
+        while (other := self._jobs.get(job.key)) is not None:
             await other.finished.wait()
         if self.stopping:
             return False
-        if (job := self._offered.pop(key, None)) is None:
-            job = Job(assignment, queued=True)
-            job.left.set()
-        self._jobs[key] = job
+        if (offered := self._offered.pop(job.key, None)) is None:
+            job.queued = True
+            job.request_gone.set()
+        job = self._jobs[job.key] = offered or job
         job.begun.set()
         await self._work(job, work)
         if job.can_be_tried_again:
             raise cast("SifakaError", job.error)
-        return job.on_purpose or (job.result or job.error or job.suspended) is not None
+        return job.on_purpose or (job.result or job.error) is not None
 
     async def run(
         self,
-        assignment: Assignment,
+        job: Job,
         work: Work[Result],
-        *,
+        *listeners: Listener,
         until: float,
-        listener: Listener | None = None,
         keeps: bool = False,
         resumes: bool = False,
+        queues: bool = False,
     ) -> Result | None:
-        """Work on a run in this process and wait for it until a moment of the loop's clock.
+        """Have a run worked on and wait for it until a moment of the loop's clock.
 
-        While the caller waits, the events go to `listener`; a cancelled wait cancels the run unless
-        `keeps`. At the moment, or when the process is about to end, the run goes on.
+        While the caller waits, the events go to `listeners`; a cancelled wait cancels the run
+        unless `keeps`. At the moment, or when the process is about to end, the run goes on.
+
+        Args:
+            job: The run.
+            work: What is done in this process.
+            listeners: Are told what happens, here or elsewhere.
+            until: The moment.
+            keeps: True when the run goes on without its client.
+            resumes: True to leave it to another process that is faster.
+            queues: True when any process may do the work, by the run's record.
 
         Returns:
             The result, or None when the run goes on, here or elsewhere, or was cancelled.
 
         Raises:
             SifakaError: The tenant has as many runs in progress as may be.
-            Exception: What the work raised.
+            Exception: What the work raised in this process.
             Suspended: It waits for answers of the host.
         """
-        key = assignment.key
-        with anyio.CancelScope(deadline=until):
-            while (other := self._jobs.get(key)) is not None:
-                await other.finished.wait()
-        if key in self._jobs:
-            return None
-        self._check_room(assignment.tenant)
-        if resumes and self._leases is not None and not await self._leases.claim(key):
-            return None
-        job = self._jobs[key] = Job(assignment)
-        if listener is not None:
-            job.listeners.append(listener)
-        self._group.start_soon(self._work, job, work)
-        try:
-            await self._wait_for(job, until)
-        except anyio.get_cancelled_exc_class():
-            if not (keeps or self.stopping) and self._jobs.get(key) is job:
-                await self.cancel(key)
-            raise
-        finally:
-            if listener is not None:
-                job.listeners.remove(listener)
-            job.left.set()
+        with job.heard_by(*listeners):
+            try:
+                is_begun = queues and await self._offer(job)
+                if not is_begun and not await self._begin(job, work, until, resumes=resumes):
+                    return None
+                await self._wait_for(job, until)
+            except anyio.get_cancelled_exc_class():
+                is_ours = job.queued or self._jobs.get(job.key) is job
+                if is_ours and not (keeps or self.stopping):
+                    await self.cancel(job.key)
+                raise
+            finally:
+                self._withdraw(job)
+                job.request_gone.set()
         if job.error is not None:
             raise job.error
-        if job.suspended is not None:
-            raise job.suspended
         return cast("Result | None", job.result)
 
-    async def join(self, key: RunKey, listener: Listener) -> None:
-        """Wait until this process does not work on a run any more, or is about to end."""
-        if (job := self._jobs.get(key)) is not None:
-            job.listeners.append(listener)
-            try:
-                await job.answerable.wait()
-            finally:
-                job.listeners.remove(listener)
+    async def join(self, job: Job, listener: Listener) -> None:
+        """Wait until no process works on a run any more, or this one is about to end.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        if (own := self._jobs.get(job.key)) is None:
+            await self._follow(job, listener, self.stopped)
+        else:
+            with own.heard_by(listener):
+                await own.answerable.wait()
 
     async def cancel(self, key: RunKey) -> None:
         """Stop working on a run, if it is one of ours, and wait until its end is on record."""
@@ -240,29 +227,94 @@ class Jobs:
                 retryable=True,
             )
 
+    async def _offer(self, job: Job) -> bool:
+        """Put a run into the queue; False when it has to be worked on here."""
+        if self.queue is None or job.needs_host:
+            return False
+        self._offered[job.key], job.queued = job, True
+        if not await self.queue.add(job.key, job.run.version):
+            self._withdraw(job)
+            job.queued = False
+        return job.queued
+
+    def _withdraw(self, job: Job) -> None:
+        """Do not count on a job any more that has been offered."""
+        if self._offered.get(job.key) is job:
+            del self._offered[job.key]
+
+    async def _begin(
+        self, job: Job, work: "Work[RunResult]", until: float, *, resumes: bool
+    ) -> bool:
+        """Begin with the work in this process; False when the run is worked on otherwise."""
+        with anyio.CancelScope(deadline=until):
+            while (other := self._jobs.get(job.key)) is not None:
+                await other.finished.wait()
+        if job.key in self._jobs:
+            return False
+        self._check_room(job.tenant)
+        if resumes and self._leases is not None and not await self._leases.claim(job.key):
+            return False
+        self._jobs[job.key] = job
+        self._group.start_soon(self._work, job, work)
+        return True
+
     async def _wait_for(self, job: Job, until: float) -> None:
         if not self.stopping:
             with anyio.CancelScope(deadline=until):
-                await job.answerable.wait()
-        if not job.finished.is_set():
+                if not job.queued or await self._comes_here(job):
+                    await job.answerable.wait()
+        if not (job.queued or job.finished.is_set()):
             # An answer `running` is a promise, also if this process dies now.
-            job.left.set()
+            job.request_gone.set()
             with anyio.move_on_after(_LEASING_SECONDS):
                 await job.leased.wait()
 
+    async def _comes_here(self, job: Job) -> bool:
+        """Follow a queued run until this process takes it; False when it never does."""
+        with anyio.move_on_after(_HERE_SECONDS):
+            await job.begun.wait()
+        if not job.begun.is_set():
+            await self._follow(job, job.tell, self.stopped, job.begun)
+        self._withdraw(job)
+        return job.begun.is_set()
+
+    async def _follow(self, job: Job, listen: Listener, *ends: anyio.Event) -> None:
+        """Pass on what another process stores, for as long as there is one, or until an event."""
+        failure: SifakaError | None = None
+        async with anyio.create_task_group() as group:
+
+            async def end_after(wait: Callable[[], Awaitable[None]]) -> None:
+                await wait()
+                group.cancel_scope.cancel()
+
+            # A store that fails for good ends the waiting too.
+            for wait in (partial(self._unattended, job.key), *(event.wait for event in ends)):
+                group.start_soon(end_after, wait)
+            try:
+                await until_stopped(job.store, job.run, listen)
+            except SifakaError as error:
+                failure = error
+            group.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+
+    async def _unattended(self, key: RunKey) -> None:
+        """Wait until no process works on a run."""
+        while await self.attended(key, in_doubt=True):  # noqa: ASYNC110 - there is no event
+            await anyio.sleep(_LOOK_AGAIN)
+        await anyio.sleep(_LOOK_AGAIN)  # what was stored last is passed on too
+
     async def _work(self, job: Job, work: "Work[RunResult]") -> None:
-        key, leases = job.assignment.key, None if job.queued else self._leases
+        key, leases = job.key, None if job.queued else self._leases
         self._group.start_soon(guard, job, leases)
         try:
             account = self._accounts and self._accounts.of(key.tenant)
             with job.scope, sharing(key.tenant), charging(account):
                 job.result = await work(job.tell, lambda: self._parting(job))
-        except Suspended as suspended:
-            job.suspended = suspended
         # A waiting caller gets it raised; a run in the background must not take the others down.
-        except Exception as error:  # noqa: BLE001 - kept, and reported when no caller waits
-            retried = job.queued and isinstance(error, SifakaError)
-            if job.left.is_set() and not retried:
+        except (Exception, Suspended) as error:  # noqa: BLE001 - kept, and reported when no caller waits
+            expected = (Suspended, SifakaError) if job.queued else Suspended
+            if job.request_gone.is_set() and not isinstance(error, expected):
                 report_failure(logger, "background run", error, run_id=key.run_id)
             job.error = error
         finally:
@@ -284,3 +336,18 @@ class Jobs:
         self.stopped.set()
         for job in self._jobs.values():
             job.answerable.set()
+
+
+async def until_stopped(store: ThoughtStore, run: Run, listen: Listener) -> None:
+    """Pass on what is stored until the run has stopped."""
+    after, stopped = run.version, False
+    while not stopped:
+        async with aclosing(follow_run(store, run.run_id, after=after)) as events:
+            async for event in events:
+                await listen(event)
+                if event.run is not None:
+                    after, stopped = event.run.version, event.run.status != "running"
+                if stopped:
+                    break
+        if not stopped:  # one that was interrupted is over until the work on it brings something
+            await anyio.sleep(_LOOK_AGAIN)

@@ -3,7 +3,7 @@
 import logging
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 
@@ -16,6 +16,9 @@ from sifaka.storage.files.folder import file_name
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.runs.work import Job, RunKey
 
+if TYPE_CHECKING:
+    from sifaka_mcp.runs.queue import RunQueue
+
 logger = logging.getLogger(__name__)
 
 _UNGUARDED_SECONDS = 0.5
@@ -27,57 +30,32 @@ _PAUSE = 1.0
 """Seconds after which a store that has failed, or a run that was over, is looked at again."""
 
 
-class Leases(Protocol):
-    """Leases on the runs that a process works on, each for as long as the process lives.
-
-    No method raises an error of the place where leases are kept: a run goes on without one.
-    """
-
-    @property
-    def renewal(self) -> float | None:
-        """Seconds after which a lease is taken again; None when it lasts as long as its process."""
-        ...
-
-    async def take(self, key: RunKey) -> None:
-        """Take a lease, or take it again."""
-        ...
-
-    async def claim(self, key: RunKey) -> bool:
-        """Take a lease that no process holds; False when one does, or has been faster."""
-        ...
-
-    async def let_go(self, key: RunKey) -> None:
-        """Give a lease up."""
-        ...
-
-    async def held(self, key: RunKey) -> bool | None:
-        """True when a process works on a run; None when that cannot be found out now."""
-        ...
-
-
 class FileLeases:
     """Leases as locked files, which the processes of one machine see.
 
-    The system unlocks the files of a process that ends.
+    The system unlocks the files of a process that ends. No method raises an error of the place
+    where leases are kept: a run goes on without one.
 
     Args:
         folder: Where the files are; it is made with the first one.
     """
 
-    renewal = None
+    renewal: float | None = None
+    """Seconds after which a lease is taken again; None when it lasts as long as its process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._locks: dict[RunKey, LockFile] = {}
 
     async def take(self, key: RunKey) -> None:
-        """See `Leases.take`. Without rights to the folder there is no lease."""
-        with suppress(OSError):
-            if key not in self._locks and (lock := self._lock(key)) is not None:
-                self._locks[key] = lock
+        """Take a lease, or take it again; without rights to the folder there is none."""
+        await self.claim(key)
 
     async def claim(self, key: RunKey) -> bool:
-        """See `Leases.claim`. Without rights to the folder any process may go on."""
+        """Take a lease that no process holds; False when one does, or has been faster.
+
+        Without rights to the folder any process may go on.
+        """
         try:
             if key in self._locks or (lock := self._lock(key)) is None:
                 return False
@@ -87,12 +65,12 @@ class FileLeases:
         return True
 
     async def let_go(self, key: RunKey) -> None:
-        """See `Leases.let_go`."""
+        """Give a lease up."""
         if (lock := self._locks.pop(key, None)) is not None:
             lock.release()
 
-    async def held(self, key: RunKey) -> bool:
-        """See `Leases.held`."""
+    async def held(self, key: RunKey) -> bool | None:
+        """True when a process works on a run; None when that cannot be found out now."""
         if key in self._locks:
             return True
         with suppress(OSError):
@@ -111,7 +89,11 @@ class FileLeases:
         return self._folder / f"{file_name(f'{key.tenant}/{key.run_id}')}.lock"
 
 
-async def guard(job: Job, leases: Leases | None) -> None:
+Leases: TypeAlias = "FileLeases | RunQueue"
+"""Leases on the runs that a process works on, each for as long as the process lives."""
+
+
+async def guard(job: Job, leases: "Leases | None") -> None:
     """Guard the work on a run until `Job.guarding` is cancelled, once it has proved to be long.
 
     It holds a lease on the run, and stops one that was cancelled elsewhere.
@@ -123,18 +105,18 @@ async def guard(job: Job, leases: Leases | None) -> None:
     try:
         with job.guarding:
             with anyio.move_on_after(_UNGUARDED_SECONDS):
-                await job.left.wait()
+                await job.request_gone.wait()
             async with anyio.create_task_group() as group:
                 group.start_soon(_hold, job, leases)
                 group.start_soon(_watch, job)
     # The run itself is all right.
     except Exception as error:  # noqa: BLE001 - reported just below
-        report_failure(logger, "watch", error, run_id=job.assignment.run.run_id)
+        report_failure(logger, "watch", error, run_id=job.run.run_id)
 
 
-async def _hold(job: Job, leases: Leases | None) -> None:
+async def _hold(job: Job, leases: "Leases | None") -> None:
     while leases is not None:
-        await leases.take(job.assignment.key)
+        await leases.take(job.key)
         job.leased.set()
         if leases.renewal is None:
             return
@@ -144,10 +126,9 @@ async def _hold(job: Job, leases: Leases | None) -> None:
 
 async def _watch(job: Job) -> None:
     """Cancel the work on a run that has been stopped elsewhere, from its first silence on."""
-    while (rest := job.moved + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
+    while (rest := job.last_event_at + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
         await anyio.sleep(rest)  # not an event: time is what is waited for
-    given = job.assignment
-    await _stopped_elsewhere(given.store, given.run.run_id, after=given.run.version)
+    await _stopped_elsewhere(job.store, job.run.run_id, after=job.run.version)
     job.on_purpose = True
     job.scope.cancel()
 

@@ -58,7 +58,7 @@ before that a first client is answered."""
 class RunQueue:
     """The runs that wait for a worker or are worked on, in Redis.
 
-    It also holds leases (see `Leases`) on runs that have to stay in their process.
+    It also holds leases (see `FileLeases`) on runs that have to stay in their process.
 
     Args:
         url: The Redis server.
@@ -115,10 +115,6 @@ class RunQueue:
         await self._opened.wait()
         return self.is_open
 
-    def prepare(self) -> None:
-        """Load in the background what the queue needs."""
-        self._wanted.set()
-
     async def serve(self) -> None:
         """Work on runs until `aclose`. Opens when it is wanted, or after a while."""
         try:
@@ -153,12 +149,12 @@ class RunQueue:
         return put is not None
 
     async def take(self, key: RunKey) -> None:
-        """See `Leases.take`."""
+        """See `FileLeases.take`."""
         lasting = timedelta(seconds=self._seconds)
         await self._ask(lambda docket, redis: redis.set(_lease_of(docket, key), b"", px=lasting))
 
     async def claim(self, key: RunKey) -> bool:
-        """See `Leases.claim`; while Redis is away any process may go on."""
+        """See `FileLeases.claim`; while Redis is away any process may go on."""
         lasting = timedelta(seconds=self._seconds)
 
         async def take(docket: "Docket", redis: Any) -> bool:
@@ -169,7 +165,7 @@ class RunQueue:
         return await self._ask(take) is not False
 
     async def let_go(self, key: RunKey) -> None:
-        """See `Leases.let_go`."""
+        """See `FileLeases.let_go`."""
         await self._ask(lambda docket, redis: redis.delete(_lease_of(docket, key)))
 
     async def held(self, key: RunKey) -> bool | None:

@@ -1,6 +1,7 @@
 """A run to work on, and the work on it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -36,15 +37,34 @@ class RunKey(NamedTuple):
         return f"{self.run_id}@{self.tenant}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
-    """A run to work on, and its tenant."""
+@dataclass(eq=False, kw_only=True)
+class Job:
+    """A run to work on, and the work of this process on it."""
 
     run: Run
     """As it was before."""
     store: ThoughtStore
     """As the tenant sees it."""
     tenant: str
+    queued: bool = False
+    """True when the run is in the queue, where another worker can take it."""
+    listeners: list[Listener] = field(default_factory=list[Listener])
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    guarding: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    begun: anyio.Event = field(default_factory=anyio.Event)
+    request_gone: anyio.Event = field(default_factory=anyio.Event)
+    """Set when the request that asked for it does not wait any more."""
+    leased: anyio.Event = field(default_factory=anyio.Event)
+    """Set when other processes can see that it is worked on."""
+    finished: anyio.Event = field(default_factory=anyio.Event)
+    answerable: anyio.Event = field(default_factory=anyio.Event)
+    """Set when there is no use in waiting any more."""
+    on_purpose: bool = False
+    """True when the run was cancelled for good."""
+    result: "RunResult | None" = None
+    error: Exception | Suspended | None = None
+    last_event_at: float = field(default_factory=anyio.current_time)
+    """On the clock of the event loop."""
 
     @property
     def key(self) -> RunKey:
@@ -56,33 +76,6 @@ class Assignment:
         """True when the run asks the model of a client, and so has to stay with its connection."""
         return not self.run.handed_over and _asks_host(self.run.config)
 
-
-@dataclass(eq=False)
-class Job:
-    """The work of this process on one run."""
-
-    assignment: Assignment
-    queued: bool = False
-    """True when the run came from the queue, where another worker can take it."""
-    listeners: list[Listener] = field(default_factory=list[Listener])
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    guarding: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-    begun: anyio.Event = field(default_factory=anyio.Event)
-    left: anyio.Event = field(default_factory=anyio.Event)
-    """Set when the request that asked for it does not wait any more."""
-    leased: anyio.Event = field(default_factory=anyio.Event)
-    """Set when other processes can see that it is worked on."""
-    finished: anyio.Event = field(default_factory=anyio.Event)
-    answerable: anyio.Event = field(default_factory=anyio.Event)
-    """Set when there is no use in waiting any more."""
-    on_purpose: bool = False
-    """True when the run was cancelled for good."""
-    result: "RunResult | None" = None
-    error: Exception | None = None
-    suspended: Suspended | None = None
-    moved: float = field(default_factory=anyio.current_time)
-    """The time of the last event, on the clock of the event loop."""
-
     @property
     def can_be_tried_again(self) -> bool:
         """True when it has failed, and not because another process has the run now."""
@@ -92,9 +85,19 @@ class Job:
         )
         return isinstance(error, SifakaError) and not refused
 
+    @contextmanager
+    def heard_by(self, *listeners: Listener) -> Generator[None]:
+        """Within it, listeners are told of what happens."""
+        self.listeners.extend(listeners)
+        try:
+            yield
+        finally:
+            for each in listeners:
+                self.listeners.remove(each)
+
     async def tell(self, event: ChainEvent) -> None:
         """Pass an event on to every listener."""
-        self.moved = anyio.current_time()
+        self.last_event_at = anyio.current_time()
         for listener in tuple(self.listeners):
             await listener(event)
 

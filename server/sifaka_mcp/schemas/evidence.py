@@ -1,5 +1,6 @@
 """Claims and what the evidence says about them, on the wire."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Self
 
@@ -10,7 +11,6 @@ from sifaka.evidence.documents import GIVEN, moment
 from sifaka.record.claims import (
     ClaimReport,
     ClaimStatus,
-    ClaimVerdict,
     Judgement,
     Stance,
 )
@@ -138,12 +138,6 @@ class CountsOut(BaseModel):
     not_enough_info: int = 0
     unverified: int = 0
 
-    @classmethod
-    def of(cls, verdicts: Sequence[ClaimVerdict]) -> Self:
-        """The wire form."""
-        told = [each.verdict for each in verdicts]
-        return cls(**{name: told.count(name) for name in cls.model_fields})
-
 
 class VerifyOut(BaseModel):
     """Every claim with its verdict; `blocking` when one must not stay as it is."""
@@ -163,7 +157,7 @@ class VerifyOut(BaseModel):
         given = "run_id" if report.run_id else "the same text or claims and sources"
         return cls(
             verdicts=[ClaimOut.of(each) for each in report.verdicts],
-            counts=CountsOut.of(report.verdicts),
+            counts=CountsOut(**Counter(each.verdict for each in report.verdicts)),
             blocking=bool(report.blocking),
             instructions=_WHAT_TO_JUDGE.format(given=given) if report.is_for_caller else None,
             run_id=report.run_id,

@@ -22,25 +22,13 @@ def taken(name: str, *path: str, default: object = ...) -> Any:
     return Field(default, validation_alias=AliasChoices(AliasPath(*path), name))
 
 
-def _written(moment: object) -> object:
-    return moment.isoformat() if isinstance(moment, datetime) else moment
-
-
-def _or_empty(text: object) -> object:
-    return "" if text is None else text
-
-
-def _of_four_digits(score: object) -> object:
-    return float(f"{score:.4g}") if isinstance(score, float) else score
-
-
-def _of_four_places(score: object) -> object:
-    return round(score, 4) if isinstance(score, float) else score
-
-
-Moment = Annotated[str, BeforeValidator(_written)]
+Moment = Annotated[
+    str, BeforeValidator(lambda when: when.isoformat() if isinstance(when, datetime) else when)
+]
 """A moment as ISO 8601 writes it."""
-Words = Annotated[str, BeforeValidator(_or_empty)]
+Words = Annotated[str, BeforeValidator(lambda text: "" if text is None else text)]
 """Words; empty where there are none."""
-Relevance = Annotated[float, BeforeValidator(_of_four_digits)]
-Score = Annotated[float, BeforeValidator(_of_four_places)]
+Relevance = Annotated[
+    float, BeforeValidator(lambda score: float(f"{score:.4g}") if score is not None else score)
+]
+Score = Annotated[float, BeforeValidator(lambda score: round(score, 4))]

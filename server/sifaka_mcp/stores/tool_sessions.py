@@ -5,8 +5,9 @@ import re
 import shlex
 import threading
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
 from typing import TextIO, cast
 
 import anyio
@@ -110,18 +111,16 @@ class StdioToolSession(ToolCaller):
                 self._connection.close()
                 self._connection = None
             if self._connection is None:
-                self._connection = self._opened()
+                connection = _Connection()
+                try:
+                    connection.open(self._parameters, self._start_seconds)
+                # Any error of a foreign program means that it could not be started.
+                except Exception as error:
+                    connection.close()
+                    what = f"it did not start: {_line(error)}{connection.said}"
+                    raise self._failed(what) from error
+                self._connection = connection
             return self._connection
-
-    def _opened(self) -> "_Connection":
-        connection = _Connection(self._parameters, self._start_seconds)
-        try:
-            connection.open()
-        # Any error of a foreign program means that it could not be started.
-        except Exception as error:
-            connection.close()
-            raise self._failed(f"it did not start: {_line(error)}{connection.said}") from error
-        return connection
 
     def _failed(self, what: str) -> StorageError:
         error = StorageError(
@@ -134,19 +133,21 @@ class StdioToolSession(ToolCaller):
 class _Connection:
     """A server that was started, and the thread that speaks with it."""
 
-    def __init__(self, parameters: StdioServerParameters, start_seconds: float) -> None:
-        self._parameters = parameters
-        self._start_seconds = start_seconds
+    def __init__(self) -> None:
         self._stack = ExitStack()
         self._lines: deque[str] = deque(maxlen=1)
 
-    def open(self) -> None:
+    def open(self, parameters: StdioServerParameters, start_seconds: float) -> None:
         """Start the server; waits for the handshake."""
         errors = self._stack.enter_context(self._stderr())
         self._portal: BlockingPortal = self._stack.enter_context(start_blocking_portal())
+        # The handshake of before 2026 is what all servers know; some write pages of complaints
+        # about the newer one.
+        transport = stdio_client(parameters, errors)
+        client = Client(transport, mode="legacy", read_timeout_seconds=start_seconds)
+        # It enters and leaves in one task, which is what the client's cancel scopes ask for.
         self._client: Client = self._stack.enter_context(
-            # It enters and leaves in one task, which is what the client's cancel scopes ask for.
-            self._portal.wrap_async_context_manager(self._session(errors))
+            self._portal.wrap_async_context_manager(client)
         )
 
     def close(self) -> None:
@@ -160,27 +161,15 @@ class _Connection:
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> CallToolResult | None:
         """The result of a tool; None if the connection was lost."""
+        ask = partial(self._client.call_tool, read_timeout_seconds=_CALL_SECONDS)
         try:
-            return await self._portal.call_async(self._call, tool, dict(arguments))
+            return await self._portal.call_async(ask, tool, dict(arguments))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream):
             return None
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 return None
             raise
-
-    async def _call(self, tool: str, arguments: dict[str, object]) -> CallToolResult:
-        return await self._client.call_tool(tool, arguments, read_timeout_seconds=_CALL_SECONDS)
-
-    @asynccontextmanager
-    async def _session(self, errors: TextIO) -> AsyncGenerator[Client]:
-        # The handshake of before 2026 is what all servers know; some write pages of complaints
-        # about the newer one.
-        transport = stdio_client(self._parameters, errors)
-        async with Client(
-            transport, mode="legacy", read_timeout_seconds=self._start_seconds
-        ) as client:
-            yield client
 
     def _stderr(self) -> TextIO:
         """The server's stderr; its last line is remembered."""

@@ -2,8 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.extension import Extension, MethodBinding
@@ -19,20 +18,14 @@ from mcp_types import (
     EmptyResult,
     RequestParams,
 )
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 
 from sifaka.chain import cancel_run
 from sifaka.errors import SifakaError, ThoughtNotFound
 from sifaka_mcp.state import AppState
+from sifaka_mcp.tools.work import TASKS, VERSIONS, declares_tasks
 
-PATIENCE = 2.0
-"""Seconds that a request which may become a task waits for its result."""
 _Context = ServerRequestContext[AppState, Any]
-TASKS = "io.modelcontextprotocol/tasks"
-"""The extension's name."""
-VERSIONS = frozenset(MODERN_PROTOCOL_VERSIONS)
-"""The versions of the protocol that know extensions of this kind."""
 
 
 class TasksExtension(Extension):
@@ -60,43 +53,10 @@ class TasksExtension(Extension):
         out = result.structured_content if isinstance(result, CallToolResult) else None
         if out is None or out.get("status") != "running":
             return result
-        from sifaka_mcp.tasks.wire import created_task
+        from sifaka_mcp.tasks.wire import task_of
 
-        return await created_task(ctx.lifespan_context.of_request().store, out["run_id"])
-
-
-async def hurry(ctx: _Context, call_next: CallNext) -> HandlerResult:
-    """Middleware: a request that may become a task is not kept waiting for its result.
-
-    Where the host's model may be asked, it is: that is done with before there is a task.
-    """
-    params = ctx.params or {}
-    name = params.get("name")
-    # Nothing has been validated yet.
-    known = isinstance(name, str) and name in TasksExtension.TOOLS
-    if ctx.method != "tools/call" or not known or not declares_tasks(ctx):
-        return await call_next(ctx)
-    capabilities = ctx.session.client_capabilities
-    if capabilities is not None and capabilities.sampling is not None:
-        return await call_next(ctx)
-    hurried = {**params, "arguments": _hurried(params.get("arguments") or {})}
-    return await call_next(replace(ctx, params=hurried))
-
-
-def declares_tasks(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """True when a request may be answered with a task."""
-    capabilities = ctx.session.client_capabilities
-    declared = capabilities.extensions if capabilities is not None else None
-    return ctx.protocol_version in VERSIONS and TASKS in (declared or {})
-
-
-def require_tasks(ctx: ServerRequestContext[Any, Any]) -> None:
-    """Refuse a request of the extension by a client that has not declared it.
-
-    Raises:
-        MCPError: It has not.
-    """
-    require_client_extension(ctx, TASKS)
+        run = await ctx.lifespan_context.of_request().store.load(out["run_id"])
+        return {"resultType": "task", **task_of(run)}
 
 
 class TaskParams(RequestParams):
@@ -109,16 +69,6 @@ class TaskUpdateParams(TaskParams):
     """Answers to what a task has asked, which is nothing."""
 
     input_responses: dict[str, Any]
-
-
-def _hurried(arguments: object) -> object:
-    """The arguments with a short wait; what is wrong with them is for the tool to say."""
-    if not isinstance(arguments, dict):
-        return arguments
-    given = cast("dict[str, Any]", arguments)
-    wanted = given.get("wait_seconds", PATIENCE)
-    short = min(wanted, PATIENCE) if isinstance(wanted, int | float) else wanted
-    return {**given, "wait_seconds": short}
 
 
 async def _get(ctx: _Context, params: TaskParams) -> dict[str, Any]:
@@ -149,7 +99,7 @@ async def _cancel(ctx: _Context, params: TaskParams) -> EmptyResult:
 @contextmanager
 def _task_errors(ctx: _Context, params: TaskParams) -> Generator[None]:
     """Refuse clients without permission; expected errors inside become those of the extension."""
-    require_tasks(ctx)
+    require_client_extension(ctx, TASKS)
     _check_routing(ctx.request, params.task_id)
     try:
         yield

@@ -46,12 +46,6 @@ def status_of(run: Run) -> TaskStatus:
             return "completed"
 
 
-async def created_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
-    """The answer to a request that has become a task."""
-    run = await store.load(run_id)
-    return {"resultType": "task", **task_of(run)}
-
-
 async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
     """A task with its result if it has one.
 

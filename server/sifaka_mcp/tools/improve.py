@@ -2,7 +2,6 @@
 
 from typing import Annotated, Literal
 
-import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -21,7 +20,7 @@ from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.source import text_of
-from sifaka_mcp.tools.work import answer_of_run, begin
+from sifaka_mcp.tools.work import answer_of_run, begin, deadline_of
 from sifaka_mcp.ui.apps import SHOWN
 
 
@@ -77,7 +76,7 @@ async def improve_text(
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
-    until = anyio.current_time() + wait_seconds
+    until = deadline_of(ctx, wait_seconds)
     state, exchange = state_of(ctx), Exchange.of(ctx)
     if exchange.run_id is not None:
         return await answer_of_run(ctx, exchange.run_id, exchange, until=until, returns=returns)

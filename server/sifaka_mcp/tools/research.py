@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
@@ -14,7 +13,7 @@ from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorLis
 from sifaka_mcp.schemas.research import ResearchOut, TurnList, turns_of
 from sifaka_mcp.tools.answer import ToolContext, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import answer_of_run, begin
+from sifaka_mcp.tools.work import answer_of_run, begin, deadline_of
 from sifaka_mcp.ui.apps import SHOWN
 
 
@@ -58,7 +57,7 @@ async def research(
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, ResearchOut] | InputRequiredResult:
     """See the tool's description."""
-    until = anyio.current_time() + wait_seconds
+    until = deadline_of(ctx, wait_seconds)
     state, exchange = state_of(ctx), Exchange.of(ctx)
     if exchange.run_id is not None:
         return await answer_of_run(ctx, exchange.run_id, exchange, until=until, returns=returns)

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.chain import cancel_run as cancel
@@ -11,7 +10,7 @@ from sifaka_mcp.schemas.arguments import HowReturned, RunId, WaitSeconds
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import answer_of_run
+from sifaka_mcp.tools.work import answer_of_run, deadline_of
 from sifaka_mcp.ui.apps import SHOWN
 
 
@@ -25,7 +24,7 @@ async def resume_run(
     run_id: RunId, ctx: ToolContext, wait_seconds: WaitSeconds = 45, returns: HowReturned = "auto"
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
-    until = anyio.current_time() + wait_seconds
+    until = deadline_of(ctx, wait_seconds)
     return await answer_of_run(ctx, run_id, Exchange.of(ctx), until=until, returns=returns)
 
 

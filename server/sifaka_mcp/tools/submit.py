@@ -51,7 +51,7 @@ async def submit_revision(
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
     state, exchange = state_of(ctx), Exchange.of(ctx)
-    run = await state.store.load(run_id)
+    run = await state.load(run_id)
     named = await text_of(ctx, text, source)
     if isinstance(named, InputRequiredResult):
         return named

@@ -2,10 +2,12 @@
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
+from mcp.server.context import ServerRequestContext
 from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sifaka.calls.host import Suspended, Unreachable
 from sifaka.chain import Listener, Parting, RunResult, cancel_run, is_interrupted
@@ -20,23 +22,47 @@ from sifaka.models import HOST
 from sifaka.record.run import Run
 from sifaka_mcp.host.exchange import DECLINED, Exchange
 from sifaka_mcp.host.session import cancel_requested
-from sifaka_mcp.runs import Job, Result, Work
+from sifaka_mcp.runs import Result, Work
+from sifaka_mcp.runs.jobs import until_stopped
 from sifaka_mcp.schemas.texts import Return
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.follow import (
     after_others,
-    after_worker,
     announce,
-    as_it_stands,
     reporter,
-    until_stopped,
 )
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain
 
 _PARTING_SECONDS = 5
+TASKS = "io.modelcontextprotocol/tasks"
+"""The name of the tasks extension."""
+VERSIONS = frozenset(MODERN_PROTOCOL_VERSIONS)
+"""The versions of the protocol that know extensions of this kind."""
+PATIENCE = 2.0
+"""Seconds that a request which may become a task waits for its result."""
+
+
+def declares_tasks(ctx: ServerRequestContext[Any, Any]) -> bool:
+    """True when a request may be answered with a task."""
+    capabilities = ctx.session.client_capabilities
+    declared = capabilities.extensions if capabilities is not None else None
+    return ctx.protocol_version in VERSIONS and TASKS in (declared or {})
+
+
+def deadline_of(ctx: ToolContext, wait_seconds: float) -> float:
+    """The moment of the loop's clock until which a request waits for its run.
+
+    One that may become a task is not kept waiting. Where the host's model may be asked, it is: that
+    is done with before there is a task.
+    """
+    capabilities = ctx.client_capabilities
+    samples = capabilities is not None and capabilities.sampling is not None
+    if declares_tasks(ctx.request_context) and not samples:
+        wait_seconds = min(wait_seconds, PATIENCE)
+    return anyio.current_time() + wait_seconds
 
 
 async def begin(
@@ -113,14 +139,14 @@ async def answer_of_run(
         ThoughtNotFound: There is no such run.
     """
     state = state_of(ctx)
-    run = await state.store.load(run_id)
+    run = await state.load(run_id)
     await announce(ctx, run)
     run = await after_others(state, run, reporter(ctx, run), until=until)
     if not await _waits_for_a_worker(state, run, exchange):
         if run.status == "running":  # its host may still answer, or time may run out for it
             with anyio.CancelScope(deadline=until):
-                await until_stopped(state, run, reporter(ctx, run))
-            run = await as_it_stands(state, await state.store.load(run_id))
+                await until_stopped(state.store, run, reporter(ctx, run))
+            run = await state.load(run_id)
         return await answer_with_text(
             RunResult(run=run, warnings=state.store.degraded), returns, ctx=ctx
         )
@@ -168,14 +194,12 @@ async def work_on(
     """
     state, run_id, keeps = state_of(ctx), run.run_id, exchange.keyed_run is not None
     try:
-        listen = reporter(ctx, run)
-        if job := await state.jobs.offer(state.assignment(run), listen):
-            result = await _outcome_of_worker(state, job, listen, until=until, keeps=keeps)
-        else:
-            result = await outcome_of(ctx, run, work, exchange, until=until, resumes=resumes)
-            if resumes and result is None and not state.jobs.stopping:
-                # Another process may have been faster to go on with it.
-                await after_others(state, run.reopened(), listen, until=until)
+        result = await outcome_of(
+            ctx, run, work, exchange, until=until, resumes=resumes, queues=True
+        )
+        if resumes and result is None and not state.jobs.stopping:
+            # Another process may have been faster to go on with it.
+            await after_others(state, run.reopened(), reporter(ctx, run), until=until)
     except anyio.get_cancelled_exc_class():
         if keeps and not (keeps := not cancel_requested(ctx.session).is_set()):
             await state.jobs.cancel(state.key(run_id))
@@ -188,7 +212,7 @@ async def work_on(
     if isinstance(result, InputRequiredResult):
         return result
     if result is None:
-        run = await as_it_stands(state, await state.store.load(run_id))
+        run = await state.load(run_id)
         result = RunResult(run=run, warnings=state.store.degraded)
     return await answer_with_text(result, returns, ctx=ctx)
 
@@ -201,6 +225,7 @@ async def outcome_of(
     *,
     until: float,
     resumes: bool = False,
+    queues: bool = False,
 ) -> Result | InputRequiredResult | None:
     """The outcome of some work on a run until a moment of the loop's clock.
 
@@ -213,45 +238,22 @@ async def outcome_of(
     state = state_of(ctx)
     try:
         return await state.jobs.run(
-            state.assignment(run),
+            state.job(run),
             bounded(state, run, work),
+            reporter(ctx, run),
             until=until,
-            listener=reporter(ctx, run),
             keeps=exchange.keyed_run is not None,
             resumes=resumes,
+            queues=queues,
         )
     except Suspended as waiting:
         state.expiry.asked.add(run.run_id)
         return exchange.ask(waiting, run_id=run.run_id)
 
 
-async def _outcome_of_worker(
-    state: AppState, job: Job, listen: Listener, *, until: float, keeps: bool
-) -> RunResult | None:
-    """The outcome of a queued run until a moment; None when it goes on, or is elsewhere.
-
-    Raises:
-        SifakaError: The work failed in this process.
-    """
-    try:
-        with anyio.CancelScope(deadline=until):
-            await after_worker(state, job, listen)
-    except anyio.get_cancelled_exc_class():
-        if not (keeps or state.jobs.stopping):
-            await state.jobs.cancel(job.assignment.key)
-        raise
-    finally:
-        state.jobs.withdraw(job)
-        job.listeners.remove(listen)
-        job.left.set()
-    if job.error is not None:
-        raise job.error
-    return job.result
-
-
 def bounded(state: AppState, run: Run, work: Work[Result]) -> Work[Result]:
     """The same work on a run, which goes on without the host when that is silent for too long."""
-    run_id, needs_host = run.run_id, state.assignment(run).needs_host
+    run_id, needs_host = run.run_id, state.job(run).needs_host
 
     async def watched(listen: Listener, parting: Parting) -> Result:
         state.expiry.leave(run_id)
@@ -271,7 +273,7 @@ async def _go_on_without_host(state: AppState, run_id: str) -> None:
     silent = Unreachable(f"{HOST}: the client has not come back with answers within {waited}")
     run = await state.store.load(run_id)
     chain = await state.chain_of(run, host=silent)
-    await state.jobs.run(state.assignment(run), _resumption(chain, run_id), until=0)
+    await state.jobs.run(state.job(run), _resumption(chain, run_id), until=0)
 
 
 def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from mcp.server.apps import APP_MIME_TYPE, client_supports_apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from pydantic_core import to_jsonable_python
 
 from sifaka.record.run import Run
 
@@ -42,14 +43,14 @@ async def hide_choice(ctx: ServerRequestContext[Any, Any], call_next: CallNext) 
 
 def view_of(run: Run) -> dict[str, Any]:
     """The `_meta` of a result about a run: its view, with the texts of its best version."""
-    from sifaka_mcp.ui.overview import RunView
-    from sifaka_mcp.ui.version import VersionView
+    from sifaka_mcp.ui.overview import overview_of
+    from sifaka_mcp.ui.version import version_of
 
-    shown = RunView.of(run)
-    place = len(run.thoughts) - 1 if shown.champion is None else shown.champion
+    shown = overview_of(run)
+    place = len(run.thoughts) - 1 if shown["champion"] is None else shown["champion"]
     places = {0, place} if place >= 0 else set[int]()
     texts = [len(each.text) for each in run.thoughts]
     if sum(texts[each] for each in places) > _MOST or sum(texts) > _MUCH:
         places.clear()
-    versions = {str(each): VersionView.of(run, each).model_dump(mode="json") for each in places}
-    return {VIEW: {"run": shown.model_dump(mode="json"), "versions": versions}}
+    versions = {str(each): version_of(run, each) for each in places}
+    return {VIEW: to_jsonable_python({"run": shown, "versions": versions})}

@@ -9,11 +9,11 @@ from html import escape
 from importlib.resources import files
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic_core import to_json
 
 from sifaka.record.run import Run
-from sifaka_mcp.ui.overview import RunView
-from sifaka_mcp.ui.version import VersionView
+from sifaka_mcp.ui.overview import overview_of
+from sifaka_mcp.ui.version import Data, version_of
 
 Door = Literal["file", "web", "app"]
 """The place that a page gets its data from: itself, the server it came from, or an MCP host."""
@@ -36,12 +36,12 @@ def page(door: Door) -> Page:
 
 def page_of(run: Run) -> Page:
     """The page of a run with everything in it, to be kept as a file."""
-    overview = RunView.of(run)
-    versions = {f"version-{n}": VersionView.of(run, n) for n in range(len(run.thoughts))}
-    return _page("file", title=f"{overview.title} · Sifaka", data={"run": overview, **versions})
+    overview = overview_of(run)
+    versions = {f"version-{n}": version_of(run, n) for n in range(len(run.thoughts))}
+    return _page("file", title=f"{overview['title']} · Sifaka", data={"run": overview, **versions})
 
 
-def _page(door: Door, *, title: str, data: Mapping[str, BaseModel]) -> Page:
+def _page(door: Door, *, title: str, data: Mapping[str, Data]) -> Page:
     script, style, frame = _sources()
     connect = "'self'" if door == "web" else "'none'"
     policy = (
@@ -65,9 +65,9 @@ def _page(door: Door, *, title: str, data: Mapping[str, BaseModel]) -> Page:
     return Page(html=html, policy=policy)
 
 
-def _block(name: str, data: BaseModel) -> str:
+def _block(name: str, data: Data) -> str:
     """Data inside a document: no `<` that could end its element or begin another."""
-    told = data.model_dump_json().replace("<", "\\u003c")
+    told = to_json(data).decode().replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{told}</script>'
 
 

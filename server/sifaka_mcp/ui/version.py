@@ -8,9 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Literal, Self, cast
-
-from pydantic import BaseModel
+from typing import Any, cast
 
 from sifaka.record.declines import decline_of
 from sifaka.record.diff import Hunk
@@ -21,109 +19,81 @@ from sifaka.record.thought import EDITOR, Thought
 from sifaka_mcp.schemas.verdicts import UsageOut
 from sifaka_mcp.view.edits import edits
 
-Base = Literal["input", "parent"]
+Data = dict[str, Any]
 _OPS = {"equal": "=", "insert": "+", "delete": "-", "replace": "~"}
 
 
-class WhyView(BaseModel):
-    """The issue behind a change or a mark, and where it comes from."""
+def version_of(run: Run, place: int) -> Data:
+    """A version of a run by its place among the versions.
 
-    message: str
-    source: str
-    """The validator, the critic or `editor` that reported it; empty when it is not known."""
-    category: str = ""
-    rule: str | None = None
-    severity: int = 0
-    quote: str = ""
-    fix: str | None = None
-    usage: UsageOut | None = None
-    """Usage of the whole opinion that it is part of; None where no model was asked."""
-    declined: str | None = None
-    """A person's reason for declining it; None when it was not."""
-    may_decline: bool = False
-    """True for what a critic has left in the version that stands."""
+    Returns:
+        Its text, the `whys` behind changes and marks (see `why_of`), the `marks` of issues, and the
+        `comparisons` with the `input` and the `parent`: the place of that version and its hunks,
+        each a kind (`=`, `+`, `-`, `~`), the lengths before and after, and the place in `whys`
+        or -1.
 
-    @classmethod
-    def of(cls, issue: Issue, sources: "Sources", declined: str | None = None) -> Self:
-        """The wire form of an issue."""
-        source, feedback = sources.get(issue.message, ("", None))
-        asked = feedback is not None and feedback.usage.model_calls > 0
-        return cls(
-            message=issue.message,
-            source=source,
-            category=issue.category,
-            rule=issue.rule,
-            severity=issue.severity,
-            quote=issue.quote,
-            fix=issue.fix,
-            usage=UsageOut.of(feedback.usage) if feedback and asked else None,
-            declined=declined,
-        )
-
-
-class ComparisonView(BaseModel):
-    """The hunks that lead from another version to this one."""
-
-    base: int
-    hunks: list[tuple[str, int, int, int]]
-    """The kind (`=`, `+`, `-`, `~`), the lengths before and after, the place in `whys` or -1."""
-
-
-class MarkView(BaseModel):
-    """An issue at its place in the text."""
-
-    start: int
-    end: int
-    why: int
-
-
-class VersionView(BaseModel):
-    """One version with its text, its changes and the issues found in it."""
-
-    run_id: str
-    place: int
-    text: str
-    comparisons: dict[Base, ComparisonView]
-    marks: list[MarkView]
-    whys: list[WhyView]
-
-    @classmethod
-    def of(cls, run: Run, place: int) -> Self:
-        """A version of a run by its place among the versions.
-
-        Raises:
-            IndexError: The run has no such version.
-        """
-        if place < 0:
-            raise IndexError(place)
-        thought = run.thoughts[place]
-        whys = _Whys(run, thought)
-        units = Units(thought.text)
-        comparisons: dict[Base, ComparisonView] = {}
-        steps = _steps(run.run_id, run.created_at)
-        if place > 0:
-            hunks = explained_diff(run, thought, steps)
-            comparisons["input"] = ComparisonView(base=0, hunks=[*_lengths(hunks, whys)])
-        parent = next((n for n, t in enumerate(run.thoughts) if t.id == thought.parent_id), 0)
-        if place > 0 and parent > 0:
-            hunks = step_diff(run.thoughts[parent], thought, steps)
-            comparisons["parent"] = ComparisonView(base=parent, hunks=[*_lengths(hunks, whys)])
-        return cls(
-            run_id=run.run_id,
-            place=place,
-            text=thought.text,
-            comparisons=comparisons,
-            marks=[
-                MarkView(start=units.at(i.start), end=units.at(i.end), why=whys.of_mark(i))
-                for i in issues_of(thought)
-                if i.start is not None and i.end is not None
-            ],
-            whys=whys.all,
-        )
+    Raises:
+        IndexError: The run has no such version.
+    """
+    if place < 0:
+        raise IndexError(place)
+    thought = run.thoughts[place]
+    whys = _Whys(run, thought)
+    units = Units(thought.text)
+    comparisons: dict[str, Data] = {}
+    steps = _steps(run.run_id, run.created_at)
+    if place > 0:
+        hunks = explained_diff(run, thought, steps)
+        comparisons["input"] = {"base": 0, "hunks": [*_lengths(hunks, whys)]}
+    parent = next((n for n, t in enumerate(run.thoughts) if t.id == thought.parent_id), 0)
+    if place > 0 and parent > 0:
+        hunks = step_diff(run.thoughts[parent], thought, steps)
+        comparisons["parent"] = {"base": parent, "hunks": [*_lengths(hunks, whys)]}
+    marks = [
+        {"start": units.at(i.start), "end": units.at(i.end), "why": whys.of_mark(i)}
+        for i in issues_of(thought)
+        if i.start is not None and i.end is not None
+    ]
+    return {
+        "run_id": run.run_id,
+        "place": place,
+        "text": thought.text,
+        "comparisons": comparisons,
+        "marks": marks,
+        "whys": whys.all,
+    }
 
 
 Sources = dict[str, tuple[str, CriticFeedback | None]]
 """By the message of an issue, its validator or critic, and what that said."""
+
+
+def why_of(
+    issue: Issue, sources: Sources, declined: str | None = None, *, may_decline: bool = False
+) -> Data:
+    """The issue behind a change or a mark, and where it comes from.
+
+    Args:
+        issue: The issue.
+        sources: Who may have reported it. Its source is empty when it is not known; the usage is
+            that of the whole opinion, None where no model was asked.
+        declined: A person's reason for declining it; None when it was not.
+        may_decline: True for what a critic has left in the version that stands.
+    """
+    source, feedback = sources.get(issue.message, ("", None))
+    asked = feedback is not None and feedback.usage.model_calls > 0
+    return {
+        "message": issue.message,
+        "source": source,
+        "category": issue.category,
+        "rule": issue.rule,
+        "severity": issue.severity,
+        "quote": issue.quote,
+        "fix": issue.fix,
+        "usage": UsageOut.of(feedback.usage) if feedback and asked else None,
+        "declined": declined,
+        "may_decline": may_decline,
+    }
 
 
 def sources_of(thought: Thought | None) -> Sources:
@@ -181,17 +151,14 @@ class _Whys:
         said = (i for f in thought.critic_feedback for i in f.issues if by_critics)
         self._declinable = {(issue.message, issue.quote) for issue in said}
         self._places: dict[str, int] = {}
-        self.all: list[WhyView] = []
+        self.all: list[Data] = []
 
     def of_reason(self, reason: str | None) -> int:
         """The place of the issue with this message; -1 without one."""
         if reason is None:
             return -1
-        return self.of_issue(self._issues.get(reason) or Issue(message=reason, severity=1))
-
-    def of_issue(self, issue: Issue) -> int:
-        """The place of an issue, to which it is added when it is new."""
-        return self._place(f"{issue.message}\0{issue.quote}", issue, None, may_decline=False)
+        issue = self._issues.get(reason) or Issue(message=reason, severity=1)
+        return self._place(f"{issue.message}\0{issue.quote}", issue)
 
     def of_mark(self, issue: Issue) -> int:
         """The place of an issue of this version, which may have been declined, or may be."""
@@ -200,11 +167,13 @@ class _Whys:
         key = f"{issue.message}\0{issue.quote}\0{entry is None}"
         return self._place(key, issue, entry.reason if entry else None, may_decline=may)
 
-    def _place(self, key: str, issue: Issue, declined: str | None, *, may_decline: bool) -> int:
+    def _place(
+        self, key: str, issue: Issue, declined: str | None = None, *, may_decline: bool = False
+    ) -> int:
+        """The place of an issue, to which it is added when it is new."""
         if key not in self._places:
             self._places[key] = len(self.all)
-            why = WhyView.of(issue, self._sources, declined)
-            self.all.append(why.model_copy(update={"may_decline": may_decline}))
+            self.all.append(why_of(issue, self._sources, declined, may_decline=may_decline))
         return self._places[key]
 
 

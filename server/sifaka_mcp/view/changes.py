@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sifaka.record.diff import Hunk
-from sifaka_mcp.view.console import Console, Text, cell_len
+from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.edits import edits, made
 from sifaka_mcp.view.lines import because, visible
 
@@ -75,6 +75,8 @@ def show(text: Text, console: Console, indent: int = 0) -> None:
 
 def _wrapped(line: Text, width: int, indent: int) -> Iterator[Text]:
     """The line in parts of at most so many columns, unless a single word has more."""
+    from rich.cells import cell_len  # without Rich nothing is a terminal
+
     ends: list[int] = []
     filled = 0
     for word in _WORD.finditer(line.plain):

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TextIO
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -116,17 +115,15 @@ def _show_row(name: str, about: Text, words: str, console: Console) -> None:
     name = flat(name)
     line = Text.assemble((name, "bold"), "  ", about)
     if width - line.cell_len < _LEAST:
-        console.print(_cut(Text(name, style="bold"), width), soft_wrap=True)
+        _print_cut(Text(name, style="bold"), console)
         line = Text.assemble("  ", about)
     line.append(f"  {flat(words)}", style="dim")
-    console.print(_cut(line, width), soft_wrap=True)
+    _print_cut(line, console)
 
 
-def _cut(line: Text, width: int) -> Text:
-    """The line in at most so many columns; characters of East Asia take two."""
-    if cell_len(line.plain) > width:
-        line.truncate(width, overflow="ellipsis")
-    return line
+def _print_cut(line: Text, console: Console) -> None:
+    """Print as much of a line as fits the terminal."""
+    console.print(line, no_wrap=True, overflow="ellipsis")
 
 
 def _show_head(out: RunOut, run: Run, console: Console, now: datetime) -> None:

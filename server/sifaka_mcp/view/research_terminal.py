@@ -6,7 +6,7 @@ from sifaka.chain import RunResult
 from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
 from sifaka_mcp.schemas.research import ResearchedOut, SectionOut
-from sifaka_mcp.view.console import Console, Table, Text
+from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.lines import flat, short
 from sifaka_mcp.view.progress import TerminalProgress
 from sifaka_mcp.view.terminal import show_run
@@ -38,6 +38,7 @@ class ResearchProgress(TerminalProgress):
     def lines(self) -> "RenderableType":
         """The sections as they stand, and what the whole run is doing."""
         from rich.console import Group
+        from rich.table import Table
 
         table = Table.grid(padding=(0, 2))
         for number, section in enumerate(self._sections):

@@ -1,14 +1,26 @@
 """Results for a person at a terminal; plain text when the output is a pipe."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
-from sifaka.record.results import Issue, ValidationResult
-from sifaka_mcp.view.console import Console, Table, Text
-from sifaka_mcp.view.lines import flat, visible
+from sifaka_mcp.schemas.research import out_of
+from sifaka_mcp.schemas.texts import TextOut
+from sifaka_mcp.schemas.verdicts import ValidationOut
+from sifaka_mcp.view.console import Console, Text
+from sifaka_mcp.view.lines import section, visible
+from sifaka_mcp.view.text import (
+    degraded_lines,
+    issue_lines,
+    turned_down_lines,
+    unchecked_lines,
+    verdict_lines,
+)
 
 if TYPE_CHECKING:
     from sifaka.chain import RunResult
+
+_STYLES = {"pass": "green", "FAIL": "red", "not": "yellow", "fail": "yellow"}
+"""By the word that a verdict's line begins with."""
 
 
 def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
@@ -26,12 +38,17 @@ def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
     if show_text:
         # A long text takes the console more time than all that was done for it.
         print(visible(result.text.rstrip("\n").replace("\r\n", "\n")), file=stream)
-    show_verdicts(result.validation_results, stream)
-    _show_issues(result.left, console)
-    for line in _notes(result):
-        console.print(Text(visible(line), style="yellow"))
-    for line in result.degraded:
-        console.print(Text(f"degraded: {flat(line)}", style="yellow"))
+    out = out_of(result, TextOut())
+    show_verdicts(out.validation_results, stream, issues=False)
+    if out.left:
+        console.print()
+        _print(section("left for you", issue_lines(out.left)), console, "")
+    notes = [
+        *turned_down_lines(out),
+        *section("not checked", unchecked_lines(out.checked)),
+        *section("degraded", degraded_lines(out.degraded)),
+    ]
+    _print(notes, console, "yellow")
     if result.brief:
         waiting = "a writer is needed: submit the next version over MCP with submit_revision"
         console.print(Text(f"\n{waiting}", style="cyan"))
@@ -50,47 +67,16 @@ def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
     console.print(Text(f"history: sifaka history {result.run_id}", style="dim"))
 
 
-def _notes(result: "RunResult") -> Iterator[str]:
-    """The versions that were not kept, and what was not checked."""
-    decisions = result.run.decisions
-    if result.turned_down and not result.changed:
-        yield "every version was turned down:"
-    for version in result.turned_down:
-        reason = flat(decisions[version.id].reason)
-        yield f"turned down: version {version.iteration} by {flat(version.author)}: {reason}"
-    for check in result.checked:
-        if not check.done and check.what != "meaning":
-            yield f"not checked: {check.what}: {flat(check.reason or 'no verdict')}"
+def show_verdicts(results: Iterable[ValidationOut], stream: TextIO, *, issues: bool = True) -> None:
+    """Print the verdicts, each with what to do where it fails, and its issues if wanted."""
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    lines = list(verdict_lines(results, issues=issues))
+    if lines:
+        console.print()
+    for line in lines:
+        _print([line], console, _STYLES.get(line.split()[0], ""))
 
 
-def show_verdicts(results: Sequence[ValidationResult], stream: TextIO) -> None:
-    """Print a table of verdicts, nothing when there are none."""
-    if not results:
-        return
-    console = Console(file=stream, highlight=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("verdict", "validator", "found", "to do"):
-        table.add_column(column, overflow="fold")
-    for result in results:
-        verdict, style = ("pass", "green") if result.passed else ("FAIL", "red")
-        if not result.passed and not result.required:
-            verdict, style = "advice", "yellow"
-        elif result.unchecked:
-            verdict, style = "not checked", "yellow"
-        to_do = "" if result.passed else "; ".join(result.suggestions)
-        table.add_row(
-            Text(verdict, style=style),
-            Text(result.validator),
-            Text(visible(result.message)),
-            Text(visible(to_do)),
-        )
-    console.print()
-    console.print(table)
-
-
-def _show_issues(issues: Sequence[Issue], console: Console) -> None:
-    if issues:
-        console.print(Text("\nleft for you:", style="bold"))
-    for issue in issues:
-        fix = f" -> {issue.fix!r}" if issue.fix else ""
-        console.print(Text(f"  {issue.quote[:60]!r}: {visible(issue.message)}{fix}"))
+def _print(lines: Iterable[str], console: Console, style: str) -> None:
+    for line in lines:
+        console.print(Text(visible(line), style=style))

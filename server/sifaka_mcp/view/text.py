@@ -6,6 +6,7 @@ ours, and a text stands between marks that it cannot foresee.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from sifaka.models.prompt import frame
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
@@ -34,7 +35,7 @@ _MOST_REFERENCES = 60
 
 def verdicts(results: Sequence[ValidationOut], *, passed: bool) -> str:
     """The text of `validate_text`."""
-    return "\n".join([f"passed: {_yes(passed)}", *_verdict_lines(results)])
+    return "\n".join([f"passed: {_yes(passed)}", *verdict_lines(results)])
 
 
 def critique(out: CritiqueTextOut) -> str:
@@ -44,17 +45,13 @@ def critique(out: CritiqueTextOut) -> str:
     judged = "" if out.rubric is None else f" ({found}; nobody judged the meaning)"
     lines = [f"verdict: {out.verdict}{judged}"]
     for said in out.critiques:
-        scores = ", ".join(f"{_flat(aspect)} {score:.2f}" for aspect, score in said.scores.items())
-        verdict = said.verdict or _flat(said.reason or "no verdict")
-        lines.append(f"{said.critic}: {verdict}" + (f" ({scores})" if scores else ""))
-        lines += [f"  - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST]]
-        lines += [f"  {line}" for line in _remarks(said)]
-    lines += _section("issues", _issue_lines(out.issues))
+        lines += _critique_lines(said, with_scores=True)
+    lines += _section("issues", issue_lines(out.issues))
     lines += _section("differences", [_difference_line(each) for each in out.differences])
     lines += _section(
         "judge the rest by this rubric", [f"- {_flat(line)}" for line in out.rubric or []]
     )
-    lines += _section("degraded", _degraded_lines(out.degraded))
+    lines += _section("degraded", degraded_lines(out.degraded))
     return "\n".join(lines)
 
 
@@ -71,12 +68,12 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
         *_fate_lines(out),
         *_state_lines(out),
         *(_research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
-        *_verdict_lines(results),
+        *verdict_lines(results),
         *(_section("changes", _change_lines(out.diff, _CHANGES)) if out.text is not None else ()),
-        *_section("found", _issue_lines(out.brief.issues if out.brief else out.left)),
-        *(() if waits else _section("not checked", _unchecked_lines(out.checked))),
-        *(() if waits or _is_taken(out) else _turned_down_lines(out)),
-        *_section("degraded", _degraded_lines(out.degraded)),
+        *_section("found", issue_lines(out.brief.issues if out.brief else out.left)),
+        *(() if waits else _section("not checked", unchecked_lines(out.checked))),
+        *(() if waits or _is_taken(out) else turned_down_lines(out)),
+        *_section("degraded", degraded_lines(out.degraded)),
         *_brief_lines(out.brief),
         "",
         *_text_lines(out, is_linked=is_linked),
@@ -169,7 +166,7 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
         lines += [f"{hit.thought_id}  {hit.score:g}  {_quoted(hit.snippet)}" for hit in out.hits]
     if not any((out.run, out.runs, out.hits)):
         lines.append("nothing found")
-    lines += _section("degraded", _degraded_lines(out.degraded))
+    lines += _section("degraded", degraded_lines(out.degraded))
     if out.next_cursor:
         lines.append(f"more: cursor={out.next_cursor!r}")
     return "\n".join(lines)
@@ -196,48 +193,62 @@ def version_lines(thought: ThoughtOut) -> Iterator[str]:
     yield f"version {thought.iteration} ({thought.thought_id}) by {thought.author}: {fate}"
     if thought.reason and thought.iteration:  # there is one first version, and no choice
         yield f"  {thought.reason}"
-    yield from (f"  {line}" for line in _verdict_lines(thought.validation_results))
+    yield from (f"  {line}" for line in verdict_lines(thought.validation_results))
     yield from (f"  {_difference_line(each)}" for each in thought.differences)
     for said in thought.critic_feedback:
-        yield f"  {said.critic}: {said.verdict or _flat(said.reason or 'no verdict')}"
-        yield from (f"    - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST])
-        yield from (f"    {line}" for line in _remarks(said))
+        yield from (f"  {line}" for line in _critique_lines(said))
     yield from (f"  {line}" for line in _change_lines(thought.diff, _MOST))
 
 
-def _remarks(said: CritiqueOut) -> Iterator[str]:
-    """Further fields that a critic has put on record."""
+def _critique_lines(said: CritiqueOut, *, with_scores: bool = False) -> Iterator[str]:
+    """What a critic said: its verdict, its suggestions, and what else it has put on record."""
+    scores = said.scores.items() if with_scores else ()
+    told = ", ".join(f"{_flat(aspect)} {score:.2f}" for aspect, score in scores)
+    verdict = said.verdict or _flat(said.reason or "no verdict")
+    yield f"{said.critic}: {verdict}" + (f" ({told})" if told else "")
+    yield from (f"  - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST])
     if said.reflection:
-        yield f"lesson: {_flat(said.reflection)}"
+        yield f"  lesson: {_flat(said.reflection)}"
     if said.details:
-        yield f"details: {_flat(_short(json.dumps(said.details, ensure_ascii=False), 300))}"
+        yield f"  details: {_flat(_short(json.dumps(said.details, ensure_ascii=False), 300))}"
 
 
-def _verdict_lines(results: Iterable[ValidationOut]) -> Iterator[str]:
+def verdict_lines(results: Iterable[ValidationOut], *, issues: bool = True) -> Iterator[str]:
+    """A line for each verdict, and below one that fails what to do, and its issues if wanted."""
     for result in results:
         mark = "pass" if result.passed else "FAIL" if result.required else "fail (advice)"
         mark = "not checked" if result.unchecked else mark
         yield f"{mark}  {result.validator}: {_flat(result.message)} (score {result.score:.2f})"
         if result.passed:
             continue
-        yield from (f"      {line}" for line in _issue_lines(result.issues))
+        yield from (f"      {line}" for line in issue_lines(result.issues if issues else ()))
         yield from (f"      -> {_flat(suggestion)}" for suggestion in result.suggestions)
 
 
-def _issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
-    for issue in issues[:_MOST]:
-        place = f"[{issue.start}:{issue.end}] " if issue.start is not None else ""
-        quote = f"{_quoted(issue.quote, 80)}: " if issue.quote else ""
-        fix = "" if issue.fix is None else f" -> {_quoted(issue.fix, 80)}"
-        support = f", reported by {issue.support}" if issue.support > 1 else ""
-        places = f", at {len(issue.places)} places" if issue.places else ""
-        about = f"{_flat(issue.category)}, severity {issue.severity}{support}{places}"
-        yield f"{place}{quote}{_flat(issue.message)}{fix} ({about})"
-    if len(issues) > _MOST:
-        yield f"... and {len(issues) - _MOST} more"
+def issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
+    """A line for each issue: its place and words, what is wrong, its fix."""
+    return _first(map(_issue_line, issues), len(issues))
 
 
-def _unchecked_lines(checks: Iterable[CheckOut]) -> Iterator[str]:
+def _issue_line(issue: IssueOut) -> str:
+    place = f"[{issue.start}:{issue.end}] " if issue.start is not None else ""
+    quote = f"{_quoted(issue.quote, 80)}: " if issue.quote else ""
+    fix = "" if issue.fix is None else f" -> {_quoted(issue.fix, 80)}"
+    support = f", reported by {issue.support}" if issue.support > 1 else ""
+    places = f", at {len(issue.places)} places" if issue.places else ""
+    about = f"{_flat(issue.category)}, severity {issue.severity}{support}{places}"
+    return f"{place}{quote}{_flat(issue.message)}{fix} ({about})"
+
+
+def _first(lines: Iterable[str], count: int, most: int = _MOST) -> Iterator[str]:
+    """The first of so many lines, and how many more there are."""
+    yield from islice(lines, most)
+    if count > most:
+        yield f"... and {count - most} more"
+
+
+def unchecked_lines(checks: Iterable[CheckOut]) -> Iterator[str]:
+    """A line for each thing that was not checked, or in part alone."""
     for check in checks:
         # That nobody judged the meaning is said with the status.
         if check.what != "meaning" and (not check.done or check.reason):
@@ -245,7 +256,7 @@ def _unchecked_lines(checks: Iterable[CheckOut]) -> Iterator[str]:
             yield f"{_flat(check.what)}{part}: {_flat(check.reason or 'no verdict')}"
 
 
-def _turned_down_lines(out: RunAnswer) -> list[str]:
+def turned_down_lines(out: RunAnswer) -> list[str]:
     """The versions that were not kept; said plainly when that is all of them."""
     every = bool(out.turned_down) and not out.changed
     title = "every version was turned down" if every else "turned down"
@@ -256,16 +267,15 @@ def _turned_down_lines(out: RunAnswer) -> list[str]:
 
 
 def _change_lines(hunks: Sequence[HunkOut], most: int) -> Iterator[str]:
-    for hunk in hunks[:most]:
-        yield f"- {_quoted(hunk.before, 80)} -> {_quoted(hunk.after, 80)}{because(hunk.reason)}"
-    if len(hunks) > most:
-        yield f"... and {len(hunks) - most} more"
+    told = (
+        f"- {_quoted(h.before, 80)} -> {_quoted(h.after, 80)}{because(h.reason)}" for h in hunks
+    )
+    return _first(told, len(hunks), most)
 
 
-def _degraded_lines(degraded: Sequence[str]) -> Iterator[str]:
-    yield from (f"- {_flat(line)}" for line in degraded[:_MOST])
-    if len(degraded) > _MOST:
-        yield f"... and {len(degraded) - _MOST} more"
+def degraded_lines(degraded: Sequence[str]) -> Iterator[str]:
+    """A line for each thing that failed or fell back."""
+    return _first((f"- {_flat(line)}" for line in degraded), len(degraded))
 
 
 def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
@@ -289,12 +299,8 @@ def _research_lines(out: ResearchedOut) -> Iterator[str]:
         error = f": {_flat(each.error)}" if each.error else ""
         rounds = f" after {each.iterations} iterations" if each.iterations else ""
         yield f"  {number}. {_quoted(each.title, 80)}: {_flat(each.status)}{rounds}{error}"
-    yield from _section(
-        "references",
-        [
-            f"[{each.n}] {_quoted(each.title, 120)} {_quoted(each.url or each.id)}".rstrip()
-            for each in out.references[:_MOST_REFERENCES]
-        ],
+    references = (
+        f"[{each.n}] {_quoted(each.title, 120)} {_quoted(each.url or each.id)}".rstrip()
+        for each in out.references
     )
-    if len(out.references) > _MOST_REFERENCES:
-        yield f"  ... and {len(out.references) - _MOST_REFERENCES} more"
+    yield from _section("references", _first(references, len(out.references), _MOST_REFERENCES))

@@ -143,7 +143,7 @@ async def test_a_run_whose_last_round_the_store_has_failed_is_waited_for(
         run = (await (await state.chain(model=model)).start(text=TEXT)).run
         until = anyio.current_time() + 20
         with pytest.raises(StorageError):
-            await state.jobs.run(state.assignment(run), bounded(state, run, fails), until=until)
+            await state.jobs.run(state.job(run), bounded(state, run, fails), until=until)
         assert watched(server) == ({run.run_id} if waited_for else set())
 
 

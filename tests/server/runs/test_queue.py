@@ -42,8 +42,9 @@ async def main():
         for_tenant=9,
         work_on=work_on,
     )
-    queue.prepare()
-    await queue.serve()
+    async with anyio.create_task_group() as group:
+        group.start_soon(queue.opened)
+        await queue.serve()
 
 anyio.run(main)
 """

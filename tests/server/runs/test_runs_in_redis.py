@@ -13,9 +13,9 @@ from mcp import Client
 from mcp.client import ClientRequestContext
 from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
 
-from sifaka import Chain, ChainEvent
+from sifaka import Chain
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.runs import Assignment
+from sifaka_mcp.runs import RunKey
 from sifaka_mcp.runs.queue import RunQueue
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
@@ -162,15 +162,11 @@ async def test_a_client_that_leaves_cancels_its_run_wherever_it_is_worked_on(
 
 async def keep_busy(server: SifakaServer, gate: Gate) -> None:
     """Have the only place of a server taken, by a run of another tenant."""
-
-    async def ignore(event: ChainEvent) -> None:
-        del event
-
     state = state_of(server)
     store = state.store.scoped("bob")
     chain = Chain(model="openai-chat:stub", critics=[], store=store)
     run = (await chain.start("Write a text.")).run
-    assert await state.jobs.offer(Assignment(run=run, store=store, tenant="bob"), ignore)
+    assert await queue_of(server).add(RunKey("bob", run.run_id), run.version)
     with anyio.fail_after(20):
         await gate.reached()
 

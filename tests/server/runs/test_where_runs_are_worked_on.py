@@ -8,7 +8,7 @@ from sifaka.record.entries import ChainConfig, Started
 from sifaka.record.run import Run
 from sifaka.storage import MemoryStorage
 from sifaka_mcp.lifespan import Lifespan
-from sifaka_mcp.runs import Assignment
+from sifaka_mcp.runs import Job
 from sifaka_mcp.settings import Settings
 
 
@@ -35,6 +35,7 @@ def test_a_server_that_only_reads_takes_no_run(tmp_path: Path) -> None:
     assert Lifespan(settings, warm_up=lambda: None).queue_place is None
 
 
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("config", "needed"),
     [
@@ -45,7 +46,7 @@ def test_a_server_that_only_reads_takes_no_run(tmp_path: Path) -> None:
         (ChainConfig(critics=({"type": "self_refine", "model": "host"},)), True),
     ],
 )
-def test_a_run_that_asks_a_host_needs_its_client(config: ChainConfig, needed: bool) -> None:
+async def test_a_run_that_asks_a_host_needs_its_client(config: ChainConfig, needed: bool) -> None:
     run = Run.start(Started(config=config))
-    given = Assignment(run=run, store=MemoryStorage(), tenant="ann")
+    given = Job(run=run, store=MemoryStorage(), tenant="ann")
     assert given.needs_host == needed

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import rich.console
-import rich.table
 import rich.text
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,36 +16,24 @@ from sifaka_mcp.view import plain
 TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "Zs")), max_size=30)
 
 
-def printed(make: Callable[[Any, Any, Any], None], modules: tuple[Any, Any, Any]) -> str:
+def printed(make: Callable[[Any, Any], None], modules: tuple[Any, Any]) -> str:
     stream = io.StringIO()
-    make(modules[0](file=stream, highlight=False, soft_wrap=True), modules[1], modules[2])
+    make(modules[0](file=stream, highlight=False, soft_wrap=True), modules[1])
     return "\n".join(line.rstrip() for line in stream.getvalue().split("\n"))
 
 
-RICH = (rich.console.Console, rich.text.Text, rich.table.Table)
-PLAIN = (plain.Console, plain.Text, plain.Table)
+RICH = (rich.console.Console, rich.text.Text)
+PLAIN = (plain.Console, plain.Text)
 
 
 @given(TEXTS, TEXTS)
 def test_texts_are_the_same(first: str, second: str) -> None:
-    def make(console: Any, text: Any, table: Any) -> None:
+    def make(console: Any, text: Any) -> None:
         line = text.assemble((first, "bold"), "  ", second)
         line.append(" end", style="red")
         console.print(line)
         for part in text(f"{first}\n{second}").split("\n", allow_blank=True):
             console.print(part)
-
-    assert printed(make, RICH) == printed(make, PLAIN)
-
-
-def test_tables_have_the_same_columns() -> None:
-    def make(console: Any, text: Any, table: Any) -> None:
-        rows = table(box=None, pad_edge=False, header_style="bold")
-        for name in ("verdict", "found"):
-            rows.add_column(name, overflow="fold")
-        rows.add_row(text("pass"), text("世界 and more"))
-        rows.add_row(text("not checked"), text("two\nlines"))
-        console.print(rows)
 
     assert printed(make, RICH) == printed(make, PLAIN)
 

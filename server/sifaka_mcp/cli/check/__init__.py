@@ -13,7 +13,7 @@ from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import Format
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.check.configuration import FORMATS, CheckConfiguration
-from sifaka_mcp.cli.check.files import BadPath, find_files
+from sifaka_mcp.cli.check.files import Found, find_files
 from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, summary
 from sifaka_mcp.cli.check.sarif import as_sarif
 from sifaka_mcp.cli.check.work import (
@@ -79,24 +79,14 @@ ARGUMENTS = (
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print what is wrong in the files; 0 when nothing is, 1 when something is, 2 on an error."""
     try:
-        return _checked(options)
+        command = _Command(options)
+        return command.finish(command.reports())
     except SifakaError as error:
         raise ConfigurationError(error.message, error.suggestion) from error
     except Exception as error:  # a bug would end the process with 1, which means "found"
         logging.getLogger(__name__).debug("check", exc_info=error)
         say(f"the check was not finished, because of a bug in Sifaka ({type(error).__name__})")
         return FAILED
-
-
-def _checked(options: argparse.Namespace) -> int:
-    command = _Command(options)
-    if STDIN in options.paths:
-        if len(options.paths) > 1:
-            raise ConfigurationError("- stands alone", "check the files in another call")
-        reports = [command.standard_input()]
-    else:
-        reports = command.files()
-    return command.finish(reports)
 
 
 class _Command:
@@ -113,27 +103,26 @@ class _Command:
         if options.fix or options.diff:
             self._fixes = "suggested" if options.suggestions else "safe"
 
-    def files(self) -> list[FileReport]:
-        """The reports on all files."""
-        bad: list[FileReport] = []
-        jobs: list[CheckJob] = []
-        for found in find_files(self._options.paths, self._configuration):
-            if isinstance(found, BadPath):
-                bad.append(FileReport(path=found.path.as_posix(), problem=found.reason))
-            else:
-                jobs.append(self._job(found.path, root=found.root, named=found.named))
-        if not jobs and not bad:
+    def reports(self) -> list[FileReport]:
+        """The reports on all files, or on the text from standard input."""
+        if STDIN in self._options.paths:
+            return [self._standard_input()]
+        found = list(find_files(self._options.paths, self._configuration))
+        if not found:
             say("there are no texts in the paths")
+        bad = [FileReport(path=f.path.as_posix(), problem=f.problem) for f in found if f.problem]
+        jobs = [self._job(each) for each in found if not each.problem]
         processes = self._options.jobs or processors()
         with termination_interrupts(), closing(check_files(jobs, processes)) as reports:
             return [*bad, *reports]
 
-    def standard_input(self) -> FileReport:
-        """The report on the text from standard input."""
+    def _standard_input(self) -> FileReport:
+        if len(self._options.paths) > 1:
+            raise ConfigurationError("- stands alone", "check the files in another call")
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] # a caller can close it
             raise ConfigurationError("standard input is closed", "pipe a text into it")
         name = Path(self._options.stdin_filename or STDIN)
-        return check_file(self._job(name, write=False), sys.stdin.buffer.read())
+        return check_file(self._job(Found(name), write=False), sys.stdin.buffer.read())
 
     def finish(self, reports: Sequence[FileReport]) -> int:
         """Print the reports, and tell the exit code."""
@@ -163,19 +152,17 @@ class _Command:
             return ()
         return lines
 
-    def _job(
-        self, path: Path, *, root: Path | None = None, named: bool = True, write: bool = True
-    ) -> CheckJob:
+    def _job(self, found: Found, *, write: bool = True) -> CheckJob:
+        path = found.path
         rules = self._configuration.rules_in(path.parent)
+        told = self._options.as_format
         return CheckJob(
             path=path,
-            root=root,
+            root=found.root,
             rules=rules.choice_for(path, self._select).without(self._ignore),
             words=rules.words,
-            format=Format(self._options.as_format)
-            if self._options.as_format
-            else rules.format_of(path),
-            named=named,
+            format=Format(told) if told else rules.format_of(path),
+            named=found.named,
             fixes=self._fixes,
             write=write and self._options.fix and not self._options.diff,
         )

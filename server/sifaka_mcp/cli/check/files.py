@@ -28,26 +28,17 @@ _ROOTS = (".git", "sifaka.toml", "pyproject.toml")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A file to check."""
+class Found:
+    """A file to check, or a path that cannot be checked."""
 
     path: Path
     """As it is shown: below the path that was given."""
-    root: Path
+    root: Path | None = None
     """The project that it must lie in, links followed."""
     named: bool = True
     """False when it was found in a folder, or by a pattern."""
-
-
-@dataclass(frozen=True, slots=True)
-class BadPath:
-    """A path that cannot be checked."""
-
-    path: Path
-    reason: str
-
-
-Found = Candidate | BadPath
+    problem: str | None = None
+    """Why it cannot be checked."""
 
 
 def find_files(paths: Iterable[str], configuration: CheckConfiguration) -> Iterator[Found]:
@@ -76,7 +67,7 @@ def _all(paths: Iterable[str], configuration: CheckConfiguration) -> Iterator[Fo
         elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
             yield from _walk(path, configuration)
         elif not configuration.rules_in(path.parent).excludes(path):
-            yield Candidate(path, project_of(path.parent))
+            yield Found(path, project_of(path.parent))
 
 
 def _matching(pattern: str, configuration: CheckConfiguration) -> Iterator[Found]:
@@ -88,10 +79,10 @@ def _matching(pattern: str, configuration: CheckConfiguration) -> Iterator[Found
     try:
         paths = sorted(folder.glob(str(Path(*wanted))), key=str)
     except (OSError, ValueError) as error:
-        yield BadPath(Path(pattern), getattr(error, "strerror", None) or str(error))
+        yield Found(Path(pattern), problem=getattr(error, "strerror", None) or str(error))
         return
     if not paths:
-        yield BadPath(Path(pattern), "matches no file")
+        yield Found(Path(pattern), problem="matches no file")
     for path in paths:
         hidden = any(part.startswith(".") for part in path.parts[len(folder.parts) :])
         # `**` and `*` match folders too, which are not asked to be searched by that.
@@ -100,7 +91,7 @@ def _matching(pattern: str, configuration: CheckConfiguration) -> Iterator[Found
         if configuration.rules_in(path.parent).excludes(path):
             continue
         if path.suffix == Path(pattern).suffix or _is_wanted(path, configuration):
-            yield Candidate(path, project_of(path.parent), named=False)
+            yield Found(path, project_of(path.parent), named=False)
 
 
 def _is_wanted(path: Path, configuration: CheckConfiguration) -> bool:
@@ -138,7 +129,7 @@ def _in(
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
     except OSError as error:
-        yield BadPath(folder, error.strerror or str(error))
+        yield Found(folder, problem=error.strerror or str(error))
         return
     for entry in entries:
         path = folder / entry.name
@@ -152,7 +143,7 @@ def _in(
         elif entry.is_symlink():
             yield from _linked(path, project, configuration)
         elif _is_wanted(path, configuration):
-            yield Candidate(path, project, named=False)
+            yield Found(path, project, named=False)
 
 
 def _linked(path: Path, project: Path, configuration: CheckConfiguration) -> Iterator[Found]:
@@ -164,7 +155,7 @@ def _linked(path: Path, project: Path, configuration: CheckConfiguration) -> Ite
         return
     except OSError as error:
         if os.path.isdir(path) or _is_wanted(path, configuration):  # noqa: PTH112 - a Path raises where it may not look
-            yield BadPath(path, error.strerror or "cannot be read")
+            yield Found(path, problem=error.strerror or "cannot be read")
 
 
 def _is_vendored(folder: Path) -> bool:

@@ -112,34 +112,19 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
         job: The file and what to do with it.
         data: The bytes that are checked in place of those of the file.
     """
-    file = _read(job, data)
-    return _checked(file, job) if isinstance(file, TextFile) else file
+    try:
+        file = read_text_file(job.path, job.root) if data is None else decode(job.path, data)
+        return _report(file, job)
+    except ConfigurationError as error:
+        problem = str(error)
+    except Exception as error:  # a bug in a rule, which must not hide the other files
+        logging.getLogger(__name__).debug("%s", job.path, exc_info=error)
+        problem = f"was not checked, because of a bug in Sifaka ({type(error).__name__})"
+    return FileReport(path=job.path.as_posix(), problem=problem)
 
 
 def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
-    return [
-        _checked(file, job) if isinstance(file := _read(job), TextFile) else file
-        for job in jobs
-        if _ending is None or not _ending.is_set()
-    ]
-
-
-def _read(job: CheckJob, data: bytes | None = None) -> TextFile | FileReport:
-    try:
-        return read_text_file(job.path, job.root) if data is None else decode(job.path, data)
-    except ConfigurationError as error:
-        return FileReport(path=job.path.as_posix(), problem=str(error))
-
-
-def _checked(file: TextFile, job: CheckJob) -> FileReport:
-    try:
-        return _report(file, job)
-    except ConfigurationError as error:
-        return FileReport(path=job.path.as_posix(), problem=str(error))
-    except Exception as error:  # a bug in a rule, which must not hide the other files
-        logging.getLogger(__name__).debug("%s", job.path, exc_info=error)
-        bug = f"was not checked, because of a bug in Sifaka ({type(error).__name__})"
-        return FileReport(path=job.path.as_posix(), problem=bug)
+    return [check_file(job) for job in jobs if _ending is None or not _ending.is_set()]
 
 
 def _report(file: TextFile, job: CheckJob) -> FileReport:
