@@ -3,7 +3,8 @@
 from math import ceil
 
 from sifaka.errors import StorageError
-from sifaka.storage.redis.address import parse_address
+from sifaka.storage.address import parse_store_url
+from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisConnections
 
 
@@ -18,7 +19,7 @@ class RedisCache:
     """
 
     def __init__(self, url: str) -> None:
-        self._connections = RedisConnections(parse_address(url))
+        self._connections = RedisConnections(parse_store_url(url, REDIS))
 
     async def get(self, key: str) -> bytes | None:
         """The value of a key, or None.

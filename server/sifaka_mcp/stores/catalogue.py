@@ -67,10 +67,11 @@ def redis_of(url: str, *, tenant: str) -> tuple[str, str] | None:
     for tier in tiers_of(url):
         scheme, _, rest = tier.partition(":")
         if scheme.lower() in {"redis", "rediss", "unix"}:
-            from sifaka.storage.redis.address import take_options
+            from sifaka.storage.address import parse_store_url
+            from sifaka.storage.redis.address import REDIS
 
-            address, keeping = take_options(f"{scheme.lower()}:{rest}")
-            return address, f"{keeping.prefix}:run:{{{quote(tenant, safe='')}}}"
+            found = parse_store_url(f"{scheme.lower()}:{rest}", REDIS)
+            return found.url, f"{found.prefix}:run:{{{quote(tenant, safe='')}}}"
     return None
 
 

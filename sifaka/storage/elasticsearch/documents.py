@@ -19,9 +19,10 @@ class Documents:
     lost anew, and guess its layout.
     """
 
-    def __init__(self, connection: HttpConnection) -> None:
+    def __init__(self, connection: HttpConnection, prefix: str) -> None:
         self.connection = connection
-        self.address = connection.address
+        self.alias = f"{prefix}-versions"
+        """The alias of the index, with a document a version."""
         self.ready = False
         """True once the index is known to be there."""
         self.deleted = False
@@ -35,7 +36,7 @@ class Documents:
         Raises:
             StorageError: One failed with a status that is not `tolerated`, after all were tried.
         """
-        path = f"/{self.address.versions}/_bulk"
+        path = f"/{self.alias}/_bulk"
         for body in _bodies(changes.items()):
             answer = await self.connection.send("POST", path, body, require_alias="true")
             for item in cast("list[dict[str, Json]]", answer.checked()["items"]):
@@ -43,24 +44,23 @@ class Documents:
                 if result["status"] >= 300 and result["status"] not in tolerated:
                     raise Answer(result["status"], result, answer.where).failure()
 
-    async def refresh(self, index: str) -> None:
+    async def refresh(self) -> None:
         """Make every write so far visible to searches.
 
         Done before a search instead of after each write: there are fewer of them, nothing is done
         where nothing was written, and every search sees every write.
         """
-        (await self.connection.send("POST", f"/{index}/_refresh")).checked()
+        (await self.connection.send("POST", f"/{self.alias}/_refresh")).checked()
 
-    async def search(self, index: str, body: Json) -> Json:
+    async def search(self, body: Json) -> Json:
         """The `hits` object of a search."""
-        answer = await self.connection.send("POST", f"/{index}/_search", body)
+        answer = await self.connection.send("POST", f"/{self.alias}/_search", body)
         return cast("Json", answer.checked()["hits"])
 
     async def delete_matching(self, query: Json) -> None:
         """Remove every version that a query matches."""
-        index = self.address.versions
-        await self.refresh(index)
-        path = f"/{index}/_delete_by_query"
+        await self.refresh()
+        path = f"/{self.alias}/_delete_by_query"
         answer = await self.connection.send("POST", path, {"query": query}, conflicts="proceed")
         self.deleted |= bool(answer.checked().get("deleted"))
 
@@ -70,7 +70,7 @@ class Documents:
         https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-indices-forcemerge
         """
         if self.deleted:
-            path = f"/{self.address.versions}/_forcemerge"
+            path = f"/{self.alias}/_forcemerge"
             answer = await self.connection.send("POST", path, only_expunge_deletes="true")
             answer.checked()
             self.deleted = False
@@ -121,9 +121,8 @@ def index_of(alias: str) -> str:
     return f"{alias}-1"
 
 
-async def create_index(connection: HttpConnection) -> None:
+async def create_index(connection: HttpConnection, alias: str) -> None:
     """Create the index unless it is there."""
-    alias = connection.address.versions
     # A field that a newer release writes is refused instead of guessed at.
     mappings: Json = {"dynamic": "strict", "properties": _VERSIONS}
     body: Json = {"mappings": mappings, "aliases": {alias: {}}}

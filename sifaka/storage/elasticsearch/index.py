@@ -1,7 +1,6 @@
 """The index of runs in Elasticsearch, and the store that is searched in it."""
 
 import json
-from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,9 +10,10 @@ from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage.address import parse_store_url
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.cursor import now_in_microseconds, to_microseconds
-from sifaka.storage.elasticsearch.address import Address
+from sifaka.storage.elasticsearch.address import ELASTICSEARCH
 from sifaka.storage.elasticsearch.connection import HttpConnection, Json
 from sifaka.storage.elasticsearch.documents import Documents, create_index
 from sifaka.storage.elasticsearch.search import analysed, search_versions
@@ -35,40 +35,40 @@ class ElasticsearchIndex(TenantView):
     Several processes may share it; the index is created on first use.
 
     Args:
-        address: The server, and the name of the index.
+        url: One of the forms of `sifaka.storage.elasticsearch.address.ELASTICSEARCH`.
         tenant: The tenant whose runs are seen.
+        ttl: Seconds after the last `put` of a run that it is forgotten, instead of the URL's.
         embedder: Makes vectors, for search by meaning.
+
+    Raises:
+        ConfigurationError: The URL or the ttl cannot be.
     """
 
     def __init__(
-        self, address: Address, *, tenant: str = "default", embedder: Embedder | None = None
+        self,
+        url: str,
+        *,
+        tenant: str = "default",
+        ttl: float | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
-        self.address = address
+        address = parse_store_url(url, ELASTICSEARCH, ttl=ttl)
         self.tenant = tenant
+        self._ttl = address.ttl
         self._connection = HttpConnection(address)
-        self._documents = Documents(self._connection)
+        self._documents = Documents(self._connection, address.prefix)
         self._vectors = Vectors(embedder) if embedder else None
-
-    @classmethod
-    def of_url(
-        cls, url: str, *, tenant: str = "default", embedder: Embedder | None = None
-    ) -> "ElasticsearchIndex":
-        """The index at a URL, see `Address.of_url`; nothing is asked of it yet.
-
-        Raises:
-            ConfigurationError: The URL is wrong.
-        """
-        return cls(Address.of_url(url), tenant=tenant, embedder=embedder)
+        self._place = f"{self._connection.url} {address.prefix}"
 
     @property
     def place(self) -> str:
         """Its URL and the beginning of its name, without secrets."""
-        return f"{self.address.url} {self.address.prefix}"
+        return self._place
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Make the versions of a run findable; the vector of one that has some stays."""
-        ttl = self.address.ttl
-        expires_at = now_in_microseconds() + ttl // timedelta(microseconds=1) if ttl else None
+        ttl = self._ttl
+        expires_at = now_in_microseconds() + round(ttl * 1_000_000) if ttl else None
         begin = 0 if ttl else first  # the whole run lives on
         changes: dict[str, Json] = {
             f"{run_key(self.tenant, run.run_id)}:{number}": {
@@ -95,7 +95,7 @@ class ElasticsearchIndex(TenantView):
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order."""
         documents = await self._ready()
-        await documents.refresh(self.address.versions)
+        await documents.refresh()
         request: Json = {
             "query": {"term": {"key": run_key(self.tenant, run_id)}},
             "sort": [{"number": "asc"}],
@@ -104,7 +104,7 @@ class ElasticsearchIndex(TenantView):
         }
         found: list[Json] = []
         while True:
-            page = (await documents.search(self.address.versions, request))["hits"]
+            page = (await documents.search(request))["hits"]
             found += page
             if len(page) < _READ_AT_ONCE:
                 break
@@ -132,7 +132,7 @@ class ElasticsearchIndex(TenantView):
         try:
             said = await send("GET", "/", seconds=_HEALTH_SECONDS)
             version = said.checked().get("version", {})
-            looked = await send("GET", f"/{self.address.versions}", seconds=_HEALTH_SECONDS)
+            looked = await send("GET", f"/{self._documents.alias}", seconds=_HEALTH_SECONDS)
             found = f"{version.get('distribution', 'elasticsearch')} {version.get('number', '?')}"
             if looked.status == 404:
                 found += ", its index is created on first use"
@@ -150,7 +150,7 @@ class ElasticsearchIndex(TenantView):
         """The documents, in an index that is there."""
         if not self._documents.ready:
             # Several tasks may come here at once: creating what is there changes nothing.
-            await create_index(self._connection)
+            await create_index(self._connection, self._documents.alias)
             self._documents.ready = True
         return self._documents
 
@@ -192,7 +192,7 @@ class ElasticsearchStorage(CachedStorage):
     """A `ThoughtStore` of a log, and an `ElasticsearchIndex` in which it is searched.
 
     Args:
-        address: Where the server is, and which index is used.
+        url: One of the forms of `sifaka.storage.elasticsearch.address.ELASTICSEARCH`.
         log: Holds the runs.
         tenant: The tenant whose runs are seen.
         embedder: Makes vectors, for search by meaning.
@@ -201,13 +201,12 @@ class ElasticsearchStorage(CachedStorage):
 
     def __init__(
         self,
-        address: Address,
+        url: str,
         *,
         log: ThoughtStore,
         tenant: str = "default",
         embedder: Embedder | None = None,
         queue: str | Path | None = None,
     ) -> None:
-        self.address = address
-        index = ElasticsearchIndex(address, embedder=embedder)
+        index = ElasticsearchIndex(url, embedder=embedder)
         super().__init__(log, index, queue=queue, tenant=tenant)

@@ -10,12 +10,12 @@ from anyio import to_thread
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.address import DEFAULT_PREFIX, checked_prefix
-from sifaka.storage.cursor import checked_ttl, to_microseconds
+from sifaka.storage.address import parse_store_url
+from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.log import Health, RunPage, look_at
 from sifaka.storage.recollection import RecollectingStore
-from sifaka.storage.redis.address import parse_address, take_options
+from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys
@@ -81,10 +81,11 @@ class RedisStorage(RecollectingStore):
     A search reads the latest 500 runs.
 
     Args:
-        url: `redis://`, `rediss://` or `unix://`, as redis-py understands them.
+        url: `redis://`, `rediss://` or `unix://`, as redis-py understands them; with `?ttl=7d` and
+            `&prefix=sifaka` if wanted.
         tenant: The tenant whose runs are seen.
-        prefix: The beginning of all keys.
-        ttl: Seconds after its last entry that a run is forgotten; None keeps it.
+        prefix: The beginning of all keys, instead of the URL's.
+        ttl: Seconds after its last entry that a run is forgotten, instead of the URL's.
 
     Raises:
         ConfigurationError: The URL, the prefix or the time to live cannot be used.
@@ -97,32 +98,18 @@ class RedisStorage(RecollectingStore):
         url: str,
         *,
         tenant: str = "default",
-        prefix: str = DEFAULT_PREFIX,
+        prefix: str | None = None,
         ttl: float | None = None,
     ) -> None:
-        self.tenant = tenant
-        self.prefix = checked_prefix(
-            prefix, r"[\w.:-]{1,64}", "1 to 64 letters, digits or characters of _ . : -"
-        )
-        self.ttl = None if ttl is None else checked_ttl(ttl)
-        self.connections = RedisConnections(parse_address(url))
+        address = parse_store_url(url, REDIS, prefix=prefix, ttl=ttl)
+        self.tenant, self.prefix, self.ttl = tenant, address.prefix, address.ttl
+        self.connections = RedisConnections(address)
         self._remember()
-
-    @classmethod
-    def of_url(cls, url: str, *, tenant: str = "default") -> "RedisStorage":
-        """A store whose URL also says how runs are kept: `?ttl=7d&prefix=sifaka`.
-
-        Raises:
-            ConfigurationError: The URL cannot be understood.
-        """
-        plain, keeping = take_options(url)
-        return cls(plain, tenant=tenant, prefix=keeping.prefix, ttl=keeping.ttl)
 
     @property
     def place(self) -> str:
         """Its URL, without secrets."""
-        shown = self.connections.address.shown
-        return shown if self.prefix == DEFAULT_PREFIX else f"{shown}?prefix={self.prefix}"
+        return self.connections.address.place
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None

@@ -8,8 +8,9 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
+from sifaka.storage.address import parse_store_url
 from sifaka.storage.milvus import MilvusIndex, worker
-from sifaka.storage.milvus.client import MilvusClient, connect, parse_address, pymilvus
+from sifaka.storage.milvus.client import MILVUS, MilvusClient, connect, pymilvus
 from sifaka.storage.milvus.rows import tenant_key
 from tests.storage_contract.runs import made
 
@@ -27,7 +28,7 @@ async def index(url: str) -> AsyncGenerator[MilvusIndex]:
 @pytest.fixture
 async def raw(url: str) -> AsyncGenerator[MilvusClient]:
     """Another client of the same folder."""
-    address = parse_address(url)
+    address = parse_store_url(url, MILVUS)
     client = connect(address, worker.enter(address).uri)
     yield client
     client.close()
@@ -87,7 +88,7 @@ async def test_names_of_tenants_are_not_stored(
 
 
 async def test_prefixes_are_indexes_of_their_own(url: str, keep: Keep) -> None:
-    ours, theirs = MilvusIndex(url), MilvusIndex.of_url(f"{url}?prefix=theirs")
+    ours, theirs = MilvusIndex(url), MilvusIndex(f"{url}?prefix=theirs")
     run = await keep(ours, "x")
     assert await theirs.thoughts(run.run_id) == ()
     await ours.aclose()
