@@ -125,21 +125,23 @@ class Outbox:
             return []
         return await self._read(lambda sql: rows_of(sql, part, tenant, run_id)) or []
 
-    async def runs(self, part: str, limit: int) -> list[tuple[str, str]]:
+    async def runs(self, part: str) -> list[tuple[str, str]]:
         """Tenant and id of the runs about which something waits for a part, longest first."""
 
         def work(sql: SqlConnection) -> list[tuple[str, str]]:
             found = sql.execute(
                 "SELECT tenant, run_id FROM waiting WHERE tier = ?"
-                " GROUP BY tenant, run_id ORDER BY min(id) LIMIT ?",
-                (part, limit),
+                " GROUP BY tenant, run_id ORDER BY min(id)",
+                (part,),
             )
             return cast("list[tuple[str, str]]", found.fetchall())
 
         return await self._read(work) or []
 
-    async def refuse(self, part: str, tenant: str, run_id: str, reason: str) -> None:
-        """Set aside the appends that wait for a part about one run."""
+    async def refuse(
+        self, part: str, tenant: str, run_id: str, reason: str, indexes: Sequence[str]
+    ) -> None:
+        """Set aside the appends that wait for a part about one run; indexes may have got them."""
 
         def work(sql: SqlConnection) -> None:
             moment = now_in_microseconds()
@@ -153,6 +155,8 @@ class Outbox:
                         (tenant, run_id, *values),
                     )
             remove_rows(sql, [row.id for row in rows])
+            for index in indexes:
+                insert(sql, Waiting(index, tenant, run_id, "delete"))
 
         await self._write(work)
 

@@ -13,7 +13,8 @@ from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import Schema
 
 Kind = Literal["append", "delete", "copy"]
-"""`copy` stands for: bring this index to what the log has of the run."""
+"""For an index `copy` stands for: bring it to what the log has of the run, and `delete` for: have
+it drop the run first."""
 
 
 @dataclass(frozen=True, slots=True)
