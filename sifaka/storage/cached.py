@@ -29,12 +29,12 @@ from sifaka.storage.condition import degraded_lines, look_at_parts
 from sifaka.storage.cursor import page_of
 from sifaka.storage.delivery import Delivery, queued_steps
 from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.log import LOOK_AGAIN, Health, RunPage, every_run
+from sifaka.storage.log import LOOK_AGAIN, every_run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused
 from sifaka.storage.outbox_tables import Waiting
 from sifaka.storage.parts import AnyPart, StandIn, lay_out
-from sifaka.storage.protocol import ANY, Filters, Hits, SearchIndex, ThoughtStore
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
 from sifaka.storage.store import TenantView, erase_each
 
 logger = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class CachedStorage(TenantView):
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
     ) -> None:
-        """Append to the log, or to the outbox while it is down; see `RunLog.append`.
+        """Append to the log, or to the outbox while it is down; see `ThoughtStore.append`.
 
         Raises:
             VersionConflict: Also when the log refused entries that had waited for it, and the run
@@ -134,7 +134,7 @@ class CachedStorage(TenantView):
             await self._append(run, kept, expected_version, fence)
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over, in the log; see `RunLog.claim`.
+        """Take a run over, in the log; see `ThoughtStore.claim`.
 
         Returns:
             The number; 0 for a run that this process has created while the log was down.

@@ -8,8 +8,8 @@ import anyio
 from sifaka.calls.context import fan_out
 from sifaka.errors import StorageError
 from sifaka.storage.delivery import Delivery
-from sifaka.storage.log import Health
 from sifaka.storage.parts import AnyPart
+from sifaka.storage.protocol import Health
 
 _LOOKING_SECONDS = 5.0
 _NAMED = 3

@@ -10,7 +10,8 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import decode_entries, encode_entries
-from sifaka.storage.log import Health, RunPage, check_append, holds
+from sifaka.storage.log import check_append, holds
+from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.store import PolledStore
 
 
@@ -43,7 +44,7 @@ class MemoryStorage(PolledStore):
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
     ) -> None:
-        """Add entries, all or none; see `RunLog.append`."""
+        """Add entries, all or none; see `ThoughtStore.append`."""
         payloads = encode_entries(run, entries, expected_version)
         key = (self.tenant, run.run_id)
         with self._lock:
@@ -62,7 +63,7 @@ class MemoryStorage(PolledStore):
             self._records[key] = _Record((*held, *payloads), run, current)
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over; see `RunLog.claim`."""
+        """Take a run over; see `ThoughtStore.claim`."""
         with self._lock:
             record = self._record(run_id)
             claimed = replace(record, fence=record.fence + 1)

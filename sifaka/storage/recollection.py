@@ -16,8 +16,9 @@ from typing import Self
 from sifaka.errors import AppendRefused, StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog, load_if_there
+from sifaka.storage.log import load_if_there
 from sifaka.storage.memory import RunCache
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.store import LogStore
 from sifaka.storage.transfer import push
 
@@ -40,7 +41,7 @@ class Recollection:
     """
 
     def __init__(
-        self, identity: Callable[[], Awaitable[str]], view: Callable[[str], RunLog]
+        self, identity: Callable[[], Awaitable[str]], view: Callable[[str], ThoughtStore]
     ) -> None:
         self._ask = identity
         self._view = view
@@ -76,7 +77,7 @@ class Recollection:
             tenant: Whose run it is.
             run_id: The run.
             version: How many entries the log should have.
-            fence: As in `RunLog.append`.
+            fence: As in `ThoughtStore.append`.
 
         Returns:
             Whether it has them now.
@@ -151,7 +152,7 @@ class RecollectingStore(LogStore):
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
     ) -> None:
-        """Make entries durable, all or none; see `RunLog.append`."""
+        """Make entries durable, all or none; see `ThoughtStore.append`."""
         kept = tuple(entries)
         known = self._recollection
         try:

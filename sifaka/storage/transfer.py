@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from sifaka.errors import StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog, load_if_there, read_entries
+from sifaka.storage.log import load_if_there, read_entries
+from sifaka.storage.protocol import ThoughtStore
 
 _ATTEMPTS = 3
 """Attempts while another process appends to the same run."""
 
 
-async def copy_run(source: RunLog, target: RunLog, run_id: str) -> Run:
+async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> Run:
     """Bring a store up to what another holds of a run; what it has already is not copied again.
 
     Claims are not copied: an earlier number is not refused by the target.
@@ -43,7 +44,7 @@ async def copy_run(source: RunLog, target: RunLog, run_id: str) -> Run:
 
 
 async def push(
-    log: RunLog,
+    log: ThoughtStore,
     run_id: str,
     after: int,
     entries: Sequence[Entry],
@@ -58,7 +59,7 @@ async def push(
         run_id: The run.
         after: The number of the run's entries before them.
         entries: The entries that the log has to hold in the end.
-        fence: As in `RunLog.append`.
+        fence: As in `ThoughtStore.append`.
         known: The run as the log is believed to hold it, which saves reading it.
 
     Returns:
@@ -92,7 +93,7 @@ async def push(
 
 
 async def _append(
-    log: RunLog, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
+    log: ThoughtStore, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
 ) -> Run:
     before = run.version if run else 0
     try:

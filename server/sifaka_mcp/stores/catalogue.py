@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
 from sifaka.embeddings.protocol import Embedder
@@ -143,9 +143,9 @@ class ReadOnlyStore:
         """Look at each part of the store."""
         return await self._store.health()
 
-    def scoped(self, tenant: str) -> ThoughtStore:
+    def scoped(self, tenant: str) -> Self:
         """The same for another tenant."""
-        return ReadOnlyStore(self._store.scoped(tenant))
+        return type(self)(self._store.scoped(tenant))
 
     async def aclose(self) -> None:
         """Release what the store holds."""

@@ -19,8 +19,7 @@ from sifaka.storage.elasticsearch.documents import Documents, create_index
 from sifaka.storage.elasticsearch.search import analysed, search_versions
 from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
 from sifaka.storage.entry_json import decode_entries, encode_draft, whole_thoughts
-from sifaka.storage.log import Health
-from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, ThoughtStore
 from sifaka.storage.store import TenantView
 
 _READ_AT_ONCE = 50

@@ -20,7 +20,8 @@ from sifaka.storage.files.durable import (
 )
 from sifaka.storage.files.folder import TenantFolder
 from sifaka.storage.files.record import Index, KnownFile, append_lines, claim_line, parse_record
-from sifaka.storage.log import RunPage, check_append, holds
+from sifaka.storage.log import check_append, holds
+from sifaka.storage.protocol import RunPage
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from sifaka.storage.cached import CachedStorage
 from sifaka.storage.cursor import now_in_microseconds
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.entry_json import decode_version, whole_thoughts
-from sifaka.storage.log import Health, look_at
+from sifaka.storage.log import look_at
 from sifaka.storage.milvus.catch_up import (
     expunge,
     fill_vectors,
@@ -31,7 +31,7 @@ from sifaka.storage.milvus.rows import (
 from sifaka.storage.milvus.search import Meaning, search_versions
 from sifaka.storage.milvus.worker import MilvusWorker
 from sifaka.storage.parts import StandIn
-from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.store import TenantView
 

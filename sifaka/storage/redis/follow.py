@@ -42,7 +42,7 @@ class StreamFollower:
     patience: float = PATIENCE
 
     async def follow(self, *, after: int) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry, those to come included; see `RunLog.follow`."""
+        """Every entry, those to come included; see `ThoughtStore.follow`."""
         run: Run | None = None
         async with aclosing(self._batches()) as batches:
             async for batch in batches:

@@ -13,7 +13,8 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.address import parse_store_url
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.log import Health, RunPage, look_at
+from sifaka.storage.log import look_at
+from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.recollection import RecollectingStore
 from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
@@ -143,7 +144,7 @@ class RedisStorage(RecollectingStore):
                 pass
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over; see `RunLog.claim`. A claim does not make a run live longer."""
+        """Take a run over; see `ThoughtStore.claim`. A claim does not make a run live longer."""
         keys = (self._keys.run(run_id),)
         number = cast("int", await self.connections.run(lambda client: CLAIM.run(client, keys)))
         if number == 0:
@@ -151,7 +152,7 @@ class RedisStorage(RecollectingStore):
         return number
 
     async def load(self, run_id: str) -> Run:
-        """The run as of its last entry; see `RunLog.load`."""
+        """The run as of its last entry; see `ThoughtStore.load`."""
         read = partial(read_entries, keys=self._keys, run_id=run_id)
         version, stored = await self.connections.run(read)
         if sum(len(each) for _, fields in stored for each in fields) <= _SHORT:
@@ -159,7 +160,7 @@ class RedisStorage(RecollectingStore):
         return await to_thread.run_sync(replay, run_id, version, stored)
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, those to come included; see `RunLog.follow`.
+        """Every entry of a run, those to come included; see `ThoughtStore.follow`.
 
         It has a connection of its own, and outlives a minute without a server.
         """
@@ -179,7 +180,7 @@ class RedisStorage(RecollectingStore):
         return int(size)
 
     async def delete(self, run_id: str) -> None:
-        """Forget a run; see `RunLog.delete`."""
+        """Forget a run; see `ThoughtStore.delete`."""
         self._forget((run_id,))
         keys, member = self._keys_of(run_id), _member(run_id)
         await self.connections.run(lambda client: DELETE.run(client, keys, member))

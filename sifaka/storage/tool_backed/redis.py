@@ -13,7 +13,8 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.log import Health, RunPage, follow_by_polling, look_at
+from sifaka.storage.log import follow_by_polling, look_at
+from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.recollection import RecollectingStore
 from sifaka.storage.tool_backed.caller import ToolCaller, pack, unpack
 from sifaka.storage.tool_backed.records import (
@@ -94,7 +95,7 @@ class RedisToolStorage(RecollectingStore):
                     await self._lists.list_run(key, to_microseconds(run.updated_at), line)
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over; see `RunLog.claim`."""
+        """Take a run over; see `ThoughtStore.claim`."""
         key = self._key(run_id)
         record = LogRecord(kind="claim")
         with anyio.CancelScope(shield=True):
@@ -110,7 +111,7 @@ class RedisToolStorage(RecollectingStore):
         return replay_run(run_id, (await self._existing(run_id)).payloads)
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, found by looking again; see `RunLog.follow`."""
+        """Every entry of a run, found by looking again; see `ThoughtStore.follow`."""
         key = self._key(run_id)
         state = LogState()
 
