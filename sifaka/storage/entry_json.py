@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from hashlib import sha256
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
@@ -37,6 +38,12 @@ def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) ->
 def encode_draft(run_id: str, thought: Thought) -> str:
     """A version as an index keeps it, without the history that earlier versions tell."""
     return _encode(run_id, 0, Drafted(thought=thought, at=thought.created_at))
+
+
+def run_key(tenant: str, run_id: str) -> str:
+    """A run of a tenant as 64 hexadecimal digits, for indexes: their ids are short and plain."""
+    # Half a surrogate pair is the id of no run, and is looked up like any other.
+    return sha256(json.dumps([tenant, run_id]).encode()).hexdigest()
 
 
 def encode_version(run: Run, thought: Thought) -> str:

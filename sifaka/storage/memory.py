@@ -1,6 +1,7 @@
 """Runs in this process's memory: a store that leaves nothing on disk, and a cache of states."""
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -121,6 +122,8 @@ class State:
     after: int
     """The number of entries of the run before these."""
     entries: Sequence[Entry]
+    at: float
+    """When the last of them was kept, by the monotonic clock."""
 
 
 class RunCache:
@@ -149,7 +152,7 @@ class RunCache:
             known = self._states.pop(key, None)
             if known and known.run.version == after:
                 entries, after = (*known.entries, *entries), known.after
-            self._states[key] = State(run, after, entries)
+            self._states[key] = State(run, after, entries, time.monotonic())
             if len(self._states) > self._most:
                 self._states.popitem(last=False)
 
@@ -157,6 +160,11 @@ class RunCache:
         """Forget a run."""
         with self._guard:
             self._states.pop((tenant, run_id), None)
+
+    def keys(self) -> list[tuple[str, str]]:
+        """Tenant and id of the runs that are held."""
+        with self._guard:
+            return list(self._states)
 
     def runs(self, tenant: str) -> list[Run]:
         """The runs of a tenant."""

@@ -25,22 +25,25 @@ async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> R
         StorageError: A store failed, or the target holds something else under this id.
     """
     run = await source.load(run_id)
-    held = await load_if_there(target, run_id)
-    if held == run:
-        return run
     run, entries = await read_entries(source, run_id, run.version)
-    version = held.version if held else 0
-    if held and (version > run.version or Run.replay(entries[:version]) != held):
-        raise StorageError(
-            f"there is another run {run_id!r} where it was to be copied to",
-            "name another store, or delete it there",
-        )
-    await target.append(run, entries[version:], expected_version=version)
+    try:
+        held = await push(target, run_id, 0, entries)
+    except VersionConflict as conflict:
+        raise _another(run_id) from conflict
+    if held.version > run.version:
+        raise _another(run_id)
     if await load_if_there(target, run_id) != run:
         raise StorageError(
             f"the copy of run {run_id!r} is not like the original", "check the store it is in"
         )
     return run
+
+
+def _another(run_id: str) -> StorageError:
+    return StorageError(
+        f"there is another run {run_id!r} where it was to be copied to",
+        "name another store, or delete it there",
+    )
 
 
 async def push(

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from typing import cast
 
-import anyio
 from anyio import to_thread
 
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
@@ -26,28 +25,17 @@ OLDEST = (6, 2)
 """The oldest version of Redis that is supported."""
 _SHORT = 20_000
 """Bytes of a record up to which it is read without a thread: about a millisecond."""
-_SECONDS = 4.0
 
 
-async def inspect(connections: RedisConnections) -> Health:
-    """Look at the server, within some seconds."""
-    shown = connections.address.shown
-    answers = await look_at(shown, lambda: connections.run(_ping), seconds=_SECONDS)
-    if not answers.works:
-        return answers
-    try:
-        with anyio.fail_after(_SECONDS):
-            return judge(shown, await connections.run(_info))
-    except (TimeoutError, StorageError):
-        return answers
+def judge(info: Mapping[str, str]) -> str:
+    """What the server's `INFO` says about its health.
 
-
-def judge(shown: str, info: Mapping[str, str]) -> Health:
-    """The health that the server's `INFO` amounts to."""
+    Raises:
+        StorageError: It is too old.
+    """
     version = info.get("redis_version", "0")
     if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) < OLDEST:
-        old = f"Redis {version} is too old: use 6.2 or newer"
-        return Health(part=shown, works=False, found=old)
+        raise StorageError(f"Redis {version} is too old", "use 6.2 or newer")
     found = [f"Redis {version}"]
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction":
@@ -56,12 +44,7 @@ def judge(shown: str, info: Mapping[str, str]) -> Health:
         found.append(
             "appendonly is off: if the server breaks down, it loses what it had not saved yet"
         )
-    return Health(part=shown, works=True, found="; ".join(found))
-
-
-async def _ping(client: RedisClient) -> str:
-    await client.execute_command("PING")
-    return "Redis, which tells this user nothing about it"
+    return "; ".join(found)
 
 
 async def _info(client: RedisClient) -> Mapping[str, str]:
@@ -211,7 +194,16 @@ class RedisStorage(RecollectingStore):
 
     async def health(self) -> tuple[Health, ...]:
         """The health of the server, and of its settings for keeping runs."""
-        return (await inspect(self.connections),)
+
+        async def look() -> str:
+            await self.connections.run(lambda client: client.execute_command("PING"))
+            try:
+                info = await self.connections.run(_info)
+            except StorageError:
+                return "Redis, which tells this user nothing about it"
+            return judge(info)
+
+        return (await look_at(self.connections.address.shown, look),)
 
     async def _release(self) -> None:
         await self.connections.aclose()
