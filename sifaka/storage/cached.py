@@ -28,8 +28,8 @@ from sifaka.storage.bm25 import search_runs
 from sifaka.storage.condition import degraded_lines, look_at_parts
 from sifaka.storage.cursor import page_of
 from sifaka.storage.delivery import Delivery, queued_steps
-from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.log import LOOK_AGAIN, every_run
+from sifaka.storage.entry_json import encode_entries, extended
+from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused
 from sifaka.storage.outbox_tables import Waiting
@@ -188,13 +188,7 @@ class CachedStorage(TenantView):
             ids = [line.run_id for line in free]
             self._evict(ids)
             # Noted before, so that it is known when the process dies right after the log's answer.
-            await outbox.put(
-                [
-                    Waiting(name, self.tenant, run_id, "copy")
-                    for run_id in ids
-                    for name in delivery.index_names
-                ]
-            )
+            await outbox.put(delivery.copies(self.tenant, ids))
             with delivery.log.attempt():
                 stayed = await erase_each(self._log, free)
             gone = frozenset(ids) - stayed
@@ -216,7 +210,7 @@ class CachedStorage(TenantView):
     async def mark_owed(self) -> None:
         """Note the runs that indexes lack and that the outbox could not note before."""
         for tenant, run_id in list(self._owed):
-            await self._outbox.mark(self._delivery.index_names, tenant, run_id)
+            await self._outbox.put(self._delivery.copies(tenant, [run_id]))
             self._owed.discard((tenant, run_id))
 
     async def _append(
@@ -255,7 +249,7 @@ class CachedStorage(TenantView):
         payloads = encode_entries(run, entries, expected_version)
         row = Waiting(log.name, tenant, run_id, "append", expected_version, fence, payloads)
         try:
-            await self._outbox.put_append(row)
+            await self._outbox.put([row])
         except VersionConflict:
             raise
         except StorageError as error:
@@ -268,24 +262,15 @@ class CachedStorage(TenantView):
         self, run: Run, entries: Sequence[Entry], expected_version: int
     ) -> None:
         # The writer of what was refused may have as many entries as the log, but other ones.
-        try:
-            with self._delivery.log.attempt():
-                held = await self._log.load(run.run_id)
-        except ThoughtNotFound:
-            return
-        if held.version != expected_version:
-            return  # then the log itself compares
-        try:
-            for entry in entries:
-                held = held.apply(entry)
-        except (KeyError, ValueError):
-            held = None
-        if held != run:
+        with self._delivery.log.attempt():
+            held = await load_if_there(self._log, run.run_id)
+        # With another number of entries the log itself compares.
+        if held and held.version == expected_version and extended(held, entries) != run:
             raise VersionConflict(run.run_id, expected=expected_version, found=expected_version)
 
     async def _mark(self, run_id: str) -> None:
         try:
-            await self._outbox.mark(self._delivery.index_names, self.tenant, run_id)
+            await self._outbox.put(self._delivery.copies(self.tenant, [run_id]))
         except StorageError as failure:
             # The log decides about an append, never what comes after it.
             logger.warning("an index gets run %r late: %s", run_id, failure)

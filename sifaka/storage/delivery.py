@@ -109,6 +109,11 @@ class Delivery:
         steps = queued_steps(run, queued)
         return steps[-1][1] if steps else run if steps is not None else None
 
+    def copies(self, tenant: str, run_ids: Sequence[str]) -> list[Waiting]:
+        """The notes that the indexes lack something of these runs."""
+        names = self.index_names
+        return [Waiting(name, tenant, run_id, "copy") for run_id in run_ids for name in names]
+
     def cached(self, tenant: str, run_id: str) -> Run | None:
         """A run as this process knows that the log had it."""
         state = self.cache.get(tenant, run_id)

@@ -15,9 +15,8 @@ from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.outbox_tables import (
     SCHEMA,
     Waiting,
-    continues,
     insert,
-    last_kind,
+    is_new,
     remove_rows,
     rows_of,
 )
@@ -77,40 +76,20 @@ class Outbox:
         """True when nothing was ever queued; no file is opened to find out."""
         return not (self.path.exists() if self.path else self._worker.used)
 
-    async def mark(self, parts: Sequence[str], tenant: str, run_id: str) -> None:
-        """Note that these parts lack something of a run, unless it is the last thing noted."""
-
-        def work(sql: SqlConnection) -> None:
-            for part in parts:
-                if last_kind(sql, part, tenant, run_id) != "copy":
-                    insert(sql, Waiting(part, tenant, run_id, "copy"))
-
-        # Mostly it is noted already: such a transaction writes nothing to the disk.
-        if parts:
-            await self._write(work)
-
     async def put(self, rows: Sequence[Waiting]) -> None:
-        """Add rows at the end."""
-
-        def work(sql: SqlConnection) -> None:
-            for row in rows:
-                insert(sql, row)
-
-        if rows:
-            await self._write(work)
-
-    async def put_append(self, row: Waiting) -> None:
-        """Add an append for the log.
+        """Add changes at the end, unless they wait there already.
 
         Raises:
-            VersionConflict: It does not continue the appends that wait already.
+            VersionConflict: An append does not continue those that wait.
         """
 
         def work(sql: SqlConnection) -> None:
-            if continues(sql, row):
-                insert(sql, row)
+            for row in rows:
+                if is_new(sql, row):
+                    insert(sql, row)
 
-        await self._write(work)
+        if rows:
+            await self._write(work)
 
     async def remove(self, ids: Sequence[int]) -> None:
         """Take rows out that may be gone already."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Generic, TypeVar
@@ -147,30 +147,22 @@ def lay_out(
     stores: Sequence[ThoughtStore | SearchIndex], *, retry_after: float
 ) -> tuple[Part[ThoughtStore], tuple[IndexPart, ...]]:
     """The log, which is the store that lasts and decides versions and claims, and its indexes."""
-    if len({id(store) for store in stores}) < len(stores):
-        raise ConfigurationError("the same store stands there twice", "name each store once")
-    seen: Counter[str] = Counter()
-    logs: list[ThoughtStore] = []
-    indexes: list[IndexPart] = []
-    for store in stores:
-        if isinstance(store, SearchIndex):
-            # What waits in the outbox finds its part by this name, in a later process too.
-            seen[store.place] += 1
-            number = seen[store.place]
-            name = store.place if number == 1 else f"{store.place} ({number})"
-            indexes.append(IndexPart(name, store, retry_after))
-        else:
-            logs.append(store)
+    indexes = [store for store in stores if isinstance(store, SearchIndex)]
+    logs = [store for store in stores if not isinstance(store, SearchIndex)]
     lasting = [log for log in logs if not isinstance(log, MemoryStorage)]
     if not logs:
         raise ConfigurationError(
             "a search index is no log: there is no store that the runs could be in",
             "name one before it, such as redis://... or sqlite:",
         )
+    # What waits in the outbox finds its part by this name, in a later process too.
+    if len({store.place for store in stores}) < len(stores):
+        raise ConfigurationError("the same store stands there twice", "name each store once")
     if len(lasting) > 1:
         raise ConfigurationError(
             f"{lasting[1].place!r} would be a second log beside {lasting[0].place!r}",
             "name one log; `HybridMemory` and `sifaka forget --to` keep an archive",
         )
     log = (lasting or logs)[-1]
-    return Part(log.place, log, retry_after), tuple(indexes)
+    parts = tuple(IndexPart(index.place, index, retry_after) for index in indexes)
+    return Part(log.place, log, retry_after), parts

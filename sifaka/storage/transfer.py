@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sifaka.errors import StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
+from sifaka.storage.entry_json import extended
 from sifaka.storage.log import load_if_there, read_entries
 from sifaka.storage.protocol import ThoughtStore
 
@@ -99,12 +100,9 @@ async def _append(
     log: ThoughtStore, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
 ) -> Run:
     before = run.version if run else 0
-    try:
-        after = Run.replay(entries) if run is None else run
-        for entry in entries if run is not None else ():
-            after = after.apply(entry)
-    except (KeyError, ValueError) as error:
+    after = extended(run, entries)
+    if after is None:
         # They do not continue this run: it is another one under the same id.
-        raise VersionConflict(run_id, expected=before + len(entries), found=before) from error
+        raise VersionConflict(run_id, expected=before + len(entries), found=before)
     await log.append(after, entries, expected_version=before, fence=fence)
     return after

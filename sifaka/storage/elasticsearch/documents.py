@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 from sifaka.storage.elasticsearch.connection import Answer, HttpConnection, Json, encode_json
+from sifaka.storage.entry_json import batches
 
 _BULK_BYTES = 8_000_000
 """Well below the 100 MB that a server takes by default."""
+_BULK_LINES = 10_000
 
 
 class Documents:
@@ -77,18 +79,12 @@ class Documents:
 
 
 def _bodies(changes: Iterable[tuple[str, Json]]) -> Iterable[bytes]:
-    lines: list[bytes] = []
-    size = 0
-    for doc_id, change in changes:
-        head: Json = {"update": {"_id": doc_id, "retry_on_conflict": 3}}
-        encoded = encode_json(head) + b"\n" + encode_json(change) + b"\n"
-        if lines and size + len(encoded) > _BULK_BYTES:
-            yield b"".join(lines)
-            lines, size = [], 0
-        lines.append(encoded)
-        size += len(encoded)
-    if lines:
-        yield b"".join(lines)
+    heads: Iterable[tuple[Json, Json]] = (
+        ({"update": {"_id": doc_id, "retry_on_conflict": 3}}, change) for doc_id, change in changes
+    )
+    lines = (encode_json(head) + b"\n" + encode_json(change) + b"\n" for head, change in heads)
+    sized = ((line, len(line)) for line in lines)
+    return map(b"".join, batches(sized, size=_BULK_BYTES, count=_BULK_LINES))
 
 
 _KEPT: Json = {"type": "object", "enabled": False}

@@ -35,8 +35,8 @@ class MilvusWorker:
         self._names = Collections(address.prefix)
         self._connection: MilvusConnection | None = None
         self._closed = False
-        self._at_work = 0
-        self._change = threading.Condition()
+        self._guard = threading.Lock()
+        self._turns = threading.Semaphore(_AT_ONCE)
         self._threads = Threads("sifaka.storage.milvus", _AT_ONCE)
 
     @property
@@ -54,21 +54,15 @@ class MilvusWorker:
             await to_thread.run_sync(self._close)
 
     def _run(self, work: Callable[[MilvusConnection], T]) -> T:
-        connection = self._enter()
-        try:
-            return work(connection)
-        finally:
-            with self._change:
-                self._at_work -= 1
-                self._change.notify_all()
+        with self._turns:
+            return work(self._opened())
 
-    def _enter(self) -> MilvusConnection:
-        with self._change:
+    def _opened(self) -> MilvusConnection:
+        with self._guard:
             if self._closed:
                 raise StorageError(f"the index {self._address.shown!r} is closed", "open it again")
             if self._connection is None:
                 self._connection = self._open()
-            self._at_work += 1
             return self._connection
 
     def _open(self) -> MilvusConnection:
@@ -91,12 +85,15 @@ class MilvusWorker:
         return MilvusConnection(client, address.shown, version, names, place, full_text, set())
 
     def _close(self) -> None:
-        with self._change:
-            self._closed = True
-            self._change.wait_for(lambda: not self._at_work)
-            connection, self._connection = self._connection, None
-            if connection is None:
+        with self._guard:
+            if self._closed:
                 return
+            self._closed = True
+        for _ in range(_AT_ONCE):  # those at work end first
+            self._turns.acquire()
+        connection, self._connection = self._connection, None
+        self._turns.release(_AT_ONCE)
+        if connection is not None:
             connection.client.close()
             leave(self._address)
 
