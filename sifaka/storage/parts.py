@@ -155,8 +155,8 @@ def lay_out(
             "a search index is no log: there is no store that the runs could be in",
             "name one before it, such as redis://... or sqlite:",
         )
-    # What waits in the outbox finds its part by this name, in a later process too.
-    if len({store.place for store in stores}) < len(stores):
+    # What waits in the outbox finds an index by its place, in a later process too.
+    if len({*map(id, logs), *(index.place for index in indexes)}) < len(stores):
         raise ConfigurationError("the same store stands there twice", "name each store once")
     if len(lasting) > 1:
         raise ConfigurationError(

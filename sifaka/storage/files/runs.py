@@ -178,16 +178,17 @@ class RunFiles:
         known = self._lines.get(path)
         if known and known[0] == stamp_of(path):
             return known[1]
-        line = None
         try:
             content, stamp = read_stamped(path)
-            payloads = parse_record(content).payloads
-            if not payloads:
-                return None
-            line = self._owned(path, replay_run(path.name, payloads)).summary()
         except OSError as failure:
             logger.warning("%s is left out of lists: %s", path, failure.strerror)
             return None
+        payloads = parse_record(content).payloads
+        if not payloads:
+            return None
+        line = None
+        try:
+            line = self._owned(path, replay_run(path.name, payloads)).summary()
         except StorageError as damage:
             logger.warning("%s is left out of lists: %s", path, damage.message)
         self._lines[path] = stamp, line
