@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from time import perf_counter
 from typing import Any, Protocol, TypeVar, cast
 
-from sifaka.storage.redis.address import parse_address
+from sifaka.storage.address import parse_store_url
+from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections, RedisPipeline
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ class Recording(RedisConnections):
     """Connections that send nothing: they keep what the store would have sent."""
 
     def __init__(self) -> None:
-        super().__init__(parse_address("redis://nowhere"))
+        super().__init__(parse_store_url("redis://nowhere", REDIS))
         self._recorder = _Recorder()
 
     async def run(self, work: Callable[[RedisClient], Awaitable[T]]) -> T:

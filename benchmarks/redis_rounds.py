@@ -18,9 +18,10 @@ from benchmarks.redis_alone import (
     server_seconds,
 )
 from benchmarks.stored_runs import Append, at_once
+from sifaka.storage.address import parse_store_url
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.address import parse_address
+from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisConnections
 from sifaka.storage.redis.keys import Script
 from tests.stubs.redis_server import RedisServer
@@ -78,7 +79,7 @@ async def appended_from_python(server: RedisServer, runs: Runs) -> FromPython:
 
 async def rewritten_from_python(server: RedisServer, runs: Runs, *, checked: bool) -> FromPython:
     """By writing the JSON of the whole run, over connections of the same kind."""
-    connections = RedisConnections(parse_address(server.url))
+    connections = RedisConnections(parse_store_url(server.url, REDIS))
 
     async def write(step: Append) -> None:
         words = _rewriting(step, step.run.model_dump_json(), step.expected_version, checked)

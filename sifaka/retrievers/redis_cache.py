@@ -3,7 +3,8 @@
 from math import ceil
 
 from sifaka.errors import StorageError
-from sifaka.storage.redis.address import parse_address
+from sifaka.storage.address import parse_store_url
+from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisConnections
 
 
@@ -11,14 +12,17 @@ class RedisCache:
     """Keeps values in Redis under `sifaka:cache:<key>`, each with an expiry.
 
     Args:
-        url: `redis://`, `rediss://` or `unix://`, as that of a store.
+        url: `redis://`, `rediss://` or `unix://`, as that of a store; with `?prefix=` if keys are
+            to begin otherwise.
 
     Raises:
         ConfigurationError: The URL is none; on first use, that the package is missing.
     """
 
     def __init__(self, url: str) -> None:
-        self._connections = RedisConnections(parse_address(url))
+        address = parse_store_url(url, REDIS)
+        self._prefix = address.prefix
+        self._connections = RedisConnections(address)
 
     async def get(self, key: str) -> bytes | None:
         """The value of a key, or None.
@@ -26,7 +30,7 @@ class RedisCache:
         Raises:
             StorageError: Redis failed.
         """
-        return await self._ask("GET", _name(key))
+        return await self._ask("GET", f"{self._prefix}:cache:{key}")
 
     async def set(self, key: str, value: bytes, *, ttl: float) -> None:
         """Keep a value for `ttl` seconds.
@@ -34,7 +38,8 @@ class RedisCache:
         Raises:
             StorageError: Redis failed.
         """
-        await self._ask("SET", _name(key), value, "PX", max(1, ceil(ttl * 1000)))
+        name = f"{self._prefix}:cache:{key}"
+        await self._ask("SET", name, value, "PX", max(1, ceil(ttl * 1000)))
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -49,7 +54,3 @@ class RedisCache:
                 "check that Redis is running",
                 retryable=True,
             ) from error
-
-
-def _name(key: str) -> str:
-    return f"sifaka:cache:{key}"

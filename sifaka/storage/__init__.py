@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sifaka._internal.lazy import imported_later
 from sifaka.storage.catalogue import FORMS, SCHEMES, open_store
-from sifaka.storage.log import RunLog
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import SearchIndex, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
@@ -41,7 +40,6 @@ __all__ = [
     "MemoryStorage",
     "MilvusStorage",
     "RedisStorage",
-    "RunLog",
     "SQLiteStorage",
     "SearchIndex",
     "ThoughtStore",

@@ -1,17 +1,38 @@
 """The URLs of stores: checked, and never shown with a secret."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, unquote, urlsplit
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.cursor import parse_ttl
+from sifaka.storage.cursor import checked_ttl, parse_ttl
 
 DEFAULT_PREFIX = "sifaka"
-KEEPING = ("ttl", "prefix")
-"""The options that say how runs are kept."""
+ANYTHING = r"(?s).*"
+_KEEPING = MappingProxyType({"ttl": ANYTHING, "prefix": ANYTHING})
+"""The options that say how runs are kept: every kind has them, and no server."""
 _OF_THIS_MACHINE = frozenset({"milvus", "unix"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrlKind:
+    """The URLs that one kind of store understands."""
+
+    forms: str
+    """Every form, for people."""
+    paths: Mapping[str, str]
+    """The pattern of the path, by scheme."""
+    prefix: str
+    """The pattern of the names' beginning."""
+    prefixes: str
+    """What matches it, for people."""
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The patterns of the options that the server is told."""
+    port: int | None = None
+    """The port where none is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +40,7 @@ class StoreUrl:
     """The parts of a URL."""
 
     url: str = field(repr=False)
-    """The whole of it, which may hold secrets."""
+    """The URL without `ttl` and `prefix`; it may hold secrets."""
     scheme: str
     server: str
     """The host, with its port; empty for a path on this machine."""
@@ -27,6 +48,10 @@ class StoreUrl:
     user: str = field(repr=False)
     password: str = field(repr=False)
     options: Mapping[str, str] = field(repr=False)
+    prefix: str
+    """The beginning of the names of what is kept there."""
+    ttl: float | None
+    """Seconds after its last entry that a run is forgotten; None keeps it."""
 
     @property
     def shown(self) -> str:
@@ -34,43 +59,42 @@ class StoreUrl:
         return f"{self.scheme}://{self.server}{unquote(self.path.rstrip('/'))}"
 
     @property
-    def prefix(self) -> str:
-        """The beginning of the names of what is kept there; any text."""
-        return self.options.get("prefix", DEFAULT_PREFIX)
+    def place(self) -> str:
+        """The same, with the prefix unless it is the usual one."""
+        return self.shown if self.prefix == DEFAULT_PREFIX else f"{self.shown}?prefix={self.prefix}"
 
     @property
-    def ttl(self) -> float | None:
-        """Seconds after its last entry that a run is forgotten; None keeps it."""
-        return parse_ttl(self.options["ttl"]) if "ttl" in self.options else None
+    def base(self) -> str:
+        """The server's own URL, such as `http://host:19530` of `milvus+http://host:19530`."""
+        return f"{self.scheme.rpartition('+')[2]}://{self.server}"
+
+    @property
+    def folder(self) -> Path | None:
+        """The path on this machine, as it stands; None for a server."""
+        return None if self.server else Path(self.path[1:]).absolute()
 
 
 def parse_store_url(
-    url: str,
-    paths: Mapping[str, str],
-    *,
-    options: Collection[str],
-    forms: str,
-    port: int | None = None,
+    url: str, kind: UrlKind, *, prefix: str | None = None, ttl: float | None = None
 ) -> StoreUrl:
     """The parts of a URL.
 
     Args:
         url: The URL.
-        paths: The pattern of the path, by scheme.
-        options: The names of the options that it may have.
-        forms: Every form that is understood, for people.
-        port: The port where none is named.
+        kind: What is understood.
+        prefix: Instead of the option `prefix`.
+        ttl: Instead of the option `ttl`.
 
     Raises:
         ConfigurationError: It cannot be understood. The message holds no secret.
     """
     try:
         parts = urlsplit(url)
-        path, number = paths.get(parts.scheme), parts.port or port
+        path, number = kind.paths.get(parts.scheme), parts.port or kind.port
         query = bool(parts.query)
         found = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=query))
     except ValueError:
-        raise wrong_url(url, forms) from None
+        raise _wrong_url(url, kind) from None
     local = parts.scheme in _OF_THIS_MACHINE and "://" in url
     if (
         path is None
@@ -78,42 +102,48 @@ def parse_store_url(
         or parts.fragment
         or local == bool(parts.hostname)
     ):
-        raise wrong_url(url, forms)
-    for option in sorted(found.keys() - set(options)):
+        raise _wrong_url(url, kind)
+    patterns = {**_KEEPING, **kind.options}
+    for option in sorted(found):
+        if option not in patterns:
+            raise ConfigurationError(
+                f"{_masked(url)!r} has the unknown option {option!r}",
+                f"allowed: {', '.join(sorted(patterns))}",
+            )
+        if not re.fullmatch(patterns[option], found[option], re.ASCII):
+            raise ConfigurationError(
+                f"{_masked(url)!r} has a wrong {option}", f"allowed: {kind.forms}"
+            )
+    rest = {name: value for name, value in found.items() if name not in _KEEPING}
+    names = found.get("prefix", DEFAULT_PREFIX) if prefix is None else prefix
+    if not re.fullmatch(kind.prefix, names, re.ASCII):
         raise ConfigurationError(
-            f"{_masked(url)!r} has the unknown option {option!r}",
-            f"allowed: {', '.join(sorted(options)) or 'none'}",
+            f"{names!r} is not a prefix for names", f"allowed: {kind.prefixes}"
         )
+    if ttl is not None:
+        checked_ttl(ttl)
+    elif "ttl" in found:
+        ttl = parse_ttl(found["ttl"])
     host = parts.hostname or ""
     shown = f"[{host}]" if ":" in host else host
     return StoreUrl(
-        url=url,
+        url=f"{url.partition('?')[0]}{'?' if rest else ''}{urlencode(rest)}",
         scheme=parts.scheme,
         server=f"{shown}:{number}" if number and not local else shown,
         path=parts.path,
         user=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
         options=found,
+        prefix=names,
+        ttl=ttl,
     )
 
 
-def wrong_url(url: str, forms: str) -> ConfigurationError:
-    """The error for what is not a URL of these forms."""
+def _wrong_url(url: str, kind: UrlKind) -> ConfigurationError:
     return ConfigurationError(
         f"{_masked(url)!r} is not the URL of a store: its scheme, server or path is wrong",
-        f"allowed: {forms}",
+        f"allowed: {kind.forms}",
     )
-
-
-def checked_prefix(prefix: str, pattern: str, allowed: str) -> str:
-    """The same prefix.
-
-    Raises:
-        ConfigurationError: It does not match the pattern.
-    """
-    if not re.fullmatch(pattern, prefix, re.ASCII):
-        raise ConfigurationError(f"{prefix!r} is not a prefix for names", f"allowed: {allowed}")
-    return prefix
 
 
 def _masked(url: str) -> str:

@@ -19,8 +19,8 @@ from sifaka.calls.context import fan_out
 from sifaka.errors import StorageError
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
-from sifaka.storage.log import RunLog, every_run, load_if_there
-from sifaka.storage.protocol import Filters, Hit, Hits
+from sifaka.storage.log import every_run, load_if_there
+from sifaka.storage.protocol import Filters, Hit, Hits, ThoughtStore
 from sifaka.text.prose import Span
 from sifaka.text.terms import language_of, parts, places, query_terms, term_counts, written
 
@@ -162,7 +162,7 @@ _PROMPT_WEIGHT = 0.5
 
 
 async def scan_log(
-    log: RunLog, query: str, *, limit: int, only: Filters, latest: int | None
+    log: ThoughtStore, query: str, *, limit: int, only: Filters, latest: int | None
 ) -> Hits:
     """The versions in a log, or in its latest runs, that share words with the query.
 
@@ -231,7 +231,7 @@ def hit_of(run_id: str, prompt: str, thought: Thought, score: float, words: Sequ
     )
 
 
-async def _load(log: RunLog, run_id: str) -> Run | None:
+async def _load(log: ThoughtStore, run_id: str) -> Run | None:
     """The run; None when it was deleted since the list was read, or cannot be read."""
     try:
         return await load_if_there(log, run_id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing, suppress
 from pathlib import Path
 
 import anyio
@@ -27,22 +27,19 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import search_runs
 from sifaka.storage.condition import degraded_lines, look_at_parts
 from sifaka.storage.cursor import page_of
-from sifaka.storage.delivery import Delivery, after_queue
-from sifaka.storage.entry_json import apply_entry, encode_entries
-from sifaka.storage.log import LOOK_AGAIN, Health, RunPage, every_run
-from sifaka.storage.memory import MemoryStorage, RunCache
+from sifaka.storage.delivery import Delivery, queued_steps
+from sifaka.storage.entry_json import encode_entries, extended
+from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there
+from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused
 from sifaka.storage.outbox_tables import Waiting
 from sifaka.storage.parts import AnyPart, StandIn, lay_out
-from sifaka.storage.protocol import ANY, Filters, Hits, SearchIndex, ThoughtStore
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
 from sifaka.storage.store import TenantView, erase_each
 
 logger = logging.getLogger(__name__)
-_HELPING_SECONDS = 0.25
 _ERASING_SECONDS = 60.0
-_MOST_WAITING = 1_000_000
-_LONG_QUEUE = 200
-"""Runs that may wait for an index before appends help to deliver them."""
+_LISTED = 1000
 _BEFORE_SEARCH_SECONDS = 1.0
 _CATCH_UP_SECONDS = 2.0
 _CLOSING_SECONDS = 5.0
@@ -83,13 +80,12 @@ class CachedStorage(TenantView):
         self.tenant = tenant
         self.queue = _queue_of(queue, cache, persistence)
         self.tiers = _without_made((*_parts_of(cache), *_parts_of(persistence)))
-        self._layout = lay_out(self.tiers, retry_after=retry_after)
+        log, indexes = lay_out(self.tiers, retry_after=retry_after)
         if self.queue is None:
             # Nothing can wait for it, so it is asked each time.
-            self._layout.log.retry_after = 0.0
-        self._cache = RunCache()
+            log.retry_after = 0.0
         self._outbox = Outbox(self.queue)
-        self._delivery = Delivery(self._layout, self._cache, self._outbox)
+        self._delivery = Delivery(log, indexes, self._outbox)
         self._created: set[tuple[str, str]] = set()
         """Runs that this process began while the log was down."""
         self._owed: set[tuple[str, str]] = set()
@@ -109,10 +105,9 @@ class CachedStorage(TenantView):
             raise ConfigurationError(
                 "a composed store needs at least two parts", "name two or more"
             )
-        first, second, *rest = tiers
-        for following in rest:
-            first, second = CachedStorage(first, second), following
-        return CachedStorage(first, second, queue=queue, tenant=tenant, retry_after=retry_after)
+        *before, last = tiers
+        first = before[0] if len(before) == 1 else CachedStorage.of(before)
+        return CachedStorage(first, last, queue=queue, tenant=tenant, retry_after=retry_after)
 
     @property
     def place(self) -> str:
@@ -122,12 +117,12 @@ class CachedStorage(TenantView):
     @property
     def degraded(self) -> tuple[str, ...]:
         """The parts that fail, the changes that wait and the entries that were refused."""
-        return degraded_lines(self._layout, self._outbox, self._delivery, self.tenant)
+        return degraded_lines(self._delivery, self.tenant)
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
     ) -> None:
-        """Append to the log, or to the outbox while it is down; see `RunLog.append`.
+        """Append to the log, or to the outbox while it is down; see `ThoughtStore.append`.
 
         Raises:
             VersionConflict: Also when the log refused entries that had waited for it, and the run
@@ -139,7 +134,7 @@ class CachedStorage(TenantView):
             await self._append(run, kept, expected_version, fence)
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over, in the log; see `RunLog.claim`.
+        """Take a run over, in the log; see `ThoughtStore.claim`.
 
         Returns:
             The number; 0 for a run that this process has created while the log was down.
@@ -147,7 +142,7 @@ class CachedStorage(TenantView):
         Raises:
             StorageError: Also while entries of the run wait for the log.
         """
-        log, waiting = self._layout.log, await self._delivery.waiting(self.tenant, run_id)
+        log, waiting = self._delivery.log, await self._delivery.waiting(self.tenant, run_id)
         if waiting:
             # Once the log has it, other processes may have claimed it.
             if (self.tenant, run_id) in self._created and waiting[0].expected_version == 0:
@@ -162,60 +157,52 @@ class CachedStorage(TenantView):
 
     async def delete(self, run_id: str) -> None:
         """Delete a run everywhere, refused entries too; parts that are down do so later."""
-        layout, outbox = self._layout, self._outbox
+        delivery, outbox = self._delivery, self._outbox
         with anyio.CancelScope(shield=True):
-            await outbox.forget(self.tenant, [run_id], layout.names)
-            self._cache.evict(self.tenant, run_id)
-            self._created.discard((self.tenant, run_id))
+            await outbox.forget(self.tenant, [run_id], delivery.index_names)
+            self._evict([run_id])
             try:
-                with layout.log.attempt():
+                with delivery.log.attempt():
                     await self._log.delete(run_id)
             except StorageError:
                 if not outbox.durable:
                     raise
-                await outbox.put([Waiting(layout.log.name, self.tenant, run_id, "delete")])
-            for index in layout.indexes:
+                await outbox.put([Waiting(delivery.log.name, self.tenant, run_id, "delete")])
+            for index in delivery.indexes:
                 if not index.paused:
-                    await self._delivery.deliver(index, self.tenant, run_id)
+                    await delivery.deliver(index, self.tenant, run_id)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Delete runs everywhere, parts that are down do so later; see `Eraser`.
 
         Runs of which entries wait for the log stay.
         """
-        layout, outbox, log = self._layout, self._outbox, self._layout.log
+        delivery, outbox = self._delivery, self._outbox
         if not lines:
             await self._erase_traces()
             return frozenset()
         gone = frozenset[str]()
         with anyio.CancelScope(shield=True):
-            waiting = frozenset(await outbox.runs(log.name, _MOST_WAITING))
+            waiting = await outbox.runs(delivery.log.name)
             free = [line for line in lines if (self.tenant, line.run_id) not in waiting]
-            stayed = frozenset(line.run_id for line in free)
+            ids = [line.run_id for line in free]
+            self._evict(ids)
             # Noted before, so that it is known when the process dies right after the log's answer.
-            await outbox.put(
-                [
-                    Waiting(name, self.tenant, run_id, "delete")
-                    for run_id in stayed
-                    for name in layout.names
-                ]
-            )
-            try:
-                with log.attempt():
-                    stayed = await erase_each(self._log, free)
-            finally:
-                for run_id in stayed:
-                    await self._mark(run_id)
-            gone = {line.run_id for line in free} - stayed
-            for run_id in gone:
-                self._cache.evict(self.tenant, run_id)
-                self._created.discard((self.tenant, run_id))
-            await outbox.forget(self.tenant, gone, layout.names)
+            await outbox.put(delivery.copies(self.tenant, ids))
+            with delivery.log.attempt():
+                stayed = await erase_each(self._log, free)
+            gone = frozenset(ids) - stayed
+            await outbox.forget(self.tenant, gone, delivery.index_names)
         return frozenset(line.run_id for line in lines) - gone
+
+    def _evict(self, run_ids: Sequence[str]) -> None:
+        for run_id in run_ids:
+            self._delivery.cache.evict(self.tenant, run_id)
+            self._created.discard((self.tenant, run_id))
 
     async def _erase_traces(self) -> None:
         deadline = time.monotonic() + _ERASING_SECONDS
-        for index in self._layout.indexes:
+        for index in self._delivery.indexes:
             await self._delivery.work_off(index, deadline=deadline)
             await self._delivery.look_after(index)
         await erase_each(self._log, ())
@@ -223,13 +210,13 @@ class CachedStorage(TenantView):
     async def mark_owed(self) -> None:
         """Note the runs that indexes lack and that the outbox could not note before."""
         for tenant, run_id in list(self._owed):
-            await self._outbox.mark(self._layout.names, tenant, run_id)
+            await self._outbox.put(self._delivery.copies(tenant, [run_id]))
             self._owed.discard((tenant, run_id))
 
     async def _append(
         self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
     ) -> None:
-        tenant, run_id, log = self.tenant, run.run_id, self._layout.log
+        tenant, run_id, log = self.tenant, run.run_id, self._delivery.log
         waiting = await self._delivery.waiting(tenant, run_id)
         if (tenant, run_id) in self._outbox.known.refused:
             await self._check_descent(run, entries, expected_version)
@@ -254,16 +241,15 @@ class CachedStorage(TenantView):
             else:
                 self._created.discard((tenant, run_id))
                 if entries:
-                    self._cache.keep(tenant, run, entries, after=expected_version)
+                    self._delivery.cache.keep(tenant, run, entries, after=expected_version)
                     await self._mark(run_id)
-                await self._help()
                 return
         if not entries:
             return
         payloads = encode_entries(run, entries, expected_version)
         row = Waiting(log.name, tenant, run_id, "append", expected_version, fence, payloads)
         try:
-            await self._outbox.put_append(row)
+            await self._outbox.put([row])
         except VersionConflict:
             raise
         except StorageError as error:
@@ -276,42 +262,23 @@ class CachedStorage(TenantView):
         self, run: Run, entries: Sequence[Entry], expected_version: int
     ) -> None:
         # The writer of what was refused may have as many entries as the log, but other ones.
-        try:
-            with self._layout.log.attempt():
-                held = await self._log.load(run.run_id)
-        except ThoughtNotFound:
-            return
-        if held.version != expected_version:
-            return  # then the log itself compares
-        try:
-            for entry in entries:
-                held = held.apply(entry)
-        except (KeyError, ValueError):
-            held = None
-        if held != run:
+        with self._delivery.log.attempt():
+            held = await load_if_there(self._log, run.run_id)
+        # With another number of entries the log itself compares.
+        if held and held.version == expected_version and extended(held, entries) != run:
             raise VersionConflict(run.run_id, expected=expected_version, found=expected_version)
 
     async def _mark(self, run_id: str) -> None:
         try:
-            await self._outbox.mark(self._layout.names, self.tenant, run_id)
+            await self._outbox.put(self._delivery.copies(self.tenant, [run_id]))
         except StorageError as failure:
             # The log decides about an append, never what comes after it.
             logger.warning("an index gets run %r late: %s", run_id, failure)
             self._owed.add((self.tenant, run_id))
 
-    async def _help(self) -> None:
-        for index in self._layout.indexes:
-            waiting = self._outbox.known.waiting.get(index.name, 0)
-            if waiting > _LONG_QUEUE and not index.paused:
-                try:
-                    deadline = time.monotonic() + _HELPING_SECONDS
-                    await self._delivery.work_off(index, deadline=deadline)
-                except StorageError as failure:
-                    logger.warning("the queue cannot be worked off: %s", failure)
-
     async def load(self, run_id: str) -> Run:
         """The run as the log has it; while that is down, as this process knows it."""
-        rows, log = await self._delivery.waiting(self.tenant, run_id), self._layout.log
+        rows, log = await self._delivery.waiting(self.tenant, run_id), self._delivery.log
         failure = log.failure
         if not rows:
             try:
@@ -321,8 +288,7 @@ class CachedStorage(TenantView):
                 failure = error
         elif rows[-1].kind == "delete":
             raise ThoughtNotFound(run_id)
-        state = self._cache.get(self.tenant, run_id)
-        run = after_queue(state and state.run, rows)
+        run = self._delivery.at_hand(self.tenant, run_id, rows)
         if run is None:
             raise failure or StorageError(
                 f"only the end of run {run_id!r} is known here", "try again in a moment"
@@ -331,38 +297,37 @@ class CachedStorage(TenantView):
 
     async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
         """Every entry of a run; while the log is down, those that pass through here."""
-        log, known = self._layout.log, after
+        known = after
         run: Run | None = None
         while True:
             rows = await self._delivery.waiting(self.tenant, run_id)
-            try:
-                if not rows:
+            if not rows:
+                try:
                     # No attempt: whether it works now does not follow from what lasts for hours.
-                    log.check()
+                    self._delivery.log.check()
                     async with aclosing(self._log.follow(run_id, after=known)) as steps:
                         async for entry, run in steps:
                             yield entry, run
                             known = run.version
                     return
-            except StorageError as failure:
-                if not failure.retryable and not rows:
-                    raise
-                if run is None:
-                    # Whether there is such a run at all, and how far it has come.
-                    run = await self.load(run_id)
-            for row in rows:
-                for number, entry in enumerate(row.entries(), row.expected_version + 1):
-                    if number > known:
-                        run = await self._at(run_id, run, entry, number)
-                        yield entry, run
-                        known = number
-            if run is not None and run.finished and run.version <= known:
+                except StorageError as failure:
+                    if not failure.retryable:
+                        raise
+            if run is None:
+                # Whether there is such a run at all, and how far it has come.
+                run = await self.load(run_id)
+            cached = self._delivery.cached(self.tenant, run_id)
+            for entry, at in queued_steps(cached, rows) or ():
+                if at.version > known:
+                    run, known = at, at.version
+                    yield entry, at
+            if run.finished and run.version <= known:
                 return
             await anyio.sleep(LOOK_AGAIN)  # at the outbox
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, as the log lists them; while it is down, as the cache does."""
-        log = self._layout.log
+        log = self._delivery.log
         await self._bring_up_to_date(log, time.monotonic() + _BEFORE_SEARCH_SECONDS)
         try:
             with log.attempt():
@@ -381,7 +346,7 @@ class CachedStorage(TenantView):
         deadline = time.monotonic() + _BEFORE_SEARCH_SECONDS
         down: list[str] = []
         failure: StorageError | None = None
-        for part in reversed(self._layout.parts):
+        for part in reversed(self._delivery.parts):
             await self._bring_up_to_date(part, deadline)
             try:
                 with part.attempt():
@@ -398,23 +363,14 @@ class CachedStorage(TenantView):
         assert failure is not None, "a part that works answers"
         if not failure.retryable:
             raise failure
-        hits = search_runs(self._cache.runs(self.tenant), query, limit=limit, only=only)
+        hits = search_runs(self._delivery.cache.runs(self.tenant), query, limit=limit, only=only)
         return hits.model_copy(update={"search": _lacking(hits.search, down)})
 
     async def size(self, run_id: str) -> int:
         """The bytes of a run in the log."""
         await self._delivery.waiting(self.tenant, run_id)
-        with self._layout.log.attempt():
+        with self._delivery.log.attempt():
             return await self._log.size(run_id)
-
-    async def _at(self, run_id: str, run: Run | None, entry: Entry, number: int) -> Run:
-        """The run as of an entry that waits for the log."""
-        if number == (run.version + 1 if run else 1):
-            return apply_entry(run_id, run, entry)
-        loaded = await self.load(run_id)
-        if loaded.version < number:
-            raise ThoughtNotFound(run_id)
-        return loaded
 
     async def _bring_up_to_date(self, part: AnyPart, deadline: float) -> None:
         """Deliver what waits for a part, as far as that is possible by the deadline."""
@@ -430,8 +386,9 @@ class CachedStorage(TenantView):
 
     async def _known_lines(self) -> list[RunSummary]:
         """A line for each run that is known here, or several, of which the last counts."""
-        lines = [run.summary() for run in self._cache.runs(self.tenant)]
-        for owner, run_id in await self._outbox.runs(self._layout.log.name, limit=1000):
+        lines = [run.summary() for run in self._delivery.cache.runs(self.tenant)]
+        waiting = await self._outbox.runs(self._delivery.log.name)
+        for owner, run_id in waiting[:_LISTED]:
             if owner == self.tenant:
                 try:
                     lines.append((await self.load(run_id)).summary())
@@ -451,9 +408,9 @@ class CachedStorage(TenantView):
         deadline = time.monotonic() + _CATCH_UP_SECONDS
         await self.mark_owed()
         left = 0
-        for part in self._layout.parts:
+        for part in self._delivery.parts:
             left += await self._delivery.work_off(part, deadline=deadline)
-        for part in self._layout.parts:
+        for part in self._delivery.parts:
             left += await self._delivery.look_after(part)
         return left
 
@@ -466,7 +423,7 @@ class CachedStorage(TenantView):
         while await self.catch_up():
             pass
         indexed = 0
-        indexes = [part.inner.scoped(self.tenant) for part in self._layout.indexes]
+        indexes = [part.inner.scoped(self.tenant) for part in self._delivery.indexes]
         async with aclosing(every_run(self)) as lines:
             async for line in lines:
                 run = await self.load(line.run_id)
@@ -478,33 +435,26 @@ class CachedStorage(TenantView):
 
     async def health(self) -> tuple[Health, ...]:
         """That of every part, then the outbox."""
-        return await look_at_parts(self._layout, self._outbox, self.tenant)
+        return await look_at_parts(self._delivery, self.tenant)
 
     async def _release(self) -> None:
         """Deliver what can be delivered within some seconds, then close parts and outbox."""
         self._owned = False
+        deadline = time.monotonic() + _CLOSING_SECONDS
         with anyio.CancelScope(shield=True):
-            with anyio.move_on_after(_CLOSING_SECONDS):
-                try:
-                    deadline = time.monotonic() + _CLOSING_SECONDS
-                    for part in self._layout.parts:
+            async with AsyncExitStack() as closing:
+                for each in (self._outbox, *self.tiers):
+                    closing.push_async_callback(each.aclose)
+                # What fails is in the outbox on disk, or was lost anyway.
+                with suppress(SifakaError), anyio.move_on_after(_CLOSING_SECONDS):
+                    for part in self._delivery.parts:
                         part.try_again()
                         await self._delivery.work_off(part, deadline=deadline)
-                except SifakaError:
-                    pass  # the outbox is on disk, or was lost anyway
-            failures: list[StorageError] = []
-            for close in (*(tier.aclose for tier in self.tiers), self._outbox.aclose):
-                try:
-                    await close()
-                except StorageError as failure:
-                    failures.append(failure)
-            if failures:
-                raise failures[0]
 
     @property
     def _log(self) -> ThoughtStore:
         """The log as the tenant sees it."""
-        return self._layout.log.inner.scoped(self.tenant)
+        return self._delivery.log.inner.scoped(self.tenant)
 
 
 class CachedCheckpointStorage(CachedStorage):

@@ -71,19 +71,19 @@ def _file(place: _Place) -> Opened | None:
 def _redis(place: _Place) -> Opened | None:
     from sifaka.storage.redis import RedisStorage
 
-    return RedisStorage.of_url(place.url, tenant=place.tenant)
+    return RedisStorage(place.url, tenant=place.tenant)
 
 
 def _milvus(place: _Place) -> Opened | None:
     from sifaka.storage.milvus import MilvusIndex
 
-    return MilvusIndex.of_url(place.url, tenant=place.tenant, embedder=place.embedder)
+    return MilvusIndex(place.url, tenant=place.tenant, embedder=place.embedder)
 
 
 def _elasticsearch(place: _Place) -> Opened | None:
     from sifaka.storage.elasticsearch import ElasticsearchIndex
 
-    return ElasticsearchIndex.of_url(place.url, tenant=place.tenant, embedder=place.embedder)
+    return ElasticsearchIndex(place.url, tenant=place.tenant, embedder=place.embedder)
 
 
 def _tools(place: _Place) -> Opened | None:

@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 from sifaka._internal.durations import parse_duration
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.log import RunPage
+from sifaka.storage.protocol import RunPage
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

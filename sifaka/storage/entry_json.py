@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from hashlib import sha256
+from typing import TypeVar
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
@@ -11,6 +13,8 @@ from sifaka.errors import StorageError
 from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+
+T = TypeVar("T")
 
 
 def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) -> tuple[str, ...]:
@@ -37,6 +41,26 @@ def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) ->
 def encode_draft(run_id: str, thought: Thought) -> str:
     """A version as an index keeps it, without the history that earlier versions tell."""
     return _encode(run_id, 0, Drafted(thought=thought, at=thought.created_at))
+
+
+def batches(items: Iterable[tuple[T, int]], *, size: int, count: int) -> Iterator[list[T]]:
+    """Items, each with its size, in lists that a server takes: of so much together, and so many."""
+    batch: list[T] = []
+    held = 0
+    for item, length in items:
+        if batch and (held + length > size or len(batch) == count):
+            yield batch
+            batch, held = [], 0
+        batch.append(item)
+        held += length
+    if batch:
+        yield batch
+
+
+def run_key(tenant: str, run_id: str) -> str:
+    """A run of a tenant as 64 hexadecimal digits, for indexes: their ids are short and plain."""
+    # Half a surrogate pair is the id of no run, and is looked up like any other.
+    return sha256(json.dumps([tenant, run_id]).encode()).hexdigest()
 
 
 def encode_version(run: Run, thought: Thought) -> str:
@@ -110,6 +134,16 @@ def apply_entry(run_id: str, run: Run | None, entry: Entry) -> Run:
         return run.apply(entry) if run else Run.replay([entry])
     except (KeyError, ValueError) as error:
         raise _unreadable(run_id, run.version + 1 if run else 1) from error
+
+
+def extended(run: Run | None, entries: Iterable[Entry]) -> Run | None:
+    """The run after further entries, None before the first; None when they do not continue it."""
+    try:
+        for entry in entries:
+            run = run.apply(entry) if run else Run.replay([entry])
+    except (KeyError, ValueError):
+        return None
+    return run
 
 
 def _unreadable(run_id: str, seq: int) -> StorageError:

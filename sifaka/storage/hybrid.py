@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from sifaka.errors import SifakaError, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
@@ -197,7 +197,7 @@ class HybridMemory:
         """Each part's."""
         return tuple([line for memory in self._parts for line in await memory.health()])
 
-    def scoped(self, tenant: str) -> "HybridMemory":
+    def scoped(self, tenant: str) -> Self:
         """The same memories as another tenant has them."""
         return replace(
             self,

@@ -1,6 +1,7 @@
 """Runs in this process's memory: a store that leaves nothing on disk, and a cache of states."""
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,8 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import decode_entries, encode_entries
-from sifaka.storage.log import Health, RunPage, check_append, holds
+from sifaka.storage.log import check_append, holds
+from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.store import PolledStore
 
 
@@ -43,7 +45,7 @@ class MemoryStorage(PolledStore):
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
     ) -> None:
-        """Add entries, all or none; see `RunLog.append`."""
+        """Add entries, all or none; see `ThoughtStore.append`."""
         payloads = encode_entries(run, entries, expected_version)
         key = (self.tenant, run.run_id)
         with self._lock:
@@ -62,7 +64,7 @@ class MemoryStorage(PolledStore):
             self._records[key] = _Record((*held, *payloads), run, current)
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over; see `RunLog.claim`."""
+        """Take a run over; see `ThoughtStore.claim`."""
         with self._lock:
             record = self._record(run_id)
             claimed = replace(record, fence=record.fence + 1)
@@ -120,6 +122,8 @@ class State:
     after: int
     """The number of entries of the run before these."""
     entries: Sequence[Entry]
+    at: float
+    """When the last of them was kept, by the monotonic clock."""
 
 
 class RunCache:
@@ -148,7 +152,7 @@ class RunCache:
             known = self._states.pop(key, None)
             if known and known.run.version == after:
                 entries, after = (*known.entries, *entries), known.after
-            self._states[key] = State(run, after, entries)
+            self._states[key] = State(run, after, entries, time.monotonic())
             if len(self._states) > self._most:
                 self._states.popitem(last=False)
 
@@ -156,6 +160,11 @@ class RunCache:
         """Forget a run."""
         with self._guard:
             self._states.pop((tenant, run_id), None)
+
+    def keys(self) -> list[tuple[str, str]]:
+        """Tenant and id of the runs that are held."""
+        with self._guard:
+            return list(self._states)
 
     def runs(self, tenant: str) -> list[Run]:
         """The runs of a tenant."""

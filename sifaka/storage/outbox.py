@@ -15,9 +15,8 @@ from sifaka.storage.entry_json import decode_entries
 from sifaka.storage.outbox_tables import (
     SCHEMA,
     Waiting,
-    continues,
     insert,
-    last_kind,
+    is_new,
     remove_rows,
     rows_of,
 )
@@ -77,43 +76,20 @@ class Outbox:
         """True when nothing was ever queued; no file is opened to find out."""
         return not (self.path.exists() if self.path else self._worker.used)
 
-    async def mark(self, parts: Sequence[str], tenant: str, run_id: str) -> None:
-        """Note that these parts lack something of a run, unless it is the last thing noted."""
-
-        def work(sql: SqlConnection) -> None:
-            for part in parts:
-                if last_kind(sql, part, tenant, run_id) != "copy":
-                    insert(sql, Waiting(part, tenant, run_id, "copy"))
-
-        def noted(sql: SqlConnection) -> bool:
-            return all(last_kind(sql, part, tenant, run_id) == "copy" for part in parts)
-
-        # Mostly it is noted already, which costs no write to the disk.
-        if parts and not await self._read(noted):
-            await self._write(work)
-
     async def put(self, rows: Sequence[Waiting]) -> None:
-        """Add rows at the end."""
-
-        def work(sql: SqlConnection) -> None:
-            for row in rows:
-                insert(sql, row)
-
-        if rows:
-            await self._write(work)
-
-    async def put_append(self, row: Waiting) -> None:
-        """Add an append for the log.
+        """Add changes at the end, unless they wait there already.
 
         Raises:
-            VersionConflict: It does not continue the appends that wait already.
+            VersionConflict: An append does not continue those that wait.
         """
 
         def work(sql: SqlConnection) -> None:
-            if continues(sql, row):
-                insert(sql, row)
+            for row in rows:
+                if is_new(sql, row):
+                    insert(sql, row)
 
-        await self._write(work)
+        if rows:
+            await self._write(work)
 
     async def remove(self, ids: Sequence[int]) -> None:
         """Take rows out that may be gone already."""
@@ -125,21 +101,23 @@ class Outbox:
             return []
         return await self._read(lambda sql: rows_of(sql, part, tenant, run_id)) or []
 
-    async def runs(self, part: str, limit: int) -> list[tuple[str, str]]:
+    async def runs(self, part: str) -> list[tuple[str, str]]:
         """Tenant and id of the runs about which something waits for a part, longest first."""
 
         def work(sql: SqlConnection) -> list[tuple[str, str]]:
             found = sql.execute(
                 "SELECT tenant, run_id FROM waiting WHERE tier = ?"
-                " GROUP BY tenant, run_id ORDER BY min(id) LIMIT ?",
-                (part, limit),
+                " GROUP BY tenant, run_id ORDER BY min(id)",
+                (part,),
             )
             return cast("list[tuple[str, str]]", found.fetchall())
 
         return await self._read(work) or []
 
-    async def refuse(self, part: str, tenant: str, run_id: str, reason: str) -> None:
-        """Set aside the appends that wait for a part about one run."""
+    async def refuse(
+        self, part: str, tenant: str, run_id: str, reason: str, indexes: Sequence[str]
+    ) -> None:
+        """Set aside the appends that wait for a part about one run; indexes may have got them."""
 
         def work(sql: SqlConnection) -> None:
             moment = now_in_microseconds()
@@ -153,6 +131,8 @@ class Outbox:
                         (tenant, run_id, *values),
                     )
             remove_rows(sql, [row.id for row in rows])
+            for index in indexes:
+                insert(sql, Waiting(index, tenant, run_id, "delete"))
 
         await self._write(work)
 

@@ -9,11 +9,13 @@ from sifaka.errors import VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.storage.cursor import now_in_microseconds
 from sifaka.storage.entry_json import decode_entries
+from sifaka.storage.log import holds
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import Schema
 
 Kind = Literal["append", "delete", "copy"]
-"""`copy` stands for: bring this index to what the log has of the run."""
+"""For an index `copy` stands for: bring it to what the log has of the run, and `delete` for: have
+it drop the run first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +81,24 @@ SCHEMA = Schema(0x5346_4B51, 1, _create_tables)
 """Marked `SFKQ`."""
 
 
-def continues(sql: SqlConnection, row: Waiting) -> bool:
-    """True when an append comes next behind those that wait; False when it waits there already."""
-    last = sql.execute(
-        "SELECT expected_version + json_array_length(payloads) FROM waiting WHERE kind = 'append'"
-        " AND tier = ? AND tenant = ? AND run_id = ? ORDER BY id DESC LIMIT 1",
-        (row.part, row.tenant, row.run_id),
-    ).fetchone()
-    if last is None or last[0] == row.expected_version:
+def is_new(sql: SqlConnection, row: Waiting) -> bool:
+    """False when a change waits there already: an append, or as the last one a copy.
+
+    Raises:
+        VersionConflict: An append does not continue those that wait.
+    """
+    about = (row.part, row.tenant, row.run_id)
+    if row.kind != "append":
+        return row.kind != "copy" or last_kind(sql, *about) != "copy"
+    held = [each for each in rows_of(sql, *about) if each.payloads]
+    if not held or held[-1].end == row.expected_version:
         return True
-    held = [each for each in rows_of(sql, row.part, row.tenant, row.run_id) if each.payloads]
-    start, end = held[0].expected_version, held[-1].end
-    queued = tuple(payload for each in held for payload in each.payloads)
-    if start <= row.expected_version and row.end <= end:
-        first = row.expected_version - start
-        if queued[first : first + len(row.payloads)] == row.payloads:
-            return False
-    raise VersionConflict(row.run_id, expected=row.expected_version, found=end)
+    queued = [payload for each in held for payload in each.payloads]
+    if row.expected_version >= held[0].expected_version and holds(
+        queued, row.payloads, after=row.expected_version - held[0].expected_version
+    ):
+        return False
+    raise VersionConflict(row.run_id, expected=row.expected_version, found=held[-1].end)
 
 
 def rows_of(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[Waiting]:

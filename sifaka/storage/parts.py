@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Generator, Sequence
+from collections import OrderedDict
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from sifaka.errors import AppendRefused, ConfigurationError, StorageError, ThoughtNotFound
@@ -17,6 +16,8 @@ from sifaka.storage.protocol import SearchIndex, ThoughtStore
 Inner = TypeVar("Inner", bound=ThoughtStore | SearchIndex)
 _KNOWN_RUNS = 128
 """Runs of which it is remembered what an index holds, so that versions are put once."""
+_PUT_ASIDE = 60.0
+"""Seconds after which a run is tried again that a part which works would not take."""
 _LONGER = 8
 """The pause after a failure, in times of what it took to fail: a part that hangs slows a run by a
 ninth at most."""
@@ -44,6 +45,10 @@ class Part(Generic[Inner]):
         """The error of the last attempt; None when it succeeded."""
         self.delivering = False
         """True while a task of this process delivers to it."""
+        self.closed: str | None = None
+        """Why it refused what is about no run; None when it did not."""
+        self.aside: dict[tuple[str, str], tuple[float, StorageError]] = {}
+        """The runs that it would not take, by tenant and id: when one is tried again, and why."""
         self._ask_again = 0.0
 
     @property
@@ -90,6 +95,20 @@ class Part(Generic[Inner]):
             raise
         self._works()
 
+    def put_aside(self, tenant: str, run_id: str, failure: StorageError) -> None:
+        """Leave a run alone for a while that would fail again."""
+        self.aside[tenant, run_id] = time.monotonic() + _PUT_ASIDE, failure
+
+    def ready(self, waiting: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """The runs of those that wait which are not put aside; others are put aside no more.
+
+        Another process has delivered those, or they were deleted.
+        """
+        runs = list(waiting)
+        self.aside = {run: self.aside[run] for run in runs if run in self.aside}
+        now = time.monotonic()
+        return [run for run in runs if run not in self.aside or self.aside[run][0] <= now]
+
     def _works(self) -> None:
         self.failure = None
         self.try_again()
@@ -102,18 +121,12 @@ class IndexPart(Part[SearchIndex]):
         super().__init__(name, inner, retry_after)
         self._put: OrderedDict[tuple[str, str], tuple[int, bool]] = OrderedDict()
 
-    async def bring(self, tenant: str, run: Run, *, renew: bool) -> None:
-        """Make the versions of a run findable as they are now.
-
-        Args:
-            tenant: The run's tenant.
-            run: The run.
-            renew: Puts those too that this process has put before.
-        """
+    async def bring(self, tenant: str, run: Run) -> None:
+        """Make the versions of a run findable as they are now."""
         key = (tenant, run.run_id)
         count, passed = self._put.pop(key, (0, run.passed))
         # Whether the run passes is said with each of its versions.
-        first = 0 if renew or passed != run.passed or count > len(run.thoughts) else count
+        first = 0 if passed != run.passed or count > len(run.thoughts) else count
         with self.attempt():
             await self.inner.scoped(tenant).put(run, first=first)
         self._put[key] = (len(run.thoughts), run.passed)
@@ -130,52 +143,26 @@ class IndexPart(Part[SearchIndex]):
 AnyPart = Part[ThoughtStore] | IndexPart
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The parts of a store."""
-
-    log: Part[ThoughtStore]
-    """Decides versions and claims."""
-    indexes: tuple[IndexPart, ...]
-    """Get what the log has a moment later."""
-
-    @property
-    def parts(self) -> tuple[AnyPart, ...]:
-        """All of them."""
-        return (self.log, *self.indexes)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Those of the indexes."""
-        return tuple(index.name for index in self.indexes)
-
-
-def lay_out(stores: Sequence[ThoughtStore | SearchIndex], *, retry_after: float) -> Layout:
-    """Assign the stores their parts: the one that lasts is the log."""
-    if len({id(store) for store in stores}) < len(stores):
-        raise ConfigurationError("the same store stands there twice", "name each store once")
-    seen: Counter[str] = Counter()
-    logs: list[ThoughtStore] = []
-    indexes: list[IndexPart] = []
-    for store in stores:
-        if isinstance(store, SearchIndex):
-            # What waits in the outbox finds its part by this name, in a later process too.
-            seen[store.place] += 1
-            number = seen[store.place]
-            name = store.place if number == 1 else f"{store.place} ({number})"
-            indexes.append(IndexPart(name, store, retry_after))
-        else:
-            logs.append(store)
+def lay_out(
+    stores: Sequence[ThoughtStore | SearchIndex], *, retry_after: float
+) -> tuple[Part[ThoughtStore], tuple[IndexPart, ...]]:
+    """The log, which is the store that lasts and decides versions and claims, and its indexes."""
+    indexes = [store for store in stores if isinstance(store, SearchIndex)]
+    logs = [store for store in stores if not isinstance(store, SearchIndex)]
     lasting = [log for log in logs if not isinstance(log, MemoryStorage)]
     if not logs:
         raise ConfigurationError(
             "a search index is no log: there is no store that the runs could be in",
             "name one before it, such as redis://... or sqlite:",
         )
+    # What waits in the outbox finds an index by its place, in a later process too.
+    if len({*map(id, logs), *(index.place for index in indexes)}) < len(stores):
+        raise ConfigurationError("the same store stands there twice", "name each store once")
     if len(lasting) > 1:
         raise ConfigurationError(
             f"{lasting[1].place!r} would be a second log beside {lasting[0].place!r}",
             "name one log; `HybridMemory` and `sifaka forget --to` keep an archive",
         )
     log = (lasting or logs)[-1]
-    return Layout(Part(log.place, log, retry_after), tuple(indexes))
+    parts = tuple(IndexPart(index.place, index, retry_after) for index in indexes)
+    return Part(log.place, log, retry_after), parts

@@ -1,25 +1,31 @@
 """What everything above the storage sees: an index that is searched, and a store of runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 from sifaka._internal.immutable import Frozen
+from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
-from sifaka.storage.log import Health, RunLog, RunPage
 
-__all__ = [
-    "ANY",
-    "Eraser",
-    "Filters",
-    "Health",
-    "Hit",
-    "Hits",
-    "RunPage",
-    "SearchIndex",
-    "ThoughtStore",
-]
+
+class RunPage(Frozen):
+    """Some runs, newest first."""
+
+    runs: tuple[RunSummary, ...]
+    next_cursor: str | None = None
+    """The cursor of the runs that follow; None at the end."""
+
+
+class Health(Frozen):
+    """The health of one part of a store."""
+
+    part: str
+    """Its name, such as its URL, without passwords."""
+    works: bool
+    found: str
+    """The finding, or the fault and its suggestion, in one line."""
 
 
 class Filters(Frozen):
@@ -68,18 +74,48 @@ class Hits(Frozen):
     """The kind of search that was used, such as `bm25`, and in parentheses what it lacked."""
 
 
+class StorePart(Protocol):
+    """What a log and an index of it have in common."""
+
+    @property
+    def place(self) -> str:
+        """The place, for people, and to tell two apart; without secrets."""
+        ...
+
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
+        """Past versions whose text or task matches a query; any string is a valid query."""
+        ...
+
+    async def catch_up(self) -> int:
+        """Do some of the work that was put off, such as removing expired runs from lists.
+
+        The owner of an open store calls it now and then, from one task; each call takes a moment.
+
+        Returns:
+            About how much is left that could be done now; 0 when there is nothing.
+        """
+        ...
+
+    async def health(self) -> tuple[Health, ...]:
+        """Look at each part, within some seconds; a failure is told, not raised."""
+        ...
+
+    def scoped(self, tenant: str) -> Self:
+        """The same as another tenant sees it."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release files and connections; a view that `scoped` made releases nothing."""
+        ...
+
+
 @runtime_checkable
-class SearchIndex(Protocol):
+class SearchIndex(StorePart, Protocol):
     """The versions of one tenant's runs, to be searched. It decides nothing about runs.
 
     It holds each `Thought` whole, so every version that was indexed can be read from it. Every
     method raises `StorageError` when the index fails.
     """
-
-    @property
-    def place(self) -> str:
-        """The place of the index, without secrets."""
-        ...
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Make the versions of a run findable; what is there of them is replaced.
@@ -90,32 +126,12 @@ class SearchIndex(Protocol):
         """
         ...
 
-    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
-        """Versions whose text or task matches a query; any string is a valid query."""
-        ...
-
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order; none for an unknown run."""
         ...
 
     async def drop(self, run_id: str) -> None:
         """Forget a run; one that is unknown is forgotten."""
-        ...
-
-    async def catch_up(self) -> int:
-        """Do some of the work that was put off, such as vectors; about how much is left."""
-        ...
-
-    async def health(self) -> tuple[Health, ...]:
-        """Look at each part, within some seconds; a failure is told, not raised."""
-        ...
-
-    def scoped(self, tenant: str) -> "SearchIndex":
-        """The same index as another tenant sees it."""
-        ...
-
-    async def aclose(self) -> None:
-        """Release connections; a view that `scoped` made releases nothing."""
         ...
 
 
@@ -138,8 +154,13 @@ class Eraser(Protocol):
         ...
 
 
-class ThoughtStore(RunLog, Protocol):
-    """A log of runs that can be searched, and that tells how it is."""
+class ThoughtStore(StorePart, Protocol):
+    """Append-only runs of one tenant, which can be searched: the system of record.
+
+    It decides versions and claims, and is safe to share between tasks and, mostly, processes.
+    Every method raises `StorageError` when the store fails, and those about one run raise
+    `ThoughtNotFound` when the tenant has no such run.
+    """
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -150,14 +171,62 @@ class ThoughtStore(RunLog, Protocol):
         """
         ...
 
-    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
-        """Past versions whose text or task matches a query; any string is a valid query.
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        """Make entries durable, all or none.
+
+        An append that is there already, entry for entry, is done. After a failure a repeated
+        append tells whether the entries were kept. One of no entries asks whether the next one
+        would be refused.
+
+        Args:
+            run: The run as it is after the entries; its summary is kept for lists.
+            entries: The entries, in order; with `expected_version` 0 the first is `Started`.
+            expected_version: The number of entries before them; 0 creates the run.
+            fence: The number from `claim` under which the run is worked on, 0 for its creator.
+                None appends under any claim, such as a cancellation.
 
         Raises:
-            StorageError: The store failed.
+            Fenced: The run has been claimed since.
+            VersionConflict: There is another number of entries.
         """
         ...
 
-    def scoped(self, tenant: str) -> "ThoughtStore":
-        """The same store as another tenant sees it."""
+    async def claim(self, run_id: str) -> int:
+        """Take a run over: from now on appends under an earlier number are refused.
+
+        Returns:
+            The number to append under, higher than any given before; 1 for the first claim.
+        """
+        ...
+
+    async def load(self, run_id: str) -> Run:
+        """The run as of its last entry."""
+        ...
+
+    def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
+        """Every entry of a run, without the first `after`, each with the run as it is after it.
+
+        It waits for entries to come, which another process may append, and ends with a run that is
+        finished. When the run is deleted meanwhile, it raises `ThoughtNotFound`.
+        """
+        ...
+
+    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
+        """Runs by time of their last entry, newest first; `cursor` continues an earlier page.
+
+        Runs that cannot be read are left out and logged: others are not affected.
+
+        Raises:
+            ConfigurationError: The cursor is not one that this log gave out.
+        """
+        ...
+
+    async def size(self, run_id: str) -> int:
+        """The bytes of a run's entries, as they are stored."""
+        ...
+
+    async def delete(self, run_id: str) -> None:
+        """Delete a run; one that is unknown is deleted already."""
         ...

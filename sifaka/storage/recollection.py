@@ -16,8 +16,9 @@ from typing import Self
 from sifaka.errors import AppendRefused, StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog, load_if_there
-from sifaka.storage.memory import RunCache
+from sifaka.storage.log import load_if_there
+from sifaka.storage.memory import RunCache, State
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.store import LogStore
 from sifaka.storage.transfer import push
 
@@ -40,29 +41,23 @@ class Recollection:
     """
 
     def __init__(
-        self, identity: Callable[[], Awaitable[str]], view: Callable[[str], RunLog]
+        self, identity: Callable[[], Awaitable[str]], view: Callable[[str], ThoughtStore]
     ) -> None:
         self._ask = identity
         self._view = view
         self._log: str | None = None
         self._known = RunCache(RUNS)
-        self._kept: dict[tuple[str, str], float] = {}
 
     async def keep(self, tenant: str, run: Run, entries: Sequence[Entry], *, after: int) -> None:
         """Note an append that the log has acknowledged."""
         if self._log is None:
             self._log = await self._identity()
         self._known.keep(tenant, run, entries, after=after)
-        self._kept.pop((tenant, run.run_id), None)
-        self._kept[tenant, run.run_id] = time.monotonic()
-        if len(self._kept) > RUNS:
-            self._kept.pop(next(iter(self._kept)), None)
 
     def forget(self, tenant: str, run_ids: Iterable[str]) -> None:
         """Drop runs that are deleted."""
         for run_id in run_ids:
             self._known.evict(tenant, run_id)
-            self._kept.pop((tenant, run_id), None)
 
     async def bring_back(
         self, tenant: str, run_id: str, version: int, *, fence: int | None = None
@@ -76,7 +71,7 @@ class Recollection:
             tenant: Whose run it is.
             run_id: The run.
             version: How many entries the log should have.
-            fence: As in `RunLog.append`.
+            fence: As in `ThoughtStore.append`.
 
         Returns:
             Whether it has them now.
@@ -89,7 +84,7 @@ class Recollection:
         found = 0 if held is None else held.version
         if found >= version or state is None or found >= state.run.version:
             return found >= version
-        if not found and not await self._was_lost(tenant, run_id):
+        if not found and not await self._was_lost(state):
             return False
         last = state.run.version
         if found < state.after:
@@ -112,14 +107,13 @@ class Recollection:
         """
         if self._log is None or (now := await self._identity()) in {self._log, ""}:
             return
-        for tenant, run_id in list(self._kept):
+        for tenant, run_id in self._known.keys():  # noqa: SIM118 - no mapping
             if (state := self._known.get(tenant, run_id)) is not None:
                 await self.bring_back(tenant, run_id, state.run.version)
         self._log = now
-        self._kept = {key: at for key, at in self._kept.items() if self._known.get(*key)}
 
-    async def _was_lost(self, tenant: str, run_id: str) -> bool:
-        recent = time.monotonic() - self._kept.get((tenant, run_id), 0.0) < _RECENT
+    async def _was_lost(self, state: State) -> bool:
+        recent = time.monotonic() - state.at < _RECENT
         return recent and await self._identity() not in {self._log, ""}
 
     async def _identity(self) -> str:
@@ -151,7 +145,7 @@ class RecollectingStore(LogStore):
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
     ) -> None:
-        """Make entries durable, all or none; see `RunLog.append`."""
+        """Make entries durable, all or none; see `ThoughtStore.append`."""
         kept = tuple(entries)
         known = self._recollection
         try:

@@ -79,16 +79,12 @@ class LogStore(TenantView, ThoughtStore):
         """Past versions that share words with the query; see `scan_log`."""
         return await scan_log(self, query, limit=limit, only=only, latest=self.latest)
 
-    def scoped(self, tenant: str) -> Self:
-        """The same store as another tenant sees it."""
-        return super().scoped(tenant)
-
 
 class PolledStore(LogStore):
     """A `LogStore` that does not wake its followers: they look for new entries."""
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, those to come included; see `RunLog.follow`."""
+        """Every entry of a run, those to come included; see `ThoughtStore.follow`."""
         return follow_by_polling(run_id, partial(self.entries_after, run_id), after=after)
 
     @abstractmethod

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 from sifaka.errors import StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog, load_if_there, read_entries
+from sifaka.storage.entry_json import extended
+from sifaka.storage.log import load_if_there, read_entries
+from sifaka.storage.protocol import ThoughtStore
 
 _ATTEMPTS = 3
 """Attempts while another process appends to the same run."""
 
 
-async def copy_run(source: RunLog, target: RunLog, run_id: str) -> Run:
+async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> Run:
     """Bring a store up to what another holds of a run; what it has already is not copied again.
 
     Claims are not copied: an earlier number is not refused by the target.
@@ -24,17 +26,13 @@ async def copy_run(source: RunLog, target: RunLog, run_id: str) -> Run:
         StorageError: A store failed, or the target holds something else under this id.
     """
     run = await source.load(run_id)
-    held = await load_if_there(target, run_id)
-    if held == run:
-        return run
     run, entries = await read_entries(source, run_id, run.version)
-    version = held.version if held else 0
-    if held and (version > run.version or Run.replay(entries[:version]) != held):
-        raise StorageError(
-            f"there is another run {run_id!r} where it was to be copied to",
-            "name another store, or delete it there",
-        )
-    await target.append(run, entries[version:], expected_version=version)
+    try:
+        held = await push(target, run_id, 0, entries)
+    except VersionConflict as conflict:
+        raise _another(run_id) from conflict
+    if held.version > run.version:
+        raise _another(run_id)
     if await load_if_there(target, run_id) != run:
         raise StorageError(
             f"the copy of run {run_id!r} is not like the original", "check the store it is in"
@@ -42,8 +40,15 @@ async def copy_run(source: RunLog, target: RunLog, run_id: str) -> Run:
     return run
 
 
+def _another(run_id: str) -> StorageError:
+    return StorageError(
+        f"there is another run {run_id!r} where it was to be copied to",
+        "name another store, or delete it there",
+    )
+
+
 async def push(
-    log: RunLog,
+    log: ThoughtStore,
     run_id: str,
     after: int,
     entries: Sequence[Entry],
@@ -58,7 +63,7 @@ async def push(
         run_id: The run.
         after: The number of the run's entries before them.
         entries: The entries that the log has to hold in the end.
-        fence: As in `RunLog.append`.
+        fence: As in `ThoughtStore.append`.
         known: The run as the log is believed to hold it, which saves reading it.
 
     Returns:
@@ -92,15 +97,12 @@ async def push(
 
 
 async def _append(
-    log: RunLog, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
+    log: ThoughtStore, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
 ) -> Run:
     before = run.version if run else 0
-    try:
-        after = Run.replay(entries) if run is None else run
-        for entry in entries if run is not None else ():
-            after = after.apply(entry)
-    except (KeyError, ValueError) as error:
+    after = extended(run, entries)
+    if after is None:
         # They do not continue this run: it is another one under the same id.
-        raise VersionConflict(run_id, expected=before + len(entries), found=before) from error
+        raise VersionConflict(run_id, expected=before + len(entries), found=before)
     await log.append(after, entries, expected_version=before, fence=fence)
     return after

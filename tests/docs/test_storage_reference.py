@@ -8,7 +8,8 @@ import pytest
 from sifaka import Chain
 from sifaka.errors import ConfigurationError
 from sifaka.storage import SCHEMES, CachedStorage, RedisStorage, open_store
-from sifaka.storage.elasticsearch.address import Address
+from sifaka.storage.address import parse_store_url
+from sifaka.storage.elasticsearch.address import ELASTICSEARCH, authorization
 from sifaka.storage.files.record import append_lines, claim_line
 from sifaka.storage.milvus import MilvusIndex
 from sifaka.storage.redis.follow import PATIENCE
@@ -89,17 +90,16 @@ def test_the_options_of_urls_are_those_of_the_code() -> None:
         for store in ("Redis", "Milvus", "Elasticsearch")
     }
     for store, url in (("Redis", "redis://host"), ("Milvus", "milvus+http://host")):
-        make = RedisStorage.of_url if store == "Redis" else MilvusIndex.of_url
+        make = RedisStorage if store == "Redis" else MilvusIndex
         with pytest.raises(ConfigurationError) as raised:
             make(f"{url}?nonsense=1")
         allowed = (raised.value.suggestion or "").removeprefix("allowed: ").split(", ")
         assert told[store] == set(allowed)
     values = {"ttl": "7d", "prefix": "other", "api_key": "key"}
     assert told["Elasticsearch"] == set(values)
-    address = Address.of_url(
-        "elasticsearch+https://host?" + "&".join(f"{k}={v}" for k, v in values.items())
-    )
-    assert (address.prefix, address.authorization) == ("other", "ApiKey key")
+    options = "&".join(f"{name}={value}" for name, value in values.items())
+    address = parse_store_url(f"elasticsearch+https://host?{options}", ELASTICSEARCH)
+    assert (address.prefix, authorization(address)) == ("other", "ApiKey key")
 
 
 def test_the_limits_are_those_of_the_code() -> None:

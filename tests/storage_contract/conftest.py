@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog
-from sifaka.storage.protocol import SearchIndex
+from sifaka.storage.protocol import SearchIndex, ThoughtStore
 from tests.storage_contract.runs import entries_of, made
 
 LOGS = (
@@ -65,18 +64,18 @@ def kind(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
-def make_log(kind: Any, tmp_path: Path) -> Callable[[], RunLog]:
+def make_log(kind: Any, tmp_path: Path) -> Callable[[], ThoughtStore]:
     """Makes logs of one kind, each empty."""
     count = iter(range(100))
 
-    def make() -> RunLog:
+    def make() -> ThoughtStore:
         return kind.make(tmp_path / f"log{next(count)}")
 
     return make
 
 
 @pytest.fixture
-async def log(make_log: Callable[[], RunLog]) -> AsyncGenerator[RunLog]:
+async def log(make_log: Callable[[], ThoughtStore]) -> AsyncGenerator[ThoughtStore]:
     log = make_log()
     yield log
     await log.aclose()
@@ -99,7 +98,7 @@ async def index(index_kind: Any, tmp_path: Path) -> AsyncGenerator[SearchIndex]:
 def keep() -> Callable[..., Awaitable[Run]]:
     """Appends a run of some texts, at once."""
 
-    async def keep(log: RunLog, *texts: str, prompt: str = "") -> Run:
+    async def keep(log: ThoughtStore, *texts: str, prompt: str = "") -> Run:
         run = made(*texts, prompt=prompt)
         entries = entries_of(run)
         run = Run.replay(entries)

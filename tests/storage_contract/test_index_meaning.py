@@ -30,7 +30,7 @@ async def open_index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGen
         def make(embedder: Embedder) -> SearchIndex:
             if server is not None:
                 url = f"elasticsearch+http://{server.host}"
-                return ElasticsearchIndex.of_url(url, embedder=embedder)
+                return ElasticsearchIndex(url, embedder=embedder)
             if request.param == "sqlite":
                 store = SQLiteStorage(tmp_path / "runs.db", embedder=embedder)
                 return IndexOfLog(store, catches_up=False)

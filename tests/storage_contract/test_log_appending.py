@@ -20,7 +20,7 @@ from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought, ToolCall
 from sifaka.record.usage import Usage
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
@@ -35,13 +35,13 @@ def drafted(run: Run, text: str) -> Drafted:
     return Drafted(thought=Thought(run_id=run.run_id, iteration=len(run.thoughts), text=text))
 
 
-async def append_one(log: RunLog, run: Run, entry: Entry) -> Run:
+async def append_one(log: ThoughtStore, run: Run, entry: Entry) -> Run:
     after = run.apply(entry)
     await log.append(after, [entry], expected_version=run.version)
     return after
 
 
-async def test_a_run_of_every_kind_of_entry_is_loaded_as_it_was(log: RunLog) -> None:
+async def test_a_run_of_every_kind_of_entry_is_loaded_as_it_was(log: ThoughtStore) -> None:
     started = Started(
         prompt="Announce it.",
         config=ChainConfig(validators=({"type": "length", "max_words": 120},), max_iterations=5),
@@ -106,7 +106,7 @@ async def test_a_run_of_every_kind_of_entry_is_loaded_as_it_was(log: RunLog) -> 
     ids=["empty", "number", "key", "null", "escapes", "unicode", "emoji", "70KB", "1MB"],
 )
 async def test_a_text_comes_back_character_for_character(
-    log: RunLog, keep: Keep, text: str
+    log: ThoughtStore, keep: Keep, text: str
 ) -> None:
     run = await keep(log, text, prompt=text)
 
@@ -116,7 +116,7 @@ async def test_a_text_comes_back_character_for_character(
     assert loaded == run
 
 
-async def test_ids_are_kept_as_given(log: RunLog) -> None:
+async def test_ids_are_kept_as_given(log: ThoughtStore) -> None:
     for run_id in ("42", "Key x", "run/../x", "ünï", "'; DROP TABLE runs; --"):
         started = Started(run_id=run_id)
         run = Run.start(started)
@@ -130,7 +130,7 @@ async def test_ids_are_kept_as_given(log: RunLog) -> None:
         assert loaded == run
 
 
-async def test_several_entries_are_appended_at_once(log: RunLog) -> None:
+async def test_several_entries_are_appended_at_once(log: ThoughtStore) -> None:
     run, started = begun()
     first = drafted(run, "one")
     run = run.apply(first)
@@ -142,7 +142,7 @@ async def test_several_entries_are_appended_at_once(log: RunLog) -> None:
     assert await log.load(run.run_id) == run
 
 
-async def test_a_repeated_append_is_done_already(log: RunLog) -> None:
+async def test_a_repeated_append_is_done_already(log: ThoughtStore) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
     entry = drafted(run, "once")
@@ -159,7 +159,7 @@ async def test_a_repeated_append_is_done_already(log: RunLog) -> None:
     assert line == after.summary()
 
 
-async def test_a_repeat_that_another_append_followed_is_done_already(log: RunLog) -> None:
+async def test_a_repeat_that_another_append_followed_is_done_already(log: ThoughtStore) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
     entry = drafted(run, "first")
@@ -171,7 +171,7 @@ async def test_a_repeat_that_another_append_followed_is_done_already(log: RunLog
     assert await log.load(run.run_id) == last
 
 
-async def test_another_entry_at_a_taken_place_is_a_conflict(log: RunLog) -> None:
+async def test_another_entry_at_a_taken_place_is_a_conflict(log: ThoughtStore) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
     mine = drafted(run, "mine")
@@ -184,7 +184,7 @@ async def test_another_entry_at_a_taken_place_is_a_conflict(log: RunLog) -> None
     assert await log.load(run.run_id) == after
 
 
-async def test_an_append_that_is_half_there_is_a_conflict(log: RunLog) -> None:
+async def test_an_append_that_is_half_there_is_a_conflict(log: ThoughtStore) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
     first = drafted(run, "first")
@@ -197,7 +197,7 @@ async def test_an_append_that_is_half_there_is_a_conflict(log: RunLog) -> None:
     assert await log.load(run.run_id) == middle
 
 
-async def test_an_append_beyond_the_end_is_a_conflict(log: RunLog) -> None:
+async def test_an_append_beyond_the_end_is_a_conflict(log: ThoughtStore) -> None:
     run, started = begun()
     entry = drafted(run, "early")
     with pytest.raises(VersionConflict) as caught:
@@ -213,7 +213,7 @@ async def test_an_append_beyond_the_end_is_a_conflict(log: RunLog) -> None:
     assert await log.load(run.run_id) == run
 
 
-async def test_an_append_of_nothing_only_checks_the_version(log: RunLog) -> None:
+async def test_an_append_of_nothing_only_checks_the_version(log: ThoughtStore) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
     await log.append(run, [], expected_version=1)
@@ -223,7 +223,7 @@ async def test_an_append_of_nothing_only_checks_the_version(log: RunLog) -> None
         await log.append(run.apply(drafted(run, "x")), [], expected_version=2)
 
 
-async def test_an_append_of_nothing_is_refused_when_others_have_written(log: RunLog) -> None:
+async def test_an_append_of_nothing_is_refused_when_others_have_written(log: ThoughtStore) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
     await append_one(log, run, drafted(run, "theirs"))
@@ -232,7 +232,7 @@ async def test_an_append_of_nothing_is_refused_when_others_have_written(log: Run
         await log.append(run, [], expected_version=1)
 
 
-async def test_an_append_that_could_never_be_loaded_is_refused(log: RunLog) -> None:
+async def test_an_append_that_could_never_be_loaded_is_refused(log: ThoughtStore) -> None:
     run, started = begun()
     entry = drafted(run, "x")
     for impossible, entries, expected in (
@@ -248,7 +248,7 @@ async def test_an_append_that_could_never_be_loaded_is_refused(log: RunLog) -> N
 
 
 async def test_text_that_is_not_unicode_is_refused_and_nothing_is_kept(
-    log: RunLog,
+    log: ThoughtStore,
 ) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
@@ -259,7 +259,7 @@ async def test_text_that_is_not_unicode_is_refused_and_nothing_is_kept(
     assert await log.load(run.run_id) == run
 
 
-async def test_an_unknown_run_is_not_found(log: RunLog, keep: Keep) -> None:
+async def test_an_unknown_run_is_not_found(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "x")
     for unknown in ("", "run_0", f"{run.run_id}.0", f"{run.run_id[:-1]}%", "\ud800", "a\0b"):
         with pytest.raises(ThoughtNotFound) as caught:
@@ -269,7 +269,7 @@ async def test_an_unknown_run_is_not_found(log: RunLog, keep: Keep) -> None:
 
 @pytest.mark.long("cached", "hybrid")
 async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
-    log: RunLog,
+    log: ThoughtStore,
 ) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
@@ -303,7 +303,7 @@ def _without_descent(run: Run) -> Run:
 
 
 @pytest.mark.long("cached", "hybrid")
-async def test_sixteen_writers_of_one_run_lose_and_double_nothing(log: RunLog) -> None:
+async def test_sixteen_writers_of_one_run_lose_and_double_nothing(log: ThoughtStore) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
     conflicts: list[VersionConflict] = []

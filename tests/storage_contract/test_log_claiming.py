@@ -6,7 +6,7 @@ from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Drafted, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
@@ -17,7 +17,7 @@ def next_draft(run: Run, text: str) -> tuple[Drafted, Run]:
     return entry, run.apply(entry)
 
 
-async def test_each_claim_has_a_higher_number(log: RunLog, keep: Keep) -> None:
+async def test_each_claim_has_a_higher_number(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "x")
     other = await keep(log, "y")
 
@@ -26,7 +26,9 @@ async def test_each_claim_has_a_higher_number(log: RunLog, keep: Keep) -> None:
     assert await log.load(run.run_id) == run
 
 
-async def test_who_was_replaced_is_refused_and_changes_nothing(log: RunLog, keep: Keep) -> None:
+async def test_who_was_replaced_is_refused_and_changes_nothing(
+    log: ThoughtStore, keep: Keep
+) -> None:
     run = await keep(log, "x")
     old = await log.claim(run.run_id)
     new = await log.claim(run.run_id)
@@ -47,7 +49,7 @@ async def test_who_was_replaced_is_refused_and_changes_nothing(log: RunLog, keep
     assert await log.load(run.run_id) == after
 
 
-async def test_who_created_a_run_goes_on_until_it_is_claimed(log: RunLog, keep: Keep) -> None:
+async def test_who_created_a_run_goes_on_until_it_is_claimed(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "x")
     entry, after = next_draft(run, "y")
     await log.append(after, [entry], expected_version=run.version, fence=0)
@@ -58,7 +60,7 @@ async def test_who_created_a_run_goes_on_until_it_is_claimed(log: RunLog, keep: 
         await log.append(late, [entry], expected_version=after.version, fence=0)
 
 
-async def test_an_append_without_a_fence_asks_for_no_claim(log: RunLog, keep: Keep) -> None:
+async def test_an_append_without_a_fence_asks_for_no_claim(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "x")
     fence = await log.claim(run.run_id)
     entry = Stopped(status="cancelled", stop_reason="cancelled")
@@ -73,7 +75,7 @@ async def test_an_append_without_a_fence_asks_for_no_claim(log: RunLog, keep: Ke
 
 
 async def test_a_repeat_of_what_is_stored_is_done_already_after_any_claim(
-    log: RunLog, keep: Keep
+    log: ThoughtStore, keep: Keep
 ) -> None:
     run = await keep(log, "x")
     fence = await log.claim(run.run_id)
@@ -86,7 +88,7 @@ async def test_a_repeat_of_what_is_stored_is_done_already_after_any_claim(
     assert await log.load(run.run_id) == after
 
 
-async def test_a_run_that_is_unknown_cannot_be_claimed(log: RunLog, keep: Keep) -> None:
+async def test_a_run_that_is_unknown_cannot_be_claimed(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "x")
     for view, run_id in ((log, "run_0"), (log, "\ud800"), (log.scoped("guest"), run.run_id)):
         with pytest.raises(ThoughtNotFound):

@@ -7,11 +7,11 @@ import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
-Damage = Callable[[RunLog, str], Awaitable[None]]
+Damage = Callable[[ThoughtStore, str], Awaitable[None]]
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def damage(kind: Any) -> Damage:
 
 
 async def test_a_damaged_entry_is_told_and_harms_no_other_run(
-    log: RunLog,
+    log: ThoughtStore,
     keep: Keep,
     damage: Damage,
     caplog: pytest.LogCaptureFixture,
@@ -43,7 +43,7 @@ async def test_a_damaged_entry_is_told_and_harms_no_other_run(
         assert healthy.summary() in (await log.recent(limit=5)).runs
 
 
-async def test_a_damaged_run_can_be_deleted(log: RunLog, keep: Keep, damage: Damage) -> None:
+async def test_a_damaged_run_can_be_deleted(log: ThoughtStore, keep: Keep, damage: Damage) -> None:
     damaged = await keep(log, "The zebra eats.")
     healthy = await keep(log, "The zebra sleeps.")
     await damage(log, damaged.run_id)

@@ -6,13 +6,13 @@ import pytest
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
 
 
-async def test_a_run_that_is_deleted_is_nowhere_any_more(log: RunLog, keep: Keep) -> None:
+async def test_a_run_that_is_deleted_is_nowhere_any_more(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "The zebra sleeps.", "The zebra wakes.", prompt="stripes")
     kept = await keep(log, "The zebra eats.")
 
@@ -28,7 +28,7 @@ async def test_a_run_that_is_deleted_is_nowhere_any_more(log: RunLog, keep: Keep
         await log.delete("run_0")
 
 
-async def test_a_run_of_the_same_id_begins_anew(log: RunLog, keep: Keep) -> None:
+async def test_a_run_of_the_same_id_begins_anew(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "x")
     await log.claim(run.run_id)
     entries = await _entries(log, run)
@@ -39,7 +39,7 @@ async def test_a_run_of_the_same_id_begins_anew(log: RunLog, keep: Keep) -> None
     assert await log.load(run.run_id) == run
 
 
-async def test_another_tenant_deletes_nothing_of_ours(log: RunLog, keep: Keep) -> None:
+async def test_another_tenant_deletes_nothing_of_ours(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "x")
 
     await log.scoped("guest").delete(run.run_id)
@@ -47,7 +47,7 @@ async def test_another_tenant_deletes_nothing_of_ours(log: RunLog, keep: Keep) -
     assert await log.load(run.run_id) == run
 
 
-async def test_a_size_is_that_of_what_is_stored(log: RunLog, keep: Keep) -> None:
+async def test_a_size_is_that_of_what_is_stored(log: ThoughtStore, keep: Keep) -> None:
     small = await keep(log, "x")
     large = await keep(log, "x" * 100_000)
 
@@ -55,7 +55,7 @@ async def test_a_size_is_that_of_what_is_stored(log: RunLog, keep: Keep) -> None
     assert 100_000 < await log.size(large.run_id) < 110_000
 
 
-async def _entries(log: RunLog, run: Run) -> list[Entry]:
+async def _entries(log: ThoughtStore, run: Run) -> list[Entry]:
     found: list[Entry] = []
     async with aclosing(log.follow(run.run_id)) as steps:
         async for entry, after in steps:

@@ -9,7 +9,7 @@ from sifaka.errors import ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Drafted, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
 Keep = Callable[..., Awaitable[Run]]
@@ -17,16 +17,16 @@ SECONDS = 3.0
 
 
 @pytest.fixture
-async def expiring(kind: Any, tmp_path: Path) -> AsyncGenerator[RunLog]:
+async def expiring(kind: Any, tmp_path: Path) -> AsyncGenerator[ThoughtStore]:
     """A log that forgets runs some seconds after their last entry."""
     if not hasattr(kind, "make_expiring"):
         pytest.skip("stores of this kind keep runs until they are deleted")
-    log: RunLog = kind.make_expiring(tmp_path / "log", SECONDS)
+    log: ThoughtStore = kind.make_expiring(tmp_path / "log", SECONDS)
     yield log
     await log.aclose()
 
 
-async def until_gone(log: RunLog, run: Run) -> None:
+async def until_gone(log: ThoughtStore, run: Run) -> None:
     with anyio.fail_after(60):
         while True:
             try:
@@ -36,7 +36,9 @@ async def until_gone(log: RunLog, run: Run) -> None:
             await anyio.sleep(0.05)
 
 
-async def test_a_run_that_has_expired_is_nowhere_any_more(expiring: RunLog, keep: Keep) -> None:
+async def test_a_run_that_has_expired_is_nowhere_any_more(
+    expiring: ThoughtStore, keep: Keep
+) -> None:
     run = await keep(expiring, "The zebra sleeps.")
     entry = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="late"))
     after = run.apply(entry)
@@ -57,7 +59,7 @@ async def test_a_run_that_has_expired_is_nowhere_any_more(expiring: RunLog, keep
         await expiring.load(run.run_id)
 
 
-async def test_every_entry_gives_a_run_its_time_again(expiring: RunLog, keep: Keep) -> None:
+async def test_every_entry_gives_a_run_its_time_again(expiring: ThoughtStore, keep: Keep) -> None:
     run = await keep(expiring, "The zebra sleeps.")
     other = await keep(expiring, "The zebra eats.")
     appended = 0
@@ -81,7 +83,9 @@ async def test_every_entry_gives_a_run_its_time_again(expiring: RunLog, keep: Ke
     assert [line.run_id for line in (await expiring.recent(limit=5)).runs] == [run.run_id]
 
 
-async def test_an_id_may_begin_anew_once_its_run_has_expired(expiring: RunLog, keep: Keep) -> None:
+async def test_an_id_may_begin_anew_once_its_run_has_expired(
+    expiring: ThoughtStore, keep: Keep
+) -> None:
     run = await keep(expiring, "The zebra sleeps.")
     await expiring.claim(run.run_id)
     await until_gone(expiring, run)

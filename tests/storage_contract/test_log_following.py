@@ -8,14 +8,14 @@ from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
 
 
 async def test_a_follower_sees_every_entry_as_it_comes_and_leaves_at_the_end(
-    log: RunLog, keep: Keep
+    log: ThoughtStore, keep: Keep
 ) -> None:
     run = await keep(log, "x")
     draft = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="ü 👩‍👩‍👧"))
@@ -44,7 +44,7 @@ async def test_a_follower_sees_every_entry_as_it_comes_and_leaves_at_the_end(
     assert seen[-1] == (stop, ended)
 
 
-async def test_a_follower_may_begin_in_the_middle(log: RunLog, keep: Keep) -> None:
+async def test_a_follower_may_begin_in_the_middle(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "one", "two")
     stop = Stopped(status="cancelled", stop_reason="cancelled")
     ended = run.apply(stop)
@@ -57,7 +57,7 @@ async def test_a_follower_may_begin_in_the_middle(log: RunLog, keep: Keep) -> No
     assert seen[-1][1] == ended
 
 
-async def test_a_run_that_is_unknown_cannot_be_followed(log: RunLog, keep: Keep) -> None:
+async def test_a_run_that_is_unknown_cannot_be_followed(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log, "x")
     for view, run_id in ((log, "run_0"), (log.scoped("guest"), run.run_id)):
         with pytest.raises(ThoughtNotFound), anyio.fail_after(30):

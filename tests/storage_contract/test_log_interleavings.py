@@ -33,7 +33,8 @@ from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
-from sifaka.storage.log import RunLog, load_if_there
+from sifaka.storage.log import load_if_there
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.tool_backed import RedisToolStorage
@@ -59,7 +60,7 @@ class Append:
 class Writer:
     """A process with its own connection, what it believes of the run, and what it has not heard."""
 
-    def __init__(self, log: RunLog) -> None:
+    def __init__(self, log: ThoughtStore) -> None:
         self.log = log
         self.run: Run | None = None
         self.fence = 0
@@ -70,7 +71,7 @@ class Interleavings(RuleBasedStateMachine):
     """Two writers of one run."""
 
     portal: ClassVar[BlockingPortal]
-    open_logs: Callable[[], Callable[[], RunLog]]
+    open_logs: Callable[[], Callable[[], ThoughtStore]]
     deadline: ClassVar[float]
 
     def __init__(self) -> None:
@@ -80,7 +81,7 @@ class Interleavings(RuleBasedStateMachine):
         self.count = 0
         self.over = time.monotonic() > self.deadline
         self.started = Started(prompt="Say it shorter.")
-        self.reopen: Callable[[], RunLog]
+        self.reopen: Callable[[], ThoughtStore]
         self.writers: list[Writer] = []
 
     @initialize()
@@ -276,7 +277,7 @@ class Interleavings(RuleBasedStateMachine):
         )
 
 
-async def _entries(log: RunLog, run_id: str) -> list[Entry]:
+async def _entries(log: ThoughtStore, run_id: str) -> list[Entry]:
     run = await load_if_there(log, run_id)
     found: list[Entry] = []
     if run is not None:
@@ -288,7 +289,7 @@ async def _entries(log: RunLog, run_id: str) -> list[Entry]:
     return found
 
 
-def _another(kind: str, log: Any, folder: Path) -> RunLog:
+def _another(kind: str, log: Any, folder: Path) -> ThoughtStore:
     """The same log as another process opens it."""
     match kind:
         case "sqlite":
@@ -315,7 +316,7 @@ def test_two_writers_crashes_and_lost_replies_never_fork_or_lose_a_run(
     module = import_module(f"tests.storage_contract.logs.{kind}")
     numbers = iter(range(1_000_000))
 
-    def open_logs() -> Callable[[], RunLog]:
+    def open_logs() -> Callable[[], ThoughtStore]:
         folder = tmp_path / f"log{next(numbers)}x{tmp_path.name}"
         return partial(_another, kind, module.make(folder), folder)
 

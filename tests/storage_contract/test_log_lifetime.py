@@ -3,13 +3,13 @@ from collections.abc import Awaitable, Callable
 import anyio
 
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 
 Keep = Callable[..., Awaitable[Run]]
 
 
 def test_a_store_outlives_the_event_loop_that_used_it_first(
-    make_log: Callable[[], RunLog], keep: Keep
+    make_log: Callable[[], ThoughtStore], keep: Keep
 ) -> None:
     log = make_log()
 
@@ -28,7 +28,7 @@ def test_a_store_outlives_the_event_loop_that_used_it_first(
 
 
 def test_closing_twice_or_without_use_is_harmless(
-    make_log: Callable[[], RunLog],
+    make_log: Callable[[], ThoughtStore],
 ) -> None:
     async def close_twice() -> None:
         log = make_log()
@@ -38,7 +38,9 @@ def test_closing_twice_or_without_use_is_harmless(
     anyio.run(close_twice)
 
 
-def test_a_closed_view_leaves_the_store_open(make_log: Callable[[], RunLog], keep: Keep) -> None:
+def test_a_closed_view_leaves_the_store_open(
+    make_log: Callable[[], ThoughtStore], keep: Keep
+) -> None:
     async def close_view_first() -> None:
         log = make_log()
         view = log.scoped("guest")

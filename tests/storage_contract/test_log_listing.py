@@ -9,13 +9,13 @@ from sifaka.record.entries import Decided, Decision, Drafted, Started, Stopped, 
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
 
 
-async def listed(log: RunLog, limit: int) -> list[str]:
+async def listed(log: ThoughtStore, limit: int) -> list[str]:
     ids: list[str] = []
     cursor: str | None = None
     while True:
@@ -27,28 +27,28 @@ async def listed(log: RunLog, limit: int) -> list[str]:
             return ids
 
 
-async def touch(log: RunLog, run: Run) -> Run:
+async def touch(log: ThoughtStore, run: Run) -> Run:
     entry = Stopped(status="cancelled", stop_reason="cancelled")
     after = run.apply(entry)
     await log.append(after, [entry], expected_version=run.version)
     return after
 
 
-async def test_an_empty_store_lists_nothing(log: RunLog) -> None:
+async def test_an_empty_store_lists_nothing(log: ThoughtStore) -> None:
     page = await log.recent(limit=10)
     assert (page.runs, page.next_cursor) == ((), None)
 
 
 @pytest.mark.parametrize("limit", [1, 7, 24, 25, 26])
 async def test_pages_show_25_runs_newest_first_without_loss_or_repeat(
-    log: RunLog, keep: Keep, limit: int
+    log: ThoughtStore, keep: Keep, limit: int
 ) -> None:
     runs = [await keep(log, f"text {n}") for n in range(25)]
 
     assert await listed(log, limit) == [run.run_id for run in reversed(runs)]
 
 
-async def test_runs_of_the_same_moment_are_all_listed(log: RunLog) -> None:
+async def test_runs_of_the_same_moment_are_all_listed(log: ThoughtStore) -> None:
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     ids = [f"run_{n}" for n in range(9)]
     for run_id in ids:
@@ -58,7 +58,7 @@ async def test_runs_of_the_same_moment_are_all_listed(log: RunLog) -> None:
     assert sorted(await listed(log, 2)) == ids
 
 
-async def test_the_order_is_by_time_whatever_the_zone(log: RunLog) -> None:
+async def test_the_order_is_by_time_whatever_the_zone(log: ThoughtStore) -> None:
     moments = {
         "before-1970": datetime(1960, 1, 1, tzinfo=UTC),
         "utc": datetime(2026, 1, 1, 12, tzinfo=UTC),
@@ -74,7 +74,9 @@ async def test_the_order_is_by_time_whatever_the_zone(log: RunLog) -> None:
     assert [line.created_at for line in reversed(lines)] == list(moments.values())
 
 
-async def test_a_run_updated_between_two_pages_moves_to_the_front(log: RunLog, keep: Keep) -> None:
+async def test_a_run_updated_between_two_pages_moves_to_the_front(
+    log: ThoughtStore, keep: Keep
+) -> None:
     runs = [await keep(log, f"text {n}") for n in range(25)]
     newest_first = [run.run_id for run in reversed(runs)]
     first = await log.recent(limit=10)
@@ -91,7 +93,7 @@ async def test_a_run_updated_between_two_pages_moves_to_the_front(log: RunLog, k
     assert [line.run_id for line in front.runs] == [not_shown_yet.run_id, shown_already.run_id]
 
 
-async def test_a_line_is_the_runs_own_summary(log: RunLog) -> None:
+async def test_a_line_is_the_runs_own_summary(log: ThoughtStore) -> None:
     started = Started(prompt="Shorten this.")
     run = Run.start(started)
     await log.append(run, [started], expected_version=0)
@@ -113,7 +115,7 @@ async def test_a_line_is_the_runs_own_summary(log: RunLog) -> None:
     assert line.updated_at - line.created_at < timedelta(minutes=1)
 
 
-async def test_a_cursor_that_is_none_is_refused_in_one_line(log: RunLog, keep: Keep) -> None:
+async def test_a_cursor_that_is_none_is_refused_in_one_line(log: ThoughtStore, keep: Keep) -> None:
     for _ in range(3):
         await keep(log, "x")
     cursor = (await log.recent(limit=1)).next_cursor
@@ -133,7 +135,7 @@ async def test_a_cursor_that_is_none_is_refused_in_one_line(log: RunLog, keep: K
 
 
 async def test_a_cursor_that_was_changed_shows_no_run_twice_and_none_of_others(
-    log: RunLog, keep: Keep
+    log: ThoughtStore, keep: Keep
 ) -> None:
     own = {(await keep(log, "x")).run_id for _ in range(3)}
     await keep(log.scoped("another"), "x")

@@ -5,13 +5,13 @@ import pytest
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Started
 from sifaka.record.run import Run
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
 
 
-async def test_a_foreign_run_is_as_unknown_as_none(log: RunLog, keep: Keep) -> None:
+async def test_a_foreign_run_is_as_unknown_as_none(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log.scoped("ann"), "a secret plan")
     bob = log.scoped("bob")
 
@@ -25,7 +25,7 @@ async def test_a_foreign_run_is_as_unknown_as_none(log: RunLog, keep: Keep) -> N
     )
 
 
-async def test_lists_show_the_tenants_own_runs(log: RunLog, keep: Keep) -> None:
+async def test_lists_show_the_tenants_own_runs(log: ThoughtStore, keep: Keep) -> None:
     ann, bob = log.scoped("ann"), log.scoped("bob")
     anns = await keep(ann, "a secret plan")
     bobs = await keep(bob, "a secret garden")
@@ -35,7 +35,7 @@ async def test_lists_show_the_tenants_own_runs(log: RunLog, keep: Keep) -> None:
     assert (await log.recent(limit=9)).runs == ()
 
 
-async def test_tenants_may_use_the_same_run_id(log: RunLog) -> None:
+async def test_tenants_may_use_the_same_run_id(log: ThoughtStore) -> None:
     for tenant in ("ann", "bob"):
         started = Started(run_id="same", prompt=tenant)
         await log.scoped(tenant).append(Run.start(started), [started], expected_version=0)
@@ -44,13 +44,15 @@ async def test_tenants_may_use_the_same_run_id(log: RunLog) -> None:
     assert (await log.scoped("bob").load("same")).prompt == "bob"
 
 
-async def test_a_scope_replaces_the_one_before(log: RunLog, keep: Keep) -> None:
+async def test_a_scope_replaces_the_one_before(log: ThoughtStore, keep: Keep) -> None:
     run = await keep(log.scoped("ann"), "x")
 
     assert await log.scoped("bob").scoped("ann").load(run.run_id) == run
 
 
-async def test_another_tenants_cursor_shows_nothing_of_theirs(log: RunLog, keep: Keep) -> None:
+async def test_another_tenants_cursor_shows_nothing_of_theirs(
+    log: ThoughtStore, keep: Keep
+) -> None:
     ann, bob = log.scoped("ann"), log.scoped("bob")
     mine = await keep(bob, "x")
     for _ in range(2):

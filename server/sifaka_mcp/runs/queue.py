@@ -18,7 +18,8 @@ import anyio.to_thread
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.extras import install
-from sifaka.storage.redis.address import parse_address
+from sifaka.storage.address import parse_store_url
+from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import IMPORTING
 from sifaka.storage.redis.failures import failures
 from sifaka_mcp.runs.work import RunKey
@@ -85,7 +86,7 @@ class RunQueue:
     ) -> None:
         self.renewal = seconds / _RENEWALS
         self._url = url
-        self._shown = parse_address(url).shown
+        self._shown = parse_store_url(url, REDIS).shown
         self._name = name
         self._seconds = seconds
         self._at_once = at_once

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
 from sifaka.embeddings.protocol import Embedder
@@ -67,10 +67,11 @@ def redis_of(url: str, *, tenant: str) -> tuple[str, str] | None:
     for tier in tiers_of(url):
         scheme, _, rest = tier.partition(":")
         if scheme.lower() in {"redis", "rediss", "unix"}:
-            from sifaka.storage.redis.address import take_options
+            from sifaka.storage.address import parse_store_url
+            from sifaka.storage.redis.address import REDIS
 
-            address, keeping = take_options(f"{scheme.lower()}:{rest}")
-            return address, f"{keeping.prefix}:run:{{{quote(tenant, safe='')}}}"
+            found = parse_store_url(f"{scheme.lower()}:{rest}", REDIS)
+            return found.url, f"{found.prefix}:run:{{{quote(tenant, safe='')}}}"
     return None
 
 
@@ -142,9 +143,9 @@ class ReadOnlyStore:
         """Look at each part of the store."""
         return await self._store.health()
 
-    def scoped(self, tenant: str) -> ThoughtStore:
+    def scoped(self, tenant: str) -> Self:
         """The same for another tenant."""
-        return ReadOnlyStore(self._store.scoped(tenant))
+        return type(self)(self._store.scoped(tenant))
 
     async def aclose(self) -> None:
         """Release what the store holds."""

@@ -1,66 +1,33 @@
-"""The URL of an Elasticsearch, and the names of what is kept there."""
+"""The URL of an Elasticsearch, and the header that it is asked with."""
 
 import base64
-import re
-from dataclasses import dataclass, field
-from datetime import timedelta
+from types import MappingProxyType
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.address import KEEPING, StoreUrl, checked_prefix, parse_store_url
+from sifaka.storage.address import StoreUrl, UrlKind
 
-_PATHS = {"elasticsearch+http": ".*", "elasticsearch+https": ".*"}
-_FORM = "elasticsearch+https://USER:PASSWORD@host:9200?prefix=sifaka&ttl=30d"
+ELASTICSEARCH = UrlKind(
+    forms="elasticsearch+https://USER:PASSWORD@host:9200?prefix=sifaka&ttl=30d, or api_key=KEY",
+    paths=MappingProxyType({"elasticsearch+http": ".*", "elasticsearch+https": ".*"}),
+    options=MappingProxyType({"api_key": r"[\w=+/.:~-]+"}),
+    prefix=r"[a-z0-9][a-z0-9_.-]{0,99}",
+    prefixes="1 to 100 lower-case letters, digits or _ . - and not one of these first",
+    port=9200,
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """A server and the part of it that is ours."""
+def authorization(address: StoreUrl) -> str | None:
+    """The value of the HTTP header of that name; None without credentials.
 
-    url: str
-    """The server's URL, without credentials."""
-    authorization: str | None = field(default=None, repr=False)
-    """The value of the HTTP header of that name."""
-    prefix: str = "sifaka"
-    """The beginning of the names of the indices."""
-    ttl: timedelta | None = None
-    """The life of a run after its last version; None means for ever."""
-
-    @property
-    def versions(self) -> str:
-        """The alias of the index, with a document a version."""
-        return f"{self.prefix}-versions"
-
-    @classmethod
-    def of_url(cls, url: str) -> "Address":
-        """The address in a URL such as `elasticsearch+https://host:9200?prefix=sifaka&ttl=30d`.
-
-        Credentials are `USER:PASSWORD@` before the host or the parameter `api_key`.
-
-        Raises:
-            ConfigurationError: A part of it is wrong; the message has no credentials.
-        """
-        found = parse_store_url(url, _PATHS, options=("api_key", *KEEPING), forms=_FORM, port=9200)
-        ttl = found.ttl
-        return cls(
-            url=f"{found.scheme.removeprefix('elasticsearch+')}://{found.server}"
-            f"{found.path.rstrip('/')}",
-            authorization=_authorization(found),
-            prefix=checked_prefix(
-                found.prefix,
-                r"[a-z0-9][a-z0-9_.-]{0,99}",
-                "1 to 100 lower-case letters, digits or _ . - and not one of these first",
-            ),
-            ttl=None if ttl is None else timedelta(seconds=ttl),
+    Raises:
+        ConfigurationError: There are a user and an `api_key`.
+    """
+    key = address.options.get("api_key")
+    pair = f"{address.user}:{address.password}"
+    if key is None:
+        return None if pair == ":" else f"Basic {base64.b64encode(pair.encode()).decode()}"
+    if pair != ":":
+        raise ConfigurationError(
+            "the Elasticsearch URL has a user and an api_key", "leave one of them out"
         )
-
-
-def _authorization(found: StoreUrl) -> str | None:
-    key = found.options.get("api_key")
-    if key is not None:
-        if found.user or not re.fullmatch(r"[\w=+/.:~-]+", key, re.ASCII):
-            raise ConfigurationError(
-                "the Elasticsearch URL has a wrong api_key", f"such as {_FORM}"
-            )
-        return f"ApiKey {key}"
-    pair = f"{found.user}:{found.password}"
-    return None if pair == ":" else f"Basic {base64.b64encode(pair.encode()).decode()}"
+    return f"ApiKey {key}"

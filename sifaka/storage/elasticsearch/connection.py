@@ -9,7 +9,8 @@ from anyio import to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
-from sifaka.storage.elasticsearch.address import Address
+from sifaka.storage.address import StoreUrl
+from sifaka.storage.elasticsearch.address import authorization
 
 if TYPE_CHECKING:
     import httpx
@@ -100,8 +101,9 @@ class HttpConnection:
     index outlives any, and what a cancelled caller has begun is finished.
     """
 
-    def __init__(self, address: Address) -> None:
-        self.address = address
+    def __init__(self, address: StoreUrl) -> None:
+        self.url = f"{address.base}{address.path.rstrip('/')}"
+        self._authorization = authorization(address)
         self._lock = threading.Lock()
         self._client: httpx.Client | None = None
 
@@ -150,13 +152,13 @@ class HttpConnection:
             try:
                 response = client.request(
                     method,
-                    self.address.url + path,
+                    self.url + path,
                     params=parameters or None,
                     content=content,
                     headers={"Content-Type": kind} if content is not None else None,
                     timeout=timeout,
                 )
-                return Answer(response.status_code, _object(response.content), self.address.url)
+                return Answer(response.status_code, _object(response.content), self.url)
             except httpx.HTTPError as error:
                 broken = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
                 if not (repeatable and isinstance(error, broken)):
@@ -173,7 +175,7 @@ class HttpConnection:
             ) from error
         with self._lock:
             if self._client is None:
-                secret = self.address.authorization
+                secret = self._authorization
                 self._client = httpx.Client(
                     headers={"Authorization": secret} if secret else None,
                     limits=httpx.Limits(max_connections=_CONNECTIONS),
@@ -182,7 +184,7 @@ class HttpConnection:
 
     def _unreachable(self, error: Exception) -> StorageError:
         return StorageError(
-            f"Elasticsearch at {self.address.url} cannot be reached: "
+            f"Elasticsearch at {self.url} cannot be reached: "
             f"{' '.join(str(error).split())[:120] or type(error).__name__}",
             "start it, or check the URL and the network",
             retryable=True,

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 from sifaka.storage.elasticsearch.connection import Answer, HttpConnection, Json, encode_json
+from sifaka.storage.entry_json import batches
 
 _BULK_BYTES = 8_000_000
 """Well below the 100 MB that a server takes by default."""
+_BULK_LINES = 10_000
 
 
 class Documents:
@@ -19,9 +21,10 @@ class Documents:
     lost anew, and guess its layout.
     """
 
-    def __init__(self, connection: HttpConnection) -> None:
+    def __init__(self, connection: HttpConnection, prefix: str) -> None:
         self.connection = connection
-        self.address = connection.address
+        self.alias = f"{prefix}-versions"
+        """The alias of the index, with a document a version."""
         self.ready = False
         """True once the index is known to be there."""
         self.deleted = False
@@ -35,7 +38,7 @@ class Documents:
         Raises:
             StorageError: One failed with a status that is not `tolerated`, after all were tried.
         """
-        path = f"/{self.address.versions}/_bulk"
+        path = f"/{self.alias}/_bulk"
         for body in _bodies(changes.items()):
             answer = await self.connection.send("POST", path, body, require_alias="true")
             for item in cast("list[dict[str, Json]]", answer.checked()["items"]):
@@ -43,24 +46,23 @@ class Documents:
                 if result["status"] >= 300 and result["status"] not in tolerated:
                     raise Answer(result["status"], result, answer.where).failure()
 
-    async def refresh(self, index: str) -> None:
+    async def refresh(self) -> None:
         """Make every write so far visible to searches.
 
         Done before a search instead of after each write: there are fewer of them, nothing is done
         where nothing was written, and every search sees every write.
         """
-        (await self.connection.send("POST", f"/{index}/_refresh")).checked()
+        (await self.connection.send("POST", f"/{self.alias}/_refresh")).checked()
 
-    async def search(self, index: str, body: Json) -> Json:
+    async def search(self, body: Json) -> Json:
         """The `hits` object of a search."""
-        answer = await self.connection.send("POST", f"/{index}/_search", body)
+        answer = await self.connection.send("POST", f"/{self.alias}/_search", body)
         return cast("Json", answer.checked()["hits"])
 
     async def delete_matching(self, query: Json) -> None:
         """Remove every version that a query matches."""
-        index = self.address.versions
-        await self.refresh(index)
-        path = f"/{index}/_delete_by_query"
+        await self.refresh()
+        path = f"/{self.alias}/_delete_by_query"
         answer = await self.connection.send("POST", path, {"query": query}, conflicts="proceed")
         self.deleted |= bool(answer.checked().get("deleted"))
 
@@ -70,25 +72,19 @@ class Documents:
         https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-indices-forcemerge
         """
         if self.deleted:
-            path = f"/{self.address.versions}/_forcemerge"
+            path = f"/{self.alias}/_forcemerge"
             answer = await self.connection.send("POST", path, only_expunge_deletes="true")
             answer.checked()
             self.deleted = False
 
 
 def _bodies(changes: Iterable[tuple[str, Json]]) -> Iterable[bytes]:
-    lines: list[bytes] = []
-    size = 0
-    for doc_id, change in changes:
-        head: Json = {"update": {"_id": doc_id, "retry_on_conflict": 3}}
-        encoded = encode_json(head) + b"\n" + encode_json(change) + b"\n"
-        if lines and size + len(encoded) > _BULK_BYTES:
-            yield b"".join(lines)
-            lines, size = [], 0
-        lines.append(encoded)
-        size += len(encoded)
-    if lines:
-        yield b"".join(lines)
+    heads: Iterable[tuple[Json, Json]] = (
+        ({"update": {"_id": doc_id, "retry_on_conflict": 3}}, change) for doc_id, change in changes
+    )
+    lines = (encode_json(head) + b"\n" + encode_json(change) + b"\n" for head, change in heads)
+    sized = ((line, len(line)) for line in lines)
+    return map(b"".join, batches(sized, size=_BULK_BYTES, count=_BULK_LINES))
 
 
 _KEPT: Json = {"type": "object", "enabled": False}
@@ -121,9 +117,8 @@ def index_of(alias: str) -> str:
     return f"{alias}-1"
 
 
-async def create_index(connection: HttpConnection) -> None:
+async def create_index(connection: HttpConnection, alias: str) -> None:
     """Create the index unless it is there."""
-    alias = connection.address.versions
     # A field that a newer release writes is refused instead of guessed at.
     mappings: Json = {"dynamic": "strict", "properties": _VERSIONS}
     body: Json = {"mappings": mappings, "aliases": {alias: {}}}

@@ -1,30 +1,30 @@
 """The index of runs in Elasticsearch, and the store that is searched in it."""
 
-import json
-from datetime import timedelta
-from hashlib import sha256
 from pathlib import Path
 
 import anyio
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import SifakaError
+from sifaka.errors import StorageError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage.address import parse_store_url
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.cursor import now_in_microseconds, to_microseconds
-from sifaka.storage.elasticsearch.address import Address
+from sifaka.storage.elasticsearch.address import ELASTICSEARCH
 from sifaka.storage.elasticsearch.connection import HttpConnection, Json
 from sifaka.storage.elasticsearch.documents import Documents, create_index
 from sifaka.storage.elasticsearch.search import analysed, search_versions
 from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
-from sifaka.storage.entry_json import decode_entries, encode_draft, whole_thoughts
-from sifaka.storage.log import Health
-from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
+from sifaka.storage.entry_json import decode_entries, encode_draft, run_key, whole_thoughts
+from sifaka.storage.log import look_at
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, ThoughtStore
 from sifaka.storage.store import TenantView
 
-_READ_AT_ONCE = 50
+_MOST_READ = 10_000
+"""The documents that a server gives at once."""
 _HEALTH_SECONDS = 3.0
+_EMBEDDING_SECONDS = 60.0
 
 
 class ElasticsearchIndex(TenantView):
@@ -35,40 +35,40 @@ class ElasticsearchIndex(TenantView):
     Several processes may share it; the index is created on first use.
 
     Args:
-        address: The server, and the name of the index.
+        url: One of the forms of `sifaka.storage.elasticsearch.address.ELASTICSEARCH`.
         tenant: The tenant whose runs are seen.
+        ttl: Seconds after the last `put` of a run that it is forgotten, instead of the URL's.
         embedder: Makes vectors, for search by meaning.
+
+    Raises:
+        ConfigurationError: The URL or the ttl cannot be.
     """
 
     def __init__(
-        self, address: Address, *, tenant: str = "default", embedder: Embedder | None = None
+        self,
+        url: str,
+        *,
+        tenant: str = "default",
+        ttl: float | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
-        self.address = address
+        address = parse_store_url(url, ELASTICSEARCH, ttl=ttl)
         self.tenant = tenant
+        self._ttl = address.ttl
         self._connection = HttpConnection(address)
-        self._documents = Documents(self._connection)
+        self._documents = Documents(self._connection, address.prefix)
         self._vectors = Vectors(embedder) if embedder else None
-
-    @classmethod
-    def of_url(
-        cls, url: str, *, tenant: str = "default", embedder: Embedder | None = None
-    ) -> "ElasticsearchIndex":
-        """The index at a URL, see `Address.of_url`; nothing is asked of it yet.
-
-        Raises:
-            ConfigurationError: The URL is wrong.
-        """
-        return cls(Address.of_url(url), tenant=tenant, embedder=embedder)
+        self._place = f"{self._connection.url} {address.prefix}"
 
     @property
     def place(self) -> str:
         """Its URL and the beginning of its name, without secrets."""
-        return f"{self.address.url} {self.address.prefix}"
+        return self._place
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Make the versions of a run findable; the vector of one that has some stays."""
-        ttl = self.address.ttl
-        expires_at = now_in_microseconds() + ttl // timedelta(microseconds=1) if ttl else None
+        ttl = self._ttl
+        expires_at = now_in_microseconds() + round(ttl * 1_000_000) if ttl else None
         begin = 0 if ttl else first  # the whole run lives on
         changes: dict[str, Json] = {
             f"{run_key(self.tenant, run.run_id)}:{number}": {
@@ -95,21 +95,16 @@ class ElasticsearchIndex(TenantView):
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order."""
         documents = await self._ready()
-        await documents.refresh(self.address.versions)
-        request: Json = {
-            "query": {"term": {"key": run_key(self.tenant, run_id)}},
-            "sort": [{"number": "asc"}],
-            "size": _READ_AT_ONCE,
-            "_source": ["prompt", "drafted"],
-        }
-        found: list[Json] = []
-        while True:
-            page = (await documents.search(self.address.versions, request))["hits"]
-            found += page
-            if len(page) < _READ_AT_ONCE:
-                break
-            request = {**request, "search_after": page[-1]["sort"]}
-        drafted = decode_entries(run_id, (hit["_source"]["drafted"] for hit in found))
+        await documents.refresh()
+        found = await documents.search(
+            {
+                "query": {"term": {"key": run_key(self.tenant, run_id)}},
+                "sort": [{"number": "asc"}],
+                "size": _MOST_READ,
+                "_source": ["drafted"],
+            }
+        )
+        drafted = decode_entries(run_id, (hit["_source"]["drafted"] for hit in found["hits"]))
         return whole_thoughts(run_id, drafted)
 
     async def drop(self, run_id: str) -> None:
@@ -128,20 +123,28 @@ class ElasticsearchIndex(TenantView):
 
     async def health(self) -> tuple[Health, ...]:
         """A line about the server, and with an embedder one about vectors."""
-        server, send = f"elasticsearch {self.place}", self._connection.send
-        try:
-            said = await send("GET", "/", seconds=_HEALTH_SECONDS)
-            version = said.checked().get("version", {})
-            looked = await send("GET", f"/{self.address.versions}", seconds=_HEALTH_SECONDS)
-            found = f"{version.get('distribution', 'elasticsearch')} {version.get('number', '?')}"
-            if looked.status == 404:
-                found += ", its index is created on first use"
-            else:
-                looked.checked()
-        except SifakaError as error:
-            return (Health(part=server, works=False, found=str(error)),)
-        health = Health(part=server, works=True, found=found)
-        return (health, await self._look_at(self._vectors)) if self._vectors else (health,)
+        server, vectors = f"elasticsearch {self.place}", self._vectors
+        health = await look_at(server, self._look_at_server)
+        if vectors is None or not health.works:
+            return (health,)
+
+        async def look() -> str:
+            if not await vectors.prepare(await self._ready()):
+                raise StorageError(f"the server keeps none: {vectors.lack}")
+            return "kept beside the texts"
+
+        part = f"{server} vectors of {vectors.embedder.model_id}"
+        return health, await look_at(part, look, seconds=_EMBEDDING_SECONDS)
+
+    async def _look_at_server(self) -> str:
+        send = self._connection.send
+        said = (await send("GET", "/", seconds=_HEALTH_SECONDS)).checked().get("version", {})
+        looked = await send("GET", f"/{self._documents.alias}", seconds=_HEALTH_SECONDS)
+        found = f"{said.get('distribution', 'elasticsearch')} {said.get('number', '?')}"
+        if looked.status == 404:
+            return f"{found}, its index is created on first use"
+        looked.checked()
+        return found
 
     async def _release(self) -> None:
         await self._connection.aclose()
@@ -150,18 +153,9 @@ class ElasticsearchIndex(TenantView):
         """The documents, in an index that is there."""
         if not self._documents.ready:
             # Several tasks may come here at once: creating what is there changes nothing.
-            await create_index(self._connection)
+            await create_index(self._connection, self._documents.alias)
             self._documents.ready = True
         return self._documents
-
-    async def _look_at(self, vectors: Vectors) -> Health:
-        try:
-            works = await vectors.prepare(await self._ready())
-            found = "kept beside the texts" if works else f"the server keeps none: {vectors.lack}"
-        except SifakaError as error:
-            works, found = False, str(error)
-        part = f"elasticsearch {self.place} vectors of {vectors.embedder.model_id}"
-        return Health(part=part, works=works, found=found)
 
     def _source(self, run: Run, number: int, expires_at: int | None) -> Json:
         thought = run.thoughts[number]
@@ -182,17 +176,11 @@ class ElasticsearchIndex(TenantView):
         }
 
 
-def run_key(tenant: str, run_id: str) -> str:
-    """A run of a tenant as 64 hexadecimal digits: a server takes ids of 512 bytes."""
-    # Half a surrogate pair is the id of no run, and is looked up like any other.
-    return sha256(json.dumps([tenant, run_id]).encode()).hexdigest()
-
-
 class ElasticsearchStorage(CachedStorage):
     """A `ThoughtStore` of a log, and an `ElasticsearchIndex` in which it is searched.
 
     Args:
-        address: Where the server is, and which index is used.
+        url: One of the forms of `sifaka.storage.elasticsearch.address.ELASTICSEARCH`.
         log: Holds the runs.
         tenant: The tenant whose runs are seen.
         embedder: Makes vectors, for search by meaning.
@@ -201,13 +189,12 @@ class ElasticsearchStorage(CachedStorage):
 
     def __init__(
         self,
-        address: Address,
+        url: str,
         *,
         log: ThoughtStore,
         tenant: str = "default",
         embedder: Embedder | None = None,
         queue: str | Path | None = None,
     ) -> None:
-        self.address = address
-        index = ElasticsearchIndex(address, embedder=embedder)
+        index = ElasticsearchIndex(url, embedder=embedder)
         super().__init__(log, index, queue=queue, tenant=tenant)

@@ -122,7 +122,7 @@ async def search_versions(
     text = " ".join(forms[:_MOST_FORMS])
     if not text and (vectors is None or not query.strip()):
         return Hits(hits=(), search="bm25")
-    await documents.refresh(documents.address.versions)
+    await documents.refresh()
     meant, search = await _meant(documents, vectors, query, filters, fused_depth(limit))
     size = limit if meant is None else fused_depth(limit)
     worded = await _found(documents, by_words(text, filters, size)) if text else []
@@ -152,18 +152,17 @@ async def _meant(
         return None, f"bm25{without_meaning(error)}"
     meant = await _found(documents, by_meaning(vectors.name, vector, filters, size))
     counted = await documents.search(
-        documents.address.versions,
         {
             "query": {"bool": {"filter": [filters[0], vectors.missing]}},
             "size": 0,
             "track_total_hits": True,
-        },
+        }
     )
     return meant, hybrid_name(counted["total"]["value"])
 
 
 async def _found(documents: Documents, request: Json) -> list[Json]:
-    found = await documents.search(documents.address.versions, request)
+    found = await documents.search(request)
     return cast("list[Json]", found["hits"])
 
 

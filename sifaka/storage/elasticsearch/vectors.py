@@ -44,7 +44,7 @@ class Vectors:
         if self._ready or self.lack is not None:
             return self._ready
         dimension = await self.embedder.dimension()
-        path = f"/{documents.address.versions}/_mapping"
+        path = f"/{documents.alias}/_mapping"
         answer = await documents.connection.send("PUT", path, self._layout(dimension))
         if answer.status == 400 and "[dims]" in answer.reason:
             raise ConfigurationError(
@@ -67,18 +67,16 @@ class Vectors:
 
 async def embed_missing(documents: Documents, vectors: Vectors) -> int:
     """Embed some versions that have no vector yet, of all tenants; how many are left."""
-    versions = documents.address.versions
     with embedding_failures():
         if not await vectors.prepare(documents):
             return 0
         hits = await documents.search(
-            versions,
             {
                 "query": vectors.missing,
                 "size": _AT_ONCE + len(vectors.refused),
                 "_source": ["text", "prompt"],
                 "track_total_hits": True,
-            },
+            }
         )
         lacking = [hit for hit in hits["hits"] if hit["_id"] not in vectors.refused]
         # Of nothing there is no vector.

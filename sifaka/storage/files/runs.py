@@ -11,6 +11,7 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.files.durable import (
+    Stamp,
     read_stamped,
     remove,
     settle,
@@ -19,18 +20,28 @@ from sifaka.storage.files.durable import (
     write_end,
 )
 from sifaka.storage.files.folder import TenantFolder
-from sifaka.storage.files.record import Index, KnownFile, append_lines, claim_line, parse_record
-from sifaka.storage.log import RunPage, check_append, holds
+from sifaka.storage.files.record import FileRecord, append_lines, claim_line, parse_record
+from sifaka.storage.log import check_append, holds
+from sifaka.storage.protocol import RunPage
 
 logger = logging.getLogger(__name__)
+_KEPT = 16
+"""Files whose records are kept for the next append: those at work."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """The files of one tenant's runs; the index of what is known of them is all tenants'."""
+    """The files of one tenant's runs; what was read of them for lists is all tenants'."""
 
     folder: TenantFolder
-    index: Index = field(default_factory=Index)
+    _lines: dict[Path, tuple[Stamp, RunSummary | None]] = field(
+        default_factory=dict[Path, tuple[Stamp, RunSummary | None]]
+    )
+    """The line of each run as of a state of its file; None for one that cannot be read."""
+    _records: dict[Path, tuple[Stamp, FileRecord]] = field(
+        default_factory=dict[Path, tuple[Stamp, FileRecord]]
+    )
+    """What was appended to last, as of a state of its file; changed under the lock alone."""
 
     def of(self, folder: TenantFolder) -> "RunFiles":
         """Those of another tenant."""
@@ -46,36 +57,33 @@ class RunFiles:
             # No folder is made for a run that is gone: a new one would seem to be an older copy.
             raise VersionConflict(run.run_id, expected=expected_version, found=0)
         with self.folder.writing():
-            known = self._look(path)
-            if known.version != expected_version and _holds(path, expected_version, payloads):
+            record = self._read(path)
+            found, added = len(record.payloads), [payload.encode() for payload in payloads]
+            if found != expected_version and holds(record.payloads, added, after=expected_version):
                 settle(path)
                 return
             check_append(
                 run.run_id,
                 fence=fence,
-                current=known.fence,
+                current=record.fence,
                 expected=expected_version,
-                found=known.version,
+                found=found,
             )
             if payloads:
-                after = replace(
-                    _add(path, known, append_lines(payloads)),
-                    version=run.version,
-                    line=None if known.damaged else run.summary(),
-                )
-                self.index.put(path, after)
+                after = replace(record, payloads=(*record.payloads, *added))
+                stamp = self._add(path, after, append_lines(payloads))
+                if self._lines.get(path, (stamp, run))[1] is not None:
+                    self._lines[path] = stamp, run.summary()
 
     def claim(self, run_id: str) -> int:
         """Write down that the run was taken over."""
         path = self.folder.run_file(run_id)
-        self.size(run_id)  # no folder is made for a run that is unknown
+        self._existing(run_id)  # no folder is made for a run that is unknown
         with self.folder.writing():
-            known = self._look(path)
-            if not known.version:
-                raise ThoughtNotFound(run_id)
-            fence = known.fence + 1
-            self.index.put(path, replace(_add(path, known, claim_line(fence)), fence=fence))
-            return fence
+            record = self._existing(run_id)
+            after = replace(record, fence=record.fence + 1)
+            self._add(path, after, claim_line(after.fence))
+            return after.fence
 
     def load(self, run_id: str) -> Run:
         """The run, replayed from its file."""
@@ -91,24 +99,12 @@ class RunFiles:
 
     def entries_after(self, run_id: str, version: int) -> tuple[Entry, ...]:
         """The entries of a run beyond a version."""
-        path = self.folder.run_file(run_id)
-        known = self.index.get(path)
-        if known and 0 < known.version <= version:
-            return ()
-        content, stamp = read_stamped(path)
-        record = parse_record(content)
-        if not record.payloads:
-            raise ThoughtNotFound(run_id)
-        if not known:
-            self.index.put(path, KnownFile.of(record, stamp))
-        return tuple(decode_entries(run_id, record.payloads[version:], after=version))
+        payloads = self._existing(run_id).payloads[version:]
+        return tuple(decode_entries(run_id, payloads, after=version))
 
     def size(self, run_id: str) -> int:
         """The bytes of a run's file that count."""
-        known = self._look(self.folder.run_file(run_id))
-        if not known.version:
-            raise ThoughtNotFound(run_id)
-        return known.length
+        return self._existing(run_id).length
 
     def delete(self, run_id: str) -> None:
         """Remove the run's file, if there is one."""
@@ -126,12 +122,11 @@ class RunFiles:
         if any(any(stamp_of(path)) for path in paths.values()):
             with self.folder.writing():
                 for line in lines:
-                    known = self.index.get(paths[line.run_id])
-                    if known is None or not known.line:
-                        known = self._read_summary(paths[line.run_id])
-                    if known and known.line and known.line.updated_at == line.updated_at:
-                        leaving.append(paths[line.run_id])
-                    elif known:
+                    path = paths[line.run_id]
+                    held = self._line(path)
+                    if held and held.updated_at == line.updated_at:
+                        leaving.append(path)
+                    elif any(stamp_of(path)):
                         stayed.add(line.run_id)
                 remove(leaving)
                 settle_folder(self.folder.path)
@@ -146,50 +141,63 @@ class RunFiles:
         with self.folder.writing():
             return f"{len(self.folder.run_files())} runs in {str(self.folder.path)!r}"
 
-    def _look(self, path: Path) -> KnownFile:
-        """The state of a file, which is read if need be; version 0 when there is no run in it."""
-        known = self.index.get(path)
-        if known is None:
-            content, stamp = read_stamped(path)
-            known = KnownFile.of(parse_record(content), stamp)
-            if content:
-                self.index.put(path, known)
-        return known
+    def _read(self, path: Path) -> FileRecord:
+        known = self._records.get(path)
+        if known and known[0] == stamp_of(path):
+            return known[1]
+        return parse_record(read_stamped(path)[0])
+
+    def _add(self, path: Path, after: FileRecord, lines: bytes) -> Stamp:
+        """Write lines behind what counts of the file, whose record is then this one."""
+        addition = lines if after.ended else b"\n" + lines
+        stamp = write_end(path, after.length, addition)
+        self._records.pop(path, None)
+        length = after.length + len(addition)
+        self._records[path] = stamp, replace(after, length=length, ended=True)
+        if len(self._records) > _KEPT:
+            del self._records[next(iter(self._records))]
+        return stamp
+
+    def _existing(self, run_id: str) -> FileRecord:
+        record = self._read(self.folder.run_file(run_id))
+        if not record.payloads:
+            raise ThoughtNotFound(run_id)
+        return record
 
     def _summaries(self) -> Iterator[RunSummary]:
         paths = self.folder.run_files()
-        self.index.keep_only(self.folder.path, paths)
+        for gone in {path for path in list(self._lines) if path.parent == self.folder.path}:
+            if gone not in paths:
+                self._lines.pop(gone, None)
         for path in paths:
-            known = self.index.get(path)
-            if known is None or not (known.line or known.damaged):
-                known = self._read_summary(path)
-            if known and known.line:
-                yield known.line
+            if line := self._line(path):
+                yield line
 
-    def _read_summary(self, path: Path) -> KnownFile | None:
-        """The state of a file with its summary; one that cannot be read is logged once."""
+    def _line(self, path: Path) -> RunSummary | None:
+        """The line of a run, read where its file has changed; a damaged one is logged once."""
+        known = self._lines.get(path)
+        if known and known[0] == stamp_of(path):
+            return known[1]
         try:
             content, stamp = read_stamped(path)
         except OSError as failure:
             logger.warning("%s is left out of lists: %s", path, failure.strerror)
             return None
-        record = parse_record(content)
-        if not record.payloads:
+        payloads = parse_record(content).payloads
+        if not payloads:
             return None
-        known = KnownFile.of(record, stamp)
+        line = None
         try:
-            run = self._owned(path, replay_run(path.name, record.payloads))
+            line = self._owned(path, replay_run(path.name, payloads)).summary()
         except StorageError as damage:
             logger.warning("%s is left out of lists: %s", path, damage.message)
-            return self.index.put(path, replace(known, damaged=True))
-        return self.index.put(path, replace(known, line=run.summary()))
+        self._lines[path] = stamp, line
+        return line
 
     def _replay(self, run_id: str) -> Run:
-        path = self.folder.run_file(run_id)
-        payloads = parse_record(read_stamped(path)[0]).payloads
-        if not payloads:
-            raise ThoughtNotFound(run_id)
-        return self._owned(path, replay_run(run_id, payloads))
+        return self._owned(
+            self.folder.run_file(run_id), replay_run(run_id, self._existing(run_id).payloads)
+        )
 
     def _owned(self, path: Path, run: Run) -> Run:
         """The run, when the file is the one for its id."""
@@ -200,15 +208,3 @@ class RunFiles:
                 f"give it back its name, {own.name!r}",
             )
         return run
-
-
-def _add(path: Path, known: KnownFile, lines: bytes) -> KnownFile:
-    """Write lines behind what counts of the file; what is then known of it but for its content."""
-    addition = lines if known.ended else b"\n" + lines
-    stamp = write_end(path, known.length, addition)
-    return replace(known, stamp=stamp, length=known.length + len(addition), ended=True)
-
-
-def _holds(path: Path, start: int, payloads: Sequence[str]) -> bool:
-    held = parse_record(read_stamped(path)[0]).payloads
-    return holds(held, [payload.encode() for payload in payloads], after=start)

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.files.durable import failures
 from sifaka.storage.files.folder import TenantFolder
 from sifaka.storage.files.runs import RunFiles
-from sifaka.storage.log import Health, RunPage, look_at
+from sifaka.storage.log import look_at
+from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.recollection import RecollectingStore, identity_of
 from sifaka.storage.store import PolledStore, Threads
 
@@ -55,7 +56,7 @@ class FileStorage(RecollectingStore, PolledStore):
         return identity_of(self.folder)
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over; see `RunLog.claim`."""
+        """Take a run over; see `ThoughtStore.claim`."""
         return await self._write(lambda: self._runs.claim(run_id))
 
     async def load(self, run_id: str) -> Run:
@@ -89,7 +90,7 @@ class FileStorage(RecollectingStore, PolledStore):
         """A trial of writing to the tenant's folder, and the number of its runs."""
         return (await look_at(self.place, lambda: self._write(self._runs.describe)),)
 
-    def scoped(self, tenant: str) -> "FileStorage":
+    def scoped(self, tenant: str) -> Self:
         """The same folder as another tenant sees it."""
         view = super().scoped(tenant)
         view._runs = self._runs.of(TenantFolder(self.folder, tenant))  # noqa: SLF001 - its own class

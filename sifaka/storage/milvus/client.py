@@ -6,70 +6,26 @@ import os
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
-from sifaka.storage.address import KEEPING, StoreUrl, parse_store_url
+from sifaka.storage.address import StoreUrl, UrlKind
 
-FORMS = (
-    "milvus:///relative/path.db | milvus:////absolute/path.db | "
-    "milvus+http://[user:password@ or :TOKEN@]host[:port][/database] | milvus+https://..., "
-    "with ?ttl=7d and &prefix=sifaka if wanted"
-)
-"""Every form that is understood."""
 _SERVER = r"/?|/\w{1,255}/?"
-# A home folder in the URL would end up in the name of a new folder.
-_PATHS = {"milvus": r"/(?!~).+", "milvus+http": _SERVER, "milvus+https": _SERVER}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MilvusAddress:
-    """The server or the folder of an index."""
-
-    shown: str
-    """The URL for people to read, without token and options."""
-    folder: Path | None = None
-    """Of Milvus Lite; None for a server."""
-    uri: str = ""
-    """The address for the client; empty for a folder."""
-    token: str = field(default="", repr=False)
-    database: str = ""
-
-    @property
-    def place(self) -> str:
-        """The same for every address of the same database."""
-        return str(self.folder) if self.folder else f"{self.uri}/{self.database}"
-
-
-def parse_address(url: str) -> MilvusAddress:
-    """The address that a URL without options names.
-
-    Raises:
-        ConfigurationError: It cannot be understood. The message holds no token.
-    """
-    found = parse_url(url, options=())
-    if not found.server:
-        return MilvusAddress(shown=url, folder=Path(found.path[1:]).absolute())
-    return MilvusAddress(
-        shown=found.shown,
-        uri=f"{found.scheme.removeprefix('milvus+')}://{found.server}",
-        token=":".join(part for part in (found.user, found.password) if part),
-        database=found.path.strip("/"),
-    )
-
-
-def parse_url(url: str, options: Sequence[str] = KEEPING) -> StoreUrl:
-    """The parts of a URL.
-
-    Raises:
-        ConfigurationError: It cannot be understood. The message holds no token.
-    """
-    return parse_store_url(url, _PATHS, options=options, forms=FORMS, port=19530)
-
-
+MILVUS = UrlKind(
+    forms="milvus:///relative/path.db | milvus:////absolute/path.db | "
+    "milvus+http://[user:password@ or :TOKEN@]host[:port][/database] | milvus+https://..., "
+    "with ?ttl=7d and &prefix=sifaka if wanted",
+    paths=MappingProxyType(
+        # A home folder in the URL would end up in the name of a new folder.
+        {"milvus": r"/(?!~).+", "milvus+http": _SERVER, "milvus+https": _SERVER}
+    ),
+    prefix=r"[A-Za-z_]\w{0,63}",
+    prefixes="a letter or _, then up to 63 letters, digits or _",
+    port=19530,
+)
 Row = Mapping[str, Any]
 """One row of a collection, by the names of its fields."""
 CONNECT_SECONDS = 3.0
@@ -129,14 +85,19 @@ def pymilvus() -> Any:
     return module
 
 
-def connect(address: MilvusAddress, uri: str) -> MilvusClient:
+def login(address: StoreUrl) -> Mapping[str, str]:
+    """The token of a server, and the database there."""
+    token = ":".join(part for part in (address.user, address.password) if part)
+    return {"token": token, "db_name": "" if address.folder else address.path.strip("/")}
+
+
+def connect(address: StoreUrl, uri: str) -> MilvusClient:
     """A client with a connection of its own, which closes with it."""
     package = pymilvus()
     with failures(address.shown):
         client = package.MilvusClient(
             uri,
-            token=address.token,
-            db_name=address.database,
+            **login(address),
             timeout=CONNECT_SECONDS,
             dedicated=True,
         )

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from sifaka.storage.entry_json import batches
 from sifaka.storage.milvus.client import CALL_SECONDS, MilvusClient, Row, failures
 from sifaka.storage.milvus.rows import joined
 from sifaka.storage.milvus.schema import Collections, ensure
@@ -96,7 +97,9 @@ class MilvusConnection:
 
     def put(self, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Write rows, replacing those of the same keys."""
-        for batch in _by_size(rows):
+        # So that each fits into one message of a server.
+        sized = ((row, _size(row)) for row in rows)
+        for batch in batches(sized, size=_BATCH_BYTES, count=_BATCH_ROWS):
             with self._writing():
                 self.client.upsert(collection, batch, timeout=CALL_SECONDS)
                 if self._lite and self.names.is_index(collection):
@@ -218,16 +221,5 @@ def _batches(keys: Sequence[str]) -> list[list[str]]:
     return [list(keys[n : n + _BATCH_ROWS]) for n in range(0, len(keys), _BATCH_ROWS)]
 
 
-def _by_size(rows: Sequence[Mapping[str, object]]) -> Generator[list[Mapping[str, object]]]:
-    """Batches that fit into one message of a server."""
-    batch: list[Mapping[str, object]] = []
-    size = 0
-    for row in rows:
-        length = sum(len(value) for value in row.values() if isinstance(value, str))
-        if batch and (size + 4 * length > _BATCH_BYTES or len(batch) == _BATCH_ROWS):
-            yield batch
-            batch, size = [], 0
-        batch.append(row)
-        size += 4 * length
-    if batch:
-        yield batch
+def _size(row: Mapping[str, object]) -> int:
+    return 4 * sum(len(value) for value in row.values() if isinstance(value, str))

@@ -6,19 +6,19 @@ from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.address import DEFAULT_PREFIX, checked_prefix
+from sifaka.storage.address import parse_store_url
 from sifaka.storage.cached import CachedStorage
-from sifaka.storage.cursor import checked_ttl, now_in_microseconds
+from sifaka.storage.cursor import now_in_microseconds
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.entry_json import decode_version, whole_thoughts
-from sifaka.storage.log import Health, look_at
+from sifaka.storage.log import look_at
 from sifaka.storage.milvus.catch_up import (
     expunge,
     fill_vectors,
     purge,
     sweep,
 )
-from sifaka.storage.milvus.client import parse_address, parse_url
+from sifaka.storage.milvus.client import MILVUS
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.rows import (
     joined,
@@ -31,7 +31,7 @@ from sifaka.storage.milvus.rows import (
 from sifaka.storage.milvus.search import Meaning, search_versions
 from sifaka.storage.milvus.worker import MilvusWorker
 from sifaka.storage.parts import StandIn
-from sifaka.storage.protocol import ANY, Filters, Hits, ThoughtStore
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.store import TenantView
 
@@ -42,10 +42,10 @@ class MilvusIndex(TenantView):
     """A `SearchIndex` on a Milvus server, or in a Milvus Lite folder that one process has open.
 
     Args:
-        url: One of the forms in `sifaka.storage.milvus.client.FORMS`, without options.
+        url: One of the forms of `sifaka.storage.milvus.client.MILVUS`.
         tenant: The tenant whose runs are seen.
-        prefix: The beginning of the names of the collections.
-        ttl: Seconds after the last `put` of a run that it is forgotten; None keeps it.
+        prefix: The beginning of the names of the collections, instead of the URL's.
+        ttl: Seconds after the last `put` of a run that it is forgotten, instead of the URL's.
         embedder: Makes vectors, when `catch_up` is called; without one, search is by words.
 
     Raises:
@@ -57,35 +57,20 @@ class MilvusIndex(TenantView):
         url: str,
         *,
         tenant: str = "default",
-        prefix: str = DEFAULT_PREFIX,
+        prefix: str | None = None,
         ttl: float | None = None,
         embedder: Embedder | None = None,
     ) -> None:
         self.tenant = tenant
-        self.address = parse_address(url)
-        self._ttl = None if ttl is None else checked_ttl(ttl)
+        self.address = parse_store_url(url, MILVUS, prefix=prefix, ttl=ttl)
+        self._ttl = self.address.ttl
         self._embedder = embedder
-        checked_prefix(
-            prefix, r"[A-Za-z_]\w{0,63}", "a letter or _, then up to 63 letters, digits or _"
-        )
-        self.worker = MilvusWorker(self.address, prefix)
-
-    @classmethod
-    def of_url(
-        cls, url: str, *, tenant: str = "default", embedder: Embedder | None = None
-    ) -> "MilvusIndex":
-        """The index of a URL with options: `ttl=30d` and `prefix=sifaka`.
-
-        Raises:
-            ConfigurationError: The URL or one of its options cannot be understood.
-        """
-        said, plain = parse_url(url), url.partition("?")[0]
-        return cls(plain, tenant=tenant, prefix=said.prefix, ttl=said.ttl, embedder=embedder)
+        self.worker = MilvusWorker(self.address)
 
     @property
     def place(self) -> str:
         """Its URL, without secrets."""
-        return self.worker.place
+        return self.address.place
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Make the versions of a run findable by their words; `catch_up` makes vectors."""
@@ -174,12 +159,12 @@ class MilvusStorage(CachedStorage):
     """A `ThoughtStore` of a log, and a `MilvusIndex` in which it is searched.
 
     Args:
-        url: One of the forms in `sifaka.storage.milvus.client.FORMS`, without options.
+        url: One of the forms of `sifaka.storage.milvus.client.MILVUS`.
         log: Holds the runs. Without one, those of a Milvus Lite folder are in a SQLite file beside
             it, `<folder>.log`, until it is put behind another log; a server needs one.
         tenant: The tenant whose runs are seen.
-        prefix: The beginning of the names of the collections.
-        ttl: Seconds after its last version that the index forgets a run; None keeps it.
+        prefix: The beginning of the names of the collections, instead of the URL's.
+        ttl: Seconds after its last version that the index forgets a run, instead of the URL's.
         embedder: Makes vectors, when `catch_up` is called; without one, search is by words.
         queue: The file in which runs wait for Milvus; without one they wait in memory.
 
@@ -193,7 +178,7 @@ class MilvusStorage(CachedStorage):
         *,
         log: ThoughtStore | None = None,
         tenant: str = "default",
-        prefix: str = DEFAULT_PREFIX,
+        prefix: str | None = None,
         ttl: float | None = None,
         embedder: Embedder | None = None,
         queue: str | Path | None = None,

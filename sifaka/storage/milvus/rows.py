@@ -1,28 +1,23 @@
 """Versions of runs as rows: whole, and as words that every server finds alike."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from sifaka.record.run import Run
 from sifaka.storage.cursor import to_microseconds
-from sifaka.storage.entry_json import encode_version
+from sifaka.storage.entry_json import encode_version, run_key
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.schema import MOST_BYTES
 from sifaka.text.terms import language_of, text_terms
 
-CHUNK_BYTES = 60_000
-"""The share of a version that a row takes: a VARCHAR holds 65,535 bytes."""
+ROW_CHARS = 16_000
+"""The share of a version that a row takes: a VARCHAR holds 65,535 bytes, a character up to 4."""
 
 
 def tenant_key(tenant: str) -> str:
     """A tenant's name as 64 hexadecimal digits, which need no quoting in a condition."""
     return sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def run_key(tenant: str, run_id: str) -> str:
-    """A run of a tenant as 64 hexadecimal digits."""
-    return sha256(json.dumps([tenant, run_id]).encode()).hexdigest()
 
 
 def version_key(key: str, number: int) -> str:
@@ -37,7 +32,7 @@ def thought_rows(
     key = run_key(tenant, run.run_id)
     rows: list[Mapping[str, object]] = []
     for number, thought in enumerate(run.thoughts[first:], first):
-        parts = split_bytes(encode_version(run, thought))
+        parts = split_rows(encode_version(run, thought))
         rows += [
             {
                 "pk": f"{version_key(key, number)}:{chunk}",
@@ -77,7 +72,8 @@ def word_rows(tenant: str, run: Run, *, first: int) -> list[Mapping[str, object]
 def _weighted_terms(text: str, prompt: str) -> str:
     language = language_of(text, prompt)
     terms = text_terms(text, language)
-    return bag_of_words(map(plain, (*terms, *terms, *text_terms(prompt, language))))
+    words = (*terms, *terms, *text_terms(prompt, language))
+    return bag_of_words([plain(word) for word in words])
 
 
 def joined(rows: Sequence[Row]) -> dict[str, str]:
@@ -93,18 +89,9 @@ def joined(rows: Sequence[Row]) -> dict[str, str]:
     return whole
 
 
-def split_bytes(text: str) -> list[str]:
-    """A text in parts that fit into rows."""
-    data = text.encode()
-    parts: list[str] = []
-    begin = 0
-    while begin < len(data):
-        end = min(begin + CHUNK_BYTES, len(data))
-        while end < len(data) and data[end] & 0xC0 == 0x80:  # not in the middle of a character
-            end -= 1
-        parts.append(data[begin:end].decode())
-        begin = end
-    return parts
+def split_rows(text: str) -> list[str]:
+    """A text in parts that fit into rows, whatever its characters."""
+    return [text[start : start + ROW_CHARS] for start in range(0, len(text), ROW_CHARS)]
 
 
 def plain(term: str) -> str:
@@ -112,25 +99,17 @@ def plain(term: str) -> str:
     return term if term.isalnum() else f"x{term.encode(errors='replace').hex()}"
 
 
-def bag_of_words(words: Iterable[str]) -> str:
+def bag_of_words(words: Sequence[str]) -> str:
     """The words as one text that fits into a field.
 
     When they do not all fit, each is there once before any is repeated: a long text is found by
     all of its words, and how often it has them counts up to where the field is full.
     """
-    words = list(words)
-    text = " ".join(words)
-    if len(text.encode()) <= MOST_BYTES:
-        return text
-    seen: set[str] = set()
-    first: list[str] = []
-    again: list[str] = []
-    for word in words:
-        (again if word in seen else first).append(word)
-        seen.add(word)
+    if sum(len(word.encode()) + 1 for word in words) > MOST_BYTES:
+        words = [*dict.fromkeys(words), *words]
     kept: list[str] = []
     left = MOST_BYTES
-    for word in (*first, *again):
+    for word in words:
         left -= len(word.encode()) + 1
         if left < 0:
             break

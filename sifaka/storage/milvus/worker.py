@@ -13,8 +13,8 @@ from anyio import CancelScope, to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
-from sifaka.storage.address import DEFAULT_PREFIX
-from sifaka.storage.milvus.client import MilvusAddress, connect, failures
+from sifaka.storage.address import StoreUrl
+from sifaka.storage.milvus.client import connect, failures
 from sifaka.storage.milvus.connection import MilvusConnection, MilvusPlace
 from sifaka.storage.milvus.schema import Collections, ensure
 from sifaka.storage.store import Threads
@@ -30,20 +30,14 @@ class MilvusWorker:
     connects.
     """
 
-    def __init__(self, address: MilvusAddress, prefix: str) -> None:
+    def __init__(self, address: StoreUrl) -> None:
         self._address = address
-        self._names = Collections(prefix)
+        self._names = Collections(address.prefix)
         self._connection: MilvusConnection | None = None
         self._closed = False
-        self._at_work = 0
-        self._change = threading.Condition()
+        self._guard = threading.Lock()
+        self._turns = threading.Semaphore(_AT_ONCE)
         self._threads = Threads("sifaka.storage.milvus", _AT_ONCE)
-
-    @property
-    def place(self) -> str:
-        """The URL, without secrets."""
-        shown, prefix = self._address.shown, self._names.prefix
-        return shown if prefix == DEFAULT_PREFIX else f"{shown}?prefix={prefix}"
 
     @property
     def used(self) -> bool:
@@ -60,21 +54,15 @@ class MilvusWorker:
             await to_thread.run_sync(self._close)
 
     def _run(self, work: Callable[[MilvusConnection], T]) -> T:
-        connection = self._enter()
-        try:
-            return work(connection)
-        finally:
-            with self._change:
-                self._at_work -= 1
-                self._change.notify_all()
+        with self._turns:
+            return work(self._opened())
 
-    def _enter(self) -> MilvusConnection:
-        with self._change:
+    def _opened(self) -> MilvusConnection:
+        with self._guard:
             if self._closed:
                 raise StorageError(f"the index {self._address.shown!r} is closed", "open it again")
             if self._connection is None:
                 self._connection = self._open()
-            self._at_work += 1
             return self._connection
 
     def _open(self) -> MilvusConnection:
@@ -97,12 +85,15 @@ class MilvusWorker:
         return MilvusConnection(client, address.shown, version, names, place, full_text, set())
 
     def _close(self) -> None:
-        with self._change:
-            self._closed = True
-            self._change.wait_for(lambda: not self._at_work)
-            connection, self._connection = self._connection, None
-            if connection is None:
+        with self._guard:
+            if self._closed:
                 return
+            self._closed = True
+        for _ in range(_AT_ONCE):  # those at work end first
+            self._turns.acquire()
+        connection, self._connection = self._connection, None
+        self._turns.release(_AT_ONCE)
+        if connection is not None:
             connection.client.close()
             leave(self._address)
 
@@ -112,25 +103,29 @@ _places: dict[str, MilvusPlace] = {}
 _guard = threading.Lock()
 
 
-def enter(address: MilvusAddress) -> MilvusPlace:
+def _name(address: StoreUrl) -> str:
+    return str(address.folder or address.shown)
+
+
+def enter(address: StoreUrl) -> MilvusPlace:
     """The place of an address; for a folder with a server on a free port. `leave` it once each."""
     with _guard:
-        place = _places.get(address.place)
+        place = _places.get(_name(address))
         if place is None:
             folder = address.folder
-            place = _start(folder) if folder else MilvusPlace(address.uri, lambda: None)
-            _places[address.place] = place
+            place = _start(folder) if folder else MilvusPlace(address.base, lambda: None)
+            _places[_name(address)] = place
         place.users += 1
         return place
 
 
-def leave(address: MilvusAddress) -> None:
+def leave(address: StoreUrl) -> None:
     """Release a place after its last user in this process."""
     with _guard:
-        place = _places[address.place]
+        place = _places[_name(address)]
         place.users -= 1
         if not place.users:
-            del _places[address.place]
+            del _places[_name(address)]
             place.stop()
 
 

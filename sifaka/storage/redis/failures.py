@@ -88,7 +88,7 @@ def _translated(server: str, error: Exception) -> StorageError:
             rf"(?:^|: )(?:\('|-)?(?:{signs})\b", text
         ):
             return StorageError(f"the store {server!r} {what}", advice, retryable=later)
-    if isinstance(error, exceptions.TimeoutError):
+    if isinstance(error, exceptions.TimeoutError | TimeoutError):
         return silence(server)
     if isinstance(error, exceptions.ConnectionError | OSError):
         return StorageError(

@@ -16,7 +16,7 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.entry_json import apply_entry, decode_entries
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
-from sifaka.storage.redis.failures import failures, silence
+from sifaka.storage.redis.failures import failures
 from sifaka.storage.redis.keys import Keys
 from sifaka.storage.redis.read import Stored, between_versions, missing, payloads
 
@@ -25,7 +25,7 @@ SLICE = 5.0
 PATIENCE = 60.0
 """Seconds without a server after which a follower gives up."""
 _LATE = 5.0
-"""Seconds after its time within which a request has to be answered."""
+"""Seconds after its time within which requests have to be answered."""
 _AT_ONCE = 100
 _PAUSES = (0.1, 2.0)
 """The first and the longest pause between two attempts to reach the server."""
@@ -42,7 +42,7 @@ class StreamFollower:
     patience: float = PATIENCE
 
     async def follow(self, *, after: int) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry, those to come included; see `RunLog.follow`."""
+        """Every entry, those to come included; see `ThoughtStore.follow`."""
         run: Run | None = None
         async with aclosing(self._batches()) as batches:
             async for batch in batches:
@@ -63,7 +63,11 @@ class StreamFollower:
         async with self.connections.blocking() as client:
             while True:
                 try:
-                    with failures(self.connections.address.shown):
+                    # The connection itself has no time limit.
+                    with (
+                        failures(self.connections.address.shown),
+                        anyio.fail_after(self.slice + _LATE),
+                    ):
                         if quiet:
                             await self._look_after(client, known)
                         stored = await self._next(client, known)
@@ -83,28 +87,20 @@ class StreamFollower:
 
     async def _next(self, client: RedisClient, known: int) -> Stored:
         """The entries after the first so many, as soon as there is one, or none in time."""
-        try:
-            with anyio.fail_after(self.slice + _LATE):
-                found = cast(
-                    "Sequence[tuple[bytes, Stored]] | None",
-                    await client.execute_command(
-                        *("XREAD", "COUNT", _AT_ONCE, "BLOCK", max(1, round(self.slice * 1000))),
-                        *("STREAMS", self.keys.entries(self.run_id), f"{known}-0"),
-                    ),
-                )
-        except TimeoutError:
-            raise silence(self.connections.address.shown) from None
+        found = cast(
+            "Sequence[tuple[bytes, Stored]] | None",
+            await client.execute_command(
+                *("XREAD", "COUNT", _AT_ONCE, "BLOCK", max(1, round(self.slice * 1000))),
+                *("STREAMS", self.keys.entries(self.run_id), f"{known}-0"),
+            ),
+        )
         return found[0][1] if found else ()
 
     async def _look_after(self, client: RedisClient, known: int) -> None:
         """Raise if there is nothing to wait for."""
-        try:
-            with anyio.fail_after(_LATE):
-                version, count = await between_versions(
-                    client, self.keys, self.run_id, "XLEN", self.keys.entries(self.run_id)
-                )
-        except TimeoutError:
-            raise silence(self.connections.address.shown) from None
+        version, count = await between_versions(
+            client, self.keys, self.run_id, "XLEN", self.keys.entries(self.run_id)
+        )
         # One with fewer entries than were seen is another run, begun when this one was deleted.
         if version < known:
             raise ThoughtNotFound(self.run_id)

@@ -10,7 +10,7 @@ from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import Position, cut_page, decode_cursor
 from sifaka.storage.entry_json import replay_run
-from sifaka.storage.log import RunPage
+from sifaka.storage.protocol import RunPage
 from sifaka.storage.redis.connections import RedisClient
 from sifaka.storage.redis.keys import PRUNE, Keys
 

@@ -4,18 +4,18 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from typing import cast
 
-import anyio
 from anyio import to_thread
 
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.address import DEFAULT_PREFIX, checked_prefix
-from sifaka.storage.cursor import checked_ttl, to_microseconds
+from sifaka.storage.address import parse_store_url
+from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_entries
-from sifaka.storage.log import Health, RunPage, look_at
+from sifaka.storage.log import look_at
+from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.recollection import RecollectingStore
-from sifaka.storage.redis.address import parse_address, take_options
+from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys
@@ -25,28 +25,17 @@ OLDEST = (6, 2)
 """The oldest version of Redis that is supported."""
 _SHORT = 20_000
 """Bytes of a record up to which it is read without a thread: about a millisecond."""
-_SECONDS = 4.0
 
 
-async def inspect(connections: RedisConnections) -> Health:
-    """Look at the server, within some seconds."""
-    shown = connections.address.shown
-    answers = await look_at(shown, lambda: connections.run(_ping), seconds=_SECONDS)
-    if not answers.works:
-        return answers
-    try:
-        with anyio.fail_after(_SECONDS):
-            return judge(shown, await connections.run(_info))
-    except (TimeoutError, StorageError):
-        return answers
+def judge(info: Mapping[str, str]) -> str:
+    """What the server's `INFO` says about its health.
 
-
-def judge(shown: str, info: Mapping[str, str]) -> Health:
-    """The health that the server's `INFO` amounts to."""
+    Raises:
+        StorageError: It is too old.
+    """
     version = info.get("redis_version", "0")
     if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) < OLDEST:
-        old = f"Redis {version} is too old: use 6.2 or newer"
-        return Health(part=shown, works=False, found=old)
+        raise StorageError(f"Redis {version} is too old", "use 6.2 or newer")
     found = [f"Redis {version}"]
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction":
@@ -55,12 +44,7 @@ def judge(shown: str, info: Mapping[str, str]) -> Health:
         found.append(
             "appendonly is off: if the server breaks down, it loses what it had not saved yet"
         )
-    return Health(part=shown, works=True, found="; ".join(found))
-
-
-async def _ping(client: RedisClient) -> str:
-    await client.execute_command("PING")
-    return "Redis, which tells this user nothing about it"
+    return "; ".join(found)
 
 
 async def _info(client: RedisClient) -> Mapping[str, str]:
@@ -81,10 +65,11 @@ class RedisStorage(RecollectingStore):
     A search reads the latest 500 runs.
 
     Args:
-        url: `redis://`, `rediss://` or `unix://`, as redis-py understands them.
+        url: `redis://`, `rediss://` or `unix://`, as redis-py understands them; with `?ttl=7d` and
+            `&prefix=sifaka` if wanted.
         tenant: The tenant whose runs are seen.
-        prefix: The beginning of all keys.
-        ttl: Seconds after its last entry that a run is forgotten; None keeps it.
+        prefix: The beginning of all keys, instead of the URL's.
+        ttl: Seconds after its last entry that a run is forgotten, instead of the URL's.
 
     Raises:
         ConfigurationError: The URL, the prefix or the time to live cannot be used.
@@ -97,32 +82,18 @@ class RedisStorage(RecollectingStore):
         url: str,
         *,
         tenant: str = "default",
-        prefix: str = DEFAULT_PREFIX,
+        prefix: str | None = None,
         ttl: float | None = None,
     ) -> None:
-        self.tenant = tenant
-        self.prefix = checked_prefix(
-            prefix, r"[\w.:-]{1,64}", "1 to 64 letters, digits or characters of _ . : -"
-        )
-        self.ttl = None if ttl is None else checked_ttl(ttl)
-        self.connections = RedisConnections(parse_address(url))
+        address = parse_store_url(url, REDIS, prefix=prefix, ttl=ttl)
+        self.tenant, self.prefix, self.ttl = tenant, address.prefix, address.ttl
+        self.connections = RedisConnections(address)
         self._remember()
-
-    @classmethod
-    def of_url(cls, url: str, *, tenant: str = "default") -> "RedisStorage":
-        """A store whose URL also says how runs are kept: `?ttl=7d&prefix=sifaka`.
-
-        Raises:
-            ConfigurationError: The URL cannot be understood.
-        """
-        plain, keeping = take_options(url)
-        return cls(plain, tenant=tenant, prefix=keeping.prefix, ttl=keeping.ttl)
 
     @property
     def place(self) -> str:
         """Its URL, without secrets."""
-        shown = self.connections.address.shown
-        return shown if self.prefix == DEFAULT_PREFIX else f"{shown}?prefix={self.prefix}"
+        return self.connections.address.place
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
@@ -156,7 +127,7 @@ class RedisStorage(RecollectingStore):
                 pass
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over; see `RunLog.claim`. A claim does not make a run live longer."""
+        """Take a run over; see `ThoughtStore.claim`. A claim does not make a run live longer."""
         keys = (self._keys.run(run_id),)
         number = cast("int", await self.connections.run(lambda client: CLAIM.run(client, keys)))
         if number == 0:
@@ -164,7 +135,7 @@ class RedisStorage(RecollectingStore):
         return number
 
     async def load(self, run_id: str) -> Run:
-        """The run as of its last entry; see `RunLog.load`."""
+        """The run as of its last entry; see `ThoughtStore.load`."""
         read = partial(read_entries, keys=self._keys, run_id=run_id)
         version, stored = await self.connections.run(read)
         if sum(len(each) for _, fields in stored for each in fields) <= _SHORT:
@@ -172,7 +143,7 @@ class RedisStorage(RecollectingStore):
         return await to_thread.run_sync(replay, run_id, version, stored)
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, those to come included; see `RunLog.follow`.
+        """Every entry of a run, those to come included; see `ThoughtStore.follow`.
 
         It has a connection of its own, and outlives a minute without a server.
         """
@@ -192,7 +163,7 @@ class RedisStorage(RecollectingStore):
         return int(size)
 
     async def delete(self, run_id: str) -> None:
-        """Forget a run; see `RunLog.delete`."""
+        """Forget a run; see `ThoughtStore.delete`."""
         self._forget((run_id,))
         keys, member = self._keys_of(run_id), _member(run_id)
         await self.connections.run(lambda client: DELETE.run(client, keys, member))
@@ -223,7 +194,16 @@ class RedisStorage(RecollectingStore):
 
     async def health(self) -> tuple[Health, ...]:
         """The health of the server, and of its settings for keeping runs."""
-        return (await inspect(self.connections),)
+
+        async def look() -> str:
+            await self.connections.run(lambda client: client.execute_command("PING"))
+            try:
+                info = await self.connections.run(_info)
+            except StorageError:
+                return "Redis, which tells this user nothing about it"
+            return judge(info)
+
+        return (await look_at(self.connections.address.shown, look),)
 
     async def _release(self) -> None:
         await self.connections.aclose()

@@ -18,6 +18,7 @@ from typing import cast
 import apsw
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.storage.recollection import identity_of
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
 
@@ -56,7 +57,7 @@ class OpenFile:
 
     path: Path
     connection: apsw.Connection
-    identity: tuple[int, int] | None
+    identity: str
     schema: Schema
 
     @property
@@ -71,7 +72,7 @@ class OpenFile:
         Otherwise it was deleted or replaced, and what is written is lost; or a newer release has
         upgraded it, and what is written would not be as that one needs it.
         """
-        return _identity(self.path) == self.identity and self.schema.is_current(self.sql)
+        return identity_of(self.path) == self.identity and self.schema.is_current(self.sql)
 
 
 def open_file(path: Path, schema: Schema = RUNS) -> OpenFile:
@@ -161,29 +162,36 @@ def _create(path: Path) -> None:
             return
 
 
-def _connect(path: Path, schema: Schema) -> OpenFile | None:
-    """The open file; None after one of an older form was set aside."""
+@contextmanager
+def _connected(path: Path, schema: Schema, place: str, flags: int) -> Generator[OpenFile]:
+    """A connection, which is closed where what is done within it fails."""
     with _CREATING:
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    sql = cast("SqlConnection", connection)
+        connection = apsw.Connection(place, flags=flags)
     try:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
-        if connection.readonly("main"):
+        yield OpenFile(path, connection, identity_of(path), schema)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _connect(path: Path, schema: Schema) -> OpenFile | None:
+    """The open file; None after one of an older form was set aside."""
+    with _connected(path, schema, str(path), apsw.SQLITE_OPEN_READWRITE) as file:
+        sql = file.sql
+        if sql.readonly("main"):
             raise apsw.ReadOnlyError("attempt to write a readonly database")
         form = schema.check(sql, repr(str(path)))
         if 0 < form < schema.number:
             # Its log becomes part of it, unless another process has it open.
             sql.execute("PRAGMA journal_mode = DELETE").fetchall()
-            connection.close()
+            file.connection.close()
             return _set_aside(path, form)
         for pragma in _PRAGMAS:
             # One by one and to the last row: a statement that answers holds up those behind it.
             sql.execute(f"PRAGMA {pragma}").fetchall()
         schema.prepare(sql)
-    except BaseException:
-        connection.close()
-        raise
-    return OpenFile(path, connection, _identity(path), schema)
+        return file
 
 
 def _set_aside(path: Path, form: int) -> None:
@@ -224,30 +232,15 @@ def _connect_to_read(path: Path, schema: Schema) -> OpenFile:
     else:
         options = "immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    connection = apsw.Connection(f"{path.absolute().as_uri()}?{options}", flags=flags)
-    sql = cast("SqlConnection", connection)
-    try:
-        connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
-        schema.check(sql, repr(str(path)))
-        if not schema.is_current(sql):
+    place = f"{path.absolute().as_uri()}?{options}"
+    with _connected(path, schema, place, flags) as file:
+        schema.check(file.sql, repr(str(path)))
+        if not schema.is_current(file.sql):
             raise StorageError(
                 f"the store {str(path)!r} cannot be written, and has an older schema",
                 "name another file in the store's URL",
             )
-    except BaseException:
-        connection.close()
-        raise
-    return OpenFile(path, connection, _identity(path), schema)
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    if path == IN_MEMORY:
-        return None
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        return file
 
 
 def _full(error: apsw.Error) -> bool:

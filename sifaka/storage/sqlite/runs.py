@@ -12,7 +12,8 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
 from sifaka.storage.cursor import cut_page, decode_cursor, from_microseconds, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.log import RunPage, check_append
+from sifaka.storage.log import check_append
+from sifaka.storage.protocol import RunPage
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
 from sifaka.storage.sqlite.erasure import note_traces, truncate_log
 from sifaka.storage.sqlite.vectors import remove_vectors

@@ -11,8 +11,8 @@ from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.embedding import embed_words
-from sifaka.storage.log import Health, RunPage, look_at
-from sifaka.storage.protocol import ANY, Filters, Hits
+from sifaka.storage.log import look_at
+from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 from sifaka.storage.recollection import RecollectingStore, identity_of
 from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
@@ -70,7 +70,7 @@ class SQLiteStorage(RecollectingStore, PolledStore):
         return identity_of(self.path)
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over, in one statement; see `RunLog.claim`."""
+        """Take a run over, in one statement; see `ThoughtStore.claim`."""
         return await self._ask(runs.claim_run, run_id)
 
     async def load(self, run_id: str) -> Run:

@@ -67,20 +67,18 @@ def make_table(connection: SqlConnection, model_id: str, dimension: int) -> Vect
     found = find_table(connection, model_id, dimension)
     if found:
         return found
-    load_extension(connection)
     with transaction(connection, "IMMEDIATE"):
-        # Asked again under the write lock: another process may have been faster.
-        found = find_table(connection, model_id, dimension)
-        if found:
-            return found
+        # Unless another process has been faster.
         connection.execute(
-            "INSERT INTO vector_models (model_id, dimension) VALUES (?, ?)", (model_id, dimension)
+            "INSERT OR IGNORE INTO vector_models (model_id, dimension) VALUES (?, ?)",
+            (model_id, dimension),
         )
-        table = VectorTable(connection.last_insert_rowid(), until=0)
+        table = find_table(connection, model_id, dimension)
+        assert table is not None, "it is written down"
         # By L2, the distance that is computed fastest: of vectors of length 1 it is in the order of
         # their cosine similarity.
         connection.execute(f"""
-            CREATE VIRTUAL TABLE {table.name} USING vec0 (
+            CREATE VIRTUAL TABLE IF NOT EXISTS {table.name} USING vec0 (
                 tenant TEXT PARTITION KEY, vector FLOAT[{dimension}], chunk_size = {_CHUNK})
         """)
         return table

@@ -20,8 +20,8 @@ from sifaka.storage.entry_json import (
     encode_version,
     whole_thoughts,
 )
-from sifaka.storage.log import Health, look_at
-from sifaka.storage.protocol import ANY, Filters, Hits
+from sifaka.storage.log import look_at
+from sifaka.storage.protocol import ANY, Filters, Health, Hits
 from sifaka.storage.store import TenantView
 from sifaka.storage.tool_backed.caller import ToolCaller, pack, unpack
 from sifaka.storage.tool_backed.milvus_rows import MOST_ROWS, MilvusRows, Row

@@ -13,7 +13,8 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.log import Health, RunPage, follow_by_polling, look_at
+from sifaka.storage.log import follow_by_polling, look_at
+from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.recollection import RecollectingStore
 from sifaka.storage.tool_backed.caller import ToolCaller, pack, unpack
 from sifaka.storage.tool_backed.records import (
@@ -29,8 +30,6 @@ from sifaka.text.input import is_unicode
 
 LATEST = 200
 """Runs that a search reads, the newest: each costs a call."""
-_REMEMBERED = 1_000
-"""Runs whose states are kept, to append without reading a whole log again."""
 logger = logging.getLogger(__name__)
 
 
@@ -69,8 +68,6 @@ class RedisToolStorage(RecollectingStore):
         self._name = name
         self._caller = caller
         self._lists = RedisLists(caller, prefix)
-        self._states: dict[RunList, LogState] = {}
-        """The state of each log when it was last read; an old one only costs another reading."""
         self._locks: weakref.WeakValueDictionary[tuple[EventLoopToken, RunList], anyio.Lock] = (
             weakref.WeakValueDictionary()
         )
@@ -94,13 +91,12 @@ class RedisToolStorage(RecollectingStore):
                     await self._lists.list_run(key, to_microseconds(run.updated_at), line)
 
     async def claim(self, run_id: str) -> int:
-        """Take a run over; see `RunLog.claim`."""
+        """Take a run over; see `ThoughtStore.claim`."""
         key = self._key(run_id)
         record = LogRecord(kind="claim")
         with anyio.CancelScope(shield=True):
             async with self._lock(key):
-                state = self._states.get(key) or (await self._existing(run_id)).state
-                pushed = await self._push(key, state, record)
+                pushed = await self._push(key, (await self._existing(run_id)).state, record)
                 if record.id in pushed.fences:
                     return pushed.fences[record.id]
         raise ThoughtNotFound(run_id)  # it was deleted meanwhile
@@ -110,7 +106,7 @@ class RedisToolStorage(RecollectingStore):
         return replay_run(run_id, (await self._existing(run_id)).payloads)
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, found by looking again; see `RunLog.follow`."""
+        """Every entry of a run, found by looking again; see `ThoughtStore.follow`."""
         key = self._key(run_id)
         state = LogState()
 
@@ -147,7 +143,6 @@ class RedisToolStorage(RecollectingStore):
         key = self._key(run_id)
         with anyio.CancelScope(shield=True):
             async with self._lock(key):
-                self._states.pop(key, None)
                 await self._lists.forget(key)
 
     async def health(self) -> tuple[Health, ...]:
@@ -173,16 +168,13 @@ class RedisToolStorage(RecollectingStore):
 
     async def _add(self, key: RunList, record: LogRecord) -> int:
         """Append, and return the number of entries that the run has then."""
-        state = self._states.get(key)
-        if state is None or not record.payloads or not state.admits(record):
-            known = await self._read(key)
-            if record.payloads and known.holds(record):
-                return known.state.version
-            known.check(key.run_id, record)
-            state = known.state
+        known = await self._read(key)
+        if record.payloads and known.holds(record):
+            return known.state.version
+        known.check(key.run_id, record)
         if not record.payloads:
-            return state.version
-        pushed = await self._push(key, state, record)
+            return known.state.version
+        pushed = await self._push(key, known.state, record)
         if record.id not in pushed.fences:
             known = await self._read(key)
             if not known.holds(record):
@@ -205,7 +197,7 @@ class RedisToolStorage(RecollectingStore):
 
     async def _read(self, key: RunList) -> Folded:
         """A whole log."""
-        return self._note(key, fold(await self._records(key, 0)))
+        return fold(await self._records(key, 0))
 
     async def _since(self, key: RunList, state: LogState) -> Folded:
         """The end of a log after a state, whose last record is read again.
@@ -216,21 +208,13 @@ class RedisToolStorage(RecollectingStore):
             return await self._read(key)
         records = await self._records(key, state.position)
         if records and records[0][1].id == state.last:
-            return self._note(key, fold(records[1:], state))
+            return fold(records[1:], state)
         again = await self._read(key)
         return replace(again, payloads=again.payloads[state.version :])
 
     async def _records(self, key: RunList, start: int) -> list[tuple[int, LogRecord]]:
         values = await self._lists.read(key, start)
         return [(position, decode_record(value)) for position, value in values]
-
-    def _note(self, key: RunList, folded: Folded) -> Folded:
-        self._states.pop(key, None)
-        if folded.state.version:
-            self._states[key] = folded.state
-        while len(self._states) > _REMEMBERED:
-            self._states.pop(next(iter(self._states)))
-        return folded
 
 
 def _summary(run_id: str, line: str | None) -> RunSummary | None:

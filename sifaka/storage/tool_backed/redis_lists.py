@@ -34,11 +34,20 @@ class RedisLists:
 
     async def read(self, key: RunList, start: int) -> Sequence[tuple[int, str]]:
         """The records of a run from a position on: one call, whatever their number."""
-        return list(enumerate(await self._range(self._run(key), start), start))
+        name = self._run(key)
+        answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})
+        if answer == f"List '{name}' is empty or does not exist.":
+            return ()
+        try:
+            return list(enumerate(cast("list[str]", json.loads(answer)), start))
+        except ValueError:
+            raise unexpected("lrange", answer) from None
 
     async def push(self, key: RunList, value: str) -> None:
         """Add a record at the end, wherever that is."""
-        await self._push(self._run(key), value)
+        name = self._run(key)
+        pushed = f"Value '{value}' pushed to the right of list '{name}'."
+        await self._do("rpush", {"name": name, "value": value}, pushed)
 
     async def list_run(self, key: RunList, at: int, line: str) -> None:
         """Write a run's line, made by `pack`, then its place: microseconds of its last entry."""
@@ -107,19 +116,6 @@ class RedisLists:
     def _of(self, tenant: str, part: str) -> str:
         # A tenant's name is quoted, so that no colon in it makes it another tenant's.
         return f"{self._prefix}:{part}:{quote(tenant, safe='')}"
-
-    async def _push(self, name: str, value: str) -> None:
-        pushed = f"Value '{value}' pushed to the right of list '{name}'."
-        await self._do("rpush", {"name": name, "value": value}, pushed)
-
-    async def _range(self, name: str, start: int) -> Sequence[str]:
-        answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})
-        if answer == f"List '{name}' is empty or does not exist.":
-            return ()
-        try:
-            return cast("list[str]", json.loads(answer))
-        except ValueError:
-            raise unexpected("lrange", answer) from None
 
     async def _places(self, name: str, start: int) -> Sequence[Position]:
         """One window of the list, counted from its end."""

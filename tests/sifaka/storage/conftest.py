@@ -8,7 +8,7 @@ import pytest
 from sifaka.record.entries import Drafted, Entry, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.log import RunLog
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite.connection import SqlConnection
 
 
@@ -30,7 +30,9 @@ def sql() -> Callable[..., list[tuple[Any, ...]]]:
 def keep() -> Callable[..., Awaitable[Run]]:
     """Stores a run of some texts, in one append."""
 
-    async def keep(store: RunLog, *texts: str, prompt: str = "", tags: tuple[str, ...] = ()) -> Run:
+    async def keep(
+        store: ThoughtStore, *texts: str, prompt: str = "", tags: tuple[str, ...] = ()
+    ) -> Run:
         started = Started(prompt=prompt, tags=tags)
         drafted = [
             Drafted(thought=Thought(run_id=started.run_id, iteration=n, prompt=prompt, text=text))

@@ -1,10 +1,7 @@
 import secrets
-from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 from sifaka.storage.elasticsearch import ElasticsearchIndex
-from sifaka.storage.elasticsearch.address import Address
 from tests.stubs.elasticsearch_server import shared_server
 
 
@@ -13,9 +10,9 @@ def make(folder: Path) -> ElasticsearchIndex:
 
 
 def make_expiring(folder: Path, seconds: float) -> ElasticsearchIndex:
-    return ElasticsearchIndex(replace(_empty(), ttl=timedelta(seconds=seconds)))
+    return ElasticsearchIndex(_empty(), ttl=seconds)
 
 
-def _empty() -> Address:
+def _empty() -> str:
     prefix = f"contract-{secrets.token_hex(4)}"
-    return Address.of_url(f"elasticsearch+http://{shared_server().host}?prefix={prefix}")
+    return f"elasticsearch+http://{shared_server().host}?prefix={prefix}"

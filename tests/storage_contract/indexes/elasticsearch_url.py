@@ -8,8 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from sifaka.storage.address import parse_store_url
 from sifaka.storage.elasticsearch import ElasticsearchIndex
-from sifaka.storage.elasticsearch.address import Address
+from sifaka.storage.elasticsearch.address import ELASTICSEARCH, authorization
 from sifaka.storage.elasticsearch.documents import index_of
 
 
@@ -18,12 +19,16 @@ def make(folder: Path) -> ElasticsearchIndex:
     if not url:
         pytest.skip("ELASTICSEARCH_URL names no server")
     mark = "&" if "?" in url else "?"
-    index = ElasticsearchIndex.of_url(f"{url}{mark}prefix=contract-{secrets.token_hex(4)}")
-    atexit.register(_remove, index.address)
-    return index
+    whole = f"{url}{mark}prefix=contract-{secrets.token_hex(4)}"
+    atexit.register(_remove, whole)
+    return ElasticsearchIndex(whole)
 
 
-def _remove(address: Address) -> None:
-    secret = {"Authorization": address.authorization} if address.authorization else {}
-    name = index_of(address.versions)
-    httpx.delete(f"{address.url}/{name}?ignore_unavailable=true", headers=secret)
+def _remove(url: str) -> None:
+    address = parse_store_url(url, ELASTICSEARCH)
+    secret = authorization(address)
+    name = index_of(f"{address.prefix}-versions")
+    httpx.delete(
+        f"{address.base}{address.path.rstrip('/')}/{name}?ignore_unavailable=true",
+        headers={"Authorization": secret} if secret else {},
+    )

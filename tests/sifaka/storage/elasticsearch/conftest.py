@@ -25,7 +25,7 @@ def embedder() -> ConceptEmbedder:
 @pytest.fixture
 async def index(server: ElasticsearchServer) -> AsyncGenerator[ElasticsearchIndex]:
     """A index for words only, whose indices are there."""
-    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{server.host}")
+    index = ElasticsearchIndex(f"elasticsearch+http://{server.host}")
     await index.search("word", limit=1)
     server.requests.clear()
     yield index
@@ -38,7 +38,7 @@ async def semantic(
 ) -> AsyncGenerator[ElasticsearchIndex]:
     """A index for meaning too, in the same indices."""
     url = f"elasticsearch+http://{server.host}"
-    index = ElasticsearchIndex.of_url(url, embedder=embedder)
+    index = ElasticsearchIndex(url, embedder=embedder)
     yield index
     await index.aclose()
 

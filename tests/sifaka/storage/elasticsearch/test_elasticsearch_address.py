@@ -1,30 +1,36 @@
 import base64
-from datetime import timedelta
 
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.elasticsearch.address import Address
+from sifaka.storage.address import StoreUrl, parse_store_url
+from sifaka.storage.elasticsearch import ElasticsearchIndex
+from sifaka.storage.elasticsearch.address import ELASTICSEARCH, authorization
+
+
+def parsed(url: str) -> StoreUrl:
+    return parse_store_url(url, ELASTICSEARCH)
 
 
 def test_a_url_says_where_and_how_long() -> None:
-    address = Address.of_url("elasticsearch+http://[::1]?prefix=team-a&ttl=30d")
+    address = parsed("elasticsearch+http://[::1]?prefix=team-a&ttl=30d")
 
-    assert (address.url, address.prefix) == ("http://[::1]:9200", "team-a")
-    assert address.ttl == timedelta(days=30)
-    assert address.authorization is None
-    assert Address.of_url("elasticsearch+https://h:1/es/").url == "https://h:1/es"
+    assert (address.base, address.prefix) == ("http://[::1]:9200", "team-a")
+    assert address.ttl == 30 * 86_400
+    assert authorization(address) is None
+    index = ElasticsearchIndex("elasticsearch+https://h:1/es/?prefix=x")
+    assert index.place == "https://h:1/es x"
 
 
 def test_a_user_and_a_key_become_a_header_and_are_not_shown() -> None:
     pair = base64.b64encode("ann:p@ss:wörd".encode()).decode()
-    basic = Address.of_url("elasticsearch+https://ann:p%40ss:w%C3%B6rd@host")
-    key = Address.of_url("elasticsearch+https://host?api_key=VnVhQ2Zn==")
+    basic = parsed("elasticsearch+https://ann:p%40ss:w%C3%B6rd@host")
+    key = parsed("elasticsearch+https://host?api_key=VnVhQ2Zn==")
 
-    assert basic.authorization == f"Basic {pair}"
-    assert key.authorization == "ApiKey VnVhQ2Zn=="
-    assert "ann" not in repr(basic) + basic.url
-    assert "VnVh" not in repr(key) + key.url
+    assert authorization(basic) == f"Basic {pair}"
+    assert authorization(key) == "ApiKey VnVhQ2Zn=="
+    assert "ann" not in repr(basic) + basic.shown
+    assert "VnVh" not in repr(key) + key.shown
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,7 @@ def test_a_user_and_a_key_become_a_header_and_are_not_shown() -> None:
 )
 def test_a_wrong_url_is_refused_without_its_secrets(rest: str, said: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        Address.of_url(f"elasticsearch+https{rest}")
+        ElasticsearchIndex(f"elasticsearch+https{rest}")
 
     assert said in caught.value.message
     assert "sec" not in str(caught.value)

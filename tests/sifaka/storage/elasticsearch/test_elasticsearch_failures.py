@@ -19,7 +19,7 @@ async def test_a_server_that_is_away_is_said_to_be_and_may_come_back() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    index = ElasticsearchIndex.of_url(f"elasticsearch+http://ann:hunter2@127.0.0.1:{port}")
+    index = ElasticsearchIndex(f"elasticsearch+http://ann:hunter2@127.0.0.1:{port}")
 
     with pytest.raises(StorageError) as caught:
         await index.search("x", limit=1)
@@ -35,9 +35,9 @@ async def test_a_server_that_is_away_is_said_to_be_and_may_come_back() -> None:
 @pytest.mark.parametrize("wrong", ["", "ann:wrong@"])
 async def test_wrong_credentials_are_told_without_them(wrong: str) -> None:
     server = ElasticsearchServer("Basic YW5uOmh1bnRlcjI=")
-    right = ElasticsearchIndex.of_url(f"elasticsearch+http://ann:hunter2@{server.host}")
+    right = ElasticsearchIndex(f"elasticsearch+http://ann:hunter2@{server.host}")
     assert (await right.search("x", limit=1)).hits == ()
-    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{wrong}{server.host}")
+    index = ElasticsearchIndex(f"elasticsearch+http://{wrong}{server.host}")
 
     with pytest.raises(StorageError, match="refuses the credentials") as caught:
         await index.search("x", limit=1)
@@ -54,7 +54,7 @@ async def test_wrong_credentials_are_told_without_them(wrong: str) -> None:
 
 async def test_an_api_key_is_sent() -> None:
     server = ElasticsearchServer("ApiKey VnVhQ2ZnPT0=")
-    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{server.host}?api_key=VnVhQ2ZnPT0=")
+    index = ElasticsearchIndex(f"elasticsearch+http://{server.host}?api_key=VnVhQ2ZnPT0=")
 
     assert (await index.search("x", limit=1)).hits == ()
     await index.aclose()

@@ -45,7 +45,7 @@ def bodies(server: ElasticsearchServer, suffix: str) -> list[Any]:
 
 
 async def test_the_index_is_created_with_its_layout(server: ElasticsearchServer) -> None:
-    index = ElasticsearchIndex.of_url(f"elasticsearch+http://{server.host}?prefix=x")
+    index = ElasticsearchIndex(f"elasticsearch+http://{server.host}?prefix=x")
     await index.search("word", limit=1)
     await index.aclose()
 

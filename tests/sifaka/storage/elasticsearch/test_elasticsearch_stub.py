@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from sifaka.storage.elasticsearch.address import Address
+from sifaka.storage.address import parse_store_url
+from sifaka.storage.elasticsearch.address import ELASTICSEARCH
 from sifaka.storage.elasticsearch.connection import HttpConnection
 from tests.stubs.elasticsearch_server import ElasticsearchServer
 
@@ -13,7 +14,9 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def connection(server: ElasticsearchServer) -> Any:
-    connection = HttpConnection(Address.of_url(f"elasticsearch+http://{server.host}"))
+    connection = HttpConnection(
+        parse_store_url(f"elasticsearch+http://{server.host}", ELASTICSEARCH)
+    )
     fields = {
         "name": {"type": "keyword"},
         "count": {"type": "long"},

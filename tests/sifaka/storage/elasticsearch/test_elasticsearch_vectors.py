@@ -38,9 +38,7 @@ async def test_a_vector_outlives_a_change_of_its_document(
 
 async def test_a_server_without_dense_vectors_is_searched_by_words(drafted: Made) -> None:
     server = ElasticsearchServer(vectors=False)
-    index = ElasticsearchIndex.of_url(
-        f"elasticsearch+http://{server.host}", embedder=ConceptEmbedder()
-    )
+    index = ElasticsearchIndex(f"elasticsearch+http://{server.host}", embedder=ConceptEmbedder())
     run = drafted("A car.")
     await index.put(run)
 

@@ -3,13 +3,18 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError
+from sifaka.storage.address import StoreUrl, parse_store_url
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.milvus.client import parse_address, parse_url
+from sifaka.storage.milvus.client import MILVUS, login
+
+
+def parsed(url: str) -> StoreUrl:
+    return parse_store_url(url, MILVUS)
 
 
 def test_a_folder_may_be_relative_or_absolute() -> None:
-    assert parse_address("milvus:///data/runs.db").folder == Path.cwd() / "data/runs.db"
-    assert parse_address("milvus:////data/runs.db").folder == Path("/data/runs.db")
+    assert parsed("milvus:///data/runs.db").folder == Path.cwd() / "data/runs.db"
+    assert parsed("milvus:////data/runs.db").folder == Path("/data/runs.db")
 
 
 @pytest.mark.parametrize(
@@ -25,14 +30,15 @@ def test_a_folder_may_be_relative_or_absolute() -> None:
 def test_a_server_may_have_a_token_and_a_database(
     url: str, uri: str, token: str, database: str
 ) -> None:
-    address = parse_address(url)
-    assert (address.uri, address.token, address.database) == (uri, token, database)
+    address = parsed(url)
+    assert address.base == uri
+    assert login(address) == {"token": token, "db_name": database}
 
 
 def test_options_are_the_time_to_live_and_the_prefix() -> None:
-    said = parse_url("milvus+http://db?ttl=30d&prefix=team_a")
+    said = parsed("milvus+http://db?ttl=30d&prefix=team_a")
     assert (said.shown, said.prefix, said.ttl) == ("milvus+http://db:19530", "team_a", 30 * 86_400)
-    said = parse_url("milvus+http://db")
+    said = parsed("milvus+http://db")
     assert (said.shown, said.prefix, said.ttl) == ("milvus+http://db:19530", "sifaka", None)
 
 
@@ -60,12 +66,12 @@ def test_options_are_the_time_to_live_and_the_prefix() -> None:
 )
 def test_a_url_that_cannot_be_understood_is_refused_without_its_token(url: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        MilvusIndex.of_url(url)
+        MilvusIndex(url)
     assert [part for part in ("SEC", "RET", "\n") if part in str(caught.value)] == []
 
 
 def test_an_address_does_not_show_its_token() -> None:
-    assert "SECRET" not in repr(parse_address("milvus+http://ann:SECRET@db"))
+    assert "SECRET" not in repr(parsed("milvus+http://ann:SECRET@db"))
 
 
 def test_a_time_to_live_is_more_than_nothing() -> None:

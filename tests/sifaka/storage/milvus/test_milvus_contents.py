@@ -8,8 +8,9 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
+from sifaka.storage.address import parse_store_url
 from sifaka.storage.milvus import MilvusIndex, worker
-from sifaka.storage.milvus.client import MilvusClient, connect, parse_address, pymilvus
+from sifaka.storage.milvus.client import MILVUS, MilvusClient, connect, pymilvus
 from sifaka.storage.milvus.rows import tenant_key
 from tests.storage_contract.runs import made
 
@@ -27,7 +28,7 @@ async def index(url: str) -> AsyncGenerator[MilvusIndex]:
 @pytest.fixture
 async def raw(url: str) -> AsyncGenerator[MilvusClient]:
     """Another client of the same folder."""
-    address = parse_address(url)
+    address = parse_store_url(url, MILVUS)
     client = connect(address, worker.enter(address).uri)
     yield client
     client.close()
@@ -74,7 +75,7 @@ async def test_a_long_text_is_never_cut_inside_a_character(
         run = await keep(index, "." * shift + "日" * 50_000)
         assert await index.thoughts(run.run_id) == run.thoughts
     parts = [row["payload"] for row in stored(raw, "sifaka_thoughts") if row["chunks"] > 1]
-    assert len(parts) == 9
+    assert len(parts) == 12
     assert all(len(part.encode()) <= 65_535 for part in parts)
 
 
@@ -87,7 +88,7 @@ async def test_names_of_tenants_are_not_stored(
 
 
 async def test_prefixes_are_indexes_of_their_own(url: str, keep: Keep) -> None:
-    ours, theirs = MilvusIndex(url), MilvusIndex.of_url(f"{url}?prefix=theirs")
+    ours, theirs = MilvusIndex(url), MilvusIndex(f"{url}?prefix=theirs")
     run = await keep(ours, "x")
     assert await theirs.thoughts(run.run_id) == ()
     await ours.aclose()

@@ -5,14 +5,15 @@ from contextlib import aclosing
 
 import anyio
 
-from sifaka.storage.redis.address import parse_address
+from sifaka.storage.address import parse_store_url
+from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import Keys
 
 
 async def follow(url: str, prefix: str, run_id: str) -> None:
-    connections = RedisConnections(parse_address(url))
+    connections = RedisConnections(parse_store_url(url, REDIS))
     follower = StreamFollower(connections, Keys(prefix, "default"), run_id, slice=0.05)
     async with aclosing(follower.follow(after=0)) as steps:
         async for entry, run in steps:

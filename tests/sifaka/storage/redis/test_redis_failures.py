@@ -17,8 +17,9 @@ import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.run import Run
+from sifaka.storage.address import parse_store_url
 from sifaka.storage.redis import RedisStorage, connections
-from sifaka.storage.redis.address import parse_address
+from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import RedisServer, redis_server
 
@@ -95,7 +96,7 @@ async def test_a_socket_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 async def test_a_socket_file_works_like_a_port(tmp_path: Path, keep: Keep) -> None:
     path = tmp_path / "redis.sock"
     with redis_server("--unixsocket", str(path), password="s3cret"):
-        store = RedisStorage.of_url(f"unix://{path}?db=2&password=s3cret&prefix=ours&ttl=1h")
+        store = RedisStorage(f"unix://{path}?db=2&password=s3cret&prefix=ours&ttl=1h")
         run = await keep(store, "x")
         assert await store.load(run.run_id) == run
         assert [health.part for health in await store.health()] == [f"unix://{path}"]
@@ -261,7 +262,7 @@ def test_nothing_of_redis_is_imported_before_a_store_is_used() -> None:
 import sys
 import sifaka
 from sifaka.storage.redis import RedisStorage, connections
-RedisStorage.of_url("redis://localhost?ttl=7d")
+RedisStorage("redis://localhost?ttl=7d")
 assert not {name for name in sys.modules if name.split(".")[0] == "redis"}, "imported"
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
@@ -293,7 +294,7 @@ async def test_what_uvloop_says_of_a_closed_connection_is_a_lost_connection() ->
             raise RuntimeError("unable to perform operation on <x>; the handler is closed")
         return "answer"
 
-    asked = connections.RedisConnections(parse_address("redis://127.0.0.1:1"))
+    asked = connections.RedisConnections(parse_store_url("redis://127.0.0.1:1", REDIS))
     assert await asked.run(work) == "answer"
     await asked.aclose()
     assert tried == [0, 1]

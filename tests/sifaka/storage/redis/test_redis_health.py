@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from sifaka.errors import StorageError
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.store import judge
 from tests.stubs.redis_server import RedisServer, redis_server
@@ -44,6 +45,9 @@ async def test_a_server_that_keeps_everything_has_nothing_to_tell() -> None:
     ("version", "works"), [("5.0.14", False), ("6.0.16", False), ("6.2.14", True), ("8.0.1", True)]
 )
 def test_a_server_that_is_too_old_does_not_work(version: str, works: bool) -> None:
-    health = judge("redis://host", {"redis_version": version, "aof_enabled": "1"})
-    assert health.works is works
-    assert version in health.found
+    info = {"redis_version": version, "aof_enabled": "1"}
+    if works:
+        assert version in judge(info)
+    else:
+        with pytest.raises(StorageError, match=version):
+            judge(info)
