@@ -27,7 +27,6 @@ from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.task import open_task
 from sifaka.record.thought import PERSON, Thought
-from sifaka.storage.log import read_entries
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.input import check_text
 from sifaka.validators.execution import run_validators
@@ -138,26 +137,6 @@ async def decline_issue(
     return RunResult(run=after, warnings=chain.store.degraded)
 
 
-async def by_machines(store: ThoughtStore, run: Run) -> Run:
-    """A run as it was before a person said anything, which a replay can repeat.
-
-    Raises:
-        StorageError: The store failed.
-    """
-    if run.stop_reason != "accepted":
-        return run
-    _, entries = await read_entries(store, run.run_id, run.version)
-    kept: list[Entry] = []
-    for entry in entries:
-        drafted = isinstance(entry, Drafted) and entry.thought.author == PERSON
-        if drafted or (isinstance(entry, Decided) and entry.decision.by == "person"):
-            break
-        kept.append(entry)
-        if isinstance(entry, Stopped) and entry.status == "done":
-            break
-    return Run.replay(kept)
-
-
 async def _stopped(store: ThoughtStore, run_id: str, version_id: str) -> tuple[Run, Thought]:
     """A run that no process is at work on, and one of its versions."""
     run = await store.load(run_id)
@@ -179,7 +158,7 @@ async def _written(
         text, author=PERSON, history=(), metadata={}
     )
     local = [
-        each for each in chain.settings.validators if not (each.claim_checks or each.calls(text))
+        each for each in chain.resources.validators if not (each.claim_checks or each.calls(text))
     ]
     original = run.original.text if run.original else None
     results = await run_validators(local, draft, original)
