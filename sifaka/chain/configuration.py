@@ -65,17 +65,14 @@ def parsed(options: Mapping[str, Any]) -> dict[str, Any]:
     if (checkpoints := new.pop("checkpoint_storage", None)) is not None:
         new["store"] = checkpoints
     known = {} if new.get("plugins") is None else {"plugins": new["plugins"]}
-    for name, value in new.items():
-        match name:
-            case "validators":
-                new[name] = parse_validators(value, **known)
-            case "critics" if value is not None:
-                new[name] = parse_critics(value, **known)
-            case "retrievers" | "fallback_models" | "tags":
-                new[name] = tuple(dict.fromkeys(value) if name == "tags" else value)
-            case _:
-                pass
-    return new
+    if "validators" in new:
+        new["validators"] = parse_validators(new["validators"], **known)
+    if new.get("critics") is not None:
+        new["critics"] = parse_critics(new["critics"], **known)
+    if "tags" in new:
+        new["tags"] = dict.fromkeys(new["tags"])
+    lists = {"retrievers", "fallback_models", "tags"} & new.keys()
+    return new | {name: tuple(new[name]) for name in lists}
 
 
 def resources_of(options: Mapping[str, Any]) -> Resources:
