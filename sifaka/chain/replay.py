@@ -160,13 +160,8 @@ def _writers(resources: Resources, run: Run) -> tuple[Writer, ...]:
     if _is_on_record(model):
         return (_RecordedWriter(run, model),)
     from sifaka.models.agent import DirectModel
-    from sifaka.models.sectioned import SectionedModel
 
-    config = run.config
-    writer = DirectModel(_absent(model))
-    if config.section_chars is None:
-        return (writer,)
-    return (SectionedModel(writer, config.section_chars, protect=config.protect),)
+    return (DirectModel(_absent(model)),)
 
 
 def _is_on_record(model: str) -> bool:

@@ -11,7 +11,6 @@ from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
-from sifaka.models.sectioned import SectionedModel
 from sifaka.record.entries import ChainConfig
 from sifaka.record.thought import EDITOR
 
@@ -64,8 +63,6 @@ def writers_for(
         writer = model
     else:
         writer = _of_pydantic_ai(model, models_among(fallbacks), resources.deps, opening)
-    if config.section_chars is not None:
-        writer = SectionedModel(writer, config.section_chars, protect=config.protect)
     return (writer, *last)
 
 
