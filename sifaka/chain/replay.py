@@ -17,7 +17,7 @@ from sifaka.chain.engine import Engine
 from sifaka.chain.parts import Parts, bind_parts
 from sifaka.chain.recovery import first_place
 from sifaka.chain.resources import Resources
-from sifaka.chain.writers import Writer, writers_for
+from sifaka.chain.writers import Writer
 from sifaka.critics.lint import LintCritic
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
@@ -140,7 +140,7 @@ def _parts(resources: Resources, run: Run) -> Parts:
     binding = Binding(model=asked, open=_absent)
     if resources.retrievers:
         resources = replace(resources, retrievers=(_RecordedRetriever(run),))
-    parts = bind_parts(run.config, resources, _writers(resources, run), binding)
+    parts = bind_parts(run.config, resources, _writers(run), binding)
     names = unique(validator.name for validator in parts.validators)
     return replace(
         parts,
@@ -152,13 +152,12 @@ def _parts(resources: Resources, run: Run) -> Parts:
     )
 
 
-def _writers(resources: Resources, run: Run) -> tuple[Writer, ...]:
+def _writers(run: Run) -> tuple[Writer, ...]:
     model = run.config.model
-    if model in {AUTO, EDITOR, CALLER}:
-        ladder = writers_for(run.config, resources)
-        return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
+    if model == EDITOR:
+        return ()
     if _is_on_record(model):
-        return (_RecordedWriter(run, model),)
+        return (_RecordedWriter(run, model if model.startswith("object:") else CALLER),)
     from sifaka.models.agent import DirectModel
 
     return (DirectModel(_absent(model)),)

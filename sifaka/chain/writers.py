@@ -1,4 +1,4 @@
-"""The writers of the next version: the ladder from the editor over a model to the caller."""
+"""The writers of the next version: the ladder from a model to the caller."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 from sifaka._internal.lazy import load_pydantic_ai
 from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import models_of
+from sifaka.chain.configuration import asks_a_provider
 from sifaka.chain.resources import Resources
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, HOST, Model
-from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
 from sifaka.record.entries import ChainConfig
 from sifaka.record.thought import EDITOR
@@ -28,11 +28,7 @@ Opening = Callable[[Any, Sequence[Any]], "JournaledModel"]
 def writers_for(
     config: ChainConfig, resources: Resources, opening: Opening = provider_model
 ) -> tuple[Writer, ...]:
-    """The writers in the order in which they are tried.
-
-    The editor comes before the caller, but not where the text quotes sources: their words are to
-    stay as they are. Models work on a long text in sections, the editor and the caller take it
-    whole.
+    """The writers in the order in which they are tried; none where only the editor works.
 
     Args:
         config: The chain.
@@ -44,14 +40,8 @@ def writers_for(
     """
     model, fallbacks = resources.model, resources.fallback_models
     if isinstance(model, str):
-        if model == EDITOR:
-            return (EditorModel(resources.validators, config.fixes, config.format),)
-        if model in {AUTO, CALLER} and not config.edits:
-            return (None,)
-        if model == AUTO:
-            return (EditorModel(resources.validators, config.fixes, config.format), None)
-        if model == CALLER:
-            return (EditorModel(fixes=config.fixes, format=config.format), None)
+        if not asks_a_provider(model):
+            return () if model == EDITOR else (None,)
         if ":" not in model and model not in {HOST, "test"}:
             raise ConfigurationError(
                 f"unknown model {model!r}",

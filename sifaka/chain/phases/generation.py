@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
+from sifaka.chain.configuration import asks_a_provider
 from sifaka.chain.creation import carried
 from sifaka.chain.look_back import reserved_calls
 from sifaka.chain.phases.context import PhaseContext
@@ -18,7 +19,6 @@ from sifaka.chain.stop_rules import finished, no_more_attempts, twin
 from sifaka.critics import MEMORY
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models import Generation, Model
-from sifaka.models.editor import EditorModel
 from sifaka.models.prompt import DRAFT, RULES, with_original
 from sifaka.models.revising import TURNED_DOWN, fixed
 from sifaka.models.sectioned import calls_for, write_text
@@ -45,19 +45,18 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
     if champion is not None and (reason := finished(run)):
         return await end(context, status="done", reason=reason)
     base = champion or await opening(context)
+    if not asks_a_provider(run.config.model) and (edited := await edit(context, base)):
+        return edited
     failure: ModelProviderError | None = None
     for writer in writers:
         if run.handed_over and writer is not None:
             continue
-        by_editor = isinstance(writer, EditorModel)
-        if not by_editor and (reason := no_more_attempts(run)):
+        if reason := no_more_attempts(run):
             return await end(context, status="done", reason=reason)
         if writer is None:
             if champion is None:  # the caller needs a version to submit against
                 return (Drafted(thought=base),)
             return (stopped_by(failure, "needs_revision", "awaiting_revision"),)
-        if by_editor and not (base.text and run.is_edited):
-            continue
         await context.tell("generate", f"{writer.name} writes version {len(run.thoughts)}")
         try:
             drafts = await _next_versions(context, base, writer)
@@ -66,29 +65,20 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
                 raise
             failure = error  # the caller writes
             continue
-        if by_editor and twin(run, drafts[0].text):
-            continue
         return [entry for draft in drafts for entry in _drafted(draft)]
-    is_edited = bool(writers) and isinstance(writers[-1], EditorModel)
-    return await end(context, status="done", reason="no_safe_edit" if is_edited else "stalled")
+    return await end(context, status="done", reason="stalled" if writers else "no_safe_edit")
 
 
-async def edit_input(context: PhaseContext) -> Sequence[Entry]:
-    """Make the certain edits of the input, as a version of its own; nothing where there are none.
-
-    It comes before the first critique, so that no critic is paid for what the editor mends.
-    """
+async def edit(context: PhaseContext, base: Thought) -> Sequence[Entry]:
+    """The editor's version of a base; nothing where it makes no certain edit, or none anew."""
     run, editor = context.recorder.run, context.parts.editor
-    original = run.original
-    if editor is None or original is None or original.author != "input" or not run.is_edited:
+    if editor is None or not (base.text and run.is_edited):
         return ()
-    if len(run.thoughts) > 1 or run.champion is not None:
-        return ()  # the editor has seen it
     with context.calls.monitor.measure("phase", "edit"):
-        generation = await editor.edit_input(original)
-    if generation.text == original.text:
+        generation = await editor.edit_input(base)
+    if generation.text == base.text or twin(run, generation.text):
         return ()
-    return (Drafted(thought=_draft(run, original, generation, editor.name)),)
+    return (Drafted(thought=_draft(run, base, generation, editor.name)),)
 
 
 async def _next_versions(context: PhaseContext, base: Thought, writer: Model) -> Sequence[Thought]:
@@ -102,11 +92,6 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
     """
     run, calls = context.recorder.run, context.calls
     first = len(run.thoughts)
-    if isinstance(writer, EditorModel):
-        # Its cut asks the validators, and those may ask a model.
-        with scope(f"{place(run, first)}/edit"):
-            generation = await writer.generate_with_thought(base)
-        return (_draft(run, base, generation, writer.name),)
     metadata = {**base.metadata, **_told_besides(context, base)}
     asked = with_original(
         base.model_copy(update={"lessons": _lessons(run), "metadata": MappingProxyType(metadata)}),
