@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from sifaka._internal.lazy import imported_later
 
 if TYPE_CHECKING:
-    from sifaka.chain.cancellation import Parting, cancel_run, is_interrupted, stop_run
+    from sifaka.chain.cancellation import Parting, append_outside, cancel_run, is_interrupted
     from sifaka.chain.chain import Chain
     from sifaka.chain.configuration import asks_a_provider
     from sifaka.chain.events import follow_run
@@ -38,7 +38,7 @@ _PLACES = {
     "create_pydantic_chain": "sifaka.chain.pydantic_chain",
     "follow_run": "sifaka.chain.events",
     "is_interrupted": "sifaka.chain.cancellation",
-    "stop_run": "sifaka.chain.cancellation",
+    "append_outside": "sifaka.chain.cancellation",
 }
 """A server works on no run before its client has the tools: it is not made to wait for this."""
 
@@ -54,6 +54,7 @@ __all__ = [
     "RunResult",
     "Submission",
     "TaskOptions",
+    "append_outside",
     "asks_a_provider",
     "cancel_run",
     "choose_version",
@@ -61,7 +62,6 @@ __all__ = [
     "decline_issue",
     "follow_run",
     "is_interrupted",
-    "stop_run",
 ]
 
 __getattr__ = imported_later(__name__, _PLACES)

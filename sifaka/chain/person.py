@@ -6,10 +6,9 @@ breaks. No model is asked.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 
-from sifaka.chain.cancellation import is_interrupted
+from sifaka.chain.cancellation import append_outside, is_interrupted
 from sifaka.chain.findings import by_person
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, ThoughtNotFound
@@ -73,9 +72,7 @@ async def choose_version(
         entries.append(Declined(thought_id=version.id, reason=reason))
     if entries or run.status == "needs_revision":
         entries.append(Stopped(status="done", stop_reason="accepted"))
-        after = reduce(Run.apply, entries, run)
-        await chain.store.append(after, entries, expected_version=run.version)
-        run = after
+        run = await append_outside(chain.store, run, *entries)
     return RunResult(run=run, warnings=chain.store.degraded)
 
 
@@ -132,9 +129,8 @@ async def decline_issue(
     else:
         entries.append(Declined(thought_id=version.id, reason=reason))
         entries.append(Stopped(status="done", stop_reason="accepted"))
-    after = reduce(Run.apply, entries, run)
-    await chain.store.append(after, entries, expected_version=run.version)
-    return RunResult(run=after, warnings=chain.store.degraded)
+    run = await append_outside(chain.store, run, *entries)
+    return RunResult(run=run, warnings=chain.store.degraded)
 
 
 async def _stopped(store: ThoughtStore, run_id: str, version_id: str) -> tuple[Run, Thought]:

@@ -6,6 +6,7 @@ from sifaka.chain.recovery import place
 from sifaka.chain.selection import COUNTED, REQUIRED, RULES, compare, first_difference
 from sifaka.chain.stop_rules import twin
 from sifaka.models import CALLER
+from sifaka.models.prompt import with_original
 from sifaka.record.entries import Count, Decided, Decision, Measure
 from sifaka.record.run import Run
 from sifaka.record.task import written
@@ -89,7 +90,8 @@ async def _decision(run: Run, judge: Judge | None, candidate: Thought) -> Decisi
 
 async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
     with scope(f"{place(run, candidate.iteration)}/judge"):
-        found = await compare_in_both_orders(judge, candidate, champion)
+        new, old = (with_original(each, run.original) for each in (candidate, champion))
+        found = await compare_in_both_orders(judge, new, old)
     if run.handed_over and candidate.author == CALLER and found.preferred is None:
         return Decision(accepted=True, by="caller", over=champion.iteration)
     if found.broke_off:
