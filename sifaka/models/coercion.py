@@ -107,7 +107,9 @@ def _coerced(detail: ErrorDetails, value: object) -> object:
     match detail["type"], value:
         case "list_type" | "tuple_type", str() if value.lstrip().startswith("["):
             return _decoded(value)
-        case "list_type" | "tuple_type", str() | dict() if value and value != " ":
+        case "list_type" | "tuple_type", dict():
+            return [value]
+        case "list_type" | "tuple_type", str() if value.strip():
             return [value]
         case "dict_type" | "model_type" | "model_attributes_type", str():
             return _decoded(value)

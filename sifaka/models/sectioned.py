@@ -12,7 +12,7 @@ import anyio
 from sifaka.calls.context import PARALLEL, current_calls, fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models.protocol import Generation, Model
-from sifaka.models.section import Notes, fault_of, in_place_of, pointed_at
+from sifaka.models.section import fault_of, in_place_of, pointed_at, thought_of
 from sifaka.models.section_feedback import SectionFeedback, concerned, feedback_by_section
 from sifaka.models.writing import Attempt, UnfitDraft, attempt, written
 from sifaka.record.thought import Thought
@@ -131,7 +131,6 @@ class _Work:
         self._thought = thought
         self._said: Sequence[SectionFeedback] = feedback_by_section(thought, sections)
         self._terms = shared_terms([section.text for section in sections])
-        self._notes = Notes(sections, self._terms)
         wanted = concerned(thought, sections, self._said)
         self.concerned = [at for at, each in enumerate(wanted) if each]
 
@@ -144,8 +143,13 @@ class _Work:
     def thought(self, at: int) -> Thought:
         """The thought of one section, as the writer sees it."""
         said = self._said[at]
-        return self._notes.thought(
-            self._thought, self.sections[at], results=said.results, feedback=said.feedback
+        return thought_of(
+            self._thought,
+            self.sections,
+            at,
+            terms=self._terms[at],
+            results=said.results,
+            feedback=said.feedback,
         )
 
     def outcomes(self, answers: Mapping[int, Attempt], *, protect: bool) -> list[_Outcome]:
