@@ -26,7 +26,6 @@ from sifaka.validators.protocol import ValidatorComponent
 
 if TYPE_CHECKING:
     from sifaka.evidence.claims import EvidenceChecker
-    from sifaka.models.host import HostModel
     from sifaka.models.journaled import JournaledModel
 
 _NO_HOST = Unreachable("the host's model cannot be asked: the client offers no sampling")
@@ -224,16 +223,12 @@ def _open(
     resources: Resources, host: Host, model: Any, fallbacks: Sequence[Any] = ()
 ) -> "JournaledModel":
     """The model of a name, with those that are asked when it fails; see `provider_model`."""
-    opening = provider_model if resources.connections is None else resources.connections.model
-    first, *others = (_asking(host) if m == HOST else m for m in (model, *fallbacks))
-    return opening(first, others)
-
-
-def _asking(host: Host) -> "HostModel":
     load_pydantic_ai()
     from sifaka.models.host import HostModel
 
-    return HostModel(host)
+    opening = provider_model if resources.connections is None else resources.connections.model
+    first, *others = (HostModel(host) if m == HOST else m for m in (model, *fallbacks))
+    return opening(first, others)
 
 
 async def _load(models: Sequence[object], *, edits: bool) -> None:

@@ -67,25 +67,20 @@ def _breaks_rules(run: Run, candidate: Thought) -> Decision | None:
     return broken if broken is not None and not broken.accepted else None
 
 
-def _compared(run: Run, candidate: Thought) -> Decision:
+async def _decision(run: Run, judge: Judge | None, candidate: Thought) -> Decision:
     champion = _champion(run)
     if candidate.author == EDITOR and not champion.critic_feedback:
         return compare(candidate, champion, _original(run), COUNTED)
     if refused := _refused(run, candidate):
         return refused
+    if judge is not None and candidate.author != EDITOR:
+        measured = first_difference(RULES, candidate, champion)
+        return measured or await _judged(run, judge, candidate, champion)
     # The caller's judgement stands where no critic was asked for another.
     judged = any(f.judges_task and f.status == "ok" for f in candidate.critic_feedback)
     if written(run, candidate).author == CALLER and not judged:
         return Decision(accepted=True, by="caller", over=champion.iteration)
     return compare(candidate, champion, _original(run))
-
-
-async def _decision(run: Run, judge: Judge | None, candidate: Thought) -> Decision:
-    if judge is None or candidate.author == EDITOR:
-        return _compared(run, candidate)
-    champion = _champion(run)
-    measured = _refused(run, candidate) or first_difference(RULES, candidate, champion)
-    return measured or await _judged(run, judge, candidate, champion)
 
 
 async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
