@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -108,7 +108,7 @@ def _coerced(detail: ErrorDetails, value: object) -> object:
         case "list_type" | "tuple_type", str() if value.lstrip().startswith("["):
             return _decoded(value)
         case "list_type" | "tuple_type", dict():
-            return [value]
+            return [cast("object", value)]
         case "list_type" | "tuple_type", str() if value.strip():
             return [value]
         case "dict_type" | "model_type" | "model_attributes_type", str():

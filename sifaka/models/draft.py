@@ -89,7 +89,7 @@ class Source:
         return "\n".join((self.text, self.task, self.material))
 
     @cached_property
-    def _parts(self) -> tuple[Mapping[str, Sequence[str]], str]:
+    def _parts(self) -> tuple[dict[str, list[str]], str]:
         return contents(self.prompt)
 
     @cached_property

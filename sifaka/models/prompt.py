@@ -4,7 +4,7 @@ import hmac
 import re
 import secrets
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -90,7 +90,7 @@ def frame(label: str, content: str, *, lasting: bool = False) -> str:
     return f"<{label} id={mark}>\n{content}\n</{label} id={mark}>"
 
 
-def contents(prompt: str) -> tuple[Mapping[str, Sequence[str]], str]:
+def contents(prompt: str) -> tuple[dict[str, list[str]], str]:
     """What the frames of a prompt hold, by their labels, and the words around them."""
     held: defaultdict[str, list[str]] = defaultdict(list)
     for framed in _FRAMED.finditer(prompt):
