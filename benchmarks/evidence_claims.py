@@ -13,6 +13,7 @@ from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.claims import CheckOptions
 from sifaka.record.thought import Document
+from sifaka.tasks.verification import check_claims
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -46,7 +47,7 @@ async def _measure() -> Report:
         repeats.append(await _checked(chain, asked, calls=0))
     return Report(
         title=f"evidence_claims: {CLAIMS} claims of a text against one document",
-        method="`Chain.verify` of a text of twenty sentences; a document at hand that says all of "
+        method="`verify` of a text of twenty sentences; a document at hand that says all of "
         f"them. The model takes {ANSWER * 1000:.0f} ms: one answer for the claims, then the "
         "document is judged by all of them, which is one round. "
         f"Median of {SAMPLES} after one to warm up, each with another document; the "
@@ -76,7 +77,9 @@ async def _checked(chain: Chain, asked: list[float], *, calls: int) -> tuple[flo
     """Seconds of wall and of processor time."""
     asked.clear()
     began, worked = perf_counter(), process_time()
-    report = await chain.verify(" ".join(_SENTENCES), options=CheckOptions(max_claims=CLAIMS))
+    report = await check_claims(
+        chain, " ".join(_SENTENCES), options=CheckOptions(max_claims=CLAIMS)
+    )
     taken = perf_counter() - began, process_time() - worked
     assert [each.verdict for each in report.verdicts] == ["supported"] * CLAIMS, report.degraded
     assert len(asked) == calls, asked

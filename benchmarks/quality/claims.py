@@ -18,6 +18,7 @@ import anyio
 from sifaka import Chain
 from sifaka.record.claims import CheckOptions
 from sifaka.record.thought import Document
+from sifaka.tasks.verification import check_claims
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -60,7 +61,8 @@ async def verdicts(
     told: Counter[tuple[str, str]] = Counter()
     for case in cases:
         chain = Chain(judge_model=_judge([case], first=first, second=second), critics=[])
-        report = await chain.verify(
+        report = await check_claims(
+            chain,
             claims=[case["claim"]],
             documents=[Document(text=case["sentence"], title=str(case.get("title", "")))],
             options=CheckOptions.model_validate({"search": False, "checks": checks}),

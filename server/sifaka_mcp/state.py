@@ -15,7 +15,7 @@ from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
 from sifaka.calls.monitoring import Monitor
-from sifaka.chain import Listener, Parting, is_interrupted, stop_run
+from sifaka.chain import Listener, Parting, append_outside, is_interrupted
 from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import on_store
@@ -218,7 +218,7 @@ class AppState:
             if not is_open or state.job(run).needs_host:
                 return True
             if deaths > _MOST_DEATHS:
-                await stop_run(state.store, run, _fatal(deaths))
+                await append_outside(state.store, run, _fatal(deaths))
                 return True
 
             async def work(listen: Listener, parting: Parting) -> "RunResult":

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from sifaka._internal.lazy import imported_later
 
 if TYPE_CHECKING:
-    from sifaka.chain.assessment import Review
-    from sifaka.chain.cancellation import Parting, cancel_run, is_interrupted, stop_run
+    from sifaka.chain.cancellation import Parting, append_outside, cancel_run, is_interrupted
     from sifaka.chain.chain import Chain
+    from sifaka.chain.configuration import asks_a_provider
     from sifaka.chain.events import follow_run
     from sifaka.chain.handle import RunHandle
     from sifaka.chain.options import ChainOptions, CommonOptions, TaskOptions
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from sifaka.chain.pydantic_chain import create_pydantic_chain
     from sifaka.chain.replay import Replay
     from sifaka.chain.result import RunResult
+    from sifaka.chain.review import Review
     from sifaka.chain.submission import Submission
-    from sifaka.chain.writers import asks_a_provider
     from sifaka.record.events import Listener
 
 _PLACES = {
@@ -26,19 +26,19 @@ _PLACES = {
     "Listener": "sifaka.record.events",
     "Parting": "sifaka.chain.cancellation",
     "Replay": "sifaka.chain.replay",
-    "Review": "sifaka.chain.assessment",
+    "Review": "sifaka.chain.review",
     "RunHandle": "sifaka.chain.handle",
     "RunResult": "sifaka.chain.result",
     "Submission": "sifaka.chain.submission",
     "TaskOptions": "sifaka.chain.options",
-    "asks_a_provider": "sifaka.chain.writers",
+    "asks_a_provider": "sifaka.chain.configuration",
     "choose_version": "sifaka.chain.person",
     "cancel_run": "sifaka.chain.cancellation",
     "decline_issue": "sifaka.chain.person",
     "create_pydantic_chain": "sifaka.chain.pydantic_chain",
     "follow_run": "sifaka.chain.events",
     "is_interrupted": "sifaka.chain.cancellation",
-    "stop_run": "sifaka.chain.cancellation",
+    "append_outside": "sifaka.chain.cancellation",
 }
 """A server works on no run before its client has the tools: it is not made to wait for this."""
 
@@ -54,6 +54,7 @@ __all__ = [
     "RunResult",
     "Submission",
     "TaskOptions",
+    "append_outside",
     "asks_a_provider",
     "cancel_run",
     "choose_version",
@@ -61,7 +62,6 @@ __all__ = [
     "decline_issue",
     "follow_run",
     "is_interrupted",
-    "stop_run",
 ]
 
 __getattr__ = imported_later(__name__, _PLACES)

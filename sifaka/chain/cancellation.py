@@ -1,10 +1,11 @@
 """Stopping a run from anywhere: by an entry that its worker comes upon."""
 
 from collections.abc import Callable
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from sifaka.errors import VersionConflict
-from sifaka.record.entries import INTERRUPTED, Stopped
+from sifaka.record.entries import INTERRUPTED, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 
@@ -52,18 +53,18 @@ async def cancel_run(store: ThoughtStore, run_id: str) -> "RunResult":
         if run.finished and not is_interrupted(run):
             return RunResult(run=run, warnings=store.degraded)
         try:
-            after = await stop_run(store, run, cancellation())
+            after = await append_outside(store, run, cancellation())
         except VersionConflict:
             continue  # a phase was stored in between
         return RunResult(run=after, warnings=store.degraded)
 
 
-async def stop_run(store: ThoughtStore, run: Run, entry: Stopped) -> Run:
-    """Append an entry to a run from outside its work, and return the run after it.
+async def append_outside(store: ThoughtStore, run: Run, *entries: Entry) -> Run:
+    """Append entries to a run from outside its work, and return the run after them.
 
     Raises:
         VersionConflict: Something else has happened to it meanwhile.
     """
-    after = run.apply(entry)
-    await store.append(after, [entry], expected_version=run.version)
+    after = reduce(Run.apply, entries, run)
+    await store.append(after, entries, expected_version=run.version)
     return after

@@ -2,19 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import Any, Self, Unpack, cast
 
 import anyio
 
 from sifaka._internal.blocking import run_blocking
-from sifaka.chain.assessment import AssessingChain
+from sifaka.calls.context import new_frame_key
+from sifaka.calls.monitoring import Monitor
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
-from sifaka.chain.components import parts_of
+from sifaka.chain.configuration import config_of, options_of, parsed, resources_of
 from sifaka.chain.creation import check_can_write, new_run
 from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
-from sifaka.chain.person import by_machines
-from sifaka.chain.replay import Replay, replay
+from sifaka.chain.options import ChainOptions
+from sifaka.chain.parts import build_parts
+from sifaka.chain.recall import lessons_of_similar_runs
+from sifaka.chain.replay import Replay, replay, without_overrides
 from sifaka.chain.result import RunResult
 from sifaka.chain.submission import (
     Submission,
@@ -25,21 +28,95 @@ from sifaka.chain.submission import (
     take_in,
 )
 from sifaka.chain.submission import accept as accept_text
+from sifaka.critics import CriticSpec
 from sifaka.errors import ConfigurationError
-from sifaka.record.entries import FORM, RunStatus
+from sifaka.models.prompt import PROMPTS_VERSION
+from sifaka.record.entries import FORM, ChainConfig, RunStatus, Started
 from sifaka.record.events import ChainEvent, Listener
 from sifaka.record.run import Run
+from sifaka.record.thought import new_run_id
+from sifaka.retrievers.protocol import Retriever
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.input import check_text
+from sifaka.validators import ValidatorLike
 
 _SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
 """A run in such a state is not gone on with by itself."""
 
 
-class Chain(AssessingChain):
+class Chain:
     """A configured refinement: generate, validate, critique, keep the best, and again.
 
-    One chain serves any number of runs at the same time; see `ChainOptions` for its options.
+    One chain serves any number of runs at the same time. It never changes: each `with_...` returns
+    a new one.
+
+    Args:
+        **options: See `ChainOptions`.
+
+    Raises:
+        ConfigurationError: An option is unknown, or a component or a setting is wrong; nothing was
+            started.
+        PluginError: A component of another package is not allowed, or cannot be used.
     """
+
+    def __init__(self, **options: Unpack[ChainOptions]) -> None:
+        self.options = parsed(options)
+        self.resources = resources_of(self.options)
+        self.config = config_of(self.options, self.resources)
+
+    @classmethod
+    def of_config(cls, config: ChainConfig, **options: Unpack[ChainOptions]) -> Self:
+        """The chain that a stored run was started with, built again.
+
+        Args:
+            config: The run's configuration.
+            **options: What is not part of it, such as the store.
+
+        Raises:
+            ConfigurationError: It had a component that is code, not data; only the program that
+                has that code can go on with the run.
+        """
+        return cls(**cast("ChainOptions", {**options_of(config), **options}))
+
+    def replace(self, **options: Unpack[ChainOptions]) -> Self:
+        """This chain with other options; what they leave out stays.
+
+        Raises:
+            ConfigurationError: As for a new chain.
+            PluginError: As for a new chain.
+        """
+        made = {name: getattr(self.resources, name) for name in ("store", "breakers", "monitor")}
+        return type(self)(**cast("ChainOptions", {**self.options, **made, **options}))
+
+    def with_model(self, model: Any) -> Self:
+        """This chain with another model."""
+        return self.replace(model=model)
+
+    def with_prompt(self, prompt: str) -> Self:
+        """This chain with a task for runs that are given none."""
+        return self.replace(prompt=prompt)
+
+    def with_retriever(self, retriever: Retriever) -> Self:
+        """This chain with one more retriever."""
+        return self.replace(retrievers=(*self.resources.retrievers, retriever))
+
+    def validate_with(self, *validators: ValidatorLike) -> Self:
+        """This chain with more validators."""
+        return self.replace(validators=(*self.resources.validators, *validators))
+
+    def improve_with(self, *critics: CriticSpec) -> Self:
+        """This chain with more critics; the first given replace the default ones."""
+        return self.replace(critics=(*(self.options.get("critics") or ()), *critics))
+
+    @property
+    def store(self) -> ThoughtStore:
+        """The store of the runs."""
+        return self.resources.store
+
+    @property
+    def monitor(self) -> Monitor:
+        """The times of the components."""
+        return self.resources.monitor
 
     async def run(
         self, prompt: str = "", *, text: str = "", listen: Listener | None = None
@@ -132,13 +209,30 @@ class Chain(AssessingChain):
             ConfigurationError, StorageError: As for `run`.
             VersionConflict: There is a run with that id.
         """
-        prompt = check_text(prompt or self.settings.prompt, "prompt")
+        prompt = check_text(prompt or self.options.get("prompt", ""), "prompt")
         if not (check_text(text).strip() or prompt.strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
         if not text.strip():
-            check_can_write(self.settings, self.resources)
-        parts = await parts_of(self.settings, self.resources)
-        return RunHandle(parts, await new_run(self, prompt, text, origin, run_id))
+            check_can_write(self.config, self.resources)
+        parts = await build_parts(self.config, self.resources)
+        remembered: tuple[str, ...] = ()
+        if runs := self.options.get("remember", 0):
+            remembered = await lessons_of_similar_runs(self.store, prompt or text, runs=runs)
+        started = Started(
+            run_id=run_id or new_run_id(),
+            prompt=prompt,
+            config=self.config,
+            frame_key=new_frame_key(),
+            form=FORM,
+            prompts=PROMPTS_VERSION,
+            mends=True,
+            branch_of=None if origin is None else origin.run_id,
+            tags=self.options.get("tags", ()),
+            remembered=remembered,
+        )
+        known = bool(run_id)
+        run = await new_run(self.resources, started, text, origin=origin, is_known=known)
+        return RunHandle(parts, run)
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
         """Start a new run from the best version of another one, under this chain's configuration.
@@ -252,7 +346,9 @@ class Chain(AssessingChain):
             ThoughtNotFound: There is no such run.
             ConfigurationError: It is not finished, or was started with another configuration.
         """
-        return await replay(self, await by_machines(self.store, await self._own(run_id)))
+        return await replay(
+            self.resources, await without_overrides(self.store, await self._own(run_id))
+        )
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[ChainEvent]:
         """The events of a run that this process or another works on.
@@ -290,7 +386,8 @@ class Chain(AssessingChain):
 
     async def _taken_over(self, run: Run, fence: int) -> RunHandle:
         # Once a run is handed over, its host is asked no more.
-        parts = await parts_of(self.settings, self.resources, without_host=run.handed_over)
+        without_host = run.handed_over
+        parts = await build_parts(self.config, self.resources, without_host=without_host)
         return RunHandle(parts, run.reopened(), fence=fence)
 
     async def _own(self, run_id: str) -> Run:

@@ -27,6 +27,7 @@ from sifaka.calls.journal import Journal
 from sifaka.calls.ledger import Ledger
 from sifaka.calls.recovery import Recovery
 from sifaka.chain.events import ended_elsewhere
+from sifaka.chain.parts import Parts
 from sifaka.chain.phases.context import Phase, PhaseContext
 from sifaka.chain.phases.critique import critique
 from sifaka.chain.phases.generation import write
@@ -35,7 +36,6 @@ from sifaka.chain.phases.selection import conclude, end, fail, select
 from sifaka.chain.phases.validation import validate
 from sifaka.chain.recorder import Recorder
 from sifaka.chain.recovery import parallel, recovered
-from sifaka.chain.resources import Parts
 from sifaka.errors import AppendRefused, BudgetExceeded, SifakaError, StorageError, VersionConflict
 from sifaka.record.entries import Called, Stopped, StopReason
 from sifaka.record.events import Listener
@@ -87,9 +87,9 @@ class Engine:
         fence: int = 0,
         journal: Sequence[Called] | None = None,
     ) -> None:
-        ledger = Ledger(run.config.budget, run.usage)
+        own, ledger = parts.resources, Ledger(run.config.budget, run.usage)
         self.recorder = Recorder(
-            parts.store, run, ledger, fence=fence, emit=emit, monitor=parts.monitor
+            own.store, run, ledger, fence=fence, emit=emit, monitor=own.monitor
         )
         calls = Calls(
             ledger=ledger,
@@ -98,14 +98,14 @@ class Engine:
             replaying=journal is not None,
             frame_key=run.frame_key,
             mends=run.mends,
-            breakers=parts.breakers,
-            monitor=parts.monitor,
+            breakers=own.breakers,
+            monitor=own.monitor,
             limiter=anyio.Semaphore(
                 parallel(run) if run.recoveries else PARALLEL, fast_acquire=True
             ),
         )
         self._context = PhaseContext(parts=parts, calls=calls, recorder=self.recorder)
-        self._phases = _PHASES if parts.retrievers else {**_PHASES, "drafted": validate}
+        self._phases = _PHASES if own.retrievers else {**_PHASES, "drafted": validate}
 
     async def work(self) -> None:
         """Work until the run is done or waits for its caller.

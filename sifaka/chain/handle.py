@@ -10,8 +10,8 @@ from anyio.lowlevel import checkpoint
 from sifaka.calls.recovery import Recovery
 from sifaka.chain.cancellation import Parting, cancel_run, cancellation
 from sifaka.chain.engine import Engine
+from sifaka.chain.parts import Parts
 from sifaka.chain.recovery import next_recovery, unless_recovered
-from sifaka.chain.resources import Parts
 from sifaka.chain.result import RunResult
 from sifaka.errors import StorageError
 from sifaka.record.entries import Stopped
@@ -48,7 +48,7 @@ class RunHandle:
     def result(self) -> RunResult:
         """The run as its caller sees it now."""
         if self._engine is None:
-            return RunResult(run=self.taken, warnings=self.parts.store.degraded)
+            return RunResult(run=self.taken, warnings=self.parts.resources.store.degraded)
         recorder = self._engine.recorder
         return RunResult(run=recorder.run, warnings=recorder.warnings)
 
@@ -80,7 +80,7 @@ class RunHandle:
             self._engine = Engine(self.parts, self.taken, fence=self.fence)
         engine = self._engine
         engine.recorder.emit = listening
-        with self.parts.monitor.measure("run", "run", run_id=self.taken.run_id):
+        with self.parts.resources.monitor.measure("run", "run", run_id=self.taken.run_id):
             with nullcontext() if listening is None else listening.scope:
                 try:
                     await (engine.work() if recovery is None else engine.recover(recovery))
@@ -117,7 +117,7 @@ class RunHandle:
 
     async def cancel(self) -> RunResult:
         """Stop the run, wherever it is worked on, and keep its best version."""
-        return await cancel_run(self.parts.store, self.run_id)
+        return await cancel_run(self.parts.resources.store, self.run_id)
 
 
 class _Listening:

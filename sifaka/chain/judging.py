@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.models.prompt import Prompt, frame, original_of, with_original
+from sifaka.models.prompt import Prompt, frame, original_of
 from sifaka.record.thought import Thought
 
 Preference = Literal["first", "second", "neither"]
@@ -46,24 +46,6 @@ class Judge(Protocol):
             ModelProviderError: It could not say.
         """
         ...
-
-
-class BesideOriginal:
-    """A judge that is shown the original of a run beside the two versions.
-
-    Args:
-        judge: Compares.
-        original: The text that the run started with, if there is one.
-    """
-
-    def __init__(self, judge: Judge, original: Thought | None) -> None:
-        self._judge = judge
-        self._original = original
-
-    async def compare(self, first: Thought, second: Thought) -> Preference:
-        """See `Judge`."""
-        shown = (with_original(each, self._original) for each in (first, second))
-        return await self._judge.compare(*shown)
 
 
 class _Comparison(BaseModel):

@@ -6,10 +6,9 @@ breaks. No model is asked.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 
-from sifaka.chain.cancellation import is_interrupted
+from sifaka.chain.cancellation import append_outside, is_interrupted
 from sifaka.chain.findings import by_person
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, ThoughtNotFound
@@ -27,7 +26,6 @@ from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.task import open_task
 from sifaka.record.thought import PERSON, Thought
-from sifaka.storage.log import read_entries
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.input import check_text
 from sifaka.validators.execution import run_validators
@@ -74,9 +72,7 @@ async def choose_version(
         entries.append(Declined(thought_id=version.id, reason=reason))
     if entries or run.status == "needs_revision":
         entries.append(Stopped(status="done", stop_reason="accepted"))
-        after = reduce(Run.apply, entries, run)
-        await chain.store.append(after, entries, expected_version=run.version)
-        run = after
+        run = await append_outside(chain.store, run, *entries)
     return RunResult(run=run, warnings=chain.store.degraded)
 
 
@@ -133,29 +129,8 @@ async def decline_issue(
     else:
         entries.append(Declined(thought_id=version.id, reason=reason))
         entries.append(Stopped(status="done", stop_reason="accepted"))
-    after = reduce(Run.apply, entries, run)
-    await chain.store.append(after, entries, expected_version=run.version)
-    return RunResult(run=after, warnings=chain.store.degraded)
-
-
-async def by_machines(store: ThoughtStore, run: Run) -> Run:
-    """A run as it was before a person said anything, which a replay can repeat.
-
-    Raises:
-        StorageError: The store failed.
-    """
-    if run.stop_reason != "accepted":
-        return run
-    _, entries = await read_entries(store, run.run_id, run.version)
-    kept: list[Entry] = []
-    for entry in entries:
-        drafted = isinstance(entry, Drafted) and entry.thought.author == PERSON
-        if drafted or (isinstance(entry, Decided) and entry.decision.by == "person"):
-            break
-        kept.append(entry)
-        if isinstance(entry, Stopped) and entry.status == "done":
-            break
-    return Run.replay(kept)
+    run = await append_outside(chain.store, run, *entries)
+    return RunResult(run=run, warnings=chain.store.degraded)
 
 
 async def _stopped(store: ThoughtStore, run_id: str, version_id: str) -> tuple[Run, Thought]:
@@ -179,7 +154,7 @@ async def _written(
         text, author=PERSON, history=(), metadata={}
     )
     local = [
-        each for each in chain.settings.validators if not (each.claim_checks or each.calls(text))
+        each for each in chain.resources.validators if not (each.claim_checks or each.calls(text))
     ]
     original = run.original.text if run.original else None
     results = await run_validators(local, draft, original)

@@ -6,6 +6,7 @@ from sifaka.chain.recovery import place
 from sifaka.chain.selection import COUNTED, REQUIRED, RULES, compare, first_difference
 from sifaka.chain.stop_rules import twin
 from sifaka.models import CALLER
+from sifaka.models.prompt import with_original
 from sifaka.record.entries import Count, Decided, Decision, Measure
 from sifaka.record.run import Run
 from sifaka.record.task import written
@@ -66,12 +67,15 @@ def _breaks_rules(run: Run, candidate: Thought) -> Decision | None:
     return broken if broken is not None and not broken.accepted else None
 
 
-def _compared(run: Run, candidate: Thought) -> Decision:
+async def _decision(run: Run, judge: Judge | None, candidate: Thought) -> Decision:
     champion = _champion(run)
     if candidate.author == EDITOR and not champion.critic_feedback:
         return compare(candidate, champion, _original(run), COUNTED)
     if refused := _refused(run, candidate):
         return refused
+    if judge is not None and candidate.author != EDITOR:
+        measured = first_difference(RULES, candidate, champion)
+        return measured or await _judged(run, judge, candidate, champion)
     # The caller's judgement stands where no critic was asked for another.
     judged = any(f.judges_task and f.status == "ok" for f in candidate.critic_feedback)
     if written(run, candidate).author == CALLER and not judged:
@@ -79,17 +83,10 @@ def _compared(run: Run, candidate: Thought) -> Decision:
     return compare(candidate, champion, _original(run))
 
 
-async def _decision(run: Run, judge: Judge | None, candidate: Thought) -> Decision:
-    if judge is None or candidate.author == EDITOR:
-        return _compared(run, candidate)
-    champion = _champion(run)
-    measured = _refused(run, candidate) or first_difference(RULES, candidate, champion)
-    return measured or await _judged(run, judge, candidate, champion)
-
-
 async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
     with scope(f"{place(run, candidate.iteration)}/judge"):
-        found = await compare_in_both_orders(judge, candidate, champion)
+        new, old = (with_original(each, run.original) for each in (candidate, champion))
+        found = await compare_in_both_orders(judge, new, old)
     if run.handed_over and candidate.author == CALLER and found.preferred is None:
         return Decision(accepted=True, by="caller", over=champion.iteration)
     if found.broke_off:

@@ -16,6 +16,8 @@ from sifaka.text.terms import language_of, text_terms
 
 logger = logging.getLogger(__name__)
 
+MOST_REMEMBERED = 20
+"""Past runs whose lessons a writer can be told."""
 _HITS = 100
 """Asked for: many versions of one run may match, and runs without lessons do not count."""
 _MOST_CHARS = 12_000

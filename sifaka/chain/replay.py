@@ -13,12 +13,11 @@ from sifaka._internal.naming import unique
 from sifaka.calls.component import Binding, Component
 from sifaka.calls.context import current_calls
 from sifaka.calls.journal import ANY_QUESTION
-from sifaka.chain.components import bound
-from sifaka.chain.configuration import ConfiguredChain
 from sifaka.chain.engine import Engine
+from sifaka.chain.parts import Parts, bind_parts
 from sifaka.chain.recovery import first_place
-from sifaka.chain.resources import Parts, Resources
-from sifaka.chain.writers import Writer, writers_for
+from sifaka.chain.resources import Resources
+from sifaka.chain.writers import Writer
 from sifaka.critics.lint import LintCritic
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
@@ -26,13 +25,15 @@ from sifaka.models import AUTO, CALLER, Generation
 from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.models.provider import provider_model
 from sifaka.models.writing import REFUSED, UnfitDraft
-from sifaka.record.entries import FORM, Drafted, Entry, Started
+from sifaka.record.entries import FORM, Decided, Drafted, Entry, Started, Stopped
 from sifaka.record.events import ChainEvent
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.run import Run
-from sifaka.record.thought import EDITOR, Document, Thought
+from sifaka.record.thought import EDITOR, PERSON, Document, Thought
 from sifaka.record.usage import Usage
 from sifaka.storage import MemoryStorage
+from sifaka.storage.log import read_entries
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators.protocol import Validator
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Replay(Frozen):
         return not self.differences
 
 
-async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
+async def replay(resources: Resources, recorded: Run) -> Replay:
     """Go through a run again and compare; see `Chain.replay`."""
     if not recorded.finished:
         raise ConfigurationError(
@@ -104,7 +105,7 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
             scope.cancel()
             await checkpoint()
 
-    parts = _parts(chain, recorded, store)
+    parts = _parts(replace(resources, store=store, connections=None), recorded)
     engine = Engine(parts, run, leave_when_departed, journal=calls)
     with scope:
         await engine.work()
@@ -112,14 +113,34 @@ async def replay(chain: ConfiguredChain, recorded: Run) -> Replay:
     return Replay(run=run, differences=tuple(_differences(recorded, run)))
 
 
-def _parts(chain: ConfiguredChain, run: Run, store: MemoryStorage) -> Parts:
+async def without_overrides(store: ThoughtStore, run: Run) -> Run:
+    """A run as it was before a person said anything, which a replay can repeat.
+
+    Raises:
+        StorageError: The store failed.
+    """
+    if run.stop_reason != "accepted":
+        return run
+    _, entries = await read_entries(store, run.run_id, run.version)
+    kept: list[Entry] = []
+    for entry in entries:
+        drafted = isinstance(entry, Drafted) and entry.thought.author == PERSON
+        if drafted or (isinstance(entry, Decided) and entry.decision.by == "person"):
+            break
+        kept.append(entry)
+        if isinstance(entry, Stopped) and entry.status == "done":
+            break
+    return Run.replay(kept)
+
+
+def _parts(resources: Resources, run: Run) -> Parts:
     """The chain's components, bound to the record of a run."""
     load_pydantic_ai()
     asked = _absent(run.config.judge_model or run.config.model)
     binding = Binding(model=asked, open=_absent)
-    own = chain.resources
-    resources = Resources(store=store, breakers=own.breakers, monitor=own.monitor)
-    parts = bound(chain.settings, resources, _writers(chain, run), binding)
+    if resources.retrievers:
+        resources = replace(resources, retrievers=(_RecordedRetriever(run),))
+    parts = bind_parts(run.config, resources, _writers(run), binding)
     names = unique(validator.name for validator in parts.validators)
     return replace(
         parts,
@@ -128,32 +149,18 @@ def _parts(chain: ConfiguredChain, run: Run, store: MemoryStorage) -> Parts:
             for name, validator in zip(names, parts.validators, strict=True)
         ),
         critics=tuple(_RecordedCritic(n, critic, run) for n, critic in enumerate(parts.critics)),
-        retrievers=(_RecordedRetriever(run),) if parts.retrievers else (),
     )
 
 
-def _writers(chain: ConfiguredChain, run: Run) -> tuple[Writer, ...]:
+def _writers(run: Run) -> tuple[Writer, ...]:
     model = run.config.model
-    if model in {AUTO, EDITOR, CALLER}:
-        settings = chain.settings
-        ladder = writers_for(
-            model,
-            settings.validators,
-            edits=settings.edits,
-            fixes=settings.fixes,
-            format=settings.format,
-        )
-        return tuple(_RecordedWriter(run, CALLER) if each is None else each for each in ladder)
+    if model == EDITOR:
+        return ()
     if _is_on_record(model):
-        return (_RecordedWriter(run, model),)
+        return (_RecordedWriter(run, model if model.startswith("object:") else CALLER),)
     from sifaka.models.agent import DirectModel
-    from sifaka.models.sectioned import SectionedModel
 
-    config = run.config
-    writer = DirectModel(_absent(model))
-    if config.section_chars is None:
-        return (writer,)
-    return (SectionedModel(writer, config.section_chars, protect=config.protect),)
+    return (DirectModel(_absent(model)),)
 
 
 def _is_on_record(model: str) -> bool:

@@ -101,15 +101,9 @@ def _is_worth_a_try(run: Run, champion: Thought) -> bool:
         if any(f.verdict == "revise" for f in judging):
             return True
     open_ = {_key(issue) for issue in _asked_for(champion)}
-    if not open_ or any(_is_of_writer(t) and t.parent_id == champion.id for t in run.thoughts):
-        return False
-    version = champion
-    while open_ and version.parent_id is not None:
-        parent = run.thought(version.parent_id)
-        if _is_of_writer(version):
-            open_ -= {_key(issue) for issue in _asked_for(parent)}
-        version = parent
-    return bool(open_)
+    revised = (t.parent_id for t in run.thoughts if t.parent_id and _is_of_writer(t))
+    known = {_key(issue) for each in set(revised) for issue in _asked_for(run.thought(each))}
+    return bool(open_ - known)
 
 
 def _asked_for(thought: Thought) -> Iterator[Issue]:
@@ -138,9 +132,9 @@ def no_more_attempts(run: Run) -> StopReason | None:
     patience = run.config.patience
     if patience is None:
         return None
-    recent = _last_rounds(run, patience)
+    recent = _rounds(run)[-patience:]
     lost = [all(_lost_for_good(run, thought) for thought in part) for part in recent]
-    repeated = recent and all(twin(run, t.text, before=t) is not None for t in recent[0])
+    repeated = recent and all(twin(run, t.text, before=t) is not None for t in recent[-1])
     return "stalled" if repeated or lost == [True] * patience else None
 
 
@@ -172,17 +166,14 @@ def attempts(run: Run) -> int:
     )
 
 
-def _last_rounds(run: Run, most: int) -> list[list[Thought]]:
-    """The versions of the last rounds written on purpose, the latest round first."""
+def _rounds(run: Run) -> list[list[Thought]]:
+    """The versions of each round written on purpose; several first versions are no round."""
     rounds: list[list[Thought]] = []
-    together: list[Thought] = []
-    for thought in reversed(run.thoughts[1:]):
+    for thought in run.thoughts[1:]:
         if thought.author == EDITOR:
             continue
-        together.append(thought)
-        if thought.candidate == 0:  # several first versions, without one here, are no round
-            rounds.append(together)
-            together = []
-        if len(rounds) == most:
-            break
+        if thought.candidate == 0:
+            rounds.append([])
+        if rounds:
+            rounds[-1].append(thought)
     return rounds

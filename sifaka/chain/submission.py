@@ -1,10 +1,8 @@
 """Versions that the caller submits: whether they can be taken in, and what became of them."""
 
-from functools import reduce
-
 import anyio
 
-from sifaka.chain.cancellation import is_interrupted
+from sifaka.chain.cancellation import append_outside, is_interrupted
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.models import CALLER
@@ -164,14 +162,10 @@ async def take_in(
         entries: list[Entry] = [Drafted(thought=draft)]
         if declined is not None:
             entries.append(Declined(thought_id=draft.id, reason=declined))
-        after = reduce(Run.apply, entries, run)
         try:
-            await store.append(after, entries, expected_version=run.version)
-        except VersionConflict:
-            # Another caller submitted at the same moment.
+            return await append_outside(store, run, *entries), draft
+        except VersionConflict:  # another caller submitted at the same moment
             run = await settled(store, await store.load(run.run_id))
-            continue
-        return after, draft
 
 
 async def accept(store: ThoughtStore, run: Run, parent_id: str, reason: str) -> Run:
@@ -185,17 +179,13 @@ async def accept(store: ThoughtStore, run: Run, parent_id: str, reason: str) -> 
     """
     while parent_id not in run.declined or run.status != "done":
         champion = _waiting_champion(run, parent_id)
-        entries: list[Entry] = [
-            Declined(thought_id=champion.id, reason=reason),
-            Stopped(status="done", stop_reason="accepted"),
-        ]
-        after = reduce(Run.apply, entries, run)
+        declined = Declined(thought_id=champion.id, reason=reason)
         try:
-            await store.append(after, entries, expected_version=run.version)
+            return await append_outside(
+                store, run, declined, Stopped(status="done", stop_reason="accepted")
+            )
         except VersionConflict:
             run = await settled(store, await store.load(run.run_id))
-            continue
-        return after
     return run
 
 
@@ -233,10 +223,9 @@ async def end_if_older(store: ThoughtStore, run: Run) -> Run:
     if run.form >= FORM or run.finished:
         return run
     told = "the run is of an older form: it ends with its best text; start a new run to go on"
-    ended = Stopped(status="done", stop_reason="stalled", error=told)
-    after = run.apply(ended)
-    await store.append(after, [ended], expected_version=run.version)
-    return after
+    return await append_outside(
+        store, run, Stopped(status="done", stop_reason="stalled", error=told)
+    )
 
 
 def _is_cancelled(run: Run) -> bool:

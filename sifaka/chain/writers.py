@@ -1,4 +1,4 @@
-"""The writers of the next version: the ladder from the editor over a model to the caller."""
+"""The writers of the next version: the ladder from a model to the caller."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, cast
 from sifaka._internal.lazy import load_pydantic_ai
 from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import models_of
+from sifaka.chain.configuration import asks_a_provider
+from sifaka.chain.resources import Resources
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, HOST, Model
-from sifaka.models.editor import EditorModel
 from sifaka.models.provider import provider_model
-from sifaka.models.sectioned import SectionedModel
-from sifaka.record.entries import Fixes
+from sifaka.record.entries import ChainConfig
 from sifaka.record.thought import EDITOR
-from sifaka.validators.protocol import ValidatorComponent
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -26,64 +25,23 @@ Opening = Callable[[Any, Sequence[Any]], "JournaledModel"]
 """Makes a model of its name and the names of its fallbacks."""
 
 
-def model_name(model: object) -> str:
-    """The name of a model in a run's recorded configuration.
-
-    A string stands for itself. An object cannot be built again from a record, so its name is one
-    that no string can be mistaken for.
-    """
-    if isinstance(model, str):
-        return model
-    name = getattr(model, "name", None) or getattr(model, "model_id", None)
-    return f"object:{name or type(model).__name__}"
-
-
-def asks_a_provider(model: object) -> bool:
-    """True when this choice of a model is one that answers by itself."""
-    return not isinstance(model, str) or model not in {AUTO, EDITOR, CALLER}
-
-
 def writers_for(
-    model: object,
-    validators: Sequence[ValidatorComponent],
-    *,
-    fallbacks: Sequence[Any] = (),
-    deps: Any = None,
-    opening: Opening = provider_model,
-    edits: bool = True,
-    section_chars: int | None = None,
-    protect: bool = True,
-    fixes: Fixes | None = "safe",
-    format: str | None = None,
+    config: ChainConfig, resources: Resources, opening: Opening = provider_model
 ) -> tuple[Writer, ...]:
-    """The writers in the order in which they are tried.
+    """The writers in the order in which they are tried; none where only the editor works.
 
     Args:
-        model: The choice of a model.
-        validators: The validators that the editor's versions are to pass.
-        fallbacks: Models that are asked when the first one has failed for good.
-        deps: The dependencies of a PydanticAI agent's tools.
+        config: The chain.
+        resources: Its resources.
         opening: Makes a model of its name.
-        edits: True when the editor is tried before the caller. It is not where the text quotes
-            sources: their words are to stay as they are.
-        section_chars: Characters beyond which a model works on a text in sections; None means
-            never. The editor and the caller take it whole.
-        protect: As for `SectionedModel`.
-        fixes: The fixes that the editor makes.
-        format: The format that the editor reads the text as; recognised by its look when None.
 
     Raises:
         ConfigurationError: The model is unknown or cannot be used.
     """
+    model, fallbacks = resources.model, resources.fallback_models
     if isinstance(model, str):
-        if model == EDITOR:
-            return (EditorModel(validators, fixes, format),)
-        if model in {AUTO, CALLER} and not edits:
-            return (None,)
-        if model == AUTO:
-            return (EditorModel(validators, fixes, format), None)
-        if model == CALLER:
-            return (EditorModel(fixes=fixes, format=format), None)
+        if not asks_a_provider(model):
+            return () if model == EDITOR else (None,)
         if ":" not in model and model not in {HOST, "test"}:
             raise ConfigurationError(
                 f"unknown model {model!r}",
@@ -94,9 +52,7 @@ def writers_for(
     if isinstance(model, Model):
         writer = model
     else:
-        writer = _of_pydantic_ai(model, models_among(fallbacks), deps, opening)
-    if section_chars is not None:
-        writer = SectionedModel(writer, section_chars, protect=protect)
+        writer = _of_pydantic_ai(model, models_among(fallbacks), resources.deps, opening)
     return (writer, *last)
 
 

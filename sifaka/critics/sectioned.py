@@ -11,7 +11,7 @@ from sifaka.critics.panel import abstention, covered_by, shared_failure, stronge
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import SifakaError, StorageError
 from sifaka.models.prompt import ORIGINAL
-from sifaka.models.section import Notes
+from sifaka.models.section import thought_of
 from sifaka.record.results import CriticFeedback, Findings, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
@@ -70,13 +70,13 @@ class SectionedCritic(Component):
         sections = self._sections(thought.text)
         if not sections:
             return await self.component.critique(thought)
-        notes, worded = Notes(sections), _worded(sections)
+        worded = _worded(sections)
         originals = self._originals(thought, sections)
         # What is lost stands in no section: each may say that the task asks for it.
         unanswered = {"findings": Findings(differences=thought.findings.open)}
         shown = {
-            each.number: notes.thought(thought, each, original=originals.get(each.number))
-            for each in worded
+            n: thought_of(thought, sections, n - 1, original=originals.get(n))
+            for n in (each.number for each in worded)
         }
         said = await fan_out(
             {

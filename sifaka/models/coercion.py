@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -88,7 +88,7 @@ def _mend(
             holder, value, path = value, value[part], (*path, part)
         except (KeyError, IndexError, TypeError):
             break
-    put = _DROP if detail["type"] == "missing" else _coerced(detail, value)
+    put = _coerced(detail, value)
     field = form.model_fields.get(str(detail["loc"][0])) if detail["loc"] else None
     required = field is None or field.is_required()
     if not path or (len(path) == 1 and put is _DROP and required):
@@ -103,31 +103,29 @@ def _mend(
 
 def _coerced(detail: ErrorDetails, value: object) -> object:
     """The value as the form wants it, or `_DROP` when that is not certain."""
-    kind, context = detail["type"], detail.get("ctx", {})
-    if kind in {"list_type", "tuple_type"}:
-        if (inner := _decoded(value, "[")) is not _DROP:
-            return inner
-        items: list[object] = [value]
-        is_item = isinstance(value, dict) or (isinstance(value, str) and value.strip())
-        return items if is_item else _DROP
-    if kind in {"dict_type", "model_type", "model_attributes_type"}:
-        return _decoded(value, "{")
-    if kind == "literal_error" and isinstance(value, str):
-        choices = _QUOTED.findall(str(context.get("expected")))
-        return next((c for c in choices if normal(c) == normal(value)), _DROP)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return _DROP
-    if kind == "string_type":
-        return str(value)
-    if isinstance(value, int) and kind in {"greater_than_equal", "less_than_equal"}:
-        return context.get("ge", context.get("le", _DROP))
-    return _DROP
+    limits = detail.get("ctx", {})
+    match detail["type"], value:
+        case "list_type" | "tuple_type", str() if value.lstrip().startswith("["):
+            return _decoded(value)
+        case "list_type" | "tuple_type", dict():
+            return [cast("object", value)]
+        case "list_type" | "tuple_type", str() if value.strip():
+            return [value]
+        case "dict_type" | "model_type" | "model_attributes_type", str():
+            return _decoded(value)
+        case "literal_error", str():
+            choices = _QUOTED.findall(str(limits.get("expected")))
+            return next((c for c in choices if normal(c) == normal(value)), _DROP)
+        case "string_type", (int() | float()) if not isinstance(value, bool):
+            return str(value)
+        case "greater_than_equal" | "less_than_equal", int() if not isinstance(value, bool):
+            return limits.get("ge", limits.get("le", _DROP))
+        case _:
+            return _DROP
 
 
-def _decoded(value: object, opening: str) -> object:
+def _decoded(value: str) -> object:
     """JSON that was put into a string, or `_DROP`."""
-    if not isinstance(value, str) or not value.lstrip().startswith(opening):
-        return _DROP
     try:
         return strict(value)
     except (ValueError, RecursionError):

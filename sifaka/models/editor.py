@@ -29,17 +29,13 @@ class EditorModel:
     it cannot better comes back unchanged; none is cut to meet a length.
     """
 
-    validators: Sequence[ValidatorComponent] | None = None
+    validators: Sequence[ValidatorComponent] = ()
     """Those that its edits of a model's answer must not cost."""
     fixes: Fixes | None = "safe"
-    """The fixes that it makes; None as in records from before there was a choice."""
+    """The fixes that it makes."""
     format: str | None = None
     """The format of the text; recognised by its look when None."""
     name: str = field(default=EDITOR, init=False)
-
-    async def generate_with_thought(self, thought: Thought) -> Generation:
-        """The edited text; see `Model`."""
-        return await self.edit_input(thought)
 
     async def edit_input(self, thought: Thought) -> Generation:
         """The text with the safe edits and the certain fixes of validators."""
@@ -79,13 +75,13 @@ class EditorModel:
 
     async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""
-        if self.validators is None or await self._passes(thought.with_text(edited)):
+        if not self.validators or await self._passes(thought.with_text(edited)):
             return False
         return await self._passes(thought.with_text(written))
 
     async def _passes(self, thought: Thought) -> bool:
         # An edit that is only tried is no reason to search: facts stay as they are in any edit.
-        local = [each for each in self.validators or () if not each.claim_checks]
+        local = [each for each in self.validators if not each.claim_checks]
         results = await run_validators(local, thought, thought.text)
         return all(r.passed for r in results.values() if r.required)
 

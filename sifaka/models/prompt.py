@@ -3,6 +3,7 @@
 import hmac
 import re
 import secrets
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -31,6 +32,11 @@ MARK = re.compile(
     re.IGNORECASE,
 )
 """A mark as it is written here, or as a model copies it from memory."""
+_FRAMED = re.compile(
+    r"<(?P<mark>(?P<label>[a-z][a-z ]{0,60}) id=[0-9a-f]{6,})>\n(?P<content>.*?)\n</(?P=mark)>",
+    re.DOTALL,
+)
+"""What `frame` makes."""
 ORIGINAL = "original"
 """The key in a thought's metadata under which its original is, for the time of a question."""
 RULES = "rules"
@@ -86,19 +92,10 @@ def frame(label: str, content: str, *, lasting: bool = False) -> str:
 
 def contents(prompt: str) -> tuple[dict[str, list[str]], str]:
     """What the frames of a prompt hold, by their labels, and the words around them."""
-    held: dict[str, list[str]] = {}
-    around: list[str] = []
-    at = 0
-    while opened := MARK.search(prompt, at):
-        closing = prompt.find(f"\n</{opened[0][1:]}", opened.end())
-        if opened["end"] or closing < 0:
-            around.append(prompt[at : opened.end()])
-            at = opened.end()
-            continue
-        around.append(prompt[at : opened.start()])
-        held.setdefault(opened["label"], []).append(prompt[opened.end() + 1 : closing])
-        at = closing + len(opened[0]) + 2
-    return held, "".join((*around, prompt[at:]))
+    held: defaultdict[str, list[str]] = defaultdict(list)
+    for framed in _FRAMED.finditer(prompt):
+        held[framed["label"]].append(framed["content"])
+    return held, _FRAMED.sub("", prompt)
 
 
 @cache

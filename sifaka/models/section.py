@@ -1,7 +1,7 @@
 """One section of a long document: the note on the rest of it, and its new text in its place."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from sifaka.models.prompt import ORIGINAL, frame
@@ -112,57 +112,43 @@ def _plain(line: str) -> str:
     return " ".join(line.strip(_MARKS + "\r").casefold().split())
 
 
-class Notes:
-    """The notes for the sections of one document.
+def thought_of(
+    whole: Thought,
+    sections: Sequence[Section],
+    at: int,
+    *,
+    terms: Iterable[str] = (),
+    results: Mapping[str, ValidationResult] | None = None,
+    feedback: tuple[CriticFeedback, ...] = (),
+    original: str | None = None,
+) -> Thought:
+    """The thought of one section: its text and what is said of it, and a note on the rest.
 
     Args:
-        sections: All of them.
-        terms: For each, the terms that it shares with others.
+        whole: The thought of the document.
+        sections: All of its sections.
+        at: The place of this one among them, from 0.
+        terms: Those that it shares with others.
+        results: Those of validators on this section.
+        feedback: That of critics on this section.
+        original: The original of this section; that of the document is left out.
     """
-
-    def __init__(
-        self, sections: Sequence[Section], terms: Sequence[frozenset[str]] | None = None
-    ) -> None:
-        self._sections = sections
-        self._terms = terms
-        self._outline = outline(sections)
-
-    def thought(
-        self,
-        whole: Thought,
-        section: Section,
-        *,
-        results: Mapping[str, ValidationResult] | None = None,
-        feedback: tuple[CriticFeedback, ...] = (),
-        original: str | None = None,
-    ) -> Thought:
-        """The thought of one section: its text and what is said of it, and a note on the rest.
-
-        Args:
-            whole: The thought of the document.
-            section: One of its sections.
-            results: Those of validators on this section.
-            feedback: That of critics on this section.
-            original: The original of this section; that of the document is left out.
-        """
-        at = section.number - 1
-        others = self._sections
-        note: dict[str, object] = {
-            "number": section.number,
-            "of": len(others),
-            "outline": self._outline,
-            "before": _headings(others[at - 1]) if at else "",
-            "after": _headings(others[at + 1]) if at + 1 < len(others) else "",
-            "terms": sorted(self._terms[at])[:_MOST_TERMS] if self._terms is not None else [],
-        }
-        kept = {name: value for name, value in whole.metadata.items() if name != ORIGINAL}
-        shown = {} if original is None else {ORIGINAL: original}
-        return whole.with_text(
-            section.text,
-            validation_results=results or {},
-            critic_feedback=feedback,
-            metadata={**kept, **shown, SECTION: note},
-        )
+    note: dict[str, object] = {
+        "number": at + 1,
+        "of": len(sections),
+        "outline": outline(sections),
+        "before": _headings(sections[at - 1]) if at else "",
+        "after": _headings(sections[at + 1]) if at + 1 < len(sections) else "",
+        "terms": sorted(terms)[:_MOST_TERMS],
+    }
+    kept = {name: value for name, value in whole.metadata.items() if name != ORIGINAL}
+    shown = {} if original is None else {ORIGINAL: original}
+    return whole.with_text(
+        sections[at].text,
+        validation_results=results or {},
+        critic_feedback=feedback,
+        metadata={**kept, **shown, SECTION: note},
+    )
 
 
 def _headings(section: Section) -> str:

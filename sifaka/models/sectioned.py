@@ -9,23 +9,20 @@ from typing import Any, Literal
 
 import anyio
 
-from sifaka.calls.component import Component, models_of
 from sifaka.calls.context import PARALLEL, current_calls, fan_out
-from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
+from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models.protocol import Generation, Model
-from sifaka.models.section import Notes, fault_of, in_place_of, pointed_at
+from sifaka.models.section import fault_of, in_place_of, pointed_at, thought_of
 from sifaka.models.section_feedback import SectionFeedback, concerned, feedback_by_section
-from sifaka.models.writing import UnfitDraft, broken, written
+from sifaka.models.writing import Attempt, UnfitDraft, attempt, written
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.glossary import lost_terms, shared_terms
-from sifaka.text.input import check_text
 from sifaka.text.sections import Section, split
 
 Status = Literal["improved", "kept", "untouched", "failed"]
 _UNREPEATED = frozenset({"calls", "seconds"})
 """Limits of a budget that leave no more room when calls under way have ended."""
-_Answer = Generation | ModelProviderError | BudgetExceeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +34,15 @@ class _Outcome:
     reason: str = ""
 
 
-class SectionedModel(Component):
-    """A writer whose versions of a long text are written section by section, at the same time.
+async def write_text(
+    writer: Model,
+    thought: Thought,
+    *,
+    section_chars: int | None,
+    protect: bool = True,
+    calls: float = math.inf,
+) -> Generation:
+    """The next version; that of a long text is written section by section, at the same time.
 
     A text of up to `section_chars` characters, and one that there is not yet, is written as a
     whole. Of a longer one each section that feedback or the task concerns is written by itself:
@@ -50,106 +54,73 @@ class SectionedModel(Component):
     every section that had it: a translation, another name.
 
     Args:
-        writer: Writes each section.
+        writer: Writes the text, or each section.
+        thought: The version before.
         section_chars: Characters beyond which a text is worked on in sections, each of at most half
-            as many, so that one comes back whole from a model whose answers are short.
+            as many, so that one comes back whole from a model whose answers are short; never when
+            None.
         protect: True when code, numbers, quotes, links and names must survive where there is no
             task.
+        calls: The model calls that sections may take, retries not counted.
+
+    Returns:
+        The version. Where it was written in sections its metadata has `sections`, what has become
+        of each, and `degraded`, a line for each that failed and one for those that the budget had
+        no room for.
+
+    Raises:
+        ModelProviderError: Nothing could be written.
+        BudgetExceeded: There was room for no section.
     """
+    if not (sections := _sections(thought, section_chars)):
+        return await written(writer, thought)
+    work = _Work(thought, sections)
+    answers = await _answers(writer, work, calls)
+    if answers and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
+        raise _worst(list(answers.values()))
+    outcomes = work.outcomes(answers, protect=protect and not thought.prompt)
+    return _put_together(sections, outcomes, list(answers.values()))
 
-    def __init__(self, writer: Model, section_chars: int, *, protect: bool = True) -> None:
-        self.writer = writer
-        self._section_chars = section_chars
-        self._protect = protect
 
-    def within(self, section_chars: int | None) -> "SectionedModel":
-        """This writer with other sections; itself for None."""
-        if section_chars in {None, self._section_chars}:
-            return self
-        return SectionedModel(self.writer, section_chars or 1, protect=self._protect)
+def calls_for(thought: Thought, section_chars: int | None) -> int:
+    """The model calls that the next version takes at least, when it is written in full."""
+    sections = _sections(thought, section_chars)
+    said = feedback_by_section(thought, sections)
+    return max(1, sum(concerned(thought, sections, said))) if sections else 1
 
-    @property
-    def name(self) -> str:
-        """The writer's."""
-        return self.writer.name
 
-    @property
-    def models(self) -> tuple[Any, ...]:
-        """The writer's: critics may ask them too."""
-        return models_of(self.writer)
+def _sections(thought: Thought, section_chars: int | None) -> Sequence[Section]:
+    """The sections that a text is written in; none for one that is written as a whole."""
+    if section_chars is None or len(thought.text) <= section_chars or not current_calls().mends:
+        return ()  # or one that is on record as a whole
+    return split(thought.text, section_chars // 2)
 
-    def calls_for(self, thought: Thought) -> int:
-        """The model calls that the next version takes at least, when it is written in full."""
-        if len(thought.text) <= self._section_chars:
-            return 1
-        sections = split(thought.text, self._section_chars // 2)
-        return max(1, sum(concerned(thought, sections, feedback_by_section(thought, sections))))
 
-    async def generate_with_thought(self, thought: Thought) -> Generation:
-        """The next version; see `Model`."""
-        return await self.generate_within(thought, math.inf)
+async def _answers(writer: Model, work: "_Work", calls: float) -> Mapping[int, Attempt]:
+    """The answer for each section that was to be written, by its place among all."""
+    answers: dict[int, Attempt] = {}
+    open_ = list(work.concerned)
+    within = anyio.Semaphore(PARALLEL)  # the run's own bounds only models that are metered
+    write = partial(_within, within)
+    while open_:
+        room = calls - len(work.concerned) + len(open_)
+        asked = [at for n, at in enumerate(open_, 1) if n <= room]
+        answers |= {at: BudgetExceeded("calls") for at in open_[len(asked) :]}
+        branches: dict[str, Callable[[], Any]] = {
+            work.place(at): partial(attempt, writer, work.thought(at), write) for at in asked
+        }
+        came = dict(zip(asked, await fan_out(branches, calls_each=0), strict=True))
+        answers |= came
+        # What was set aside for the others is free when they have ended, and may be enough.
+        late = [at for at, each in came.items() if _may_fit_later(each)]
+        open_ = late if len(late) < len(asked) else []
+    return {at: answers[at] for at in work.concerned}
 
-    async def generate_within(self, thought: Thought, calls: float) -> Generation:
-        """The next version, written with so many calls at most, retries not counted.
 
-        Its metadata has `sections`, what has become of each, and `degraded`, a line for each that
-        failed and one for those that the budget had no room for.
-
-        Raises:
-            ModelProviderError: Every section failed.
-            BudgetExceeded: There was room for none.
-        """
-        if len(thought.text) <= self._section_chars:
-            return await written(self.writer, thought)
-        work = _Work(thought, split(thought.text, self._section_chars // 2))
-        answers = await self._answers(work, calls)
-        if answers and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
-            raise _worst(list(answers.values()))
-        outcomes = work.outcomes(answers, protect=self._protect and not thought.prompt)
-        return _put_together(work.sections, outcomes, list(answers.values()))
-
-    async def _answers(self, work: "_Work", calls: float) -> Mapping[int, _Answer]:
-        """The answer for each section that was to be written, by its place among all."""
-        answers: dict[int, _Answer] = {}
-        open_ = list(work.concerned)
-        within = anyio.Semaphore(PARALLEL)  # the run's own bounds only models that are metered
-        while open_:
-            room = calls - len(work.concerned) + len(open_)
-            asked = [at for n, at in enumerate(open_, 1) if n <= room]
-            answers |= {at: BudgetExceeded("calls") for at in open_[len(asked) :]}
-            branches: dict[str, Callable[[], Any]] = {
-                work.place(at): partial(self._answer, work.thought(at), within) for at in asked
-            }
-            came = dict(zip(asked, await fan_out(branches, calls_each=0), strict=True))
-            answers |= came
-            # What was set aside for the others is free when they have ended, and may be enough.
-            late = [at for at, each in came.items() if _may_fit_later(each)]
-            open_ = late if len(late) < len(asked) else []
-        return {at: answers[at] for at in work.concerned}
-
-    async def _answer(self, thought: Thought, within: anyio.Semaphore) -> _Answer:
-        calls = current_calls()
-        try:
-            async with within:
-                with calls.set_aside(1):
-                    generation = await written(self.writer, thought)
-        except (ModelProviderError, BudgetExceeded) as error:
-            if isinstance(error, UnfitDraft) and not error.generation.metered:
-                calls.ledger.charge(error.generation.usage)
-            return error  # the others go on
-        except SifakaError:
-            raise
-        except Exception as error:  # noqa: BLE001 - the code of others may raise anything
-            return broken(self.writer, error, thought.run_id)
-        if not generation.metered:
-            calls.ledger.charge(generation.usage)
-        try:
-            check_text(generation.text, "the answer")
-        except ConfigurationError as error:
-            return ModelProviderError(
-                f"{self.name}: {error.message}", "choose another model", code="malformed"
-            )
-        return generation
+async def _within(limiter: anyio.Semaphore, writer: Model, thought: Thought) -> Generation:
+    async with limiter:
+        with current_calls().set_aside(1):
+            return await written(writer, thought)
 
 
 class _Work:
@@ -160,7 +131,6 @@ class _Work:
         self._thought = thought
         self._said: Sequence[SectionFeedback] = feedback_by_section(thought, sections)
         self._terms = shared_terms([section.text for section in sections])
-        self._notes = Notes(sections, self._terms)
         wanted = concerned(thought, sections, self._said)
         self.concerned = [at for at, each in enumerate(wanted) if each]
 
@@ -173,11 +143,16 @@ class _Work:
     def thought(self, at: int) -> Thought:
         """The thought of one section, as the writer sees it."""
         said = self._said[at]
-        return self._notes.thought(
-            self._thought, self.sections[at], results=said.results, feedback=said.feedback
+        return thought_of(
+            self._thought,
+            self.sections,
+            at,
+            terms=self._terms[at],
+            results=said.results,
+            feedback=said.feedback,
         )
 
-    def outcomes(self, answers: Mapping[int, _Answer], *, protect: bool) -> list[_Outcome]:
+    def outcomes(self, answers: Mapping[int, Attempt], *, protect: bool) -> list[_Outcome]:
         """The outcome for each section, in order."""
         titles = [{h.title.casefold() for h in s.headings} for s in self.sections]
         every = frozenset[str]().union(*titles)
@@ -229,18 +204,18 @@ class _Work:
         return pointed_at(term, self._said[at].issues)
 
 
-def _may_fit_later(answer: _Answer) -> bool:
+def _may_fit_later(answer: Attempt) -> bool:
     return isinstance(answer, BudgetExceeded) and answer.limit not in _UNREPEATED
 
 
-def _worst(failures: Sequence[_Answer]) -> Exception:
+def _worst(failures: Sequence[Attempt]) -> Exception:
     """The error of a version of which no section was written: a provider's before a limit."""
     errors = [each for each in failures if not isinstance(each, Generation)]
     return next((e for e in errors if isinstance(e, ModelProviderError)), errors[0])
 
 
 def _put_together(
-    sections: Sequence[Section], outcomes: Sequence[_Outcome], answers: Sequence[_Answer]
+    sections: Sequence[Section], outcomes: Sequence[_Outcome], answers: Sequence[Attempt]
 ) -> Generation:
     written = [each for each in answers if isinstance(each, Generation)]
     authors = [each.author for each in written if each.author]
@@ -265,7 +240,7 @@ def _put_together(
 
 
 def _degraded(
-    sections: Sequence[Section], outcomes: Sequence[_Outcome], answers: Sequence[_Answer]
+    sections: Sequence[Section], outcomes: Sequence[_Outcome], answers: Sequence[Attempt]
 ) -> list[str]:
     """One line for each section that failed, and one for those without room in the budget."""
     lines = [

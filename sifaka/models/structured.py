@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from sifaka.errors import ModelProviderError
 from sifaka.models.coercion import Misfit, fit
-from sifaka.models.json_objects import clean, normal, object_of, strict
+from sifaka.models.json_objects import clean, normal, object_of
 from sifaka.record.usage import Usage
 from sifaka.text.reasoning import answer_of
 
@@ -206,15 +206,10 @@ def _unwrapped(value: dict[str, object], form: type[BaseModel]) -> dict[str, obj
     """The object itself, or the one inside it when it only wraps the answer."""
     wrappers = _WRAPPERS | {form.__name__.casefold()}
     for _ in range(3):
-        if any(normal(key) in form.model_fields for key in value):
-            break
         inner = [item for key, item in value.items() if normal(key) in wrappers]
-        only = inner[0] if len(inner) == 1 else None
-        if isinstance(only, str):
-            try:
-                only = strict(only)
-            except (ValueError, RecursionError):
-                break
+        if len(inner) != 1 or any(normal(key) in form.model_fields for key in value):
+            break
+        only = object_of(inner[0]) if isinstance(inner[0], str) else inner[0]
         if not isinstance(only, dict):
             break
         value = cast("dict[str, object]", only)

@@ -1,7 +1,7 @@
 """Writing: the prompt of a writer, and the text in its answer."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from sifaka.calls.context import current_calls
 from sifaka.calls.failure_log import report_failure
-from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models.draft import Source, Unfit, draft_of
 from sifaka.models.prompt import DRAFT, MARK, Prompt, frame, original_of, rules_of
 from sifaka.models.protocol import Generation, Model
@@ -22,6 +22,7 @@ from sifaka.record.provenance import CHANGES
 from sifaka.record.results import Issue
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Usage
+from sifaka.text.input import check_text
 
 logger = logging.getLogger(__name__)
 
@@ -217,17 +218,45 @@ def _after(generation: Generation, spent: Usage) -> Generation:
     return generation.model_copy(update={"usage": spent + generation.usage})
 
 
-def broken(writer: Model, error: Exception, run_id: str | None) -> ModelProviderError:
-    """The failure of a writer that raised what it should not; the log has the traceback.
+Attempt = Generation | ModelProviderError | BudgetExceeded
+"""A version, or the failure for which there is none."""
 
-    A writer, or a tool of an agent, is code of others: the run goes on with what it has.
+
+async def attempt(
+    writer: Model,
+    thought: Thought,
+    write: Callable[[Model, Thought], Awaitable[Generation]] = written,
+) -> Attempt:
+    """The next version by `write`, or why there is none; what was not metered is charged.
+
+    A writer, or a tool of an agent, is code of others: the run goes on with what it has when one
+    raises what it should not, and the log has the traceback.
     """
-    report_failure(logger, f"model:{writer.name}", error, source=writer, run_id=run_id)
-    return ModelProviderError(
-        f"{writer.name}: broke off with {type(error).__name__}",
-        "see the log for its traceback",
-        code="broken",
-    )
+    ledger = current_calls().ledger
+    try:
+        generation = await write(writer, thought)
+    except (ModelProviderError, BudgetExceeded) as error:
+        if isinstance(error, UnfitDraft) and not error.generation.metered:
+            ledger.charge(error.generation.usage)
+        return error  # others that write at the same time go on: they are paid for
+    except SifakaError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the code of others may raise anything
+        report_failure(logger, f"model:{writer.name}", error, source=writer, run_id=thought.run_id)
+        return ModelProviderError(
+            f"{writer.name}: broke off with {type(error).__name__}",
+            "see the log for its traceback",
+            code="broken",
+        )
+    if not generation.metered:
+        ledger.charge(generation.usage)
+    try:
+        check_text(generation.text, "the answer")
+    except ConfigurationError as error:
+        return ModelProviderError(
+            f"{writer.name}: {error.message}", "choose another model", code="malformed"
+        )
+    return generation
 
 
 def source_of(thought: Thought, prompt: str) -> Source:

@@ -96,13 +96,13 @@ class ChainConfig(Frozen):
     """Characters beyond which a text is worked on section by section; None means never."""
     inquiry: Inquiry | None = None
     """The research for the first version; None when it is given, or written from the task."""
-    fixes: Fixes | None = None
+    fixes: Fixes | None = "auto"
     """The fixes that the editor makes in the input and in every version of a model; None in records
     of runs from before there was a choice, in which it edited for callers alone. `auto` are the
     safe ones of a run without a task."""
     format: str | None = None
     """The format of the text; recognised by its look when None."""
-    facts: Facts | Literal["warn"] | None = None
+    facts: Facts | Literal["warn"] | None = "ask"
     """What becomes of differences from the input; `warn` in records of form 1, None in those from
     before it."""
     own_review: bool = False
@@ -111,6 +111,14 @@ class ChainConfig(Frozen):
     """The comparisons of the best version with the input at the end, each in both orders, of which
     a review may have given one; None where there is no judge. Records of an older form have the
     lead that was needed."""
+
+    @property
+    def edits(self) -> bool:
+        """True when the editor may change the text.
+
+        It may not change a report of research: what that quotes was written by others.
+        """
+        return self.inquiry is None and self.fixes != "none"
 
     @property
     def fingerprint(self) -> str:

@@ -6,7 +6,9 @@ from typing import Any, Unpack
 from sifaka.chain import Chain, Review, TaskOptions, asks_a_provider
 from sifaka.chain.brief import rubric_for, rubrics_of
 from sifaka.chain.findings import findings_of
+from sifaka.chain.parts import build_parts
 from sifaka.critics import CriticSpec
+from sifaka.critics.execution import run_critics
 from sifaka.errors import ConfigurationError
 from sifaka.models import HOST
 from sifaka.models.prompt import with_original
@@ -86,16 +88,25 @@ async def review(
     thought = Thought(text=text, **given)
     findings = await findings_of(run, thought)
     thought = with_original(thought.model_copy(update={"findings": findings}), run.original)
-    found = await chain.critique(thought, frame_key=run_id)
-    for each in found.feedback:
+    parts = await build_parts(chain.config, chain.resources, documents=bool(documents))
+    calls = chain.resources.calls(chain.config.budget, run_id)
+    async with parts.connected():
+        deadline = chain.config.critic_deadline
+        feedback = await run_critics(parts.critics, thought, calls, deadline=deadline)
+    for each in feedback:
         findings = findings.covered(covered_in([each]), each.critic)
     rubric = None
     if not _is_judged(chain):
         rubric = (*rubrics_of(chain.config.critics), *rubric_for(thought))
-    return found.model_copy(update={"rubric": rubric, "differences": findings.differences})
+    return Review(
+        feedback=feedback,
+        usage=calls.ledger.spent,
+        rubric=rubric,
+        differences=findings.differences,
+    )
 
 
 def _is_judged(chain: Chain) -> bool:
     """True when a model judges the text, so that the caller need not."""
-    model = chain.settings.model
+    model = chain.resources.model
     return chain.resources.host is not None if model == HOST else asks_a_provider(model)

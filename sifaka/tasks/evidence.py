@@ -6,18 +6,15 @@ from functools import partial
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.context import Calls, new_frame_key
 from sifaka.calls.journal import scope
-from sifaka.calls.ledger import Ledger
 from sifaka.chain import Chain
-from sifaka.chain.components import parts_of
+from sifaka.chain.parts import build_parts
 from sifaka.evidence.documents import ANYTHING, SearchFilters
 from sifaka.evidence.model import BatchEntry, EvidenceResult, SearchPlan
 from sifaka.evidence.pipeline import EvidencePipeline, Hear, answer_each, unheard
 from sifaka.evidence.plan import plan
 from sifaka.evidence.search import filters_of
 from sifaka.record.claims import CheckOptions
-from sifaka.record.usage import Usage
 
 _PLACE = "evidence"
 """The journal's place for the calls."""
@@ -71,10 +68,10 @@ async def search_evidence(
         Suspended: Answers of the host are needed.
     """
     chosen = options or EvidenceOptions()
-    parts = await parts_of(chain.settings, chain.resources, documents=True)
-    pipeline = EvidencePipeline(chain.resources.adapters, parts.asked)
+    parts = await build_parts(chain.config, chain.resources, documents=True)
+    pipeline = EvidencePipeline(chain.resources.adapters, parts.judge_model)
     async with parts.connected():
-        with _calls(chain, frame_key).active(), scope(_PLACE):
+        with chain.resources.calls(chain.config.budget, frame_key).active(), scope(_PLACE):
             return await pipeline.run(
                 question,
                 names=chosen.adapters,
@@ -93,10 +90,10 @@ async def plan_search(chain: Chain, question: str, *, frame_key: str | None = No
         ConfigurationError: The question is empty or too long.
         Suspended: The answer of the host is needed.
     """
-    parts = await parts_of(chain.settings, chain.resources, documents=True)
+    parts = await build_parts(chain.config, chain.resources, documents=True)
     async with parts.connected():
-        with _calls(chain, frame_key).active(), scope(_PLACE):
-            return await plan(question, parts.asked)
+        with chain.resources.calls(chain.config.budget, frame_key).active(), scope(_PLACE):
+            return await plan(question, parts.judge_model)
 
 
 async def search_each(
@@ -104,12 +101,3 @@ async def search_each(
 ) -> tuple[BatchEntry, ...]:
     """One entry for each question, in their order; one that fails costs the others nothing."""
     return await answer_each(questions, partial(search_evidence, chain, options=options))
-
-
-def _calls(chain: Chain, frame_key: str | None) -> Calls:
-    return Calls(
-        ledger=Ledger(chain.settings.budget, Usage()),
-        breakers=chain.resources.breakers,
-        monitor=chain.resources.monitor,
-        frame_key=frame_key or new_frame_key(),
-    )

@@ -75,18 +75,18 @@ def ready_to_research(
     from sifaka.evidence.plan import checked_question
 
     checked_question(question)  # before a run is made of it
-    model = chain.settings.model
+    model = chain.config.model
     if model == EDITOR and is_chosen:
         raise ConfigurationError(
             "the editor cannot research a question", "use model=caller or provider:name"
         )
     if model == EDITOR or (model == HOST and chain.resources.host is None):
         chain = chain.with_model(CALLER)
-    settings = chain.settings
-    has_model = asks_a_provider(settings.model)
+    config = chain.config
+    has_model = asks_a_provider(config.model)
     if has_model:
-        _check_room("budget", settings.budget)
-        _check_room("section_budget", settings.inquiry and settings.inquiry.section_budget)
+        _check_room("budget", config.budget)
+        _check_room("section_budget", config.inquiry and config.inquiry.section_budget)
     evidence = {"type": "evidence", "search": False, "required": has_model}
     return chain.validate_with({"type": "report"}, *validators, evidence)
 

@@ -19,7 +19,7 @@ from typing import Literal, cast
 import anyio
 import apsw
 
-import sifaka.chain.creation as creation
+import sifaka.chain.chain as chain_module
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
@@ -120,7 +120,7 @@ def work(folder: Path, scenario: Scenario, kill: Kill | None = None) -> Outcome:
 
     async def run() -> None:
         # The questions of two runs are compared, and these are in all of them.
-        creation.new_frame_key = lambda: "a key"
+        chain_module.new_frame_key = lambda: "a key"
         store = Killing(folder, kill)
         chain = scenario.chain(store, folder / "asked.log")
         begun = (await store.recent(limit=1)).runs

@@ -4,7 +4,7 @@ import argparse
 
 import anyio
 
-from sifaka.chain.assessment import Review
+from sifaka.chain.review import Review
 from sifaka.errors import ConfigurationError
 from sifaka.tasks.criticism import review
 from sifaka_mcp.cli import options as opt
@@ -20,7 +20,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     """Print what the critics say; 0 when they found nothing."""
     text = opt.read_text(options.file)
     chain = opt.chain_of(options, settings, format=opt.format_of(options, text))
-    if chain.settings.validators:
+    if chain.resources.validators:
         raise ConfigurationError(
             f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"
         )

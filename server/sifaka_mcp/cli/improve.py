@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 
 from sifaka.chain import RunResult
-from sifaka.chain.settings import MOST_REMEMBERED
+from sifaka.chain.recall import MOST_REMEMBERED
 from sifaka.errors import ConfigurationError
 from sifaka.models import CALLER
 from sifaka.record.entries import Fixes

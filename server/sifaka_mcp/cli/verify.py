@@ -6,10 +6,9 @@ from pathlib import Path
 
 import anyio
 
-from sifaka.chain.assessment import MOST_CLAIMS
 from sifaka.errors import ConfigurationError
 from sifaka.record.claims import ClaimReport
-from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
+from sifaka.tasks.verification import MOST_CLAIMS, MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import ADAPTERS
 from sifaka_mcp.cli.output import print_result

@@ -6,8 +6,7 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
-from sifaka.chain.assessment import MOST_CLAIMS
-from sifaka.tasks.verification import MOST_DOCUMENTS, check_claims, check_options
+from sifaka.tasks.verification import MOST_CLAIMS, MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits
 from sifaka_mcp.schemas.evidence import JudgementIn, SourceList, VerifyOut, documents_of

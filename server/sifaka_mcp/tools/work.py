@@ -114,7 +114,8 @@ async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, 
         return False
     original = run.original
     given = original.text if original is not None and original.author == "input" else ""
-    sent = (prompt, text if text.strip() else "", chain.settings.tags, chain.config.fingerprint)
+    tags = chain.options.get("tags", ())
+    sent = (prompt, text if text.strip() else "", tags, chain.config.fingerprint)
     if (run.prompt, given, run.tags, run.config.fingerprint) != sent:
         raise ConfigurationError(
             "this idempotency key was sent with another request before",
@@ -172,7 +173,7 @@ async def declined_before(
         with suppress(ThoughtNotFound):  # another tenant's
             run = await state.store.load(run_id)
             first = "" if run.original is None else run.original.text
-            if (run.prompt, first) == (prompt, text) and run.config == chain.settings.config:
+            if (run.prompt, first) == (prompt, text) and run.config == chain.config:
                 return run_id
     return None
 

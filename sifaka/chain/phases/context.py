@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sifaka.calls.context import Calls
 from sifaka.chain.events import doing
+from sifaka.chain.parts import Parts
 from sifaka.chain.recorder import Recorder
-from sifaka.chain.resources import Parts
 from sifaka.record import events
 from sifaka.record.entries import Entry
 

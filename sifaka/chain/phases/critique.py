@@ -8,7 +8,7 @@ from types import MappingProxyType
 from sifaka._internal.naming import unique
 from sifaka.calls.context import fan_out
 from sifaka.chain.phases.context import PhaseContext
-from sifaka.chain.phases.generation import edit_input
+from sifaka.chain.phases.generation import edit
 from sifaka.chain.phases.selection import select
 from sifaka.chain.policies import contenders, decide
 from sifaka.chain.recovery import place, shortened
@@ -16,7 +16,6 @@ from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
 from sifaka.errors import CriticError
 from sifaka.models import CALLER
-from sifaka.models.editor import EditorModel
 from sifaka.models.prompt import LAST, with_original
 from sifaka.record.entries import Critiqued, Entry
 from sifaka.record.results import CriticFeedback
@@ -34,9 +33,11 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
             and the caller does not stand in for models that fail.
         StorageError: An answer could not be put on record.
     """
-    if edited := await edit_input(context):
-        return edited  # the critics are asked about that
     run, parts, calls = context.recorder.run, context.parts, context.calls
+    first = run.thoughts[0]
+    is_new = len(run.thoughts) == 1 and run.champion is None and first.author == "input"
+    if is_new and (edited := await edit(context, first)):
+        return edited  # no critic is paid for what the editor mends
     final = run.config.policy == "last" and attempts(run) >= run.config.max_iterations
     worded = any(thought.text.strip() for thought in run.undecided)
     if not parts.critics or not worded or (final and len(run.thoughts) > 1):
@@ -75,7 +76,7 @@ def _is_written_first(context: PhaseContext) -> bool:
     original, longest = run.original, run.config.section_chars or math.inf
     if original is None or original.author != "input" or len(original.text) > longest:
         return False
-    by_model = bool(writers) and writers[0] is not None and not isinstance(writers[0], EditorModel)
+    by_model = bool(writers) and writers[0] is not None
     may_write = by_model and run.config.max_iterations > 0 and not run.handed_over
     return may_write and bool(run.prompt.strip()) and run.champion is None
 

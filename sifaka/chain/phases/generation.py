@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
+from sifaka.chain.configuration import asks_a_provider
 from sifaka.chain.creation import carried
 from sifaka.chain.look_back import reserved_calls
 from sifaka.chain.phases.context import PhaseContext
@@ -16,26 +17,16 @@ from sifaka.chain.phases.selection import end, stopped_by
 from sifaka.chain.recovery import place, section_chars, shortened
 from sifaka.chain.stop_rules import finished, no_more_attempts, twin
 from sifaka.critics import MEMORY
-from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
+from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models import Generation, Model
-from sifaka.models.editor import EditorModel
 from sifaka.models.prompt import DRAFT, RULES, with_original
 from sifaka.models.revising import TURNED_DOWN, fixed
-from sifaka.models.sectioned import SectionedModel
-from sifaka.models.writing import (
-    REFUSED,
-    UnfitDraft,
-    broken,
-    feedback_lines,
-    written,
-)
+from sifaka.models.sectioned import calls_for, write_text
+from sifaka.models.writing import REFUSED, Attempt, UnfitDraft, attempt, feedback_lines
 from sifaka.record.entries import Decided, Decision, Drafted, Entry
 from sifaka.record.provenance import CHANGES
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
-from sifaka.text.input import check_text
-
-_Written = Generation | ModelProviderError | BudgetExceeded
 
 
 async def write(context: PhaseContext) -> Sequence[Entry]:
@@ -54,19 +45,18 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
     if champion is not None and (reason := finished(run)):
         return await end(context, status="done", reason=reason)
     base = champion or await opening(context)
+    if not asks_a_provider(run.config.model) and (edited := await edit(context, base)):
+        return edited
     failure: ModelProviderError | None = None
     for writer in writers:
         if run.handed_over and writer is not None:
             continue
-        by_editor = isinstance(writer, EditorModel)
-        if not by_editor and (reason := no_more_attempts(run)):
+        if reason := no_more_attempts(run):
             return await end(context, status="done", reason=reason)
         if writer is None:
             if champion is None:  # the caller needs a version to submit against
                 return (Drafted(thought=base),)
             return (stopped_by(failure, "needs_revision", "awaiting_revision"),)
-        if by_editor and not (base.text and run.is_edited):
-            continue
         await context.tell("generate", f"{writer.name} writes version {len(run.thoughts)}")
         try:
             drafts = await _next_versions(context, base, writer)
@@ -75,29 +65,20 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
                 raise
             failure = error  # the caller writes
             continue
-        if by_editor and twin(run, drafts[0].text):
-            continue
         return [entry for draft in drafts for entry in _drafted(draft)]
-    is_edited = bool(writers) and isinstance(writers[-1], EditorModel)
-    return await end(context, status="done", reason="no_safe_edit" if is_edited else "stalled")
+    return await end(context, status="done", reason="stalled" if writers else "no_safe_edit")
 
 
-async def edit_input(context: PhaseContext) -> Sequence[Entry]:
-    """Make the certain edits of the input, as a version of its own; nothing where there are none.
-
-    It comes before the first critique, so that no critic is paid for what the editor mends.
-    """
+async def edit(context: PhaseContext, base: Thought) -> Sequence[Entry]:
+    """The editor's version of a base; nothing where it makes no certain edit, or none anew."""
     run, editor = context.recorder.run, context.parts.editor
-    original = run.original
-    if editor is None or original is None or original.author != "input" or not run.is_edited:
+    if editor is None or not (base.text and run.is_edited):
         return ()
-    if len(run.thoughts) > 1 or run.champion is not None or run.config.fixes is None:
-        return ()  # the editor has seen it
     with context.calls.monitor.measure("phase", "edit"):
-        generation = await editor.edit_input(original)
-    if generation.text == original.text:
+        generation = await editor.edit_input(base)
+    if generation.text == base.text or twin(run, generation.text):
         return ()
-    return (Drafted(thought=_draft(run, original, generation, editor.name)),)
+    return (Drafted(thought=_draft(run, base, generation, editor.name)),)
 
 
 async def _next_versions(context: PhaseContext, base: Thought, writer: Model) -> Sequence[Thought]:
@@ -111,13 +92,6 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
     """
     run, calls = context.recorder.run, context.calls
     first = len(run.thoughts)
-    if isinstance(writer, EditorModel):
-        # Its cut asks the validators, and those may ask a model.
-        with scope(f"{place(run, first)}/edit"):
-            generation = await writer.generate_with_thought(base)
-        return (_draft(run, base, generation, writer.name),)
-    if isinstance(writer, SectionedModel):
-        writer = writer.within(section_chars(run, base.text))
     metadata = {**base.metadata, **_told_besides(context, base)}
     asked = with_original(
         base.model_copy(update={"lessons": _lessons(run), "metadata": MappingProxyType(metadata)}),
@@ -127,14 +101,14 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
         generation = Generation(text=fixes.text, metadata={CHANGES: fixes.changes})
         return (_draft(run, base, generation, writer.name),)
     asked = shortened(run, asked)
-    answers: Sequence[_Written] = ()
+    answers: Sequence[Attempt] = ()
     with calls.monitor.measure("phase", "write"), calls.ledger.within_time():
-        count, calls_each = _affordable(context, writer, asked, first)
+        chars, protect = section_chars(run, base.text), run.config.protect
+        count, calls_each = _affordable(context, asked, first, chars)
+        write = partial(write_text, section_chars=chars, protect=protect, calls=calls_each)
         answers = await fan_out(
             {
-                f"{place(run, first + n)}/write": partial(
-                    _generation, context, writer, _varied(asked, n), calls_each
-                )
+                f"{place(run, first + n)}/write": partial(attempt, writer, _varied(asked, n), write)
                 for n in range(count)
             }
         )
@@ -172,14 +146,14 @@ def _varied(asked: Thought, number: int) -> Thought:
 async def _edited(context: PhaseContext, base: Thought, answer: Generation) -> Generation:
     """A model's version with the certain edits, where the run is edited."""
     run, editor = context.recorder.run, context.parts.editor
-    if editor is None or run.config.fixes is None or not run.is_edited:
+    if editor is None or not run.is_edited:
         return answer
     with scope(f"{place(run, len(run.thoughts))}/edit"):
         return await editor.edit_answer(base, answer)
 
 
 def _affordable(
-    context: PhaseContext, writer: Model, base: Thought, first: int
+    context: PhaseContext, base: Thought, first: int, section_chars: int | None
 ) -> tuple[int, float]:
     """The number of versions that there is room for, and the calls that each of them may take.
 
@@ -203,40 +177,10 @@ def _affordable(
     if not recorded:
         ledger.require(1 + judging + once)
     room = ledger.calls_left + recorded - once
-    wanted = 1
-    if config.width > 1 and isinstance(writer, SectionedModel):
-        wanted = writer.calls_for(base)
+    wanted = calls_for(base, section_chars) if config.width > 1 else 1
     counts = range(config.width, 1, -1)
     count = next((n for n in counts if n * (wanted + judging) <= room), 1)
     return count, max(1.0, room / count - judging)
-
-
-async def _generation(
-    context: PhaseContext, writer: Model, base: Thought, calls: float
-) -> _Written:
-    try:
-        if isinstance(writer, SectionedModel):
-            generation = await writer.generate_within(base, calls)
-        else:
-            generation = await written(writer, base)
-    except (ModelProviderError, BudgetExceeded) as error:
-        if isinstance(error, UnfitDraft) and not error.generation.metered:
-            context.calls.ledger.charge(error.generation.usage)
-        return error  # the others go on: they are paid for
-    except SifakaError:
-        raise
-    except Exception as error:  # noqa: BLE001 - the code of others may raise anything
-        source = writer.writer if isinstance(writer, SectionedModel) else writer
-        return broken(source, error, context.recorder.run.run_id)
-    if not generation.metered:
-        context.calls.ledger.charge(generation.usage)
-    try:
-        check_text(generation.text, "the answer")
-    except ConfigurationError as error:
-        return ModelProviderError(
-            f"{writer.name}: {error.message}", "choose another model", code="malformed"
-        )
-    return generation
 
 
 def _draft(

@@ -28,7 +28,7 @@ async def research(context: PhaseContext, researcher: Researcher) -> Sequence[En
     """
     desk = _Desk(context.recorder)
     with context.calls.monitor.measure("phase", "research"), scope(_place(context.recorder.run)):
-        report = await _report(researcher, context.parts.unaided, desk)
+        report = await _report(researcher, context.parts.fallback_researcher, desk)
         return (Drafted(thought=_first(context.recorder.run, report)),)
 
 
@@ -37,16 +37,16 @@ def _place(run: Run) -> str:
     return f"{PLACE}~{run.failures}" if run.failures else PLACE
 
 
-async def _report(researcher: Researcher, unaided: Researcher | None, desk: "_Desk") -> Thought:
+async def _report(researcher: Researcher, fallback: Researcher | None, desk: "_Desk") -> Thought:
     try:
         return await researcher.research(desk)
     except ModelProviderError as error:
-        if unaided is None:
+        if fallback is None:
             raise
         line = f"researched without a model, as that has failed: {error.message}"
     await desk.tell("thinking", line)
     with scope(_UNAIDED):
-        return (await unaided.research(desk.unaided())).add_degraded((line,))
+        return (await fallback.research(desk.unaided())).add_degraded((line,))
 
 
 def _first(run: Run, report: Thought) -> Thought:

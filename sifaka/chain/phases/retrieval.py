@@ -45,7 +45,7 @@ async def opening(context: PhaseContext) -> Thought:
         BudgetExceeded: The time is over.
     """
     with anyio.move_on_after(context.calls.ledger.seconds_left):
-        return await first_version(context.recorder.run, "", context.parts.retrievers)
+        return await first_version(context.recorder.run, "", context.parts.resources.retrievers)
     raise BudgetExceeded("seconds")
 
 
@@ -59,7 +59,7 @@ async def retrieve_for_critics(context: PhaseContext) -> Sequence[Entry]:
     found: list[Retrieved] = []
     with anyio.move_on_after(context.calls.ledger.seconds_left):
         for version in context.recorder.run.drafted:
-            documents, degraded = await retrieve(context.parts.retrievers, version.text)
+            documents, degraded = await retrieve(context.parts.resources.retrievers, version.text)
             found.append(Retrieved(thought_id=version.id, documents=documents, degraded=degraded))
         return found
     raise BudgetExceeded("seconds")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from sifaka.calls.recovery import code_of
-from sifaka.chain.judging import BesideOriginal
 from sifaka.chain.look_back import look_back, needs_look_back, unchecked
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.policies import decide
@@ -24,7 +23,7 @@ async def select(context: PhaseContext) -> Sequence[Entry]:
     if run.champion is not None:
         await context.tell("select", "asking the judge")
     with calls.monitor.measure("phase", "select"), calls.ledger.within_time():
-        return await decide(run, BesideOriginal(judge, run.original))
+        return await decide(run, judge)
     raise BudgetExceeded("seconds")
 
 

@@ -39,7 +39,7 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
         await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None
     validated: list[Validated] = []
-    calls = _without_critics(context) if validators or context.parts.asked else context.calls
+    calls = _without_critics(context) if validators or context.parts.judge_model else context.calls
     with calls.active(), calls.monitor.measure("phase", "validate"):
         for version in run.drafted:
             results, findings = dict[str, ValidationResult](), Findings()

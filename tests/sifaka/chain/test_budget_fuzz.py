@@ -159,7 +159,7 @@ async def test_no_run_asks_more_often_than_it_may_nor_counts_otherwise(
     for number in range(chains):
         provider = _provider(dice)
         chain = _chain(dice, provider)
-        most = chain.settings.budget.max_calls
+        most = chain.config.budget.max_calls
         assert most is not None
         for _ in range(RUNS):
             provider.asked = 0

@@ -8,7 +8,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from sifaka import Chain
-from sifaka.chain import is_interrupted, stop_run
+from sifaka.chain import append_outside, is_interrupted
 from sifaka.chain.cancellation import interruption
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Entry, Stopped
@@ -63,7 +63,7 @@ async def test_an_interrupted_run_is_gone_on_with_without_being_opened_again() -
     store = MemoryStorage()
     chain = shortening(store)
     started = (await chain.start(text="a b c")).run
-    await stop_run(store, started, interruption())
+    await append_outside(store, started, interruption())
     assert (await chain.resume(started.run_id, reopen=False)).status == "done"
 
 
@@ -96,7 +96,7 @@ async def test_a_submission_is_made_again_after_its_judging_was_interrupted() ->
     assert waiting.brief is not None
 
     async def interrupt(run_id: str) -> None:
-        await stop_run(store, await store.load(run_id), interruption())
+        await append_outside(store, await store.load(run_id), interruption())
 
     store.before_claim = interrupt
     submission = await chain.submit(waiting.run_id, waiting.brief.parent_id, "a b")

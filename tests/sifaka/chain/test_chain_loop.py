@@ -271,7 +271,7 @@ async def test_the_fluent_way_is_the_same_engine_and_changes_no_chain() -> None:
     result = await fluent.run(text="a b c d")
     assert result.text == "x"
     assert result.run.prompt == "say it briefly"
-    assert plain.settings.validators == ()
+    assert plain.resources.validators == ()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from sifaka._internal.explain import explain
 from sifaka.chain.judging import ModelJudge
 from sifaka.chain.options import ChainOptions
 from sifaka.chain.resources import Resources
-from sifaka.chain.settings import ChainSettings
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import frame
 from sifaka.models.provider import provider_model
@@ -88,7 +87,7 @@ def test_a_setting_that_makes_no_sense_is_refused_in_one_line(settings: dict[str
 
 def test_no_iterations_and_an_empty_budget_are_settings_too() -> None:
     chain = Chain(max_iterations=0, budget=Budget(max_calls=0, max_cost_usd=0))
-    assert (chain.config.max_iterations, chain.settings.budget.max_calls) == (0, 0)
+    assert (chain.config.max_iterations, chain.config.budget.max_calls) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +117,7 @@ def test_an_effort_means_for_another_model_what_it_means_for_that_model() -> Non
     chain = Chain(effort="thorough").with_model("test")
     assert chain.config == Chain(effort="thorough", model="test").config
     assert (chain.config.policy, chain.config.width, chain.config.look_back) == ("best_of_n", 3, 2)
-    assert chain.settings.effort == "thorough"
+    assert chain.options["effort"] == "thorough"
 
 
 def test_explicit_settings_win_over_the_effort_with_another_model_too() -> None:
@@ -143,10 +142,10 @@ def test_a_policy_that_was_asked_for_stays_with_another_model() -> None:
 
 def test_the_first_critics_given_replace_the_usual_ones_and_further_ones_are_added() -> None:
     chain = Chain(model="test").improve_with("lint")
-    assert [critic.name for critic in chain.settings.chosen_critics] == ["lint"]
+    assert [critic.name for critic in chain.resources.critics] == ["lint"]
     both = chain.with_model("editor").improve_with("self_refine")
-    assert [critic.name for critic in both.settings.chosen_critics] == ["lint", "self_refine"]
-    assert Chain(critics=[]).with_model("test").settings.chosen_critics == ()
+    assert [critic.name for critic in both.resources.critics] == ["lint", "self_refine"]
+    assert Chain(critics=[]).with_model("test").resources.critics == ()
 
 
 def test_a_judge_is_shown_the_task_and_both_texts_as_data() -> None:
@@ -184,9 +183,9 @@ def test_a_misspelt_option_is_told_with_what_it_may_have_meant(
 
 
 def test_every_option_is_a_setting_or_a_resource() -> None:
-    known = {f.name for f in (*fields(ChainSettings), *fields(Resources))}
-    assert set(ChainOptions.__annotations__) == known | {"checkpoint_storage"}
-    assert set(ChainConfig.model_fields) < {f.name for f in fields(ChainSettings)}
+    known = {*(field.name for field in fields(Resources)), *ChainConfig.model_fields}
+    others = {"checkpoint_storage", "effort", "prompt", "remember", "tags"}
+    assert set(ChainOptions.__annotations__) == known | others
 
 
 def test_another_chain_has_the_options_it_is_given_and_the_others_of_the_first() -> None:
@@ -194,12 +193,13 @@ def test_another_chain_has_the_options_it_is_given_and_the_others_of_the_first()
     first = Chain(model="editor", store=store, tags=tags, max_iterations=2)
     tags.append("c")
     other = first.replace(model="caller", critics="lint", tags=["d"])
-    assert (first.settings.model, first.settings.tags) == ("editor", ("a", "b"))
-    assert (other.settings.model, other.settings.tags, other.config.max_iterations) == (
+    assert (first.config.model, first.options["tags"]) == ("editor", ("a", "b"))
+    assert (other.config.model, other.options["tags"], other.config.max_iterations) == (
         "caller",
         ("d",),
         2,
     )
-    assert other.resources == first.resources
+    assert (other.store, other.monitor) == (first.store, first.monitor)
+    assert other.resources.breakers is first.resources.breakers
     assert first.replace(store=None).store is not store
     assert first.replace(checkpoint_storage=store).store is store

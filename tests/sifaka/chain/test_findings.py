@@ -139,7 +139,7 @@ async def test_a_caller_that_gives_a_reason_for_everything_loses_no_rule_and_is_
     for text in (broken, f"{broken} "):
         told = await chain.submit(before.run_id, parent, text, reason=lie)
         assert (told.accepted, told.text, told.passed) == (False, ASKED, False)
-        assert chain.settings.facts == "ask"
+        assert chain.config.facts == "ask"
     done = await chain.submit(before.run_id, parent, MOVED, reason=lie)
     assert (done.accepted, done.text) == (True, MOVED)
     assert {(each.by, each.reason) for each in done.findings.accepted} == {("caller", lie)}

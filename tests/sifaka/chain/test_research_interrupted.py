@@ -9,7 +9,7 @@ import pytest
 
 from sifaka import Chain, ChainEvent, Thought
 from sifaka.calls.host import HostQuestion, Suspended
-from sifaka.chain import Parting, is_interrupted, stop_run
+from sifaka.chain import Parting, append_outside, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import ModelProviderError, StorageError
 from sifaka.record.entries import Entry, Recovered, Researched
@@ -273,7 +273,7 @@ async def test_after_a_failure_a_resume_asks_anew_what_no_finished_section_holds
 async def test_an_interrupted_run_that_is_cancelled_has_one_terminal_event() -> None:
     chain = researching(ScriptedResearcher(), **writing())
     started = await chain.start(QUESTION)
-    await stop_run(chain.store, started.run, interruption())
+    await append_outside(chain.store, started.run, interruption())
     assert endings(await followed(chain, started.run_id)) == []
     await chain.cancel(started.run_id)
     async with aclosing(chain.store.follow(started.run_id)) as steps:

@@ -79,7 +79,7 @@ def test_a_single_critic_needs_no_list() -> None:
         assert parse_critics(given) == (LintCritic(),)
     (function,) = parse_critics(mentions_harbor)
     assert function.name == "mentions_harbor"
-    assert [c.name for c in Chain(critics="self_refine").settings.chosen_critics] == ["self_refine"]
+    assert [c.name for c in Chain(critics="self_refine").resources.critics] == ["self_refine"]
 
 
 @pytest.mark.parametrize("given", [LintCritic, object()])

@@ -9,9 +9,8 @@ from sifaka import Thought
 from sifaka.calls.component import Binding
 from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
-from sifaka.chain.components import bound
+from sifaka.chain.parts import bind_parts
 from sifaka.chain.resources import Resources
-from sifaka.chain.settings import ChainSettings
 from sifaka.critics import (
     LintCritic,
     NCriticsCritic,
@@ -22,6 +21,7 @@ from sifaka.critics.protocol import CriticComponent
 from sifaka.critics.sectioned import SectionedCritic
 from sifaka.errors import ModelProviderError
 from sifaka.models.provider import provider_model
+from sifaka.record.entries import ChainConfig
 from sifaka.record.results import CriticFeedback
 from sifaka.record.usage import Budget, Usage
 from tests.stubs.long_documents import (
@@ -160,6 +160,6 @@ def test_a_critic_that_asks_no_model_reads_the_whole() -> None:
         SECTION_CHARS: (LintCritic, SectionedCritic),
         None: (LintCritic, SelfRefineCritic),
     }.items():
-        settings = ChainSettings(critics=both, section_chars=section_chars)
-        critics = bound(settings, Resources(), [], Binding(model=model)).critics
+        config, resources = ChainConfig(section_chars=section_chars), Resources(critics=both)
+        critics = bind_parts(config, resources, [], Binding(model=model)).critics
         assert tuple(map(type, critics)) == kinds

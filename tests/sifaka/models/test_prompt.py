@@ -18,10 +18,11 @@ from sifaka.models.classifier import ModelClassifier
 from sifaka.models.prompt import DATA_NOTICE, frame
 from sifaka.record.entries import Entry, Started
 from sifaka.record.run import Run
-from sifaka.record.thought import Document, Thought
+from sifaka.record.thought import Document
 from sifaka.record.usage import Budget, Usage
 from sifaka.retrievers import MockRetriever
 from sifaka.storage import MemoryStorage
+from sifaka.tasks.criticism import review
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 
 pytestmark = pytest.mark.anyio
@@ -221,7 +222,7 @@ async def test_a_review_asks_the_same_under_the_same_key_only() -> None:
     async def asked(key: str | None) -> str:
         judge = ScriptedJudge({"verdict": "accept"})
         chain = Chain(model="editor", judge_model=judge.model, critics=["self_refine"])
-        await chain.critique(Thought(text="Hello."), frame_key=key)
+        await review(chain, "Hello.", review_id=key)
         return judge.asked[0].question
 
     assert await asked("a key") == await asked("a key")
@@ -240,7 +241,7 @@ async def test_a_classifier_frames_what_it_classifies() -> None:
 async def test_the_second_question_after_an_unreadable_answer_does_not_repeat_it() -> None:
     judge = ScriptedJudge({HACKED: HACKED, "verdict": HACKED, "issues": HACKED})
     chain = Chain(model="editor", judge_model=judge.model, critics=["self_refine"])
-    await chain.critique(Thought(text="Hello."))
+    await review(chain, "Hello.")
     assert judge.calls == 2
     assert all(HACKED not in asked.question for asked in judge.asked)
 

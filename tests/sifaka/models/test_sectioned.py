@@ -1,6 +1,7 @@
 """A writer that works on a long text section by section."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models import Generation
 from sifaka.models.section import in_place_of
-from sifaka.models.sectioned import SectionedModel
+from sifaka.models.sectioned import write_text
 from sifaka.models.writing import writing_prompt
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.thought import Thought
@@ -18,6 +19,8 @@ from sifaka.text.sections import split
 from tests.stubs.long_documents import SECTION_CHARS, document, part, title_of
 
 pytestmark = pytest.mark.anyio
+
+Writing = Callable[..., Awaitable[Generation]]
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta")
 TEXT = document(*NAMES)
@@ -47,11 +50,9 @@ def by_title(answers: dict[str, str | Exception]) -> Callable[[Thought], str]:
     return line
 
 
-def writer(
-    line: Callable[[Thought], str], **settings: bool
-) -> tuple[SectionedModel, ScriptedModel]:
+def writer(line: Callable[[Thought], str], **settings: bool) -> tuple[Writing, ScriptedModel]:
     scripted = ScriptedModel(lines=[line] * 50)
-    return SectionedModel(scripted, SECTION_CHARS, **settings), scripted
+    return partial(write_text, scripted, section_chars=SECTION_CHARS, **settings), scripted
 
 
 def about(*issues: Issue, suggestions: tuple[str, ...] = (), text: str = TEXT) -> Thought:
@@ -73,7 +74,7 @@ def test_the_document_of_these_tests_has_a_section_for_each_name() -> None:
 async def test_a_text_up_to_the_limit_is_written_as_a_whole() -> None:
     text = TEXT[:SECTION_CHARS]
     model, scripted = writer(lambda thought: "new")
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=text))
+    generation = await model(Thought(prompt=TASK, text=text))
     assert (generation.text, "sections" in generation.metadata) == ("new", False)
     assert [seen.text for seen in scripted.seen] == [text]
 
@@ -83,12 +84,12 @@ async def test_a_text_that_there_is_not_yet_is_written_as_a_whole() -> None:
         f"Line {n} is not like line {n + 1} of it." for n in range(SECTION_CHARS // 20)
     )
     model, _ = writer(lambda thought: text)
-    assert (await model.generate_with_thought(Thought(prompt=TASK))).text == text
+    assert (await model(Thought(prompt=TASK))).text == text
 
 
 async def test_a_task_is_carried_out_in_every_section_and_they_are_put_together_in_order() -> None:
     model, scripted = writer(lambda thought: thought.text.replace("tells", "says"))
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
+    generation = await model(Thought(prompt=TASK, text=TEXT))
     assert generation.text == TEXT.replace("tells", "says")
     assert numbered(generation) == ["improved"] * 4
     assert len(scripted.seen) == 4
@@ -97,7 +98,7 @@ async def test_a_task_is_carried_out_in_every_section_and_they_are_put_together_
 
 async def test_a_section_that_nothing_was_said_about_is_not_sent_and_stays_byte_by_byte() -> None:
     model, scripted = writer(lambda thought: thought.text.upper())
-    generation = await model.generate_with_thought(about(at("the gamma does")))
+    generation = await model(about(at("the gamma does")))
     assert [title_of(seen.text) for seen in scripted.seen] == ["Gamma"]
     assert numbered(generation) == ["untouched", "untouched", "improved", "untouched"]
     start, end = TEXT.index("## Gamma"), TEXT.index("## Delta")
@@ -107,14 +108,14 @@ async def test_a_section_that_nothing_was_said_about_is_not_sent_and_stays_byte_
 
 async def test_without_anything_to_do_nobody_is_asked() -> None:
     model, scripted = writer(lambda thought: "never")
-    generation = await model.generate_with_thought(Thought(text=TEXT))
+    generation = await model(Thought(text=TEXT))
     assert (generation.text, scripted.seen) == (TEXT, [])
     assert numbered(generation) == ["untouched"] * 4
 
 
 async def test_an_issue_is_told_where_it_is_in_its_section() -> None:
     model, scripted = writer(lambda thought: thought.text)
-    await model.generate_with_thought(about(at("the gamma does", "say more")))
+    await model(about(at("the gamma does", "say more")))
     (seen,) = scripted.seen
     ((issue,),) = (feedback.issues for feedback in seen.critic_feedback)
     assert seen.text[issue.start : issue.end] == issue.quote == "the gamma does"
@@ -123,7 +124,7 @@ async def test_an_issue_is_told_where_it_is_in_its_section() -> None:
 async def test_an_issue_over_several_sections_is_told_in_each_for_its_part() -> None:
     model, scripted = writer(lambda thought: thought.text)
     both = TEXT[TEXT.index("## Beta") + 100 : TEXT.index("## Delta") - 100]
-    await model.generate_with_thought(about(at(both)))
+    await model(about(at(both)))
     assert [title_of(seen.text) for seen in scripted.seen] == ["Beta", "Gamma"]
     for seen in scripted.seen:
         ((issue,),) = (feedback.issues for feedback in seen.critic_feedback)
@@ -144,7 +145,7 @@ async def test_a_remark_without_a_place_goes_to_the_sections_it_names_or_to_all(
     suggestion: str, concerned: list[str]
 ) -> None:
     model, scripted = writer(lambda thought: thought.text)
-    await model.generate_with_thought(about(suggestions=(suggestion,)))
+    await model(about(suggestions=(suggestion,)))
     assert [title_of(seen.text) for seen in scripted.seen] == concerned
     for seen in scripted.seen:
         assert seen.critic_feedback[0].suggestions[0] in suggestion
@@ -161,7 +162,7 @@ async def test_what_is_missing_once_is_asked_for_once() -> None:
     )
     thought = Thought(text=TEXT, validation_results={"content": failed})
     model, scripted = writer(lambda thought: thought.text)
-    await model.generate_with_thought(thought)
+    await model(thought)
     (seen,) = scripted.seen
     assert title_of(seen.text) == "Gamma", "it has most words in common with what is missing"
     assert "mention the fee" in writing_prompt(seen)
@@ -170,7 +171,7 @@ async def test_what_is_missing_once_is_asked_for_once() -> None:
 async def test_where_critics_have_weighed_the_task_only_what_they_name_is_written() -> None:
     model, scripted = writer(lambda thought: thought.text)
     said = about(at("the gamma does")).critic_feedback
-    await model.generate_with_thought(Thought(prompt=TASK, text=TEXT, critic_feedback=said))
+    await model(Thought(prompt=TASK, text=TEXT, critic_feedback=said))
     assert [title_of(seen.text) for seen in scripted.seen] == ["Gamma"]
 
 
@@ -178,20 +179,20 @@ async def test_a_critic_of_form_alone_does_not_say_that_the_task_is_done() -> No
     said = CriticFeedback(critic="lint", verdict="accept", judges_task=False)
     model, scripted = writer(lambda thought: thought.text)
     thought = Thought(prompt=TASK, text=TEXT, critic_feedback=(said,))
-    await model.generate_with_thought(thought)
+    await model(thought)
     assert len(scripted.seen) == 4
 
 
 async def test_a_task_that_names_a_section_concerns_that_alone() -> None:
     model, scripted = writer(lambda thought: thought.text)
-    await model.generate_with_thought(Thought(prompt='Shorten the section "Beta".', text=TEXT))
+    await model(Thought(prompt='Shorten the section "Beta".', text=TEXT))
     assert [title_of(seen.text) for seen in scripted.seen] == ["Beta"]
 
 
 async def test_a_section_is_told_the_outline_its_neighbours_and_the_shared_terms() -> None:
     text = TEXT.replace("leaves the rest", "asks Blue Harbor")
     model, scripted = writer(lambda thought: thought.text)
-    await model.generate_with_thought(Thought(prompt=TASK, text=text))
+    await model(Thought(prompt=TASK, text=text))
     prompt = writing_prompt(scripted.seen[1])
     assert "section 2 of 4 of a longer document" in prompt
     assert "Handbook\n  Alpha\n  Beta" in prompt
@@ -215,7 +216,7 @@ async def test_a_section_is_told_the_outline_its_neighbours_and_the_shared_terms
 )
 async def test_the_heading_and_the_space_around_a_section_stay(answer: str, shown: str) -> None:
     model, _ = writer(by_title({"Beta": answer}))
-    generation = await model.generate_with_thought(about(at("## Beta")))
+    generation = await model(about(at("## Beta")))
     assert generation.text == TEXT.replace(part("Beta"), shown)
 
 
@@ -228,7 +229,7 @@ def test_the_same_text_comes_back_as_it_was_whatever_it_begins_with(opening: str
 async def test_windows_line_ends_stay() -> None:
     text = TEXT.replace("\n", "\r\n")
     model, _ = writer(lambda thought: thought.text.replace("tells", "says\nnow"))
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=text))
+    generation = await model(Thought(prompt=TASK, text=text))
     assert generation.text == text.replace("tells", "says\r\nnow")
 
 
@@ -245,7 +246,7 @@ async def test_what_cannot_stand_in_the_place_of_a_section_is_turned_down(
     answer: str, reason: str
 ) -> None:
     model, _ = writer(by_title({"Beta": answer, "Gamma": part("Gamma", 3)}))
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
+    generation = await model(Thought(prompt=TASK, text=TEXT))
     assert generation.text == TEXT.replace(part("Gamma"), part("Gamma", 3))
     assert numbered(generation)[1:3] == ["kept", "improved"]
     assert reason in reasons(generation)[1]
@@ -257,7 +258,7 @@ async def test_a_section_that_loses_a_shared_term_is_turned_down() -> None:
     model, _ = writer(
         by_title({"Beta": "The beta part has nothing of it.", "Delta": "Only Blue Harbor."})
     )
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=text))
+    generation = await model(Thought(prompt=TASK, text=text))
     assert numbered(generation) == ["kept", "kept", "kept", "improved"]
     assert reasons(generation)[1] == (
         "the answer loses a term that other sections use: 'Blue Harbor'"
@@ -269,7 +270,7 @@ async def test_a_term_that_an_issue_points_at_may_go() -> None:
     start = text.index("Blue Harbor", text.index("## Beta"))
     issue = Issue.at(text, start, start + 11, "this is wrong here")
     model, _ = writer(by_title({"Beta": "The beta part has nothing of it."}), protect=False)
-    generation = await model.generate_with_thought(about(issue, text=text))
+    generation = await model(about(issue, text=text))
     assert numbered(generation)[1] == "improved"
 
 
@@ -280,17 +281,17 @@ async def test_with_a_task_a_term_may_go_from_everywhere_but_not_from_some_secti
         return thought.text.replace("Blue Harbor", "Green Hill")
 
     model, _ = writer(renamed)
-    everywhere = await model.generate_with_thought(Thought(prompt="Rename it.", text=text))
+    everywhere = await model(Thought(prompt="Rename it.", text=text))
     assert everywhere.text == text.replace("Blue Harbor", "Green Hill")
 
     def renamed_but_once(thought: Thought) -> str:
         return thought.text if title_of(thought.text) == "Gamma" else renamed(thought)
 
     model, _ = writer(renamed_but_once)
-    somewhere = await model.generate_with_thought(Thought(prompt="Rename it.", text=text))
+    somewhere = await model(Thought(prompt="Rename it.", text=text))
     assert somewhere.text == text
     model, _ = writer(renamed, protect=False)
-    nobody_asked = await model.generate_with_thought(about(text=text, suggestions=("shorten",)))
+    nobody_asked = await model(about(text=text, suggestions=("shorten",)))
     assert nobody_asked.text == text
 
 
@@ -298,7 +299,7 @@ async def test_without_a_task_what_is_protected_must_survive_in_its_section() ->
     text = TEXT.replace("leaves the rest", "leaves 42 of the rest")
     lossy = by_title({"Beta": part("Beta"), "Gamma": "It has 42."})
     model, _ = writer(lossy)
-    generation = await model.generate_with_thought(about(text=text, suggestions=("shorten",)))
+    generation = await model(about(text=text, suggestions=("shorten",)))
     assert numbered(generation)[1:3] == ["kept", "improved"]
     assert "the answer loses '42'" in reasons(generation)
     for thought, settings in (
@@ -306,14 +307,14 @@ async def test_without_a_task_what_is_protected_must_survive_in_its_section() ->
         (about(text=text, suggestions=("shorten",)), {"protect": False}),
     ):
         model, _ = writer(lossy, **settings)
-        generation = await model.generate_with_thought(thought)
+        generation = await model(thought)
         assert numbered(generation)[1:3] == ["improved", "improved"]
 
 
 async def test_a_section_that_fails_stays_and_is_told_and_the_others_are_written() -> None:
     down = ModelProviderError("the provider is down", code="server")
     model, _ = writer(by_title({"Beta": down, "Gamma": "The gamma part is new."}))
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
+    generation = await model(Thought(prompt=TASK, text=TEXT))
     assert numbered(generation) == ["kept", "failed", "improved", "kept"]
     assert part("Beta") in generation.text
     assert generation.metadata["degraded"] == (
@@ -325,7 +326,7 @@ async def test_a_bug_of_the_writer_costs_its_section_and_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     model, _ = writer(by_title({"Beta": KeyError("a secret"), "Gamma": "The gamma part is new."}))
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
+    generation = await model(Thought(prompt=TASK, text=TEXT))
     assert numbered(generation) == ["kept", "failed", "improved", "kept"]
     assert "The gamma part is new." in generation.text
     (told,) = generation.metadata["degraded"]  # pyright: ignore
@@ -337,27 +338,27 @@ async def test_when_every_section_fails_that_is_the_error_of_a_whole_text() -> N
     down = ModelProviderError("the provider is down", code="server")
     model, _ = writer(by_title(dict.fromkeys(NAMES, down)))
     with pytest.raises(ModelProviderError) as raised:
-        await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
+        await model(Thought(prompt=TASK, text=TEXT))
     assert raised.value is down
 
 
 async def test_an_answer_that_no_text_may_hold_is_a_failure_of_its_section() -> None:
     model, _ = writer(by_title({"Beta": "beta\0b", "Gamma": "The gamma part is new."}))
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
+    generation = await model(Thought(prompt=TASK, text=TEXT))
     assert numbered(generation) == ["kept", "failed", "improved", "kept"]
 
 
 async def test_sections_without_room_in_the_budget_stay_and_that_is_told() -> None:
     model, scripted = writer(lambda thought: thought.text.replace("tells", "says"))
     thought = Thought(prompt=TASK, text=TEXT)
-    generation = await model.generate_within(thought, 3)
+    generation = await model(thought, calls=3)
     assert len(scripted.seen) == 3
     assert numbered(generation) == ["improved", "improved", "improved", "kept"]
     assert generation.metadata["degraded"] == (
         "1 of 4 sections were not written: the run's budget of calls is spent",
     )
     with pytest.raises(BudgetExceeded):
-        await model.generate_within(thought, 0)
+        await model(thought, calls=0)
 
 
 async def test_a_section_without_room_beside_the_others_is_written_after_them() -> None:
@@ -371,7 +372,7 @@ async def test_a_section_without_room_beside_the_others_is_written_after_them() 
         return thought.text.replace("tells", "says")
 
     model, _ = writer(tight)
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=TEXT))
+    generation = await model(Thought(prompt=TASK, text=TEXT))
     assert refused == ["Alpha", "Gamma"]
     assert numbered(generation) == ["improved"] * 4
 
@@ -379,7 +380,7 @@ async def test_a_section_without_room_beside_the_others_is_written_after_them() 
 async def test_front_matter_and_pieces_of_code_are_never_sent() -> None:
     text = "---\ntitle: x\n---\n" + TEXT + "```\n" + "code line\n" * 300 + "```\n"
     model, scripted = writer(lambda thought: thought.text.replace("tells", "says"))
-    generation = await model.generate_with_thought(Thought(prompt=TASK, text=text))
+    generation = await model(Thought(prompt=TASK, text=text))
     assert generation.text == text.replace("tells", "says")
     assert not any("code line" in seen.text or "title:" in seen.text for seen in scripted.seen)
 
@@ -397,8 +398,7 @@ async def test_the_author_is_who_wrote_most_sections_and_usage_is_added_up() -> 
             author = None if title_of(thought.text) == "Alpha" else "fallback"
             return one.model_copy(update={"text": line(thought), "author": author})
 
-    generation = await SectionedModel(Mixed(), SECTION_CHARS).generate_with_thought(
-        Thought(prompt=TASK, text=TEXT)
-    )
+    thought = Thought(prompt=TASK, text=TEXT)
+    generation = await write_text(Mixed(), thought, section_chars=SECTION_CHARS)
     assert (generation.author, generation.usage.model_calls) == ("fallback", 8)
     assert generation.metered, "what was not metered has been charged section by section"

@@ -1,48 +1,87 @@
-"""The components of a chain: loaded once in a process, bound for each run."""
+"""The parts that work on a run: the components of a chain, bound to their models."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sifaka._internal.lazy import load_pydantic_ai
-from sifaka.calls.component import Binding, ClaimCheck
+from sifaka.calls.component import Binding, ClaimCheck, models_of
 from sifaka.calls.host import Host, Unreachable
+from sifaka.chain.configuration import asks_a_provider
 from sifaka.chain.judging import Judge, ModelJudge
-from sifaka.chain.resources import Parts, Resources
-from sifaka.chain.settings import ChainSettings
-from sifaka.chain.writers import Writer, asks_a_provider, judge_for, writers_for
-from sifaka.critics import PromptCritic, SectionedCritic
+from sifaka.chain.resources import Resources
+from sifaka.chain.writers import Writer, judge_for, writers_for
+from sifaka.critics import CriticComponent, PromptCritic, SectionedCritic
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import in_background, loaded, provider_model, start_loading
+from sifaka.record.entries import ChainConfig
 from sifaka.record.inquiry import Inquiry
 from sifaka.research.protocol import Researcher
+from sifaka.validators.protocol import ValidatorComponent
 
 if TYPE_CHECKING:
     from sifaka.evidence.claims import EvidenceChecker
-    from sifaka.models.host import HostModel
     from sifaka.models.journaled import JournaledModel
 
 _NO_HOST = Unreachable("the host's model cannot be asked: the client offers no sampling")
 _HANDED_OVER = Unreachable("the host's model is not asked any more: the caller has taken over")
 
 
-async def parts_of(
-    settings: ChainSettings,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The components of a chain, bound, and the resources that they work with."""
+
+    resources: Resources
+    writers: tuple[Writer, ...]
+    """In the order in which they are tried."""
+    validators: tuple[ValidatorComponent, ...]
+    critics: tuple[CriticComponent, ...]
+    editor: EditorModel | None
+    """Edits the input and each version of a model; None where nothing is to be edited."""
+    judge: Judge | None
+    """Compares versions; None where nothing is compared."""
+    judge_model: "JournaledModel | None"
+    """The model for critics and checkers that name none; None without one."""
+    checker: "EvidenceChecker | None" = None
+    """Checks claims against evidence, for the validators and critics that do."""
+    researcher: Researcher | None = None
+    """Makes the first version, where that is researched."""
+    fallback_researcher: Researcher | None = None
+    """Makes it without a model when that has failed and the caller is to write then."""
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[None]:
+        """Keep the providers' clients open, and close those that are this run's own at the end."""
+        models = [m for part in (*self.writers, *self.critics) for m in models_of(part)]
+        connections = self.resources.connections
+        async with AsyncExitStack() as stack:
+            for model in {id(model): model for model in (*models, self.judge_model)}.values():
+                if connections is not None and connections.holds(model):
+                    await connections.open(model)
+                elif isinstance(model, AbstractAsyncContextManager):
+                    await stack.enter_async_context(cast("AbstractAsyncContextManager[Any]", model))
+            yield
+
+
+async def build_parts(
+    config: ChainConfig,
     resources: Resources,
     *,
     without_host: bool = False,
     documents: bool = False,
 ) -> Parts:
-    """The components of a chain with the models and the checker that they need.
+    """The parts of a chain with the models and the checker that they need.
 
     The event loop is free while the clients of models are loaded.
 
     Args:
-        settings: The chain.
-        resources: The resources it works with.
+        config: The chain.
+        resources: Its resources.
         without_host: True when the host is not to be asked, although it could be.
         documents: True when documents are at hand, besides those that are found.
 
@@ -50,55 +89,44 @@ async def parts_of(
         ConfigurationError: A model is unknown or cannot be used, or claims are to be checked
             against evidence, and there is no place to find any.
     """
-    named = (settings.model, settings.judge_model, *settings.fallback_models)
+    named = (resources.model, resources.judge_model, *resources.fallback_models)
     models = [model for model in named if model is not None and asks_a_provider(model)]
     if models:
-        await _load(models, edits=settings.edits)
+        await _load(models, edits=config.edits)
     host = _HANDED_OVER if without_host else resources.host or _NO_HOST
     opening = partial(_open, resources, host)
-    writers = writers_for(
-        settings.model,
-        settings.validators,
-        fallbacks=settings.fallback_models,
-        deps=resources.deps,
-        opening=opening,
-        edits=settings.edits,
-        section_chars=settings.section_chars,
-        protect=settings.protect,
-        fixes=settings.fixes,
-        format=settings.format,
-    )
+    writers = writers_for(config, resources, opening)
     asked = None
-    if models or settings.judge_model is not None:
+    if models or resources.judge_model is not None:
         asked = judge_for(
-            None if isinstance(settings.judge_model, Judge) else settings.judge_model,
+            None if isinstance(resources.judge_model, Judge) else resources.judge_model,
             writers,
-            fallbacks=settings.fallback_models,
+            fallbacks=resources.fallback_models,
             opening=opening,
         )
-    components = (*settings.validators, *settings.chosen_critics)
+    components = (*resources.validators, *resources.critics)
     checks = [check for component in components for check in component.claim_checks]
-    found = documents or bool(settings.retrievers) or settings.inquiry is not None
+    found = documents or bool(resources.retrievers) or config.inquiry is not None
     checker, binding = None, Binding(model=asked)
     if checks:
         checker = _checker(checks, resources.adapters, asked, found=found)
         binding = Binding(model=asked, checker=checker, search=bool(resources.adapters))
-    researcher, unaided = resources.researcher, None
-    if settings.inquiry is not None and researcher is None:
-        researcher, unaided = _researchers(settings.inquiry, resources.adapters, writers, asked)
-    return bound(
-        settings,
+    researcher, fallback = resources.researcher, None
+    if config.inquiry is not None and researcher is None:
+        researcher, fallback = _researchers(config.inquiry, resources.adapters, writers, asked)
+    return bind_parts(
+        config,
         resources,
         writers,
         binding,
         checker=checker,
         researcher=researcher,
-        unaided=unaided,
+        fallback_researcher=fallback,
     )
 
 
-def bound(
-    settings: ChainSettings,
+def bind_parts(
+    config: ChainConfig,
     resources: Resources,
     writers: Sequence[Writer],
     binding: Binding,
@@ -107,8 +135,8 @@ def bound(
     """The parts of a run or of a replay: every component with what the binding offers.
 
     Args:
-        settings: The chain.
-        resources: The resources it works with.
+        config: The chain.
+        resources: Its resources.
         writers: The writers, in the order in which they are tried.
         binding: The binding of the validators and the critics.
         **others: Further parts.
@@ -117,32 +145,27 @@ def bound(
         ConfigurationError: A critic needs a model and there is none, or its own cannot be used.
     """
     judge: Judge | None = None
-    if settings.config.policy == "judged" or settings.config.look_back:
-        own = settings.judge_model
+    if config.policy == "judged" or config.look_back:
+        own = resources.judge_model
         judge = own if isinstance(own, Judge) else ModelJudge(binding.model)
     # Where no model is, the caller judges by its own rubric.
-    by_caller = settings.model in (AUTO, CALLER) and settings.judge_model is None
+    by_caller = config.model in {AUTO, CALLER} and config.judge_model is None
     critics = [
         each.bind(binding)
-        for each in settings.chosen_critics
+        for each in resources.critics
         if not (by_caller and isinstance(each, PromptCritic) and each.model is None)
     ]
-    if (chars := settings.section_chars) is not None:
+    if (chars := config.section_chars) is not None:
         critics = [SectionedCritic(each, chars) if each.models else each for each in critics]
+    editor = EditorModel(resources.validators, config.fixes, config.format)
     return Parts(
+        resources=resources,
         writers=tuple(writers),
-        validators=tuple(each.bind(binding) for each in settings.validators),
+        validators=tuple(each.bind(binding) for each in resources.validators),
         critics=tuple(critics),
-        retrievers=settings.retrievers,
-        store=resources.store,
-        editor=EditorModel(settings.validators, settings.fixes, settings.format)
-        if settings.edits
-        else None,
+        editor=editor if config.edits else None,
         judge=judge,
-        asked=binding.model,
-        breakers=resources.breakers,
-        monitor=resources.monitor,
-        connections=resources.connections,
+        judge_model=binding.model,
         **others,
     )
 
@@ -200,16 +223,12 @@ def _open(
     resources: Resources, host: Host, model: Any, fallbacks: Sequence[Any] = ()
 ) -> "JournaledModel":
     """The model of a name, with those that are asked when it fails; see `provider_model`."""
-    opening = provider_model if resources.connections is None else resources.connections.model
-    first, *others = (_asking(host) if m == HOST else m for m in (model, *fallbacks))
-    return opening(first, others)
-
-
-def _asking(host: Host) -> "HostModel":
     load_pydantic_ai()
     from sifaka.models.host import HostModel
 
-    return HostModel(host)
+    opening = provider_model if resources.connections is None else resources.connections.model
+    first, *others = (HostModel(host) if m == HOST else m for m in (model, *fallbacks))
+    return opening(first, others)
 
 
 async def _load(models: Sequence[object], *, edits: bool) -> None:
