@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from sifaka._internal.beneath import read_beneath
 from sifaka._internal.explain import explain
@@ -24,13 +24,27 @@ _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Principle(Frozen):
-    """One principle: a critique request and the revision request that belongs to it."""
+    """One principle: a critique request and the revision request that belongs to it.
+
+    A sentence stands for both, such as `Name the day.`
+    """
 
     name: Annotated[_Words, Field(max_length=100)]
     critique: Annotated[_Words, Field(max_length=4_000)]
     """The critique request: what to look for in a text."""
     revision: Annotated[_Words, Field(max_length=4_000)]
     """The revision request: what to do about a text that violates the principle."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_sentence(cls, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        return {
+            "name": given.strip()[:100],
+            "critique": f"Identify what does not keep to this principle: {given}",
+            "revision": f"Make it keep to this principle: {given}",
+        }
 
 
 BUILT_IN: tuple[Principle, ...] = (

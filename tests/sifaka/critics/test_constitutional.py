@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from sifaka.critics import ConstitutionalCritic
 from sifaka.critics.constitution import BUILT_IN, Principle, load_constitution, version_of
@@ -223,3 +224,13 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
             load_constitution(path)
     with pytest.raises(ConfigurationError, match="not UTF-8"):
         load_constitution(str(binary))
+
+
+def test_a_sentence_is_a_principle() -> None:
+    critic = ConstitutionalCritic.model_validate({"principles": ["Be brief.", "Name the day."]})
+    first, second = critic.principles
+    assert (first.name, second.name) == ("Be brief.", "Name the day.")
+    assert "Be brief." in first.critique
+    assert "Be brief." in first.revision
+    with pytest.raises(ValidationError):
+        ConstitutionalCritic.model_validate({"principles": [" "]})
