@@ -27,10 +27,10 @@ from mcp_types import (
 )
 
 from sifaka.errors import ThoughtNotFound
+from sifaka_mcp.host.extensions import TASKS
 from sifaka_mcp.notify.subscribe import Subscriber, run_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tenancy import seconds_left, tenant_of_request
-from sifaka_mcp.tools.work import TASKS
 
 MOST_STREAMS = 1000
 """Streams that are open for one tenant at the same time."""

@@ -22,8 +22,8 @@ from starlette.requests import Request
 
 from sifaka.chain import cancel_run
 from sifaka.errors import SifakaError, ThoughtNotFound
+from sifaka_mcp.host.extensions import TASKS, VERSIONS, declares_tasks
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tools.work import TASKS, VERSIONS, declares_tasks
 
 _Context = ServerRequestContext[AppState, Any]
 

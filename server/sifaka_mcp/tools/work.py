@@ -2,12 +2,10 @@
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
-from mcp.server.context import ServerRequestContext
 from mcp_types import CallToolResult, InputRequiredResult
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sifaka.calls.host import Suspended, Unreachable
 from sifaka.chain import Listener, Parting, RunResult, cancel_run, is_interrupted
@@ -21,6 +19,7 @@ from sifaka.errors import (
 from sifaka.models import HOST
 from sifaka.record.run import Run
 from sifaka_mcp.host.exchange import DECLINED, Exchange
+from sifaka_mcp.host.extensions import declares_tasks
 from sifaka_mcp.host.session import cancel_requested
 from sifaka_mcp.runs import Result, Work
 from sifaka_mcp.runs.jobs import until_stopped
@@ -37,19 +36,8 @@ if TYPE_CHECKING:
     from sifaka.chain import Chain
 
 _PARTING_SECONDS = 5
-TASKS = "io.modelcontextprotocol/tasks"
-"""The name of the tasks extension."""
-VERSIONS = frozenset(MODERN_PROTOCOL_VERSIONS)
-"""The versions of the protocol that know extensions of this kind."""
 PATIENCE = 2.0
 """Seconds that a request which may become a task waits for its result."""
-
-
-def declares_tasks(ctx: ServerRequestContext[Any, Any]) -> bool:
-    """True when a request may be answered with a task."""
-    capabilities = ctx.session.client_capabilities
-    declared = capabilities.extensions if capabilities is not None else None
-    return ctx.protocol_version in VERSIONS and TASKS in (declared or {})
 
 
 def deadline_of(ctx: ToolContext, wait_seconds: float) -> float:
