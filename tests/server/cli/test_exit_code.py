@@ -19,7 +19,7 @@ from sifaka_mcp.cli.output import finish
 
 
 def ended(reason: StopReason, *, passed: bool) -> RunResult:
-    run = Run.start(Started(prompt="write"))
+    run = Run.start(Started(prompt=""))
     thought = Thought(run_id=run.run_id, prompt="write", text="One.")
     verdict = ValidationResult(validator="length", passed=passed, message="")
     for entry in (
