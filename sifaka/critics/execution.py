@@ -1,8 +1,6 @@
 """Asking all critics at once."""
 
-import asyncio
 import logging
-import math
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from typing import cast
 import anyio
 
 from sifaka._internal.naming import unique
-from sifaka.calls.context import Calls, fan_out
+from sifaka.calls.context import Calls, fan_out, is_cancelled
 from sifaka.calls.failure_log import report_failure
 from sifaka.critics.panel import abstention
 from sifaka.critics.protocol import CriticComponent
@@ -101,7 +99,7 @@ class _Question:
             self._report(error)
             return abstention(name, error)
         except anyio.get_cancelled_exc_class():
-            if _being_cancelled():
+            if is_cancelled():
                 raise
             return CriticFeedback.abstain(name, "something that it waited for was cancelled")
         # A critic may be foreign code: its bug costs its vote, not the run.
@@ -128,10 +126,3 @@ class _Question:
             run_id=thought.run_id,
             iteration=thought.iteration,
         )
-
-
-def _being_cancelled() -> bool:
-    """True when this task is cancelled, and not something that it waited for."""
-    task = asyncio.current_task()
-    ours = task is None or task.cancelling() > 0
-    return ours or anyio.current_effective_deadline() == -math.inf
