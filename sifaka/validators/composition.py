@@ -8,8 +8,7 @@ from typing import Any, Self, TypeVar, cast
 
 from anyio import to_thread
 
-from sifaka._internal.naming import function_name, function_place
-from sifaka.calls.component import Adapted, Binding, ClaimCheck, Component
+from sifaka.calls.component import Adapted, Binding, ClaimCheck, Component, FunctionComponent
 from sifaka.calls.context import fan_out
 from sifaka.errors import ConfigurationError, ValidationError
 from sifaka.isolation import SHORT
@@ -41,7 +40,7 @@ async def called(check: Callable[[Given], object], given: Given, size: int) -> o
     return await answer if isawaitable(answer) else answer
 
 
-async def result_of(validator: Validator, thought: Thought) -> ValidationResult:
+async def outcome_of(validator: Validator, thought: Thought) -> ValidationResult:
     """The result of a validator.
 
     Raises:
@@ -126,7 +125,7 @@ class _Composite(Composable):
     async def validate(self, thought: Thought) -> ValidationResult:
         """Run every part; what one raises stays raised."""
         parts = {
-            f"part {at}": partial(result_of, part, thought) for at, part in enumerate(self.parts)
+            f"part {at}": partial(outcome_of, part, thought) for at, part in enumerate(self.parts)
         }
         return self._of(await fan_out(parts, calls_each=0))
 
@@ -250,10 +249,10 @@ class ForeignValidator(Adapted, Composable):
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """The object's own result; see `Validator`."""
-        return await result_of(self.inner, thought)
+        return await outcome_of(self.inner, thought)
 
 
-class FunctionValidator(Composable):
+class FunctionValidator(FunctionComponent, Composable):
     """A function `(text) -> bool | str | ValidationResult`, sync or async.
 
     A synchronous one is run where other synchronous validators are: a short text in the event
@@ -268,18 +267,8 @@ class FunctionValidator(Composable):
     def __init__(
         self, function: ValidatorFunction, *, name: str | None = None, required: bool = True
     ) -> None:
-        self.function = function
-        self.name = name or function_name(function)
+        super().__init__(function, name=name)
         self.required = required
-
-    @property
-    def source(self) -> object:
-        """The function."""
-        return self.function
-
-    def spec(self) -> Mapping[str, object]:
-        """The function by its module and its name: it is code."""
-        return {"type": "object", "class": function_place(self.function), "name": self.name}
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """The function's answer; see `Validator`."""

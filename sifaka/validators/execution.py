@@ -16,7 +16,7 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.isolation import SHORT
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.composition import result_of
+from sifaka.validators.composition import outcome_of
 from sifaka.validators.protocol import Validator
 
 logger = logging.getLogger("sifaka")
@@ -68,7 +68,7 @@ def _takes_time(validator: Validator, thought: Thought) -> bool:
 async def _result(name: str, validator: Validator, thought: Thought) -> ValidationResult:
     try:
         with current_calls().monitor.measure("validator", name):
-            result = await result_of(validator, thought)
+            result = await outcome_of(validator, thought)
         return result.model_copy(update={"validator": name, "required": validator.required})
     except StorageError:
         raise
