@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
 from sifaka._internal.immutable import Frozen
+from sifaka._internal.naming import function_name, function_place
 from sifaka.record.claims import CheckOptions, ClaimChecker
 
 _BUILT_IN = "sifaka."
@@ -165,6 +166,28 @@ class Adapted(Component):
     def spec(self) -> Mapping[str, object]:
         """The data that the object was made from, or its class and name."""
         return code_spec(self.inner) if self._spec is None else self._spec
+
+
+class FunctionComponent(Component):
+    """A component around a function of other code.
+
+    Args:
+        function: Does the work.
+        name: The name that its results are filed under; the function's when None.
+    """
+
+    def __init__(self, function: Callable[..., Any], *, name: str | None = None) -> None:
+        self.function = function
+        self.name = name or function_name(function)
+
+    @property
+    def source(self) -> object:
+        """The function."""
+        return self.function
+
+    def spec(self) -> Mapping[str, object]:
+        """The function by its module and its name: it is code."""
+        return {"type": "object", "class": function_place(self.function), "name": self.name}
 
 
 def code_spec(component: object) -> dict[str, object]:

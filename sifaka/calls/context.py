@@ -1,5 +1,6 @@
 """The context of every model call of a run: its ledger, its journal, its limits, its branches."""
 
+import asyncio
 import json
 import math
 import secrets
@@ -173,3 +174,10 @@ async def fan_out(
     if waiting:
         raise Suspended.together(waiting)
     return tuple(results[name] for name in branches)
+
+
+def is_cancelled() -> bool:
+    """True when this task is cancelled, and not something that it waited for."""
+    task = asyncio.current_task()
+    ours = task is None or task.cancelling() > 0
+    return ours or anyio.current_effective_deadline() == -math.inf

@@ -1,7 +1,6 @@
 """Generalisations about groups of people, as far as they are put in the usual words."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from functools import partial
 
 from sifaka.classifiers.screen import Rule, Screen
 
@@ -58,15 +57,12 @@ _CLICHES = (
 )
 
 
-@lru_cache(maxsize=1)
-def _rules() -> Sequence[Rule]:
-    return (
-        Rule("trait", "|".join(_TRAITS), "gives a whole group one trait: {quote}", 4, 0.85),
-        Rule("cliche", "|".join(_CLICHES), "a cliché about a group: {quote}", 4, 0.8),
-        Rule("sweeping", "|".join(_SWEEPING), "speaks of a whole group at once: {quote}", 3, 0.6),
-    )
+_RULES = (
+    Rule("trait", "|".join(_TRAITS), "gives a whole group one trait: {quote}", 4, 0.85),
+    Rule("cliche", "|".join(_CLICHES), "a cliché about a group: {quote}", 4, 0.8),
+    Rule("sweeping", "|".join(_SWEEPING), "speaks of a whole group at once: {quote}", 3, 0.6),
+)
 
 
-def bias() -> Screen:
-    """A screen for sentences that judge people by their group."""
-    return Screen("bias", "biased", _rules, "explicit generalisations about groups, English")
+bias = partial(Screen, "bias", "biased", _RULES, "explicit generalisations about groups, English")
+"""A screen for sentences that judge people by their group."""

@@ -6,8 +6,6 @@ from importlib.util import find_spec
 from typing import Literal, Protocol, cast
 
 from sifaka.classifiers.protocol import UNKNOWN, Classification
-from sifaka.errors import ConfigurationError
-from sifaka.extras import install
 from sifaka.text.language import OWN_LANGUAGES, SURE_SCRIPTS, is_enough, sample, tell_language
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import blanked, urls
@@ -15,8 +13,6 @@ from sifaka.text.scripts import script
 
 _MACRO_LANGUAGES = {"nb": "no", "nn": "no", "wuu": "zh", "yue": "zh", "arz": "ar", "ary": "ar"}
 """Varieties that are asked for by the code of the language they belong to."""
-
-Engine = Literal["auto", "own", "py3langid"]
 
 
 class _Identifier(Protocol):
@@ -37,15 +33,9 @@ class LanguageClassifier:
     Identification Tool", 2012), otherwise the words that hold sentences together.
     """
 
-    engine: Engine = "auto"
+    engine: Literal["auto", "own"] = "auto"
     """`auto` takes `py3langid` when it is installed."""
     name: str = "language"
-
-    def __post_init__(self) -> None:
-        if self.engine == "py3langid" and not _installed():
-            raise ConfigurationError(
-                "the package py3langid is not installed", install("classifiers")
-            )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -58,11 +48,12 @@ class LanguageClassifier:
     def classify(self, text: str) -> Classification:
         """The language of most of the text, code and URLs left out."""
         prose = sample(blanked(text, [*code_spans(text), *urls(text)]))
-        if self.engine == "own" or not _installed():
-            return self._by_words(prose, "script and function words")
-        return self._by_model(prose)
-
-    def _by_words(self, prose: str, coverage: str) -> Classification:
+        coverage = "script and function words"
+        if self.engine != "own" and _installed():
+            coverage = "script and py3langid"
+            written, _ = script(prose)
+            if written not in SURE_SCRIPTS and is_enough(prose, written):
+                return _by_model(prose, coverage)
         told = tell_language(prose)
         return Classification(
             label=told.language or UNKNOWN,
@@ -71,22 +62,19 @@ class LanguageClassifier:
             coverage=f"{coverage}; too short" if told.short else coverage,
         )
 
-    def _by_model(self, prose: str) -> Classification:
-        coverage = "script and py3langid"
-        written, _ = script(prose)
-        if written in SURE_SCRIPTS or not is_enough(prose, written):
-            return self._by_words(prose, coverage)
-        scores: dict[str, float] = {}
-        for code, share in _identifier().rank(prose)[:3]:
-            macro = _MACRO_LANGUAGES.get(code, code)
-            scores[macro] = round(scores.get(macro, 0.0) + share, 3)
-        label = max(scores, key=lambda code: scores[code])
-        return Classification(
-            label=label,
-            confidence=min(1.0, round(scores[label], 2)),
-            scores={code: min(1.0, score) for code, score in scores.items()},
-            coverage=coverage,
-        )
+
+def _by_model(prose: str, coverage: str) -> Classification:
+    scores: dict[str, float] = {}
+    for code, share in _identifier().rank(prose)[:3]:
+        macro = _MACRO_LANGUAGES.get(code, code)
+        scores[macro] = round(scores.get(macro, 0.0) + share, 3)
+    label = max(scores, key=lambda code: scores[code])
+    return Classification(
+        label=label,
+        confidence=min(1.0, round(scores[label], 2)),
+        scores={code: min(1.0, score) for code, score in scores.items()},
+        coverage=coverage,
+    )
 
 
 def _installed() -> bool:

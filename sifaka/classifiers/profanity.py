@@ -1,7 +1,6 @@
 """Swear words, as far as a list has them."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from functools import partial
 
 from sifaka.classifiers.screen import Rule, Screen, word
 
@@ -30,14 +29,11 @@ _MILD = (
 )
 
 
-@lru_cache(maxsize=1)
-def _rules() -> Sequence[Rule]:
-    return (
-        Rule("strong", "|".join(_STRONG), "strong language: {quote}", 4, 0.95),
-        Rule("mild", "|".join(_MILD), "coarse language: {quote}", 2, 0.6),
-    )
+_RULES = (
+    Rule("strong", "|".join(_STRONG), "strong language: {quote}", 4, 0.95),
+    Rule("mild", "|".join(_MILD), "coarse language: {quote}", 2, 0.6),
+)
 
 
-def profanity() -> Screen:
-    """A screen for swear words: whole words, and simple disguises of them."""
-    return Screen("profanity", "profanity", _rules, denials=False)
+profanity = partial(Screen, "profanity", "profanity", _RULES, denials=False)
+"""A screen for swear words: whole words, and simple disguises of them."""

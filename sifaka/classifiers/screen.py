@@ -71,7 +71,7 @@ class Screen:
     name: str
     label: str
     """The label of a text with findings."""
-    rules: Callable[[], Sequence[Rule]]
+    rules: tuple[Rule, ...]
     coverage: str = "explicit terms, English"
     denials: bool = True
     """True when denied or reported words count as mentioned only."""
@@ -142,7 +142,7 @@ class Screen:
                 continue
             end = -negated_end
             mentioned = mentions.quotes(start) or (self.denials and mentions.reports(start))
-            yield Occurrence(start, end, self.rules()[number], mentioned)
+            yield Occurrence(start, end, self.rules[number], mentioned)
 
     def _issue(self, text: str, occurrence: Occurrence) -> Issue:
         rule = occurrence.rule
@@ -160,8 +160,8 @@ class Screen:
 
 
 @lru_cache(maxsize=32)
-def _compiled(rules: Callable[[], Sequence[Rule]]) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(rule.pattern, re.IGNORECASE) for rule in rules())
+def _compiled(rules: tuple[Rule, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(rule.pattern, re.IGNORECASE) for rule in rules)
 
 
 class _Mentions:

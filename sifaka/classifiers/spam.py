@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import partial
 
 from sifaka.classifiers.screen import Occurrence, Rule, Screen
 from sifaka.text.markdown import code_spans
@@ -51,12 +51,10 @@ _WORDS_PER_LINK = 8
 _LEAST_REPEATS = 3
 
 
-@lru_cache(maxsize=1)
-def _rules() -> Sequence[Rule]:
-    return (
-        Rule("scam", _SURE, "a phrase of scams: {quote}", 4, 0.7),
-        Rule("pitch", _TYPICAL, "a phrase of unwanted advertising: {quote}", 3, 0.4),
-    )
+_RULES = (
+    Rule("scam", _SURE, "a phrase of scams: {quote}", 4, 0.7),
+    Rule("pitch", _TYPICAL, "a phrase of unwanted advertising: {quote}", 3, 0.4),
+)
 
 
 def _setting(text: str) -> Iterator[Occurrence]:
@@ -82,7 +80,12 @@ def _repeats(prose: str) -> Iterator[Occurrence]:
             yield Occurrence(start, start + len(line), _REPEATED)
 
 
-def spam() -> Screen:
-    """A screen for phrases of advertising and scams, shouting, links and repeated lines."""
-    coverage = "explicit phrases, English; shouting, links, repeated lines"
-    return Screen("spam", "spam", _rules, coverage, whole=_setting)
+spam = partial(
+    Screen,
+    "spam",
+    "spam",
+    _RULES,
+    "explicit phrases, English; shouting, links, repeated lines",
+    whole=_setting,
+)
+"""A screen for phrases of advertising and scams, shouting, links and repeated lines."""

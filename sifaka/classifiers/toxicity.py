@@ -1,7 +1,6 @@
 """Threats and insults, as far as they are put in the usual words."""
 
-from collections.abc import Sequence
-from functools import lru_cache
+from functools import partial
 
 from sifaka.classifiers.screen import Rule, Screen, word
 
@@ -59,15 +58,14 @@ _INSULTS = (
 _SLURS = word("nigger", "nigga", "faggot", "kike", "wetback", "tranny", "towelhead", "raghead")
 
 
-@lru_cache(maxsize=1)
-def _rules() -> Sequence[Rule]:
-    return (
-        Rule("threat", "|".join(_THREATS), "reads as a threat: {quote}", 5, 0.95),
-        Rule("insult", "|".join(_INSULTS), "reads as an insult: {quote}", 4, 0.85),
-        Rule("slur", _SLURS, "a slur: {quote}", 5, 0.95),
-    )
+_RULES = (
+    Rule("threat", "|".join(_THREATS), "reads as a threat: {quote}", 5, 0.95),
+    Rule("insult", "|".join(_INSULTS), "reads as an insult: {quote}", 4, 0.85),
+    Rule("slur", _SLURS, "a slur: {quote}", 5, 0.95),
+)
 
 
-def toxicity() -> Screen:
-    """A screen for threats, insults and slurs against persons."""
-    return Screen("toxicity", "toxic", _rules, "explicit threats, insults and slurs, English")
+toxicity = partial(
+    Screen, "toxicity", "toxic", _RULES, "explicit threats, insults and slurs, English"
+)
+"""A screen for threats, insults and slurs against persons."""

@@ -1,11 +1,10 @@
 """Critics of other code: any object with `critique`, and plain functions."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from inspect import isawaitable
 from typing import Any, cast
 
-from sifaka._internal.naming import function_name, function_place
-from sifaka.calls.component import Adapted, Component
+from sifaka.calls.component import Adapted, Component, FunctionComponent
 from sifaka.critics.protocol import Critic, CriticComponent
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import CriticFeedback, Issue
@@ -27,7 +26,7 @@ class ForeignCritic(Adapted):
         return await self.inner.critique(thought)
 
 
-class FunctionCritic(Component):
+class FunctionCritic(FunctionComponent):
     """A function `(text) -> bool | str | list[str] | CriticFeedback`, sync or async.
 
     A synchronous one is run in the event loop: one that waits for something should be async.
@@ -38,17 +37,7 @@ class FunctionCritic(Component):
     """
 
     def __init__(self, function: CriticFunction, *, name: str | None = None) -> None:
-        self.function = function
-        self.name = name or function_name(function)
-
-    @property
-    def source(self) -> object:
-        """The function."""
-        return self.function
-
-    def spec(self) -> Mapping[str, object]:
-        """The function by its module and its name: it is code."""
-        return {"type": "object", "class": function_place(self.function), "name": self.name}
+        super().__init__(function, name=name)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The function's answer; see `Critic`."""

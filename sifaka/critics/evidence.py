@@ -5,16 +5,9 @@ from typing import Literal
 from sifaka.calls.component import models_of
 from sifaka.calls.context import current_calls
 from sifaka.record.claims import ClaimReport
-from sifaka.record.results import CriticFeedback
+from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.claims import (
-    ClaimComponent,
-    details_of,
-    issues_of,
-    share_not_blocking,
-    suggestions_of,
-    summary,
-)
+from sifaka.validators.claims import ClaimComponent, result_of
 from sifaka.validators.spec import Name
 
 
@@ -45,23 +38,24 @@ class EvidenceCritic(ClaimComponent):
         report = await self._report(thought)
         if report is None:
             return CriticFeedback.abstain(self.name, "no_evidence: there are no documents")
+        result = result_of(report, thought.text)
         if all(verdict.verdict == "unverified" for verdict in report.verdicts):
-            return self._abstention(report)
+            return self._abstention(report, result)
         return CriticFeedback(
             critic=self.name,
             verdict="revise" if report.blocking else "accept",
             judges_task=False,
-            scores={"evidence": round(share_not_blocking(report), 3)},
-            issues=issues_of(report, thought.text),
-            suggestions=suggestions_of(report),
-            details=details_of(report),
+            scores={"evidence": round(result.score, 3)},
+            issues=result.issues,
+            suggestions=result.suggestions,
+            details=result.details,
             degraded=report.degraded,
             usage=report.usage,
         )
 
-    def _abstention(self, report: ClaimReport) -> CriticFeedback:
+    def _abstention(self, report: ClaimReport, result: ValidationResult) -> CriticFeedback:
         limit = current_calls().ledger.exhausted()
-        details = {**details_of(report), **({"limit": limit} if limit else {})}
-        reason = f"no_evidence: {summary(report)}"
+        details = {**result.details, **({"limit": limit} if limit else {})}
+        reason = f"no_evidence: {result.message}"
         feedback = CriticFeedback.abstain(self.name, reason, report.usage, details)
         return feedback.model_copy(update={"degraded": report.degraded})

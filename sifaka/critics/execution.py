@@ -1,18 +1,16 @@
 """Asking all critics at once."""
 
-import asyncio
 import logging
-import math
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import cast
 
 import anyio
 
 from sifaka._internal.naming import unique
-from sifaka.calls.context import Calls, fan_out
+from sifaka.calls.context import Calls, fan_out, is_cancelled
 from sifaka.calls.failure_log import report_failure
 from sifaka.critics.panel import abstention
 from sifaka.critics.protocol import CriticComponent
@@ -52,86 +50,75 @@ async def run_critics(
     with calls.active():
         return await fan_out(
             {
-                f"critics[{n}].{name}": _Question(name, critic, thought, calls, deadline)
+                f"critics[{n}].{name}": partial(_feedback, name, critic, thought, calls, deadline)
                 for n, (name, critic) in enumerate(zip(names, critics, strict=True))
             },
             calls_each=0,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """One critic, asked once."""
+async def _feedback(
+    name: str, critic: CriticComponent, thought: Thought, calls: Calls, deadline: float | None
+) -> CriticFeedback:
+    began = perf_counter()
+    with calls.monitor.measure("critic", name):
+        feedback = await _ask(name, critic, thought, calls, deadline)
+    if feedback.usage != _NOTHING and not critic.metered:
+        # What asks through metered models has been charged already.
+        calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
+    took = Usage(seconds=perf_counter() - began)
+    return feedback.model_copy(update={"critic": name, "usage": feedback.usage + took})
 
-    name: str
-    critic: CriticComponent
-    thought: Thought
-    calls: Calls
-    deadline: float | None
 
-    async def __call__(self) -> CriticFeedback:
-        began = perf_counter()
-        with self.calls.monitor.measure("critic", self.name):
-            feedback = await self._ask()
-        if feedback.usage != _NOTHING and not self.critic.metered:
-            # What asks through metered models has been charged already.
-            self.calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
-        took = Usage(seconds=perf_counter() - began)
-        return feedback.model_copy(update={"critic": self.name, "usage": feedback.usage + took})
-
-    async def _ask(self) -> CriticFeedback:
-        name, critic = self.name, self.critic
-        needed = critic.calls(self.thought.text)
-        try:
-            with (
-                self.calls.set_aside(needed) if needed else nullcontext(),
-                self.calls.ledger.within_time() as limit,
-                anyio.move_on_after(self.deadline),
-            ):
-                feedback = cast("object", await critic.critique(self.thought))
-                if not isinstance(feedback, CriticFeedback):  # it may be foreign code
-                    returned = type(feedback).__name__
-                    raise CriticError(f"it returned a {returned}, not a CriticFeedback")
-                return feedback
-        except StorageError:
+async def _ask(
+    name: str, critic: CriticComponent, thought: Thought, calls: Calls, deadline: float | None
+) -> CriticFeedback:
+    needed = critic.calls(thought.text)
+    try:
+        with (
+            calls.set_aside(needed) if needed else nullcontext(),
+            calls.ledger.within_time() as limit,
+            anyio.move_on_after(deadline),
+        ):
+            feedback = cast("object", await critic.critique(thought))
+            if not isinstance(feedback, CriticFeedback):  # it may be foreign code
+                returned = type(feedback).__name__
+                raise CriticError(f"it returned a {returned}, not a CriticFeedback")
+            return feedback
+    except StorageError:
+        raise
+    except BudgetExceeded as error:
+        return abstention(name, error)
+    except SifakaError as error:
+        _report(name, critic, thought, calls, error)
+        return abstention(name, error)
+    except anyio.get_cancelled_exc_class():
+        if is_cancelled():
             raise
-        except BudgetExceeded as error:
-            return abstention(name, error)
-        except SifakaError as error:
-            self._report(error)
-            return abstention(name, error)
-        except anyio.get_cancelled_exc_class():
-            if _being_cancelled():
-                raise
-            return CriticFeedback.abstain(name, "something that it waited for was cancelled")
-        # A critic may be foreign code: its bug costs its vote, not the run.
-        except Exception as error:  # noqa: BLE001 - reported just below
-            self._report(error)
-            return CriticFeedback.abstain(name, f"it crashed with {type(error).__name__}")
-        if limit.cancelled_caught:
-            return CriticFeedback.abstain(
-                critic.name, "the run's budget of seconds is spent", details={"limit": "seconds"}
-            )
+        return CriticFeedback.abstain(name, "something that it waited for was cancelled")
+    # A critic may be foreign code: its bug costs its vote, not the run.
+    except Exception as error:  # noqa: BLE001 - reported just below
+        _report(name, critic, thought, calls, error)
+        return CriticFeedback.abstain(name, f"it crashed with {type(error).__name__}")
+    if limit.cancelled_caught:
         return CriticFeedback.abstain(
-            name, f"no answer within {self.deadline:g} s", details={"code": "timeout"}
+            critic.name, "the run's budget of seconds is spent", details={"limit": "seconds"}
         )
-
-    def _report(self, error: Exception) -> None:
-        thought = self.thought
-        if not isinstance(error, ModelProviderError):  # those were counted where they happened
-            self.calls.monitor.count_error(type(error).__name__)
-        report_failure(
-            logger,
-            f"critic:{self.name}",
-            error,
-            source=self.critic,
-            run_id=thought.run_id,
-            iteration=thought.iteration,
-        )
+    return CriticFeedback.abstain(
+        name, f"no answer within {deadline:g} s", details={"code": "timeout"}
+    )
 
 
-def _being_cancelled() -> bool:
-    """True when this task is cancelled, and not something that it waited for."""
-    task = asyncio.current_task()
-    ours = task is None or task.cancelling() > 0
-    return ours or anyio.current_effective_deadline() == -math.inf
+def _report(
+    name: str, critic: CriticComponent, thought: Thought, calls: Calls, error: Exception
+) -> None:
+    if not isinstance(error, ModelProviderError):  # those were counted where they happened
+        calls.monitor.count_error(type(error).__name__)
+    report_failure(
+        logger,
+        f"critic:{name}",
+        error,
+        source=critic,
+        run_id=thought.run_id,
+        iteration=thought.iteration,
+    )

@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
-from sifaka.calls.component import Component
+from sifaka.calls.component import Adapted
 from sifaka.calls.context import fan_out
 from sifaka.critics.panel import abstention, covered_by, shared_failure, strongest
 from sifaka.critics.protocol import CriticComponent
@@ -26,7 +25,7 @@ _LONGEST_REFLECTION = 1_000
 _Heard = Sequence[tuple[Section, CriticFeedback]]
 
 
-class SectionedCritic(Component):
+class SectionedCritic(Adapted):
     """A critic that is shown a long text section by section, all at the same time.
 
     A text of up to `section_chars` characters is read as a whole. Of a longer one every section
@@ -42,34 +41,21 @@ class SectionedCritic(Component):
             many.
     """
 
+    inner: CriticComponent
+
     def __init__(self, component: CriticComponent, section_chars: int) -> None:
-        self.component = component
+        super().__init__(component)
         self._section_chars = section_chars
-
-    @property
-    def name(self) -> str:
-        """The critic's own name."""
-        return self.component.name
-
-    @property
-    def metered(self) -> bool:
-        """As with the critic itself."""
-        return self.component.metered
-
-    @property
-    def models(self) -> tuple[Any, ...]:
-        """The critic's own."""
-        return self.component.models
 
     def calls(self, text: str = "") -> int:
         """Those of one opinion for each section."""
-        return (len(_worded(self._sections(text))) or 1) * self.component.calls(text)
+        return (len(_worded(self._sections(text))) or 1) * self.inner.calls(text)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The joint feedback on all sections; see `Critic`."""
         sections = self._sections(thought.text)
         if not sections:
-            return await self.component.critique(thought)
+            return await self.inner.critique(thought)
         worded = _worded(sections)
         originals = self._originals(thought, sections)
         # What is lost stands in no section: each may say that the task asks for it.
@@ -83,7 +69,7 @@ class SectionedCritic(Component):
                 f"section {number}": partial(self._ask, section.model_copy(update=unanswered))
                 for number, section in shown.items()
             },
-            calls_each=self.component.calls(),
+            calls_each=self.inner.calls(),
         )
         return _merged(self.name, list(zip(worded, said, strict=True)))
 
@@ -102,7 +88,7 @@ class SectionedCritic(Component):
 
     async def _ask(self, thought: Thought) -> CriticFeedback:
         try:
-            return await self.component.critique(thought)
+            return await self.inner.critique(thought)
         except StorageError:
             raise
         except SifakaError as error:

@@ -12,14 +12,16 @@ from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.validators.classifier import ClassifierValidator
-from sifaka.validators.composition import all_of, any_of, negate
-from sifaka.validators.content import ContentValidator
-from sifaka.validators.custom import (
+from sifaka.validators.composition import (
     ForeignValidator,
     FunctionValidator,
     ValidatorFunction,
+    all_of,
+    any_of,
     as_validator,
+    negate,
 )
+from sifaka.validators.content import ContentValidator
 from sifaka.validators.evidence import EvidenceValidator
 from sifaka.validators.format import FormatValidator
 from sifaka.validators.guardrails import GuardrailsValidator

@@ -86,13 +86,7 @@ def issues_of(report: ClaimReport, text: str) -> tuple[Issue, ...]:
     return tuple(sorted(found, key=lambda issue: -issue.severity)[:MOST_ISSUES])
 
 
-def share_not_blocking(report: ClaimReport) -> float:
-    """The share of the claims that may stay as they are; 1 when there is none."""
-    count = len(report.verdicts)
-    return 1.0 if not count else (count - len(report.blocking)) / count
-
-
-def summary(report: ClaimReport) -> str:
+def _summary(report: ClaimReport) -> str:
     """The number of claims with each verdict, in one line."""
     counted = Counter(verdict.verdict for verdict in report.verdicts)
     if not counted:
@@ -104,7 +98,7 @@ def summary(report: ClaimReport) -> str:
     return f"{many}: {told}" + (f" ({why})" if why else "")
 
 
-def suggestions_of(report: ClaimReport) -> tuple[str, ...]:
+def _suggestions(report: ClaimReport) -> tuple[str, ...]:
     """The suggestion for claims without evidence, in one line."""
     open_ = [v for v in report.verdicts if v.verdict in {"not_enough_info", "unverified"}]
     if not open_:
@@ -114,24 +108,24 @@ def suggestions_of(report: ClaimReport) -> tuple[str, ...]:
 
 
 def result_of(report: ClaimReport, text: str) -> ValidationResult:
-    """The verdicts on the claims of a text as the result of a validator."""
+    """The verdicts on the claims of a text as the result of a validator.
+
+    Its score is the share of the claims that may stay as they are. Its details are read by
+    `sifaka.record.claims.verdicts_in`.
+    """
+    count = len(report.verdicts)
     return ValidationResult(
         passed=not report.blocking,
-        message=summary(report),
-        score=share_not_blocking(report),
+        message=_summary(report),
+        score=1.0 if not count else (count - len(report.blocking)) / count,
         issues=issues_of(report, text),
-        suggestions=suggestions_of(report),
-        details=details_of(report),
+        suggestions=_suggestions(report),
+        details={
+            "claims": [verdict.model_dump(mode="json") for verdict in report.verdicts],
+            "degraded": list(report.degraded),
+            "usage": report.usage.model_dump(mode="json"),
+        },
     )
-
-
-def details_of(report: ClaimReport) -> dict[str, object]:
-    """The verdicts as a record keeps them; `sifaka.record.claims.verdicts_in` reads them."""
-    return {
-        "claims": [verdict.model_dump(mode="json") for verdict in report.verdicts],
-        "degraded": list(report.degraded),
-        "usage": report.usage.model_dump(mode="json"),
-    }
 
 
 def _issue(verdict: ClaimVerdict, text: str) -> Issue:

@@ -1,23 +1,55 @@
-"""Validators made of validators: `a & b`, `a | b`, `~a`."""
+"""Validators made of validators, as in `a & b`, `a | b`, `~a`, and of other code."""
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import isawaitable, iscoroutine
-from typing import Any, Self, cast
+from functools import partial
+from inspect import isawaitable, iscoroutinefunction
+from typing import Any, Self, TypeVar, cast
 
-from anyio import create_task_group
+from anyio import to_thread
 
-from sifaka.calls.component import Binding, ClaimCheck, Component
-from sifaka.calls.host import Suspended
-from sifaka.calls.journal import scope
+from sifaka.calls.component import Adapted, Binding, ClaimCheck, Component, FunctionComponent
+from sifaka.calls.context import fan_out
 from sifaka.errors import ConfigurationError, ValidationError
+from sifaka.isolation import SHORT
 from sifaka.record.results import Issue, ValidationResult, unchecked_by
 from sifaka.record.thought import Thought
 from sifaka.validators.protocol import Validator, ValidatorComponent
 
-Outcome = ValidationResult | Awaitable[ValidationResult]
 Part = Validator | Callable[[str], Any]
-"""A validator, or a function; see `sifaka.validators.custom`."""
+"""A validator, or a function."""
+Answer = bool | str | ValidationResult
+"""True passes, False fails, a string is the complaint; an empty one passes."""
+ValidatorFunction = Callable[[str], Answer | Awaitable[Answer]]
+"""A function that checks a text."""
+Given = TypeVar("Given")
+
+
+async def called(check: Callable[[Given], object], given: Given, size: int) -> object:
+    """The answer of a check that may be synchronous, as which it works on a long text in a thread.
+
+    Args:
+        check: The check.
+        given: Its argument.
+        size: Characters of the text.
+    """
+    if size > SHORT and not iscoroutinefunction(check):
+        answer: object = await to_thread.run_sync(partial(check, given), abandon_on_cancel=True)
+    else:
+        answer = check(given)
+    return await answer if isawaitable(answer) else answer
+
+
+async def outcome_of(validator: Validator, thought: Thought) -> ValidationResult:
+    """The result of a validator.
+
+    Raises:
+        ValidationError: It has returned something else.
+    """
+    result = await called(validator.validate, thought, len(thought.text))
+    if not isinstance(result, ValidationResult):
+        raise ValidationError(f"a validator returned {type(result).__name__}, not a result")
+    return result
 
 
 class Composable(Component):
@@ -36,7 +68,7 @@ class Composable(Component):
         return any_of(other, cast("Validator", self))
 
     def __invert__(self) -> ValidatorComponent:
-        return Negated(cast("ValidatorComponent", self))
+        return Negated((cast("ValidatorComponent", self),))
 
 
 def all_of(*parts: Part) -> "AllOf":
@@ -59,12 +91,12 @@ def any_of(*parts: Part) -> "AnyOf":
 
 def negate(part: Part) -> ValidatorComponent:
     """Passes where the validator fails, as `~a` does; of a negation, what it negates."""
-    return part.__invert__() if isinstance(part, Composable) else Negated(_adapted(part))
+    return part.__invert__() if isinstance(part, Composable) else Negated((as_validator(part),))
 
 
 @dataclass(frozen=True)
 class _Composite(Composable):
-    """Base of the compositions. Every part is run, so a part that crashes always shows.
+    """Base of the compositions. Every part is run, so one that crashes always shows.
 
     An exception of a part goes through all levels: the whole composition has failed, and no
     negation makes a pass of it.
@@ -90,18 +122,12 @@ class _Composite(Composable):
         """The composition of the bound parts."""
         return replace(self, parts=tuple(part.bind(binding) for part in self.parts))
 
-    def validate(self, thought: Thought) -> Outcome:
-        """Run every part; an answer to await as soon as one part gives one."""
-        found: list[Outcome] = []
-        try:
-            for part in self.parts:
-                found.append(part.validate(thought))  # noqa: PERF401 # what ran before must be closed
-        except BaseException:
-            _close(found)
-            raise
-        if any(map(isawaitable, found)):
-            return _Pending(found, self._of)
-        return self._of([_checked(outcome) for outcome in found])
+    async def validate(self, thought: Thought) -> ValidationResult:
+        """Run every part; what one raises stays raised."""
+        parts = {
+            f"part {at}": partial(outcome_of, part, thought) for at, part in enumerate(self.parts)
+        }
+        return self._of(await fan_out(parts, calls_each=0))
 
     def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
         raise NotImplementedError
@@ -166,103 +192,32 @@ class AnyOf(_Composite):
 
 
 @dataclass(frozen=True)
-class Negated(Composable):
-    """Passes where its part fails, with what its score is short of 1.
+class Negated(_Composite):
+    """Passes where its one part fails, with what its score is short of 1.
 
     Compositions are not wrapped but turned round: `~(a & b)` is `~a | ~b`, and `~~a` is `a`.
     """
 
-    part: ValidatorComponent
-
     @property
     def name(self) -> str:
         """Such as `not length`."""
-        return f"not {self.part.name}"
-
-    @property
-    def claim_checks(self) -> tuple[ClaimCheck, ...]:
-        """Those of the part."""
-        return self.part.claim_checks
-
-    def bind(self, binding: Binding) -> Self:
-        """The negation of the bound part."""
-        return replace(self, part=self.part.bind(binding))
-
-    @property
-    def required(self) -> bool:
-        """Binding where its part is."""
-        return self.part.required
+        return f"not {self.parts[0].name}"
 
     def __invert__(self) -> ValidatorComponent:
-        return self.part
-
-    def validate(self, thought: Thought) -> Outcome:
-        """Run the part; what it raises stays raised."""
-        found = self.part.validate(thought)
-        return _Pending([found], self._of) if isawaitable(found) else self._of([_checked(found)])
+        return self.parts[0]
 
     def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
         (result,) = results
         if result.unchecked:
             return result
-        message = f"{self.part.name!r} should not pass: {result.message}"
+        message = f"{self.parts[0].name!r} should not pass: {result.message}"
+        issue = Issue(message=message, category="composition", rule="not")
         return ValidationResult(
             passed=not result.passed,
             message=message if result.passed else f"as wanted, not: {result.message}",
             score=1 - result.score,
-            issues=(Issue(message=message, category="composition", rule="not"),)
-            if result.passed
-            else (),
+            issues=(issue,) if result.passed else (),
         )
-
-
-@dataclass(frozen=True)
-class _Pending:
-    """The result of parts of which some are still to be awaited.
-
-    An object and not a coroutine, because a coroutine that is closed before it has begun cannot
-    close the ones it was going to await.
-    """
-
-    found: Sequence[Outcome]
-    result_of: Callable[[Sequence[ValidationResult]], ValidationResult]
-
-    def __await__(self) -> Generator[Any, Any, ValidationResult]:
-        return self._run().__await__()
-
-    def close(self) -> None:
-        """Give up what was not awaited."""
-        _close(self.found)
-
-    async def _run(self) -> ValidationResult:
-        results: dict[int, ValidationResult] = {}
-        failures: dict[int, Exception] = {}
-        waiting: list[Suspended] = []
-
-        async def wait(at: int, outcome: Outcome) -> None:
-            try:
-                # They run at the same time, so each has a place of its own in the journal.
-                with scope(f"part {at}"):
-                    results[at] = _checked(await outcome if isawaitable(outcome) else outcome)
-            except Suspended as suspended:
-                waiting.append(suspended)
-            # Raised again below, out of the exception group that no caller expects.
-            except Exception as error:  # noqa: BLE001
-                failures[at] = error
-
-        try:
-            async with create_task_group() as group:
-                for at, outcome in enumerate(self.found):
-                    group.start_soon(wait, at, outcome)
-        finally:
-            self.close()
-        if failures:
-            raise failures[min(failures)]
-        if waiting:
-            raise Suspended.together(waiting)
-        if len(results) < len(self.found):
-            raise ValidationError("a part of a composition cancelled itself")
-        return self.result_of([results[at] for at in range(len(self.found))])
 
 
 def _flat(kind: type["AllOf | AnyOf"], parts: Sequence[Part]) -> tuple[ValidatorComponent, ...]:
@@ -270,26 +225,8 @@ def _flat(kind: type["AllOf | AnyOf"], parts: Sequence[Part]) -> tuple[Validator
     return tuple(
         inner
         for part in parts
-        for inner in (part.parts if isinstance(part, kind) else (_adapted(part),))
+        for inner in (part.parts if isinstance(part, kind) else (as_validator(part),))
     )
-
-
-def _adapted(part: Part) -> ValidatorComponent:
-    from sifaka.validators.custom import as_validator  # what it makes has the operators above
-
-    return as_validator(part)
-
-
-def _checked(outcome: object) -> ValidationResult:
-    if not isinstance(outcome, ValidationResult):
-        raise ValidationError(f"a validator returned {type(outcome).__name__}, not a result")
-    return outcome
-
-
-def _close(found: Iterable[Outcome]) -> None:
-    for outcome in found:
-        if isinstance(outcome, _Pending) or iscoroutine(outcome):
-            outcome.close()
 
 
 def _issues(results: Iterable[ValidationResult]) -> tuple[Issue, ...]:
@@ -298,3 +235,79 @@ def _issues(results: Iterable[ValidationResult]) -> tuple[Issue, ...]:
 
 def _suggestions(results: Iterable[ValidationResult]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for result in results for each in result.suggestions))
+
+
+class ForeignValidator(Adapted, Composable):
+    """An object with `validate`, such as one that a plugin has made.
+
+    It is required unless it says otherwise, and is called after its class when it has no name.
+    """
+
+    def __init__(self, inner: Any, spec: Mapping[str, object] | None = None) -> None:
+        super().__init__(inner, spec)
+        self.required = bool(getattr(inner, "required", True))
+
+    async def validate(self, thought: Thought) -> ValidationResult:
+        """The object's own result; see `Validator`."""
+        return await outcome_of(self.inner, thought)
+
+
+class FunctionValidator(FunctionComponent, Composable):
+    """A function `(text) -> bool | str | ValidationResult`, sync or async.
+
+    A synchronous one is run where other synchronous validators are: a short text in the event
+    loop, a long one in a worker thread.
+
+    Args:
+        function: Checks a text.
+        name: The name that its results are filed under; the function's when None.
+        required: True when a text that fails is not done.
+    """
+
+    def __init__(
+        self, function: ValidatorFunction, *, name: str | None = None, required: bool = True
+    ) -> None:
+        super().__init__(function, name=name)
+        self.required = required
+
+    async def validate(self, thought: Thought) -> ValidationResult:
+        """The function's answer; see `Validator`."""
+        answer = await called(self.function, thought.text, len(thought.text))
+        match answer:
+            case ValidationResult():
+                return answer
+            case True | "":
+                return ValidationResult(passed=True, message="passed")
+            case False:
+                return self._failed(f"{self.name} does not hold")
+            case str():
+                return self._failed(answer)
+            case _:
+                raise ConfigurationError(
+                    f"it returned {type(answer).__name__}",
+                    "return True, False, a complaint as a string, or a ValidationResult",
+                )
+
+    def _failed(self, complaint: str) -> ValidationResult:
+        issue = Issue(message=complaint, category="function", rule=self.name)
+        return ValidationResult(passed=False, message=complaint, issues=(issue,))
+
+
+def as_validator(given: object) -> ValidatorComponent:
+    """A validator as chains hold it: itself, or what makes one of an object or a function.
+
+    Raises:
+        ConfigurationError: It is neither a validator nor a function.
+    """
+    if not isinstance(given, type):
+        if isinstance(given, Composable):
+            return cast("ValidatorComponent", given)
+        if callable(getattr(given, "validate", None)):
+            return ForeignValidator(given)
+        if callable(given):
+            return FunctionValidator(cast("ValidatorFunction", given))
+    what = f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
+    raise ConfigurationError(
+        f"{what} is not a validator",
+        "give an object with a type, a function of the text, or an object with `validate`",
+    )

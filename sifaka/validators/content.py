@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Literal, TypeVar, cast
@@ -172,9 +173,7 @@ class ContentValidator(Spec):
             if not (may_contain(folded, term) and self._finds(term, text))
         ]
         found = self._prohibited_in(text, folded)
-        counts: dict[str, int] = {}
-        for _, entry in found:
-            counts[_banned_term(entry)] = counts.get(_banned_term(entry), 0) + 1
+        counts = Counter(_banned_term(entry) for _, entry in found)
         issues = [
             Issue(message=f"does not mention {term!r}", category="content", rule="required")
             for term in missing

@@ -3,24 +3,21 @@
 import logging
 from collections.abc import Sequence
 from functools import partial
-from inspect import isawaitable, iscoroutinefunction
+from inspect import iscoroutinefunction
 
-from anyio import create_task_group, to_thread
+import anyio
 from anyio.lowlevel import checkpoint
 
 from sifaka._internal.naming import unique
-from sifaka.calls.context import current_calls
+from sifaka.calls.context import current_calls, fan_out, is_cancelled
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.host import Suspended
 from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.isolation import SHORT
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
+from sifaka.validators.composition import outcome_of
 from sifaka.validators.protocol import Validator
-
-THREAD_FROM = SHORT
-"""Texts with more characters are checked in a worker thread by validators that are synchronous."""
 
 logger = logging.getLogger("sifaka")
 
@@ -46,61 +43,39 @@ async def run_validators(
     if original is not None:
         metadata = {**thought.metadata, "original": original}
         thought = thought.with_text(thought.text, metadata=metadata)
-    named = list(zip(unique(each.name for each in validators), validators, strict=True))
+    named = dict(zip(unique(each.name for each in validators), validators, strict=True))
+    slow = {name for name, each in named.items() if _takes_time(each, thought)}
     results: dict[str, ValidationResult] = {}
-    failures: list[StorageError] = []
-    waiting: list[Suspended] = []
-
-    monitor = current_calls().monitor
-
-    async def run(name: str, validator: Validator) -> None:
-        # Errors that must get through are raised below, out of a group that no caller expects.
-        try:
-            with monitor.measure("validator", name), scope(f"validators.{name}"):
-                results[name] = await _result(name, validator, thought)
-        except Suspended as suspended:
-            waiting.append(suspended)
-        except StorageError as error:
-            failures.append(error)
-
-    slow: list[tuple[str, Validator]] = []
-    for name, validator in named:
-        if _takes_time(validator, thought):
-            slow.append((name, validator))
-        else:
-            await run(name, validator)
+    for name in named:
+        if name not in slow:
+            with scope(f"validators.{name}"):
+                results[name] = await _result(name, named[name], thought)
             await checkpoint()  # other requests come between two of them
-    if slow:
-        async with create_task_group() as group:
-            for name, validator in slow:
-                group.start_soon(run, name, validator)
-    if failures:
-        raise failures[0]
-    if waiting:
-        raise Suspended.together(waiting)
-    # A result is missing when a validator cancelled itself, which no task group reports.
-    return {
-        name: results[name] if name in results else _crashed(name, validator, "Cancelled")
-        for name, validator in named
-    }
+    later = [name for name in named if name in slow]
+    answers = await fan_out(
+        {f"validators.{name}": partial(_result, name, named[name], thought) for name in later},
+        calls_each=0,
+    )
+    results |= zip(later, answers, strict=True)
+    return {name: results[name] for name in named}
 
 
 def _takes_time(validator: Validator, thought: Thought) -> bool:
     """True when others run beside it: it awaits something, or goes to a thread."""
-    return len(thought.text) > THREAD_FROM or iscoroutinefunction(validator.validate)
+    return len(thought.text) > SHORT or iscoroutinefunction(validator.validate)
 
 
 async def _result(name: str, validator: Validator, thought: Thought) -> ValidationResult:
     try:
-        if len(thought.text) > THREAD_FROM and not iscoroutinefunction(validator.validate):
-            check = partial(validator.validate, thought)
-            found = await to_thread.run_sync(check, abandon_on_cancel=True)
-        else:
-            found = validator.validate(thought)
-        result = await found if isawaitable(found) else found
+        with current_calls().monitor.measure("validator", name):
+            result = await outcome_of(validator, thought)
         return result.model_copy(update={"validator": name, "required": validator.required})
     except StorageError:
         raise
+    except anyio.get_cancelled_exc_class():
+        if is_cancelled():
+            raise
+        return _failed(validator, name, f"the validator {name!r} crashed with Cancelled")
     # Broad on purpose: a validator may be foreign code, and one that crashes has failed its text.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, f"validator:{name}", error, source=validator, run_id=thought.run_id)
@@ -109,11 +84,8 @@ async def _result(name: str, validator: Validator, thought: Thought) -> Validati
             return _failed(validator, name, f"the validator {name!r} took too much {spent}")
         if isinstance(error, ConfigurationError):
             return _failed(validator, name, f"the validator {name!r} could not be run: {error}")
-        return _crashed(name, validator, type(error).__name__)
-
-
-def _crashed(name: str, validator: Validator, kind: str) -> ValidationResult:
-    return _failed(validator, name, f"the validator {name!r} crashed with {kind}")
+        crash = type(error).__name__
+        return _failed(validator, name, f"the validator {name!r} crashed with {crash}")
 
 
 def _failed(validator: Validator, name: str, message: str) -> ValidationResult:

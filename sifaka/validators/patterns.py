@@ -1,6 +1,7 @@
 """Regular expressions of users: checked when given, bounded when run."""
 
 import re
+import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,6 +52,18 @@ def compile_pattern(pattern: str, *, by_line: bool = False) -> "regex.Pattern[st
         raise ValueError(f"broken regex {shown(pattern)}: {error}") from None
     except RecursionError:
         raise ValueError(f"broken regex {shown(pattern)}: it is nested too deeply") from None
+
+
+def seconds_left(deadline: float) -> float:
+    """The seconds that a pattern may run before a deadline of `time.monotonic`.
+
+    Raises:
+        TimeoutError: There are none.
+    """
+    seconds = min(PATTERN_SECONDS, deadline - time.monotonic())
+    if seconds <= 0:
+        raise TimeoutError
+    return seconds
 
 
 def _expanded(pattern: str) -> int:

@@ -81,14 +81,7 @@ class PreserveValidator(LimitedSpec):
         )
 
     def _kinds(self) -> Iterator[Kind]:
-        flags: Mapping[Kind, bool] = {
-            "numbers": self.numbers,
-            "urls": self.urls,
-            "quotes": self.quotes,
-            "code": self.code,
-            "names": self.names,
-        }
-        return (kind for kind, wanted in flags.items() if wanted)
+        return (kind for kind in _KINDS if getattr(self, kind))
 
 
 def lost_spans(original: str, text: str) -> tuple[str, ...]:

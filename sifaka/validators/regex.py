@@ -2,15 +2,23 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import inf
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, model_validator
 
 from sifaka.isolation import run_limited
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.patterns import PATTERN_SECONDS, UserPattern, compile_pattern, shown
+from sifaka.text.prose import Span
+from sifaka.validators.patterns import (
+    PATTERN_SECONDS,
+    UserPattern,
+    compile_pattern,
+    seconds_left,
+    shown,
+)
 from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec
 
 COUNT_LIMIT = 50
@@ -60,87 +68,53 @@ class RegexValidator(OptionalSpec):
 def _check(text: str, wanted: Sequence[str], forbidden: Sequence[str]) -> ValidationResult:
     deadline = time.monotonic() + TOTAL_SECONDS
     findings = [_search(text, pattern, deadline) for pattern in wanted]
-    findings += [_search_all(text, pattern, deadline) for pattern in forbidden]
+    findings += [_search(text, pattern, deadline, forbidden=True) for pattern in forbidden]
     failed = [finding for finding in findings if finding.problem]
     return ValidationResult(
         passed=not failed,
         message="; ".join(finding.problem for finding in failed)
         or f"{len(findings)} of {len(findings)} patterns as asked",
         score=sum(finding.nearness for finding in findings) / len(findings),
-        issues=tuple(issue for finding in failed for issue in finding.issues(text))[:ISSUE_LIMIT],
+        issues=tuple(issue for finding in failed for issue in _issues(text, finding))[:ISSUE_LIMIT],
         suggestions=tuple(finding.suggestion for finding in failed),
     )
 
 
-class _Finding:
+class _Finding(NamedTuple):
     """The outcome of one pattern."""
 
-    def __init__(
-        self,
-        pattern: str,
-        problem: str = "",
-        suggestion: str = "",
-        *,
-        nearness: float = 1.0,
-        spans: Sequence[tuple[int, int]] = (),
-    ) -> None:
-        self.pattern, self.problem, self.suggestion = pattern, problem, suggestion
-        self.nearness, self.spans = nearness, spans
-
-    def issues(self, text: str) -> Iterator[Issue]:
-        if not self.spans:
-            yield Issue(message=self.problem, category="pattern", rule=self.pattern)
-        message = f"matches the forbidden pattern {shown(self.pattern)}"
-        for start, end in self.spans:
-            yield Issue.at(text, start, end, message, category="pattern", rule=self.pattern)
+    pattern: str
+    problem: str = ""
+    suggestion: str = ""
+    nearness: float = 1.0
+    spans: Sequence[Span] = ()
+    """The matches of a forbidden one."""
 
 
-def _search(text: str, pattern: str, deadline: float) -> _Finding:
+def _search(text: str, pattern: str, deadline: float, *, forbidden: bool = False) -> _Finding:
     name = shown(pattern)
     try:
-        seconds = _seconds_left(deadline)
-        if compile_pattern(pattern, by_line=True).search(text, timeout=seconds):
-            return _Finding(pattern)
+        seconds = seconds_left(deadline)
+        matches = compile_pattern(pattern, by_line=True).finditer(text, timeout=seconds)
+        spans = [match.span() for match in islice(matches, MATCH_LIMIT if forbidden else 1)]
     except TimeoutError:
-        return _too_slow(pattern)
-    return _Finding(
-        pattern, f"nothing matches {name}", f"write something that matches {name}", nearness=0.0
-    )
-
-
-def _search_all(text: str, pattern: str, deadline: float) -> _Finding:
-    spans: list[tuple[int, int]] = []
-    try:
-        seconds = _seconds_left(deadline)
-        for match in compile_pattern(pattern, by_line=True).finditer(text, timeout=seconds):
-            spans.append(match.span())
-            if len(spans) == MATCH_LIMIT:
-                break
-    except TimeoutError:
-        return _too_slow(pattern)
-    if not spans:
+        problem = f"{name} took longer than {PATTERN_SECONDS} s"
+        advice = f"simplify the pattern {name}: no repetition inside a repetition"
+        return _Finding(pattern, problem, advice, 0.0)
+    if bool(spans) is not forbidden:
         return _Finding(pattern)
+    if not forbidden:
+        advice = f"write something that matches {name}"
+        return _Finding(pattern, f"nothing matches {name}", advice, 0.0)
     count = f"{len(spans)}{' or more' if len(spans) == MATCH_LIMIT else ''}"
-    return _Finding(
-        pattern,
-        f"{count} {'match' if len(spans) == 1 else 'matches'} of forbidden {shown(pattern)}",
-        f"reword or remove what matches {shown(pattern)}",
-        nearness=1 / (1 + len(spans)),
-        spans=spans,
-    )
+    problem = f"{count} {'match' if len(spans) == 1 else 'matches'} of forbidden {name}"
+    advice = f"reword or remove what matches {name}"
+    return _Finding(pattern, problem, advice, 1 / (1 + len(spans)), spans)
 
 
-def _seconds_left(deadline: float) -> float:
-    seconds = min(PATTERN_SECONDS, deadline - time.monotonic())
-    if seconds <= 0:
-        raise TimeoutError
-    return seconds
-
-
-def _too_slow(pattern: str) -> _Finding:
-    return _Finding(
-        pattern,
-        f"{shown(pattern)} took longer than {PATTERN_SECONDS} s",
-        f"simplify the pattern {shown(pattern)}: no repetition inside a repetition",
-        nearness=0.0,
-    )
+def _issues(text: str, finding: _Finding) -> Iterator[Issue]:
+    if not finding.spans:
+        yield Issue(message=finding.problem, category="pattern", rule=finding.pattern)
+    message = f"matches the forbidden pattern {shown(finding.pattern)}"
+    for start, end in finding.spans:
+        yield Issue.at(text, start, end, message, category="pattern", rule=finding.pattern)

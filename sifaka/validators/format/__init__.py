@@ -25,25 +25,21 @@ SCHEMA_CHECK_SECONDS = 5.0
 
 
 def _usable(schema: Mapping[str, object]) -> Mapping[str, object]:
-    from sifaka.validators.format.schema import check_schema, written
+    from sifaka.validators.format.schema import written
 
-    given = thawed(schema)
-    told = written(given)
-    if len(told) <= SHORT_SCHEMA:
-        check_schema(given)
-    else:
-        _check_long(told)
+    _check_schema(written(thawed(schema)))
     return schema
 
 
 @lru_cache(maxsize=16)
-def _check_long(schema: str) -> None:
-    """Pass a schema, as JSON, that can be used; the caller waits for a process with limits."""
+def _check_schema(schema: str) -> None:
+    """Pass a schema, as JSON, that can be used; of a long one a process with limits finds out."""
     from sifaka.validators.format.schema import check_schema
 
+    size = inf if len(schema) > SHORT_SCHEMA else 0
     try:
         given = json.loads(schema)
-        run_limited_in_thread(check_schema, given, size=inf, seconds=SCHEMA_CHECK_SECONDS)
+        run_limited_in_thread(check_schema, given, size=size, seconds=SCHEMA_CHECK_SECONDS)
     except (MemoryError, OSError) as error:  # it took too much, or its process has ended
         raise ValueError(f"it could not be checked: {error or type(error).__name__}") from None
 

@@ -10,7 +10,6 @@ from sifaka.text.prose import Span
 from sifaka.validators.format.json_repair import repaired
 from sifaka.validators.format.outcome import (
     Malformed,
-    empty_result,
     malformed_result,
     schema_result,
 )
@@ -28,7 +27,9 @@ def check_json(text: str, schema: Mapping[str, object] | None) -> ValidationResu
     try:
         value = parse(text)
     except Malformed as problem:
-        return _malformed(text, schema, problem)
+        fix = _safe_repair(text, schema)
+        advice = _advice(text) if fix is None else "apply the repair"
+        return malformed_result("JSON", text, problem, advice=advice, fix=fix)
     return schema_result("JSON", schema, value, text, lambda path: locate(text, path))
 
 
@@ -95,16 +96,6 @@ def _member(decoder: json.JSONDecoder, text: str, at: int, step: str | int) -> i
 def _skip(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
-
-
-def _malformed(
-    text: str, schema: Mapping[str, object] | None, problem: Malformed
-) -> ValidationResult:
-    if not text.strip():
-        return empty_result("JSON", "no JSON value", "write one JSON value")
-    fix = _safe_repair(text, schema)
-    advice = _advice(text) if fix is None else "apply the repair"
-    return malformed_result("JSON", text, problem, advice=advice, fix=fix)
 
 
 def _safe_repair(text: str, schema: Mapping[str, object] | None) -> str | None:

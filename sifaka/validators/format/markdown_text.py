@@ -33,7 +33,8 @@ def check_markdown(text: str) -> ValidationResult:
     tables, broken links and undefined references. A text that mdformat would lay out otherwise
     passes with that layout as advice, provided it renders to the same page.
     """
-    issues = _structure(text)
+    source = read_markdown(text)
+    issues = sorted([*block_issues(source), *link_issues(source)], key=lambda each: each.start or 0)
     broken = [issue for issue in issues if issue.severity >= BROKEN]
     advice = [issue for issue in issues if issue.severity < BROKEN]
     # Not while something is broken: to lay out a row with too many cells drops the last of them.
@@ -58,12 +59,6 @@ def check_markdown(text: str) -> ValidationResult:
         issues=shown,
         suggestions=tuple(dict.fromkeys(issue.message for issue in broken[:5])),
     )
-
-
-def _structure(text: str) -> list[Issue]:
-    source = read_markdown(text)
-    issues = [*block_issues(source), *link_issues(source)]
-    return sorted(issues, key=lambda issue: issue.start or 0)
 
 
 def reformatted(text: str) -> str | None:

@@ -6,6 +6,12 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.text.prose import Span
 from sifaka.validators.format.schema import VIOLATION_LIMIT, Json, Path, Violation, violations
 
+_EMPTY = {
+    "JSON": ("no JSON value", "write one JSON value"),
+    "YAML": ("no YAML", "write a mapping or a list"),
+}
+"""The issue of a text without a word, and what to do about it."""
+
 
 class Malformed(ValueError):
     """The text is not of the format; carries the reason and its position."""
@@ -22,6 +28,14 @@ def malformed_result(
 
     With a `fix`, which replaces the whole text, the issue is about all of it.
     """
+    if not text.strip():
+        missing, advice = _EMPTY[kind]
+        return ValidationResult(
+            passed=False,
+            message=f"the text is empty, not {kind}",
+            issues=(Issue(message=missing, category="format", severity=5, rule=kind.lower()),),
+            suggestions=(advice,),
+        )
     position = max(0, min(problem.position, len(text) - 1))
     before = text[: problem.position]
     line, column = before.count("\n") + 1, problem.position - before.rfind("\n")
@@ -36,16 +50,6 @@ def malformed_result(
         message=reason,
         score=0.4 * problem.position / len(text) if fix is None else 0.5,
         issues=(issue,),
-        suggestions=(advice,),
-    )
-
-
-def empty_result(kind: str, issue: str, advice: str) -> ValidationResult:
-    """The failure of a text without a word."""
-    return ValidationResult(
-        passed=False,
-        message=f"the text is empty, not {kind}",
-        issues=(Issue(message=issue, category="format", severity=5, rule=kind.lower()),),
         suggestions=(advice,),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
-from sifaka.validators.patterns import PATTERN_SECONDS, compile_pattern
+from sifaka.validators.patterns import compile_pattern, seconds_left, shown
 
 Json = Any
 """Any value of JSON."""
@@ -156,9 +156,7 @@ class _Bounded:
         return own | guarded
 
     def matches(self, pattern: str, text: str) -> bool:
-        seconds = min(PATTERN_SECONDS, self.deadline - time.monotonic())
-        if seconds <= 0:
-            raise TimeoutError
+        seconds = seconds_left(self.deadline)
         found = compile_pattern(pattern).search(text, timeout=seconds, concurrent=len(text) > 1000)
         return found is not None
 
@@ -172,7 +170,7 @@ class _Bounded:
 
     def pattern(self, validator: Any, pattern: str, instance: Json, schema: Json) -> Iterator[Any]:
         if isinstance(instance, str) and not self.matches(pattern, instance):
-            yield _error(f"{_short(instance)} does not match {pattern!r}")
+            yield _error(f"{shown(instance)} does not match {pattern!r}")
 
     def pattern_properties(
         self, validator: Any, patterns: Mapping[str, Json], instance: Json, schema: Json
@@ -203,9 +201,9 @@ class _Bounded:
             for key in extras:
                 yield from validator.descend(members[key], allowed, path=key)
         elif not allowed and extras:
-            shown = ", ".join(_short(key) for key in extras[:5])
+            listed = ", ".join(shown(key) for key in extras[:5])
             more = f" and {len(extras) - 5} more" if len(extras) > 5 else ""
-            yield _error(f"has properties that the schema does not know: {shown}{more}")
+            yield _error(f"has properties that the schema does not know: {listed}{more}")
 
     def unique_items(
         self, validator: Any, wanted: Json, instance: Json, schema: Json
@@ -279,10 +277,6 @@ def _check_references(schema: Mapping[str, object]) -> None:
 def _at(path: Path) -> str:
     dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return f"at {dotted.removeprefix('.')}: " if path else ""
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:59] + "…")
 
 
 def _error(message: str, at: int | None = None) -> Any:

@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
+import yaml
+
 from sifaka.record.results import ValidationResult
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
 from sifaka.validators.format.outcome import (
     Malformed,
-    empty_result,
     malformed_result,
     schema_result,
 )
@@ -21,6 +22,8 @@ _DATA = re.compile(r"(?:\s*#.*\n)*\s*(?:[\[{&!%]|- |[^\s:]+:(?:\s|\Z)|---)")
 """The beginning of a further document of YAML, where prose would stand under front matter."""
 EXPANSION_LIMIT = 100_000
 """The most values that aliases may add."""
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The safe loader over libyaml where PyYAML was built with it: ten times as fast."""
 
 
 def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
@@ -42,7 +45,9 @@ def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResu
             raise Malformed(f"it is {len(kinds)} documents, and the schema is for one")
         document = _load(text)
     except Malformed as problem:
-        return _malformed(text, problem)
+        # PyYAML's marks may stand beyond the end.
+        problem.position = max(0, min(problem.position, len(text) - 1))
+        return malformed_result("YAML", text, problem, advice="correct the syntax at that place")
     return schema_result("YAML", schema, document.value, text, document.locate)
 
 
@@ -143,11 +148,9 @@ def _scan(text: str) -> list[str]:
         Malformed: It does not parse, repeats a key, nests too deeply, or its aliases are unknown,
             endless or too many.
     """
-    yaml = _yaml()
-
     scan = _Scan()
     try:
-        for event in yaml.parse(text.removeprefix("\ufeff"), Loader=_fast_loader()):
+        for event in cast("Any", yaml).parse(text.removeprefix("\ufeff"), Loader=_LOADER):
             at: int = event.start_mark.index + text.startswith("\ufeff")
             if isinstance(event, yaml.ScalarEvent):
                 scan.scalar(event.value, event.anchor, at, plain=event.implicit[0])
@@ -172,9 +175,8 @@ def _load(text: str) -> _Document:
     Raises:
         Malformed: A value does not suit its tag.
     """
-    yaml = _yaml()
 
-    class Loader(_fast_loader()):
+    class Loader(_LOADER):
         pass
 
     def generic(loader: Any, node: Any) -> Any:
@@ -200,19 +202,6 @@ def _load(text: str) -> _Document:
     return _Document(value, node, int(text.startswith("\ufeff")))
 
 
-def _yaml() -> Any:
-    """PyYAML, which is not typed, imported when it is needed."""
-    import yaml
-
-    return yaml
-
-
-def _fast_loader() -> Any:
-    """The safe loader over libyaml where PyYAML was built with it: ten times as fast."""
-    yaml = _yaml()
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 def _as_json(value: Json) -> Json:
     if isinstance(value, dict):
         members = cast("dict[object, Json]", value).items()
@@ -229,11 +218,3 @@ def _translated(error: Exception, text: str) -> Malformed:
     if not isinstance(position, int):
         position = 0
     return Malformed(" ".join(reason.split()), position + text.startswith("\ufeff"))
-
-
-def _malformed(text: str, problem: Malformed) -> ValidationResult:
-    if not text.strip():
-        return empty_result("YAML", "no YAML", "write a mapping or a list")
-    # PyYAML's marks may stand beyond the end.
-    problem.position = max(0, min(problem.position, len(text) - 1))
-    return malformed_result("YAML", text, problem, advice="correct the syntax at that place")

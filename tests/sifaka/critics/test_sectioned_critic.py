@@ -149,7 +149,7 @@ def test_it_is_known_for_what_it_reads_with() -> None:
     sectioned = critic(SectionProvider())
     assert isinstance(sectioned, SectionedCritic)
     assert sectioned.metered
-    assert sectioned.models == sectioned.component.models
+    assert sectioned.models == sectioned.inner.models
     assert sectioned.name == "self_refine"
 
 

@@ -9,6 +9,7 @@ from anyio.lowlevel import checkpoint
 
 from sifaka import Chain
 from sifaka.errors import ConfigurationError
+from sifaka.isolation import SHORT
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
@@ -23,7 +24,7 @@ from sifaka.validators import (
     negate,
     parse_validators,
 )
-from sifaka.validators.execution import THREAD_FROM, run_validators
+from sifaka.validators.execution import run_validators
 
 pytestmark = pytest.mark.anyio
 
@@ -110,7 +111,7 @@ async def test_a_synchronous_function_reads_a_long_text_in_a_worker_thread() -> 
         return bool(text)
 
     await result_of(note, "short")
-    await result_of(note, "x" * (THREAD_FROM + 1))
+    await result_of(note, "x" * (SHORT + 1))
     assert threads[0] == threading.get_ident() != threads[1]
 
 

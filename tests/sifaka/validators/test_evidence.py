@@ -22,7 +22,7 @@ from sifaka.validators import (
     negate,
     parse_validators,
 )
-from sifaka.validators.claims import issues_of, share_not_blocking, summary
+from sifaka.validators.claims import issues_of, result_of
 from sifaka.validators.execution import run_validators
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import reads
@@ -52,8 +52,9 @@ def test_only_contradicted_and_mixed_block_and_weigh_most() -> None:
         ("not_enough_info", 2),
         ("unverified", 1),
     ]
-    assert share_not_blocking(report) == 3 / 5
-    assert summary(report) == (
+    result = result_of(report, TEXT)
+    assert result.score == 3 / 5
+    assert result.message == (
         "5 claims: 1 supported, 1 contradicted, 1 mixed, 1 not enough information, 1 unverified "
         "(so it is)"
     )

@@ -6,10 +6,11 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from sifaka.isolation import SHORT
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators import LengthValidator, PreserveValidator, Validator, parse_validators
-from sifaka.validators.execution import THREAD_FROM, run_validators
+from sifaka.validators.execution import run_validators
 from tests.stubs.cost import seconds
 
 pytestmark = pytest.mark.anyio
@@ -122,8 +123,8 @@ async def test_cancellation_passes_through() -> None:
 
 async def test_only_a_long_text_is_checked_in_a_thread() -> None:
     short, long = Scripted(), Scripted()
-    await run_validators([short], Thought(text="x" * THREAD_FROM))
-    await run_validators([long], Thought(text="x" * (THREAD_FROM + 1)))
+    await run_validators([short], Thought(text="x" * SHORT))
+    await run_validators([long], Thought(text="x" * (SHORT + 1)))
     assert short.threads == [threading.get_ident()]
     assert long.threads != [threading.get_ident()]
 
