@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from sifaka.text.formats.marks import Mark, names
+from sifaka.text.formats.marks import Closings, Mark, names, pairs, with_its_word
 
 _TOKEN = re.compile(
     r"""(?P<comment>(?<!\\)%[^\n]*)
@@ -65,9 +65,9 @@ _FORMULA_END = {
     "\\[": re.compile(r"\\\]|\n[ \t]*\n"),
 }
 _FILE = re.compile(r"[ \t]+[^\s{}\\%]+")
-_LETTERS_BEFORE = re.compile(r"[^\W\d_]{0,60}\Z")
-_LETTERS_AFTER = re.compile(r"[^\W\d_]{0,60}")
 _BLANK = re.compile(r"\n[ \t]*\n")
+_BRACE = re.compile(r"\\.|(?P<open>)\{|(?P<close>)\}|%[^\n]*", re.DOTALL)
+_ENVIRONMENT = re.compile(r"\\(?:begin\{(?P<open>[^{}\n]{1,60})|end\{(?P<close>[^{}\n]{1,60}))\}")
 _BLOCK_COMMANDS = names(
     """
     section subsection subsubsection chapter part paragraph subparagraph title item caption
@@ -93,8 +93,9 @@ class _Reader:
     def __init__(self, text: str, start: int) -> None:
         self._text = text
         self._at = start
-        self._unclosed: set[str] = set()
-        self._braces = _pairs(text)
+        self._closings = Closings(text)
+        self._braces = pairs(text, _BRACE)
+        self._environments = pairs(text, _ENVIRONMENT)
 
     def marks(self) -> Iterator[Mark]:
         text = self._text
@@ -111,7 +112,7 @@ class _Reader:
             elif match["display"] is not None or match["formula"] is not None:
                 yield from self._formula(match)
             elif match["accent"] is not None:
-                yield from self._accent(match)
+                yield with_its_word(text, start, match.end())
             elif match["command"] is not None:
                 yield from self._command(match)
             elif kind == "symbol":
@@ -124,37 +125,13 @@ class _Reader:
     def _environment(self, match: re.Match[str]) -> Iterator[Mark]:
         name = match["environment"].strip()
         plain = name.rstrip("*")
-        closing = f"\\end{{{name}}}"
         end = self._arguments(match.end())
         if plain in _VERBATIM:
-            end = self._find(closing, match.end())
+            end = self._closings.after(f"\\end{{{name}}}", match.end(), match.end())
         elif plain in _NOT_PROSE:
-            end = self._matching(name, match.end())
+            end = self._environments.get(match.start(), match.end())
         self._at = end
         yield Mark(match.start(), end)
-
-    def _find(self, closing: str, start: int) -> int:
-        end = -1 if closing in self._unclosed else self._text.find(closing, start)
-        if end < 0:
-            self._unclosed.add(closing)
-            return start
-        return end + len(closing)
-
-    def _matching(self, name: str, start: int) -> int:
-        """The offset after the end of an environment that may hold others of its name."""
-        opening, closing = f"\\begin{{{name}}}", f"\\end{{{name}}}"
-        if closing in self._unclosed:
-            return start
-        depth, at = 1, start
-        for match in re.compile(f"{re.escape(opening)}|{re.escape(closing)}").finditer(
-            self._text, start
-        ):
-            depth += 1 if match.group() == opening else -1
-            at = match.end()
-            if not depth:
-                return at
-        self._unclosed.add(closing)
-        return start
 
     def _formula(self, match: re.Match[str]) -> Iterator[Mark]:
         found = _FORMULA_END[match.group()].search(self._text, match.end())
@@ -163,14 +140,6 @@ class _Reader:
             return
         self._at = found.end()
         yield Mark(match.start(), self._at, "block" if match["display"] else "code")
-
-    def _accent(self, match: re.Match[str]) -> Iterator[Mark]:
-        """An accent, with the word it stands in."""
-        before = _LETTERS_BEFORE.search(self._text, max(0, match.start() - 60), match.start())
-        after = _LETTERS_AFTER.match(self._text, match.end())
-        assert before is not None
-        assert after is not None
-        yield Mark(before.start(), after.end(), "code")
 
     def _command(self, match: re.Match[str]) -> Iterator[Mark]:
         name = match.group()[1:].rstrip("*")
@@ -198,7 +167,7 @@ class _Reader:
                 yield Mark(match.start(), begin + 1, kind)
                 return
             elif opening == "{" and begin in self._braces and begin - at < 2:
-                at = end = self._braces[begin] + 1
+                at = end = self._braces[begin]
                 number += 1
             else:
                 break
@@ -211,7 +180,7 @@ class _Reader:
         """The offset after the groups that follow directly."""
         while True:
             if self._text[at : at + 1] == "{" and at in self._braces:
-                at = self._braces[at] + 1
+                at = self._braces[at]
             elif self._text[at : at + 1] == "[" and (close := self._bracket(at)):
                 at = close
             else:
@@ -221,15 +190,3 @@ class _Reader:
         """The offset after an optional argument; 0 when it is none."""
         end = self._text.find("]", at, at + 1_000)
         return end + 1 if end >= 0 and not _BLANK.search(self._text, at, end) else 0
-
-
-def _pairs(text: str) -> dict[int, int]:
-    """The offsets of opening braces, each with that of its closing one."""
-    pairs: dict[int, int] = {}
-    opened: list[int] = []
-    for match in re.finditer(r"\\.|[{}]|%[^\n]*", text, re.DOTALL):
-        if match.group() == "{":
-            opened.append(match.start())
-        elif match.group() == "}" and opened:
-            pairs[opened.pop()] = match.start()
-    return pairs
