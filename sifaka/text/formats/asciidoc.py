@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.text.formats.marks import Lines, Mark, Opening, block_marks, marks_in_lines
+from sifaka.text.formats.marks import Lines, Mark, Opening, marks_in_lines
 from sifaka.text.prose import Span
 
 _CONTAINER = r"(?:={4,}|\*{4,}|_{4,}|--)[ \t]*$"
@@ -130,7 +130,7 @@ def asciidoc(text: str) -> Iterator[Mark]:
 
     What stands in examples, sidebars and quotes is prose.
     """
-    yield from marks_in_lines(text, block_marks(text, _OPENINGS), _INLINE)
+    yield from marks_in_lines(text, _OPENINGS, _INLINE)
     targets = {match.group(1).strip() for match in _TARGET.finditer(text)}
     for line in Lines(text) if targets else ():
         if line.text.lstrip("=# \t").strip() in targets:

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from sifaka.text.prose import Span
@@ -102,38 +102,38 @@ def either(listed: str) -> str:
     return "|".join(listed.split())
 
 
-def block_marks(
-    text: str, openings: Sequence[Opening], start: Callable[[Line], int] = lambda _: 0
-) -> list[Mark]:
-    """The marks of a text's blocks: in each line the first opening counts that fits.
-
-    Args:
-        text: The text.
-        openings: What begins a block.
-        start: The index in a line at which a block may begin.
-    """
+def _blocks(text: str, openings: Sequence[Opening], body: Callable[[Line], int]) -> Iterator[Mark]:
     lines = Lines(text)
-    found: list[Mark] = []
     number = 0
     while number < len(lines):
         line, after = lines[number], number
-        at = start(line)
+        at = body(line)
         for pattern, end in openings:
             match = pattern.match(line.text, at)
             if match and (after := end(lines, number)) > number:
                 spans = match.regs[1:] or match.regs
-                found += [Mark(line.start + a, line.start + b) for a, b in spans if a < b]
-                found += whole(lines[number + 1 : after])
+                yield from (Mark(line.start + a, line.start + b) for a, b in spans if a < b)
+                inside = lines[number + 1 : after]
+                yield from (Mark(each.start, each.end) for each in inside if each.text)
                 break
         number = max(after, number + 1)
-    return found
 
 
-def marks_in_lines(text: str, blocks: Sequence[Mark], inline: re.Pattern[str]) -> Iterator[Mark]:
-    """The blocks, and what a pattern finds in the paragraphs between them.
+def marks_in_lines(
+    text: str,
+    openings: Sequence[Opening],
+    inline: re.Pattern[str],
+    body: Callable[[Line], int] = lambda _: 0,
+) -> Iterator[Mark]:
+    """The marks of a text's blocks, and of what a pattern finds in the paragraphs between them.
 
-    A description in what it finds is prose, unless it is an address.
+    Args:
+        text: The text.
+        openings: What begins a block; the first that fits a line counts.
+        inline: What is no prose in a paragraph. A `description` in it is, unless it is an address.
+        body: The index in a line at which a block may begin.
     """
+    blocks = list(_blocks(text, openings, body))
     yield from blocks
     prose = view(text, blocks)
     for start, end in paragraphs(prose):
@@ -198,11 +198,6 @@ def paragraphs(text: str) -> Iterator[Span]:
             start = -1
     if start >= 0:
         yield start, end
-
-
-def whole(lines: Iterable[Line]) -> Iterator[Mark]:
-    """A block mark for each line that is not empty."""
-    return (Mark(line.start, line.end) for line in lines if line.end > line.start)
 
 
 def view(text: str, marks: Sequence[Mark]) -> str:

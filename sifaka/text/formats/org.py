@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from sifaka.text.formats.marks import Lines, Mark, Opening, block_marks, either, marks_in_lines
+from sifaka.text.formats.marks import Lines, Mark, Opening, either, marks_in_lines
 
 _PROSE_BLOCKS = either(
     """
@@ -69,4 +69,4 @@ _INLINE = re.compile(
 
 def org(text: str) -> Iterator[Mark]:
     """Blocks of code and examples, drawers, keywords, tables, comments, links, verbatim words."""
-    return marks_in_lines(text, block_marks(text, _OPENINGS), _INLINE)
+    return marks_in_lines(text, _OPENINGS, _INLINE)

@@ -10,7 +10,6 @@ from sifaka.text.formats.marks import (
     Lines,
     Mark,
     Opening,
-    block_marks,
     either,
     marks_in_lines,
 )
@@ -52,7 +51,7 @@ _OPTION = re.compile(r"[ \t]*:[\w-]+:(?:[ \t]|$)")
 _ADORNMENT = re.compile(r"(([!-/:-@\[-`{-~])\2*[ \t]*)$")
 _SIMPLE = re.compile(r"[ \t]*=+(?:[ ]+=+)+[ \t]*$")
 _QUOTING = frozenset(string.punctuation)
-_MOST_ROWS = 500
+_MOST_ROWS = 300
 """Lines of a simple table in which its last border is looked for."""
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣]|\(?(?:\d{1,4}|[a-zA-Z]|#|[ivxlcIVXLC]+)[.)])(?:[ \t]+|$)")
 _TARGET = re.compile(
@@ -77,7 +76,7 @@ def rst(text: str) -> Iterator[Mark]:
 
     The content of notes, figures, descriptions of objects and the like is prose.
     """
-    yield from marks_in_lines(text, block_marks(text, _OPENINGS, _body), _INLINE)
+    yield from marks_in_lines(text, _OPENINGS, _INLINE, _body)
     named = {_name(match.group(1) or match.group(2)) for match in _TARGET.finditer(text)}
     for start, end in underlined(text) if named else ():
         if _name(text[start:end]) in named:
