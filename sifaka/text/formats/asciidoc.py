@@ -1,27 +1,110 @@
 """AsciiDoc: what of it is not prose."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from sifaka.text.formats.marks import Line, Mark, lines_of, paragraphs, view, whole
+from sifaka.text.formats.marks import Lines, Mark, Opening, marks_in_lines
 from sifaka.text.prose import Span
 
-_VERBATIM = re.compile(r"(?P<mark>-{4,}|\.{4,}|\+{4,}|/{4,}|```[\w,+-]*|[|,:!]={3,})[ \t]*$")
-_CONTAINER = re.compile(r"(?:={4,}|\*{4,}|_{4,}|--)[ \t]*$")
+_CONTAINER = r"(?:={4,}|\*{4,}|_{4,}|--)[ \t]*$"
+_VERBATIM = r"(?:-{4,}|\.{4,}|\+{4,}|/{4,}|```[\w,+-]*|[|,:!]={3,})[ \t]*$"
+_ATTRIBUTES = r"\[(?:\[[^\]\n]*\]|[^\]\n]*)\][ \t]*$"
+_VERBATIM_STYLE = (
+    r"(?i:\[(?:source|listing|literal|stem|latexmath|asciimath|pass|comment|verse|ditaa|graphviz"
+    r"|plantuml|mermaid|a2s|,)[\],%.#]|\[subs=)"
+)
+_SEPARATOR = (
+    r"(?://|(?:\w[\w-]*)::[^\s\[]*\[.*\][ \t]*$|[ \t]*(?:\+|'''|<<<|---|\*\*\*|\* \* \*)[ \t]*$).*"
+)
+"""Comments, macros of their own line, rules, and what joins a block to an item."""
+_HEADING = r"(?:={1,6}|#{1,6})[ \t]+(?=\S)"
+_ITEM = r"[ \t]*(?:[*.]{1,6}|-|\d{1,3}\.|[a-zA-Z]\.|<(?:\d+|\.)>)[ \t]+(?:\[[ xX*]\][ \t]+)?"
+_TERM_END = r"(?::{2,4}(?:[ \t]+|$)|;;[ \t]*$)"
+_NO_PARAGRAPH = re.compile(
+    rf"[ \t]*$|{_CONTAINER}|{_VERBATIM}|{_ATTRIBUTES}|{_SEPARATOR}|{_HEADING}|\.[^. ]"
+)
+"""A line after which a paragraph begins."""
+_FIXED = re.compile(rf"{_CONTAINER}|{_VERBATIM}")
+_ABOVE_A_BLOCK = re.compile(rf"{_ATTRIBUTES}|//|\.[^. ]")
+_TITLE = re.compile(r"(?=\S)(?=.*[^\W_])")
 _UNDERLINE = re.compile(r"(?:=+|-+|~+|\^+|\++)[ \t]*$")
-_ATTRIBUTES = re.compile(r"\[(?:\[[^\]\n]*\]|[^\]\n]*)\][ \t]*$")
-_VERBATIM_STYLE = re.compile(
-    r"\[(?:source|listing|literal|stem|latexmath|asciimath|pass|comment|verse|ditaa|graphviz"
-    r"|plantuml|mermaid|a2s|,)[\],%.#]|\[subs=",
-    re.IGNORECASE,
+
+
+def _closed(lines: Lines, number: int) -> int:
+    """After the line that reads as the first; to the end of a text without one."""
+    mark = lines[number].text.rstrip()
+    return lines.after(number + 1, "```" if mark.startswith("```") else mark, len(lines))
+
+
+def _styled(lines: Lines, number: int) -> int:
+    """After the block or the paragraph that attributes make verbatim."""
+    first = number + 1
+    while first < len(lines) and _ABOVE_A_BLOCK.match(lines[first].text):
+        first += 1
+    if first < len(lines) and _FIXED.match(lines[first].text):
+        return _closed(lines, first)
+    return _paragraph(lines, first)
+
+
+def _paragraph(lines: Lines, number: int) -> int:
+    end = lines.paragraph_end(number)
+    return next((n for n in range(number, end) if lines[n].text.strip() == "+"), end)
+
+
+def _continued(lines: Lines, number: int) -> int:
+    """After a line and those that go on with it."""
+    while number < len(lines) - 1 and lines[number].text.rstrip().endswith((" \\", " +")):
+        number += 1
+    return number + 1
+
+
+def _begins(lines: Lines, number: int) -> bool:
+    """True of a line that no paragraph is above."""
+    return number == 0 or bool(_NO_PARAGRAPH.match(lines[number - 1].text))
+
+
+def _indented(lines: Lines, number: int) -> int:
+    return _paragraph(lines, number) if _begins(lines, number) else number
+
+
+def _block_title(lines: Lines, number: int) -> int:
+    return number + _begins(lines, number)
+
+
+def _titled(lines: Lines, number: int) -> int:
+    """After the line under a title that is as long as it."""
+    below = lines[number + 1].text.rstrip() if number + 1 < len(lines) else ""
+    title = lines[number].text.rstrip()
+    fits = len(below) > 1 and abs(len(title) - len(below)) <= 2 and _UNDERLINE.match(below)
+    above = lines[number - 1].text.strip() if number else ""
+    return (
+        number + 2
+        if fits and (not above or (above[0] != "." and _ABOVE_A_BLOCK.match(above)))
+        else number
+    )
+
+
+_OPENINGS = (
+    Opening(re.compile(rf"{_VERBATIM}"), _closed),
+    Opening(re.compile(_CONTAINER)),
+    Opening(re.compile(rf"(?={_VERBATIM_STYLE}){_ATTRIBUTES}"), _styled),
+    Opening(re.compile(_ATTRIBUTES)),
+    Opening(_TITLE, _titled),
+    Opening(re.compile(r":!?[\w][\w-]*!?:(?:[ \t].*)?$"), _continued),
+    Opening(re.compile(_SEPARATOR)),
+    # A literal paragraph.
+    Opening(
+        re.compile(rf"[ \t]+(?=\S)(?!{_ITEM}|.*?{_TERM_END}).*"),
+        _indented,
+    ),
+    Opening(re.compile(_HEADING)),
+    # The title of a block.
+    Opening(re.compile(r"\.(?=[^. ])"), _block_title),
+    Opening(re.compile(_ITEM)),
+    # Terms that are an option, a name or code, and those that are prose.
+    Opening(re.compile(rf"[ \t]*(?:[-<`'$+/].*?|\S+?){_TERM_END}")),
+    Opening(re.compile(rf".*?({_TERM_END})")),
 )
-_ENTRY = re.compile(r":!?[\w][\w-]*!?:(?:[ \t].*)?$")
-_MACRO = re.compile(r"(?:\w[\w-]*)::[^\s\[]*\[.*\][ \t]*$")
-_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(?=\S)")
-_ITEM = re.compile(
-    r"[ \t]*(?:[*.]{1,6}|-|\d{1,3}\.|[a-zA-Z]\.|<(?:\d+|\.)>)[ \t]+(?:\[[ xX*]\][ \t]+)?"
-)
-_TERM = re.compile(r"[^\n]*?(?::{2,4}|;;)(?:[ \t]|$)")
 _TARGET = re.compile(r"(?:<<|xref:)#?([^<>\[\],\n]{1,200})")
 """What a cross reference names, which may be the text of a title."""
 _INLINE = re.compile(
@@ -47,129 +130,16 @@ def asciidoc(text: str) -> Iterator[Mark]:
 
     What stands in examples, sidebars and quotes is prose.
     """
-    blocks = list(_blocks(lines_of(text)))
-    yield from blocks
-    prose = view(text, blocks)
-    for start, end in paragraphs(prose):
-        for match in _INLINE.finditer(prose, start, end):
-            yield Mark(*match.span(), "code")
+    yield from marks_in_lines(text, _OPENINGS, _INLINE)
     targets = {match.group(1).strip() for match in _TARGET.finditer(text)}
-    for line in lines_of(text) if targets else ():
+    for line in Lines(text) if targets else ():
         if line.text.lstrip("=# \t").strip() in targets:
             yield Mark(line.start, line.end)
 
 
 def underlined(text: str) -> Iterator[Span]:
     """The places of titles, whose underlines have to be as long as they are."""
-    lines = lines_of(text)
-    for number in range(len(lines) - 1):
-        if _is_title(lines, number):
-            yield lines[number].start, lines[number].end
-
-
-def _is_title(lines: Sequence[Line], number: int) -> bool:
-    """True when the next line underlines this one, and no paragraph is above."""
-    if number + 1 >= len(lines) or not _UNDERLINE.match(lines[number + 1].text):
-        return False
-    title, rule = lines[number].text.rstrip(), lines[number + 1].text.rstrip()
-    above = lines[number - 1] if number else None
-    return (
-        abs(len(title) - len(rule)) <= 2
-        and len(rule) > 1
-        and any(char.isalnum() for char in title)
-        and not title[0].isspace()
-        and (
-            above is None
-            or above.blank
-            or bool(_ATTRIBUTES.match(above.text))
-            or above.text.startswith("//")
-        )
-    )
-
-
-def _blocks(lines: Sequence[Line]) -> Iterator[Mark]:
-    number = 0
-    style = False
-    """True when attributes above say that the next block is verbatim."""
-    after_blank = True
-    while number < len(lines):
-        line = lines[number]
-        text = line.text
-        after = number + 1
-        was_blank, after_blank = after_blank, line.blank
-        if line.blank:
-            number = after
-            style = False
-            continue
-        if verbatim := _VERBATIM.match(text):
-            after = _closing(lines, number, _end_mark(verbatim["mark"]))
-            yield from whole(lines[number:after])
-            style, after_blank = False, True
-        elif _CONTAINER.match(text):
-            if style:
-                after = _closing(lines, number, text.rstrip())
-            yield from whole(lines[number:after])
-            style, after_blank = False, True
-        elif _ATTRIBUTES.match(text):
-            style = style or bool(_VERBATIM_STYLE.match(text))
-            yield Mark(line.start, line.end)
-            after_blank = True
-        elif _is_title(lines, number):
-            yield Mark(lines[number + 1].start, lines[number + 1].end)
-            after, style, after_blank = number + 2, False, True
-        elif _ENTRY.match(text):
-            while after < len(lines) and lines[after - 1].text.rstrip().endswith((" \\", " +")):
-                after += 1
-            yield from whole(lines[number:after])
-        elif (
-            text.startswith("//")
-            or _MACRO.match(text)
-            or text.strip() in {"+", "'''", "<<<", "---", "***", "* * *"}
-        ):
-            yield Mark(line.start, line.end)
-            after_blank = True
-        elif style or (was_blank and line.indent and not _ITEM.match(text) and not _is_term(text)):
-            # A literal paragraph.
-            while (
-                after < len(lines) and not lines[after].blank and lines[after].text.strip() != "+"
-            ):
-                after += 1
-            yield from whole(lines[number:after])
-            style = False
-        elif heading := _HEADING.match(text):
-            yield Mark(line.start, line.start + heading.end())
-            after_blank = True
-        elif text[0] == "." and text[1:2] not in {".", " ", ""} and was_blank:
-            yield Mark(line.start, line.start + 1)
-            after_blank = True
-        elif item := _ITEM.match(text):
-            yield Mark(line.start, line.start + item.end())
-        elif (term := _TERM.match(text)) and _is_term(text):
-            yield from _term(line, term)
-        number = after
-
-
-def _is_term(text: str) -> bool:
-    match = _TERM.match(text)
-    return (match is not None and "::" in match.group()) or text.rstrip().endswith(";;")
-
-
-def _term(line: Line, match: re.Match[str]) -> Iterator[Mark]:
-    """The mark after a term, and the term itself where it is an option, a name or code."""
-    words = match.group().rstrip().rstrip(":;").strip()
-    if words[:1] in {"-", "<", "`", "'", "$", "+", "/"} or len(words.split()) == 1:
-        yield Mark(line.start, line.start + match.end())
-    else:
-        yield Mark(line.start + len(match.group().rstrip().rstrip(":;")), line.start + match.end())
-
-
-def _end_mark(mark: str) -> str:
-    return "```" if mark.startswith("```") else mark
-
-
-def _closing(lines: Sequence[Line], first: int, mark: str) -> int:
-    """The number of the line after a block; one that is never closed goes on to the end."""
-    for number in range(first + 1, len(lines)):
-        if lines[number].text.rstrip() == mark:
-            return number + 1
-    return len(lines)
+    lines = Lines(text)
+    for number, line in enumerate(lines):
+        if _TITLE.match(line.text) and _titled(lines, number) > number:
+            yield line.start, line.end

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sifaka.text.formats.html import html
-from sifaka.text.formats.marks import Line, Mark, lines_of
+from sifaka.text.formats.marks import Line, Lines, Mark
 
 _STRING = re.compile(
     r'[ \t]*(?:(?P<keyword>msg(?:ctxt|id_plural|id|str(?:\[\d+\])?))[ \t]*)?"(?P<body>.*)"[ \t]*$'
@@ -30,7 +30,7 @@ def gettext(text: str) -> Iterator[Mark]:
     keyword = ""
     empty = False
     """True inside an entry whose original is empty: the header."""
-    for line in lines_of(text):
+    for line in Lines(text):
         string = _STRING.match(line.text)
         if string is None:
             yield Mark(line.start, line.end)

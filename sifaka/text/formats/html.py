@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.text.formats.marks import Mark, names
+from sifaka.text.formats.marks import Closings, Mark, names, with_its_word
 
 _TOKEN = re.compile(
     r"""(?P<comment><!--) | (?P<cdata><!\[CDATA\[) | (?P<script><\?|<%|\{\{|\{%|\{\#)
@@ -29,34 +29,24 @@ _IN_A_LINE = names(
     option filename
     """
 )
-_LETTERS_BEFORE = re.compile(r"[^\W\d_]{0,60}\Z")
-_LETTERS_AFTER = re.compile(r"[^\W\d_]{0,60}")
+_SIGNS = names("&nbsp; &amp; &lt; &gt; &quot; &mdash; &ndash; &hellip; &ldquo; &rdquo; &#160;")
+"""Entities that are no letters."""
 
 
 def html(text: str) -> Iterator[Mark]:
     """Tags with their attributes, comments, entities, and elements of code, scripts and styles."""
-    lowered = text.lower()
-    unclosed: set[str] = set()
+    closings = Closings(text.lower())
     at = 0
-
-    def after(closing: str, start: int) -> int:
-        """The offset after a closing mark; -1 when there is none."""
-        end = -1 if closing in unclosed else lowered.find(closing, start)
-        if end < 0:
-            unclosed.add(closing)
-            return -1
-        return end + len(closing)
-
     while match := _TOKEN.search(text, at):
         start, at = match.span()
         if match["entity"]:
-            yield _entity(text, match)
+            is_sign = match.group() in _SIGNS
+            yield Mark(start, at, "style") if is_sign else with_its_word(text, start, at)
             continue
         if match["comment"] or match["cdata"] or match["script"]:
             closing = _CLOSING.get(match.group(), "-->" if match["comment"] else "]]>")
-            end = after(closing, at)
-            yield Mark(start, max(end, at), "style" if match["comment"] else "code")
-            at = max(end, at)
+            at = closings.after(closing, at, at)
+            yield Mark(start, at, "style" if match["comment"] else "code")
             continue
         name = (match["name"] or "").lower()
         if (
@@ -64,35 +54,11 @@ def html(text: str) -> Iterator[Mark]:
             and not match["close"]
             and not (match["attributes"] or "").endswith("/")
         ):
-            end = after(f"</{name}", at)
-            close = text.find(">", end) + 1 if end >= 0 else 0
+            end = closings.after(f"</{name}", at, len(text))
+            close = text.find(">", end) + 1
             if name in {"script", "style"} and not close:
                 close = len(text)
             at = max(at, close)
             yield Mark(start, at, "code" if name in _IN_A_LINE else "block")
         else:
             yield Mark(start, at, "style" if name in _IN_A_LINE else "block")
-
-
-def _entity(text: str, match: re.Match[str]) -> Mark:
-    """A character by its name, with the word it stands in."""
-    before = _LETTERS_BEFORE.search(text, max(0, match.start() - 60), match.start())
-    following = _LETTERS_AFTER.match(text, match.end())
-    assert before is not None
-    assert following is not None
-    name = match.group()[1:-1]
-    if name in {
-        "nbsp",
-        "amp",
-        "lt",
-        "gt",
-        "quot",
-        "mdash",
-        "ndash",
-        "hellip",
-        "ldquo",
-        "rdquo",
-        "#160",
-    }:
-        return Mark(*match.span(), "style")
-    return Mark(before.start(), following.end(), "code")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from sifaka.text.formats.marks import Mark, names
+from sifaka.text.formats.marks import Closings, Kind, Mark, names, pairs, with_its_word
 
 _TOKEN = re.compile(
     r"""(?P<comment>(?<!\\)%[^\n]*)
@@ -16,7 +16,8 @@ _TOKEN = re.compile(
     | (?P<accent>\\(?:['`^"~=.](?:\{?\\?[a-zA-Z]\}?) | [cvuHkrbdt]\{\\?\w{1,2}\}
         | (?:ss|[oO]|ae|AE|oe|OE|aa|AA|[lL]|[ij])(?:\{\}|(?![a-zA-Z])[ ]?) | -))
     | (?P<command>\\[a-zA-Z@]+\*?)
-    | (?P<symbol>\\\\(?:\[[^\]\n]{0,20}\])?|\\.|[{}&~^_]|\\\n)
+    | (?P<break>\\\\(?:\[[^\]\n]{0,20}\])?)
+    | (?P<symbol>\\.|[{}&~^_]|\\\n)
     | (?P<quote>``[^`'\n]{1,120}'')
     """,
     re.VERBOSE,
@@ -57,7 +58,7 @@ _PROSE_ARGUMENT: Mapping[str, int] = dict.fromkeys(
     ["href", "textcolor", "colorbox", "parbox", "captionof", "foreignlanguage2", "raisebox"], 1
 )
 """Commands with an argument of prose, and its number among the arguments in braces."""
-_SPACE = re.compile(r"[ \t]*\n?[ \t]*")
+_ARGUMENT = re.compile(r"[ \t]*\n?[ \t]*(?:(?P<brace>\{)|\[)")
 _FORMULA_END = {
     "$": re.compile(r"(?<!\\)\$|\n[ \t]*\n"),
     "\\(": re.compile(r"\\\)|\n[ \t]*\n"),
@@ -65,9 +66,17 @@ _FORMULA_END = {
     "\\[": re.compile(r"\\\]|\n[ \t]*\n"),
 }
 _FILE = re.compile(r"[ \t]+[^\s{}\\%]+")
-_LETTERS_BEFORE = re.compile(r"[^\W\d_]{0,60}\Z")
-_LETTERS_AFTER = re.compile(r"[^\W\d_]{0,60}")
 _BLANK = re.compile(r"\n[ \t]*\n")
+_BRACE = re.compile(r"\\.|(?P<open>)\{|(?P<close>)\}|%[^\n]*", re.DOTALL)
+_ENVIRONMENT = re.compile(r"\\(?:begin\{(?P<open>[^{}\n]{1,60})|end\{(?P<close>[^{}\n]{1,60}))\}")
+_KINDS: Mapping[str, Kind] = {
+    "comment": "style",
+    "end": "block",
+    "break": "block",
+    "symbol": "style",
+    "verb": "code",
+    "quote": "code",
+}
 _BLOCK_COMMANDS = names(
     """
     section subsection subsubsection chapter part paragraph subparagraph title item caption
@@ -93,143 +102,77 @@ class _Reader:
     def __init__(self, text: str, start: int) -> None:
         self._text = text
         self._at = start
-        self._unclosed: set[str] = set()
-        self._braces = _pairs(text)
+        self._closings = Closings(text)
+        self._braces = pairs(text, _BRACE)
+        self._environments = pairs(text, _ENVIRONMENT)
 
     def marks(self) -> Iterator[Mark]:
         text = self._text
         while match := _TOKEN.search(text, self._at):
-            kind = match.lastgroup or ""
-            self._at = match.end()
-            start = match.start()
-            if match["comment"] is not None:
-                yield Mark(start, match.end(), "style")
-            elif match["begin"] is not None:
-                yield from self._environment(match)
-            elif match["end"] is not None:
-                yield Mark(start, match.end())
-            elif match["display"] is not None or match["formula"] is not None:
-                yield from self._formula(match)
-            elif match["accent"] is not None:
-                yield from self._accent(match)
-            elif match["command"] is not None:
-                yield from self._command(match)
-            elif kind == "symbol":
-                yield Mark(
-                    start, match.end(), "block" if match.group().startswith("\\\\") else "style"
-                )
+            start, self._at = match.span()
+            if match["environment"]:
+                yield self._environment(match)
+            elif match["display"] or match["formula"]:
+                yield self._formula(match)
+            elif match["accent"]:
+                yield with_its_word(text, start, self._at)
+            elif match["command"]:
+                yield self._command(match)
             else:
-                yield Mark(start, match.end(), "code")
+                yield Mark(start, self._at, _KINDS[match.lastgroup or ""])
 
-    def _environment(self, match: re.Match[str]) -> Iterator[Mark]:
+    def _environment(self, match: re.Match[str]) -> Mark:
         name = match["environment"].strip()
         plain = name.rstrip("*")
-        closing = f"\\end{{{name}}}"
-        end = self._arguments(match.end())
         if plain in _VERBATIM:
-            end = self._find(closing, match.end())
+            self._at = self._closings.after(f"\\end{{{name}}}", match.end(), match.end())
         elif plain in _NOT_PROSE:
-            end = self._matching(name, match.end())
-        self._at = end
-        yield Mark(match.start(), end)
+            self._at = self._environments.get(match.start(), match.end())
+        else:
+            self._at = self._arguments(match.end())
+        return Mark(match.start(), self._at)
 
-    def _find(self, closing: str, start: int) -> int:
-        end = -1 if closing in self._unclosed else self._text.find(closing, start)
-        if end < 0:
-            self._unclosed.add(closing)
-            return start
-        return end + len(closing)
-
-    def _matching(self, name: str, start: int) -> int:
-        """The offset after the end of an environment that may hold others of its name."""
-        opening, closing = f"\\begin{{{name}}}", f"\\end{{{name}}}"
-        if closing in self._unclosed:
-            return start
-        depth, at = 1, start
-        for match in re.compile(f"{re.escape(opening)}|{re.escape(closing)}").finditer(
-            self._text, start
-        ):
-            depth += 1 if match.group() == opening else -1
-            at = match.end()
-            if not depth:
-                return at
-        self._unclosed.add(closing)
-        return start
-
-    def _formula(self, match: re.Match[str]) -> Iterator[Mark]:
+    def _formula(self, match: re.Match[str]) -> Mark:
         found = _FORMULA_END[match.group()].search(self._text, match.end())
         if found is None or found.group().startswith("\n"):
-            yield Mark(match.start(), match.end(), "style")
-            return
+            return Mark(*match.span(), "style")
         self._at = found.end()
-        yield Mark(match.start(), self._at, "block" if match["display"] else "code")
+        return Mark(match.start(), self._at, "block" if match["display"] else "code")
 
-    def _accent(self, match: re.Match[str]) -> Iterator[Mark]:
-        """An accent, with the word it stands in."""
-        before = _LETTERS_BEFORE.search(self._text, max(0, match.start() - 60), match.start())
-        after = _LETTERS_AFTER.match(self._text, match.end())
-        assert before is not None
-        assert after is not None
-        yield Mark(before.start(), after.end(), "code")
-
-    def _command(self, match: re.Match[str]) -> Iterator[Mark]:
+    def _command(self, match: re.Match[str]) -> Mark:
         name = match.group()[1:].rstrip("*")
         block = name in _BLOCK_COMMANDS
-        kind = "block" if block else "style"
+        prose = _PROSE_ARGUMENT.get(name)
         if name in {"def", "gdef", "edef", "let", "newcommand", "renewcommand", "providecommand"}:
             brace = self._text.find("{", match.end(), match.end() + 200)
-            self._at = self._arguments(brace) if brace >= 0 else match.end()
-            yield Mark(match.start(), max(self._at, match.end()))
-            return
+            self._at = max(self._arguments(brace), match.end())
+            return Mark(match.start(), self._at)
         if name in {"input", "include"} and (file := _FILE.match(self._text, match.end())):
             self._at = file.end()
-            yield Mark(match.start(), self._at)
-            return
-        prose = _PROSE_ARGUMENT.get(name)
-        at, number, end = match.end(), 0, match.end()
-        while True:
-            group = _SPACE.match(self._text, at)
-            begin = group.end() if group else at
-            opening = self._text[begin : begin + 1]
-            if opening == "[" and (close := self._bracket(begin)):
-                at = end = close
-            elif opening == "{" and prose == number:
+            return Mark(match.start(), self._at)
+        number = 0
+        while group := _ARGUMENT.match(self._text, self._at):
+            begin = group.end() - 1
+            after = self._group_end(begin)
+            if group["brace"] and prose == number:
                 self._at = begin + 1
-                yield Mark(match.start(), begin + 1, kind)
-                return
-            elif opening == "{" and begin in self._braces and begin - at < 2:
-                at = end = self._braces[begin] + 1
-                number += 1
-            else:
                 break
-        self._at = end
-        yield Mark(
-            match.start(), end, kind if end == match.end() or block or prose is not None else "code"
-        )
+            if not after or (group["brace"] and begin - self._at > 1):
+                break
+            self._at = after
+            number += bool(group["brace"])
+        styled = self._at == match.end() or prose is not None
+        return Mark(match.start(), self._at, "block" if block else "style" if styled else "code")
 
     def _arguments(self, at: int) -> int:
         """The offset after the groups that follow directly."""
-        while True:
-            if self._text[at : at + 1] == "{" and at in self._braces:
-                at = self._braces[at] + 1
-            elif self._text[at : at + 1] == "[" and (close := self._bracket(at)):
-                at = close
-            else:
-                return at
+        while at >= 0 and (after := self._group_end(at)):
+            at = after
+        return at
 
-    def _bracket(self, at: int) -> int:
-        """The offset after an optional argument; 0 when it is none."""
+    def _group_end(self, at: int) -> int:
+        """The offset after an argument in braces or brackets; 0 where none begins."""
+        if self._text[at : at + 1] != "[":
+            return self._braces.get(at, 0)
         end = self._text.find("]", at, at + 1_000)
         return end + 1 if end >= 0 and not _BLANK.search(self._text, at, end) else 0
-
-
-def _pairs(text: str) -> dict[int, int]:
-    """The offsets of opening braces, each with that of its closing one."""
-    pairs: dict[int, int] = {}
-    opened: list[int] = []
-    for match in re.finditer(r"\\.|[{}]|%[^\n]*", text, re.DOTALL):
-        if match.group() == "{":
-            opened.append(match.start())
-        elif match.group() == "}" and opened:
-            pairs[opened.pop()] = match.start()
-    return pairs

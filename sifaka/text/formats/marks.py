@@ -1,7 +1,9 @@
 """What a reader of a format finds: the stretches of a text that are not prose."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from sifaka.text.prose import Span
@@ -34,8 +36,60 @@ class Line(NamedTuple):
         return not self.text.strip()
 
 
-_LINE = re.compile(r"[^\n]*")
+class Lines(list[Line]):
+    """The lines of a text; the part after the last line break is one too."""
+
+    def __init__(self, text: str) -> None:
+        self._by_text: defaultdict[str, list[int]] = defaultdict(list)
+        start = 0
+        for number, piece in enumerate(text.split("\n")):
+            line = piece.rstrip("\r")
+            head = line[: len(line) - len(line.lstrip(" \t"))]
+            self.append(Line(start, start + len(line), line, len(head.expandtabs())))
+            bare = line.strip().lower()
+            self._by_text[bare[max(0, bare.rfind("\\end{")) :]].append(number)
+            start += len(piece) + 1
+
+    def after(self, first: int, closing: str, unclosed: int) -> int:
+        """The number of the line after the next one that reads so, from `first` on.
+
+        What stands before the end of an environment does not count, nor do case and white space.
+        """
+        numbers = self._by_text.get(closing, [])
+        at = bisect_left(numbers, first)
+        return numbers[at] + 1 if at < len(numbers) else unclosed
+
+    def next_line(self, number: int) -> int:
+        """The number after that of a line."""
+        return number + 1
+
+    def paragraph_end(self, first: int) -> int:
+        """The number of the next blank line."""
+        return next((n for n in range(first, len(self)) if self[n].blank), len(self))
+
+    def block_end(self, first: int, indent: int) -> int:
+        """The number of the line after deeper lines from `first` on and blank ones between."""
+        end = number = first
+        while number < len(self) and (self[number].blank or self[number].indent > indent):
+            number += 1
+            if not self[number - 1].blank:
+                end = number
+        return end
+
+
+class Opening(NamedTuple):
+    """What begins a block of a format."""
+
+    pattern: re.Pattern[str]
+    """Of a line. Its groups are marked; what it matches is where it has none."""
+    end: Callable[[Lines, int], int] = Lines.next_line
+    """The number of the line after the block that begins in a line; that of this line itself where
+    no such block does. All its lines but the first are marked as a whole."""
+
+
 _NOT_BREAK = re.compile(r"[^\n]")
+_LETTERS_BEFORE = re.compile(r"[^\W\d_]{0,60}\Z")
+_LETTERS = re.compile(r"[^\W\d_]{0,60}")
 
 
 def names(listed: str) -> frozenset[str]:
@@ -43,22 +97,100 @@ def names(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-def lines_of(text: str) -> list[Line]:
-    """The lines of a text; the part after the last line break is one too."""
-    result: list[Line] = []
-    start = 0
-    for piece in text.split("\n"):
-        line = piece.rstrip("\r")
-        head = line[: len(line) - len(line.lstrip(" \t"))]
-        result.append(Line(start, start + len(line), line, len(head.expandtabs())))
-        start += len(piece) + 1
-    return result
+def either(listed: str) -> str:
+    """A pattern of the words of a list."""
+    return "|".join(listed.split())
+
+
+def _blocks(text: str, openings: Sequence[Opening], body: Callable[[Line], int]) -> Iterator[Mark]:
+    lines = Lines(text)
+    number = 0
+    while number < len(lines):
+        line, after = lines[number], number
+        at = body(line)
+        for pattern, end in openings:
+            match = pattern.match(line.text, at)
+            if match and (after := end(lines, number)) > number:
+                spans = match.regs[1:] or match.regs
+                yield from (Mark(line.start + a, line.start + b) for a, b in spans if a < b)
+                inside = lines[number + 1 : after]
+                yield from (Mark(each.start, each.end) for each in inside if each.text)
+                break
+        number = max(after, number + 1)
+
+
+def marks_in_lines(
+    text: str,
+    openings: Sequence[Opening],
+    inline: re.Pattern[str],
+    body: Callable[[Line], int] = lambda _: 0,
+) -> Iterator[Mark]:
+    """The marks of a text's blocks, and of what a pattern finds in the paragraphs between them.
+
+    Args:
+        text: The text.
+        openings: What begins a block; the first that fits a line counts.
+        inline: What is no prose in a paragraph. A `description` in it is, unless it is an address.
+        body: The index in a line at which a block may begin.
+    """
+    blocks = list(_blocks(text, openings, body))
+    yield from blocks
+    prose = view(text, blocks)
+    for start, end in paragraphs(prose):
+        for match in inline.finditer(prose, start, end):
+            described = match.groupdict().get("description") or ""
+            if "." in described.strip(".") or not described:
+                yield Mark(*match.span(), "code")
+            else:
+                yield Mark(match.start(), match.start("description"), "style")
+                yield Mark(match.end("description"), match.end(), "style")
+
+
+def pairs(text: str, pattern: re.Pattern[str]) -> dict[int, int]:
+    """The offsets of what opens, each with the offset after what closes it.
+
+    Args:
+        text: The text.
+        pattern: What opens and closes, with groups `open` and `close`; both have the same text
+            where they belong together.
+    """
+    found: dict[int, int] = {}
+    opened: defaultdict[str, list[int]] = defaultdict(list)
+    for match in pattern.finditer(text):
+        if match["open"] is not None:
+            opened[match["open"]].append(match.start())
+        elif match["close"] is not None and opened[match["close"]]:
+            found[opened[match["close"]].pop()] = match.end()
+    return found
+
+
+def with_its_word(text: str, start: int, end: int) -> Mark:
+    """A sign that stands for a letter, with the word it stands in."""
+    before = _LETTERS_BEFORE.search(text, max(0, start - 60), start)
+    after = _LETTERS.match(text, end)
+    return Mark(before.start() if before else start, after.end() if after else end, "code")
+
+
+class Closings:
+    """The places of marks that close something; one that is not there is looked for once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._absent: set[str] = set()
+
+    def after(self, closing: str, start: int, unclosed: int) -> int:
+        """The offset after the next closing mark."""
+        end = -1 if closing in self._absent else self._text.find(closing, start)
+        if end < 0:
+            self._absent.add(closing)
+            return unclosed
+        return end + len(closing)
 
 
 def paragraphs(text: str) -> Iterator[Span]:
     """The stretches of lines between blank ones."""
     start = end = -1
-    for line in lines_of(text):
+    for line in Lines(text):
         if not line.blank:
             start, end = (line.start if start < 0 else start), line.end
         elif start >= 0:
@@ -66,21 +198,6 @@ def paragraphs(text: str) -> Iterator[Span]:
             start = -1
     if start >= 0:
         yield start, end
-
-
-def block_end(lines: Sequence[Line], first: int, indent: int) -> int:
-    """The number of the line after a block: after `first` deeper lines and blank ones between."""
-    end = number = first
-    while number < len(lines) and (lines[number].blank or lines[number].indent > indent):
-        number += 1
-        if not lines[number - 1].blank:
-            end = number
-    return end
-
-
-def whole(lines: Iterable[Line]) -> Iterator[Mark]:
-    """A block mark for each line that is not empty."""
-    return (Mark(line.start, line.end) for line in lines if line.end > line.start)
 
 
 def view(text: str, marks: Sequence[Mark]) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.text.formats.marks import Mark, lines_of, names
+from sifaka.text.formats.marks import Lines, Mark, names, pairs
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import blanked
 
@@ -11,6 +11,8 @@ _MODULE = re.compile(r"(?:import|export)\b(?=[ \t{*'\"])")
 _TAG = re.compile(r"</?(?P<name>[A-Za-z][\w.:-]*)(?=[\s/>])|</?>")
 _TAG_PART = re.compile(r"[>{]|\"[^\"]*\"|'[^']*'")
 _PART_BEGINS = re.compile(r"[>{\"']")
+# Strings count in braces alone: outside of them an apostrophe is one.
+_BRACE = re.compile(r"(?P<open>)\{|(?P<close>)\}")
 _IN_A_LINE = names(
     """
     a abbr b br code em i img kbd small span strong sub sup
@@ -24,7 +26,7 @@ def mdx(text: str) -> Iterator[Mark]:
     modules = list(_modules(bare))
     yield from modules
     bare = blanked(bare, [(mark.start, mark.end) for mark in modules])
-    braces = _pairs(bare)
+    braces = pairs(bare, _BRACE)
     tags = _Tags(bare, braces)
     at = 0
     for match in re.finditer(r"<(?=/?[A-Za-z>])|\{", bare):
@@ -32,7 +34,7 @@ def mdx(text: str) -> Iterator[Mark]:
         if start < at:
             continue
         if match.group() == "{":
-            at = braces.get(start, start) + 1
+            at = braces.get(start, start + 1)
             yield Mark(start, at, "code")
         elif tag := _TAG.match(bare, start):
             at = tags.end(tag.end()) if tag["name"] else tag.end()
@@ -43,7 +45,7 @@ def _modules(text: str) -> Iterator[Mark]:
     """Imports and exports, each up to a blank line."""
     inside = False
     above_blank = True
-    for line in lines_of(text):
+    for line in Lines(text):
         inside = not line.blank and (inside or (above_blank and bool(_MODULE.match(line.text))))
         above_blank = line.blank
         if inside:
@@ -69,7 +71,7 @@ class _Tags:
             if match.group() == "{":
                 if match.start() not in self._braces:
                     return start
-                at = self._braces[match.start()] + 1
+                at = self._braces[match.start()]
         return start
 
     def _part(self, at: int, end: int) -> re.Match[str] | None:
@@ -79,15 +81,3 @@ class _Tags:
             last = begins.start() if begins else len(self._text)
             self._bare = (at, last)
         return _TAG_PART.search(self._text, last, end) if last < end else None
-
-
-def _pairs(text: str) -> dict[int, int]:
-    pairs: dict[int, int] = {}
-    opened: list[int] = []
-    # Strings count in braces alone: outside of them an apostrophe is one.
-    for match in re.finditer(r"[{}]", text):
-        if match.group() == "{":
-            opened.append(match.start())
-        elif opened:
-            pairs[opened.pop()] = match.start()
-    return pairs
