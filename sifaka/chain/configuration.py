@@ -103,7 +103,7 @@ def config_of(options: Mapping[str, Any], resources: Resources) -> ChainConfig:
     Raises:
         ConfigurationError: An option is wrong, or two do not go together.
     """
-    data = _by_effort(options, resources)
+    data = {"fixes": "auto", "facts": "ask"} | _by_effort(options, resources)
     judge = resources.judge_model
     data |= {
         "model": model_name(resources.model),

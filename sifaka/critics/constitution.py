@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
-from pydantic import Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, ValidationError
 
 from sifaka._internal.beneath import read_beneath
 from sifaka._internal.explain import explain
@@ -24,10 +24,7 @@ _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Principle(Frozen):
-    """One principle: a critique request and the revision request that belongs to it.
-
-    A sentence stands for both, such as `Name the day.`
-    """
+    """One principle: a critique request and the revision request that belongs to it."""
 
     name: Annotated[_Words, Field(max_length=100)]
     critique: Annotated[_Words, Field(max_length=4_000)]
@@ -35,16 +32,14 @@ class Principle(Frozen):
     revision: Annotated[_Words, Field(max_length=4_000)]
     """The revision request: what to do about a text that violates the principle."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _of_sentence(cls, given: object) -> object:
-        if not isinstance(given, str):
-            return given
-        return {
-            "name": given.strip()[:100],
-            "critique": f"Identify what does not keep to this principle: {given}",
-            "revision": f"Make it keep to this principle: {given}",
-        }
+    def of_sentence(cls, sentence: str) -> Self:
+        """The principle of a sentence such as `Name the day`."""
+        return cls(
+            name=sentence.strip()[:100],
+            critique=f"Identify what does not keep to this principle: {sentence}",
+            revision=f"Make it keep to this principle: {sentence}",
+        )
 
 
 BUILT_IN: tuple[Principle, ...] = (

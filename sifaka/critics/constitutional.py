@@ -91,6 +91,12 @@ class ConstitutionalCritic(JudgingCritic):
             given |= {"file": None, "principles": load_constitution(path, read, quotes=quotes)}
         elif inline is None:
             given["principles"] = BUILT_IN
+        elif isinstance(inline, Sequence):
+            # Not in a file: any list of words in one would be a constitution, and quoted.
+            given["principles"] = [
+                Principle.of_sentence(each) if isinstance(each, str) else each
+                for each in cast("Sequence[object]", inline)
+            ]
         return given
 
     @model_validator(mode="after")

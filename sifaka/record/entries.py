@@ -96,13 +96,13 @@ class ChainConfig(Frozen):
     """Characters beyond which a text is worked on section by section; None means never."""
     inquiry: Inquiry | None = None
     """The research for the first version; None when it is given, or written from the task."""
-    fixes: Fixes | None = "auto"
+    fixes: Fixes | None = None
     """The fixes that the editor makes in the input and in every version of a model; None in records
     of runs from before there was a choice, in which it edited for callers alone. `auto` are the
     safe ones of a run without a task."""
     format: str | None = None
     """The format of the text; recognised by its look when None."""
-    facts: Facts | Literal["warn"] | None = "ask"
+    facts: Facts | Literal["warn"] | None = None
     """What becomes of differences from the input; `warn` in records of form 1, None in those from
     before it."""
     own_review: bool = False

@@ -9,13 +9,14 @@ from sifaka.calls.context import PARALLEL
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.host import exchange
 from sifaka_mcp.host.exchange import LIFETIME, MOST_ROUNDS
+from sifaka_mcp.host.extensions import TASKS
 from sifaka_mcp.notify import subscribe
 from sifaka_mcp.notify.listen import MOST_STREAMS
 from sifaka_mcp.runs import followers
 from sifaka_mcp.settings import MOST_RUNS, Settings
 from sifaka_mcp.tasks.extension import TasksExtension
 from sifaka_mcp.tasks.wire import POLL_INTERVAL, TaskStatus
-from sifaka_mcp.tools.work import PATIENCE, TASKS
+from sifaka_mcp.tools.work import PATIENCE
 from tests.docs.markdown import code, section, table
 
 pytestmark = pytest.mark.anyio
