@@ -30,6 +30,8 @@ from sifaka.text.input import is_unicode
 
 LATEST = 200
 """Runs that a search reads, the newest: each costs a call."""
+_REMEMBERED = 1_000
+"""Runs whose states are kept, to append without reading a whole log again."""
 logger = logging.getLogger(__name__)
 
 
@@ -68,6 +70,8 @@ class RedisToolStorage(RecollectingStore):
         self._name = name
         self._caller = caller
         self._lists = RedisLists(caller, prefix)
+        self._states: dict[RunList, LogState] = {}
+        """The state of each log when it was last read; an old one only costs another reading."""
         self._locks: weakref.WeakValueDictionary[tuple[EventLoopToken, RunList], anyio.Lock] = (
             weakref.WeakValueDictionary()
         )
@@ -96,7 +100,8 @@ class RedisToolStorage(RecollectingStore):
         record = LogRecord(kind="claim")
         with anyio.CancelScope(shield=True):
             async with self._lock(key):
-                pushed = await self._push(key, (await self._existing(run_id)).state, record)
+                state = self._states.get(key) or (await self._existing(run_id)).state
+                pushed = await self._push(key, state, record)
                 if record.id in pushed.fences:
                     return pushed.fences[record.id]
         raise ThoughtNotFound(run_id)  # it was deleted meanwhile
@@ -143,6 +148,7 @@ class RedisToolStorage(RecollectingStore):
         key = self._key(run_id)
         with anyio.CancelScope(shield=True):
             async with self._lock(key):
+                self._states.pop(key, None)
                 await self._lists.forget(key)
 
     async def health(self) -> tuple[Health, ...]:
@@ -168,13 +174,16 @@ class RedisToolStorage(RecollectingStore):
 
     async def _add(self, key: RunList, record: LogRecord) -> int:
         """Append, and return the number of entries that the run has then."""
-        known = await self._read(key)
-        if record.payloads and known.holds(record):
-            return known.state.version
-        known.check(key.run_id, record)
+        state = self._states.get(key)
+        if state is None or not record.payloads or not state.admits(record):
+            known = await self._read(key)
+            if record.payloads and known.holds(record):
+                return known.state.version
+            known.check(key.run_id, record)
+            state = known.state
         if not record.payloads:
-            return known.state.version
-        pushed = await self._push(key, known.state, record)
+            return state.version
+        pushed = await self._push(key, state, record)
         if record.id not in pushed.fences:
             known = await self._read(key)
             if not known.holds(record):
@@ -197,7 +206,7 @@ class RedisToolStorage(RecollectingStore):
 
     async def _read(self, key: RunList) -> Folded:
         """A whole log."""
-        return fold(await self._records(key, 0))
+        return self._note(key, fold(await self._records(key, 0)))
 
     async def _since(self, key: RunList, state: LogState) -> Folded:
         """The end of a log after a state, whose last record is read again.
@@ -208,13 +217,21 @@ class RedisToolStorage(RecollectingStore):
             return await self._read(key)
         records = await self._records(key, state.position)
         if records and records[0][1].id == state.last:
-            return fold(records[1:], state)
+            return self._note(key, fold(records[1:], state))
         again = await self._read(key)
         return replace(again, payloads=again.payloads[state.version :])
 
     async def _records(self, key: RunList, start: int) -> list[tuple[int, LogRecord]]:
         values = await self._lists.read(key, start)
         return [(position, decode_record(value)) for position, value in values]
+
+    def _note(self, key: RunList, folded: Folded) -> Folded:
+        self._states.pop(key, None)
+        if folded.state.version:
+            self._states[key] = folded.state
+        while len(self._states) > _REMEMBERED:
+            self._states.pop(next(iter(self._states)))
+        return folded
 
 
 def _summary(run_id: str, line: str | None) -> RunSummary | None:
