@@ -105,5 +105,5 @@ def test_the_command_searches_the_wiki(
     wiki = f"wiki=mediawiki+{wiki_api}"
     assert run(["verify", "text.md", "--adapters", wiki]) == 1  # rules contradict some of it
     told = capsys.readouterr().out
-    assert "from 'Gannet Head Lighthouse', http://127.0.0.1:" in told
+    assert "from 'Gannet Head Lighthouse', 'http://127.0.0.1:" in told
     assert " in wiki, of " in told
