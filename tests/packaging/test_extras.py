@@ -61,7 +61,7 @@ def test_a_report_is_plain_text(plain: Path, tmp_path: Path) -> None:
     verdict, validator, *_ = next(
         line.split() for line in done.stderr.splitlines() if line.startswith("FAIL")
     )
-    assert (verdict, validator) == ("FAIL", "length")
+    assert (verdict, validator) == ("FAIL", "length:")
     assert "\x1b" not in done.stderr
 
 
