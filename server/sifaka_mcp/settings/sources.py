@@ -83,8 +83,8 @@ def unknown_names(environ: Mapping[str, str]) -> list[str]:
     """A line for each variable that is named like a setting and is none."""
     known = [f"SIFAKA_{name.upper()}" for name in Settings.model_fields]
     return [
-        f"{name} is no setting" + (f"; did you mean {near}?" if near else "")
+        f"{name} is no setting"
+        + (f"; did you mean {near}?" if (near := closest(name, known)) else "")
         for name in sorted(environ)
         if name.startswith("SIFAKA_") and name not in known
-        for near in [closest(name, known)]
     ]

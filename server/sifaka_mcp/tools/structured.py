@@ -37,12 +37,11 @@ def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], t
     Returns:
         The answer, and a line for each kind of list that was cut.
     """
-    size = size_of(data) - size_of(data.get("text"))
-    if size <= most:
+    if _beside_text(data) <= most:
         return data, ()
     _shorten(data)
     cut: Counter[str] = Counter()
-    while (size := size_of(data) - size_of(data.get("text"))) > most:
+    while (size := _beside_text(data)) > most:
         lists = [(size_of(part), name, part) for name, part in _lists(data) if len(part) > 1]
         if not lists:
             break
@@ -54,6 +53,11 @@ def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], t
         f"{name}: {left} more are left out, as the answer would be too large"
         for name, left in cut.items()
     )
+
+
+def _beside_text(data: dict[str, Any]) -> int:
+    """The size of an answer without its text, which may be long and is not written for that."""
+    return size_of({name: value for name, value in data.items() if name != "text"})
 
 
 def _lists(node: object, name: str = "") -> Iterator[tuple[str, list[Any]]]:
