@@ -39,6 +39,7 @@ from sifaka_mcp.host.sealing import sealing
 from sifaka_mcp.host.session import connection_of
 from sifaka_mcp.icon import ICON, SIZE
 from sifaka_mcp.lifespan import Lifespan
+from sifaka_mcp.lines import flat
 from sifaka_mcp.notify.cancel import Cancellations
 from sifaka_mcp.notify.listen import Listening
 from sifaka_mcp.notify.subscribe import add_subscribing
@@ -49,7 +50,6 @@ from sifaka_mcp.stdio import serve_stdio
 from sifaka_mcp.tasks.extension import TasksExtension
 from sifaka_mcp.tools import listed_tools, tools
 from sifaka_mcp.ui.apps import CHOICE, hide_choice
-from sifaka_mcp.view.lines import flat
 
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access

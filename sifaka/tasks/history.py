@@ -104,14 +104,23 @@ async def _tags(store: ThoughtStore, summary: RunSummary) -> Sequence[str]:
         return ()  # forgotten meanwhile
 
 
-async def _versions(store: ThoughtStore, run_id: str, limit: int, cursor: str) -> History:
-    """A page of a run's versions; the cursor is the number of the next one."""
+def number_of(cursor: str) -> int:
+    """The number of things on the pages before, which is the cursor; 0 for "".
+
+    Raises:
+        ConfigurationError: It is no such number.
+    """
     if cursor and not (cursor.isdecimal() and len(cursor) < _LONGEST_NUMBER):
         raise ConfigurationError(
             f"unknown cursor {cursor[:20]!r}", "pass next_cursor as it was given"
         )
+    return int(cursor or 0)
+
+
+async def _versions(store: ThoughtStore, run_id: str, limit: int, cursor: str) -> History:
+    """A page of a run's versions; the cursor is the number of the next one."""
+    first = number_of(cursor)
     run = await store.load(run_id)
-    first = int(cursor or 0)
     page = run.thoughts[first : first + limit]
     following = first + len(page)
     return History(

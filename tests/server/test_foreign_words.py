@@ -2,16 +2,24 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 from mcp import Client
 from mcp_types import TextContent, TextResourceContents
+from pydantic import BaseModel
 
 from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.schemas.evidence import VerifyOut
+from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
+from sifaka_mcp.schemas.foreign import Foreign, Remark
+from sifaka_mcp.schemas.history import HistoryOut
+from sifaka_mcp.schemas.research import ResearchOut, ResearchSubmitOut
+from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
+from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
 from sifaka_mcp.settings import Settings
 
 pytestmark = pytest.mark.anyio
@@ -56,6 +64,53 @@ async def opened(home: Path) -> AsyncGenerator[Client]:
     )
     async with Client(SifakaServer(settings)) as client:
         yield client
+
+
+OURS = {
+    "run_id", "thought_id", "champion_id", "parent_id", "branch_of", "text_uri", "next_cursor",
+    "id", "kind", "status", "what", "limit", "measured", "search", "instructions",
+    "published", "retrieved_at", "checked_at", "created_at", "updated_at",
+    "scores", "details",
+}  # fmt: skip
+"""Fields of answers that are plain strings: identifiers, moments, words of ours and JSON."""
+ANSWERS = (
+    CritiqueTextOut, EvidenceSearchOut, HistoryOut, ImproveOut, ResearchOut, ResearchSubmitOut,
+    SubmitOut, ValidateOut, VerifyOut,
+)  # fmt: skip
+
+
+def parts(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for each in get_args(annotation):
+        yield from parts(each)
+
+
+def plain_strings(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        for part in parts(field.annotation):
+            if part is str:
+                yield name
+            elif isinstance(part, type) and issubclass(part, BaseModel):
+                yield from plain_strings(part)
+
+
+@pytest.mark.parametrize("model", ANSWERS, ids=lambda model: model.__name__)
+def test_words_of_others_are_of_a_type_that_prints_them_in_quotes_or_on_a_line(
+    model: type[BaseModel],
+) -> None:
+    assert set(plain_strings(model)) <= OURS
+
+
+def test_however_it_is_printed_a_foreign_text_stays_in_its_quotes() -> None:
+    words = Foreign(LINES)
+    for printed in (f"{words}", f"{words:60}", str(words), format(words), "%s" % words):  # noqa: UP031
+        check_words(f"a line of ours {printed}")
+    check_words(words.framed("text"))
+    assert "\n" not in f"{Remark(LINES)}"
+    assert len(f"{Remark('word ' * 99):60}") <= 60
+    assert not Foreign("")
+    with pytest.raises(TypeError):
+        ", ".join([words])  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

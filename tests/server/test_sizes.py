@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from mcp_types import TextContent
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
@@ -59,6 +60,65 @@ async def test_the_versions_of_a_run_are_paged_by_their_size_and_none_is_lost() 
             cursor = page["next_cursor"]
     assert seen == list(range(out["iterations"] + 1))
     assert len(seen) > 1
+
+
+@pytest.mark.parametrize("tool", ["critique_text", "validate_text"])
+async def test_issues_are_paged_and_each_is_told_once_in_data_and_in_words(tool: str) -> None:
+    nouns = (
+        "apple bridge candle desert engine feather garden hammer island jacket kitchen ladder "
+        "market needle orchard pencil quarry river saddle table umbrella valley window yard zebra "
+        "anchor basket carpet dragon elbow forest guitar harbour insect jungle kettle lemon meadow "
+        "nest ocean palace rabbit school tunnel uncle village wagon yacht acorn barrel"
+    ).split()
+    text = " ".join(
+        f"The {noun} {noun} was there. Wrod{n} teh{n} {n} {'x' * 900}."
+        for n, noun in enumerate(nouns)
+    )
+    rules = [
+        {"type": "regex", "must_not_match": [r"Wrod\d+", r"\d+ x{900}"]},
+        {"type": "regex", "must_not_match": [r"teh\d+"], "name": "teh"},
+    ]
+    arguments: dict[str, Any] = {"text": text} | (
+        {"validators": rules} if tool == "validate_text" else {}
+    )
+    seen: list[str] = []
+    pages, cursor = 0, ""
+    async with Client(SifakaServer(Settings(store="memory:"))) as client:
+        while True:
+            result = await client.call_tool(tool, {**arguments, "cursor": cursor})
+            page = result.structured_content
+            assert page is not None, result.content
+            pages += 1
+            assert size(page) <= LARGEST
+            issues = [issue for part in page.get("results", [page]) for issue in part["issues"]]
+            assert isinstance(result.content[0], TextContent)
+            words = result.content[0].text
+            assert "left out" not in words
+            assert words.count("severity") == len(issues)
+            seen += [issue["quote"] for issue in issues]
+            if page["next_cursor"] is None:
+                break
+            cursor = page["next_cursor"]
+            assert f"more: cursor={cursor!r}" in words
+    assert pages > 1
+    assert len(seen) == len(set(seen))
+    assert len(seen) > 45
+    if tool == "validate_text":
+        assert len(seen) == 150
+        assert pages > 150 / 40  # long quotes leave room for fewer
+
+
+async def test_a_cursor_that_no_answer_has_given_is_an_error() -> None:
+    async with Client(SifakaServer(Settings(store="memory:"))) as client:
+        result = await client.call_tool("critique_text", {"text": MANY, "cursor": "page 2"})
+        beyond = await client.call_tool("critique_text", {"text": MANY, "cursor": "90000"})
+    assert result.is_error
+    assert "pass next_cursor as it was given" in str(result.content)
+    assert beyond.structured_content is not None
+    assert (beyond.structured_content["issues"], beyond.structured_content["next_cursor"]) == (
+        [],
+        None,
+    )
 
 
 def test_the_ends_of_the_longest_lists_are_left_out_and_told() -> None:

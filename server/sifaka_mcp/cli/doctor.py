@@ -26,12 +26,12 @@ from sifaka.validators import VALIDATORS
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_json, print_lines
 from sifaka_mcp.installation import other_project
+from sifaka_mcp.lines import visible
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.folders import config_folder
 from sifaka_mcp.settings.project import read_project
 from sifaka_mcp.settings.sources import unknown_names
 from sifaka_mcp.stores.catalogue import open_url
-from sifaka_mcp.view.lines import visible
 
 LOCAL = ("model2vec:", "fastembed:", "sentence-transformers:")
 """The prefixes of embedding models that run here and cost nothing."""

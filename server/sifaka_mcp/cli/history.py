@@ -18,9 +18,9 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_lines, print_result
+from sifaka_mcp.lines import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.lines import flat, visible
 from sifaka_mcp.view.text import history as as_text
 
 _CATCHING_UP_SECONDS = 10.0

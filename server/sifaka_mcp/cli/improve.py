@@ -22,8 +22,8 @@ from sifaka_mcp.cli.document import (
 from sifaka_mcp.cli.output import STDIO, finish
 from sifaka_mcp.cli.review import review, terminal
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
+from sifaka_mcp.lines import visible
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.lines import visible
 from sifaka_mcp.view.progress import TerminalProgress
 
 ARGUMENTS = (

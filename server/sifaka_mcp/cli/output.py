@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.view.lines import one_line, visible
+from sifaka_mcp.lines import one_line, visible
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -11,8 +11,8 @@ from anyio import to_thread
 from sifaka.editor import apply, lint
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue
+from sifaka_mcp.lines import visible
 from sifaka_mcp.view.console import Console, Text
-from sifaka_mcp.view.lines import visible
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain, RunResult

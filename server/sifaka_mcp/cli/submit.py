@@ -10,8 +10,8 @@ from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import finish
 from sifaka_mcp.cli.signals import resumable, termination_interrupts
+from sifaka_mcp.lines import flat
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.lines import flat
 from sifaka_mcp.view.research_terminal import progress_of
 
 ARGUMENTS = (

@@ -10,12 +10,12 @@ from sifaka._internal.masking import masked
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_lines
+from sifaka_mcp.lines import flat, visible
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.folders import config_folder
 from sifaka_mcp.settings.project import FILE, OF_THE_USER, ProjectFile, canonical, read_project
 from sifaka_mcp.settings.sources import load_settings
 from sifaka_mcp.settings.trust import digests, keep_trusted, trusted_folders
-from sifaka_mcp.view.lines import flat, visible
 
 _DONE, _DECLINED = 0, 2
 _UNSHOWN = frozenset({"adapter_keys", "state_keys"})

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
@@ -17,6 +17,7 @@ from sifaka.record.claims import (
 from sifaka.record.thought import Document
 from sifaka.text.input import MAX_TEXT, check_text
 from sifaka_mcp.schemas.arguments import knows
+from sifaka_mcp.schemas.foreign import Foreign, Remark
 from sifaka_mcp.schemas.verdicts import UsageOut
 from sifaka_mcp.schemas.wire import Moment, Relevance, Wire, taken
 
@@ -101,14 +102,14 @@ class EvidenceOut(Wire):
     """What one document says about a claim."""
 
     stance: Stance
-    quote: str
-    flag: str
+    quote: Foreign
+    flag: Remark
     """What does not agree between the claim and the quote."""
-    title: str
-    url: str
-    id: str = Field(validation_alias=AliasChoices("id", "document_id"))
+    title: Foreign
+    url: Foreign
+    id: Foreign = Field(validation_alias=AliasChoices("id", "document_id"))
     """A path with its page, or the number that the source gives it."""
-    adapter: str
+    adapter: Remark
     published: Moment | None
     retrieved_at: Moment | None
     score: Relevance | None
@@ -117,12 +118,12 @@ class EvidenceOut(Wire):
 class ClaimOut(Wire):
     """One claim and its verdict."""
 
-    claim: str = taken("claim", "claim", "text")
-    quote: str = taken("quote", "claim", "quote")
+    claim: Foreign = taken("claim", "claim", "text")
+    quote: Foreign = taken("quote", "claim", "quote")
     start: int | None = taken("start", "claim", "start")
     end: int | None = taken("end", "claim", "end")
     verdict: ClaimStatus
-    reason: str
+    reason: Remark
     evidence: list[EvidenceOut]
     checked_at: Moment
     reused: bool
@@ -149,18 +150,19 @@ class VerifyOut(BaseModel):
     run_id: str = ""
     """The run that keeps the check for your judgements."""
     usage: UsageOut
-    degraded: list[str]
+    degraded: list[Remark]
 
     @classmethod
     def of(cls, report: ClaimReport) -> Self:
         """The wire form."""
         given = "run_id" if report.run_id else "the same text or claims and sources"
-        return cls(
-            verdicts=[ClaimOut.of(each) for each in report.verdicts],
-            counts=CountsOut(**Counter(each.verdict for each in report.verdicts)),
-            blocking=bool(report.blocking),
-            instructions=_WHAT_TO_JUDGE.format(given=given) if report.is_for_caller else None,
-            run_id=report.run_id,
-            usage=UsageOut.of(report.usage),
-            degraded=list(report.degraded),
-        )
+        known: dict[str, Any] = {
+            "verdicts": report.verdicts,
+            "counts": Counter(each.verdict for each in report.verdicts),
+            "blocking": bool(report.blocking),
+            "instructions": _WHAT_TO_JUDGE.format(given=given) if report.is_for_caller else None,
+            "run_id": report.run_id,
+            "usage": report.usage,
+            "degraded": report.degraded,
+        }
+        return cls.model_validate(known)

@@ -4,9 +4,9 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
-from typing import Self, cast
+from typing import Any, Self, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, model_validator
 
 from sifaka.evidence.classify import explained
 from sifaka.evidence.model import (
@@ -19,8 +19,9 @@ from sifaka.evidence.model import (
     SearchStatus,
 )
 from sifaka.evidence.passages import excerpt
+from sifaka_mcp.schemas.foreign import Foreign, Remark
 from sifaka_mcp.schemas.verdicts import UsageOut
-from sifaka_mcp.schemas.wire import Wire
+from sifaka_mcp.schemas.wire import Moment, Score, Wire
 
 _PASSAGE = 700
 """Characters of a document that are shown where no model has quoted it."""
@@ -30,50 +31,47 @@ _WHAT_TO_JUDGE = (
 )
 
 
-class CriterionOut(BaseModel):
+class CriterionOut(Wire):
     """What a document is judged by."""
 
-    id: str
-    type: str
-    description: str
-    weight: float
+    id: Remark
+    type: Remark
+    description: Foreign
+    weight: Score
 
+    @model_validator(mode="before")
     @classmethod
-    def of(cls, criterion: Criterion) -> Self:
-        """The wire form."""
+    def _with_name(cls, criterion: object) -> object:
+        if not isinstance(criterion, Criterion):
+            return criterion
         told = " ".join(f"{criterion.name}: {criterion.description}".strip(": ").split())
-        return cls(
-            id=criterion.id,
-            type=criterion.type,
-            description=told,
-            weight=round(criterion.weight, 4),
-        )
+        return criterion.model_copy(update={"description": told})
 
 
 class JudgementOut(Wire):
     """The judgement of a document on one criterion."""
 
-    criterion: str
+    criterion: Remark
     judgement: Judgement
     contradicts: bool
-    quotes: list[str]
-    flags: list[str]
+    quotes: list[Foreign]
+    flags: list[Remark]
 
 
 class FoundOut(BaseModel):
     """A document and its worth as evidence."""
 
     classification: Classification
-    score: float
-    explanation: str
-    title: str
-    url: str
-    id: str
-    also: list[str]
-    adapter: str
-    published: str | None
+    score: Score
+    explanation: Remark
+    title: Foreign
+    url: Foreign
+    id: Foreign
+    also: list[Foreign]
+    adapter: Remark
+    published: Moment | None
     judgements: list[JudgementOut]
-    passage: str
+    passage: Foreign
     """The words nearest to the question, of a document that no model has judged."""
 
     @classmethod
@@ -81,64 +79,55 @@ class FoundOut(BaseModel):
         """The wire form."""
         document = evidence.document
         judged = evidence.classification != "unverified"
-        return cls(
-            classification=evidence.classification,
-            score=round(evidence.score, 4),
-            explanation=explained(evidence, plan.criteria),
-            title=document.title,
-            url=document.url,
-            id=document.id,
-            also=list(document.also),
-            adapter=document.adapter,
-            published=document.published.isoformat() if document.published else None,
-            judgements=[JudgementOut.of(each) for each in evidence.assessments],
-            passage="" if judged else excerpt(document.text, plan.question, _PASSAGE),
-        )
+        known: dict[str, Any] = {
+            **dict(document),
+            "classification": evidence.classification,
+            "score": evidence.score,
+            "explanation": explained(evidence, plan.criteria),
+            "judgements": evidence.assessments,
+            "passage": "" if judged else excerpt(document.text, plan.question, _PASSAGE),
+        }
+        return cls.model_validate(known)
 
 
 class EvidenceSearchOut(BaseModel):
     """The plan for a question, and the documents that were found, the best first."""
 
-    question: str
+    question: Foreign
     status: SearchStatus | None
     """Null when only a plan was asked for."""
-    queries: list[str]
+    queries: list[Foreign]
     criteria: list[CriterionOut]
     evidence: list[FoundOut]
     instructions: str | None
     usage: UsageOut
-    degraded: list[str]
-    notes: list[str]
+    degraded: list[Remark]
+    notes: list[Remark]
 
     @classmethod
     def of(cls, result: EvidenceResult) -> Self:
         """The wire form; of long documents that no model has judged, make it in a thread."""
         open_ = any(each.classification == "unverified" for each in result.evidence)
-        return cls.of_plan(result.plan).model_copy(
-            update={
-                "status": result.status,
-                "evidence": [FoundOut.of(each, result.plan) for each in result.evidence],
-                "instructions": _WHAT_TO_JUDGE if open_ else None,
-                "usage": UsageOut.of(result.usage),
-                "degraded": list(result.degraded),
-                "notes": list(result.notes),
-            }
+        return cls._of(
+            result.plan,
+            status=result.status,
+            evidence=[FoundOut.of(each, result.plan) for each in result.evidence],
+            instructions=_WHAT_TO_JUDGE if open_ else None,
+            usage=result.usage,
+            degraded=result.degraded,
+            notes=result.notes,
         )
 
     @classmethod
     def of_plan(cls, plan: SearchPlan) -> Self:
         """The wire form of a plan alone."""
-        return cls(
-            question=plan.question,
-            status=None,
-            queries=list(plan.queries),
-            criteria=[CriterionOut.of(each) for each in plan.criteria],
-            evidence=[],
-            instructions=None,
-            usage=UsageOut.of(plan.usage),
-            degraded=[*([] if plan.degraded is None else [plan.degraded]), *plan.usage.notes],
-            notes=list(plan.notes),
-        )
+        told = () if plan.degraded is None else (plan.degraded,)
+        return cls._of(plan, degraded=(*told, *plan.usage.notes))
+
+    @classmethod
+    def _of(cls, plan: SearchPlan, **found: object) -> Self:
+        nothing = {"status": None, "evidence": (), "instructions": None}
+        return cls.model_validate({**dict(plan), **nothing, **found})
 
 
 _COLUMNS = (
@@ -152,9 +141,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def rows(out: EvidenceSearchOut) -> Iterator[dict[str, object]]:
     """A row for each document."""
     for each in out.evidence:
-        quotes = [quote for judgement in each.judgements for quote in judgement.quotes]
+        quotes = [quote.raw for judgement in each.judgements for quote in judgement.quotes]
         told = each.model_dump(include=set(_COLUMNS), mode="json")
-        yield {**told, "question": out.question, "quotes": quotes or [each.passage]}
+        yield {**told, "question": out.question.raw, "quotes": quotes or [each.passage.raw]}
 
 
 def as_csv(outs: Iterable[EvidenceSearchOut]) -> str:

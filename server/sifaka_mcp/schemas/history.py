@@ -1,7 +1,7 @@
 """Past runs, on the wire."""
 
 from collections.abc import Iterable
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -9,6 +9,7 @@ from sifaka.record.entries import Recovered, RunStatus, StopReason
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.tasks import History
+from sifaka_mcp.schemas.foreign import Foreign, Remark
 from sifaka_mcp.schemas.texts import HunkOut, changes
 from sifaka_mcp.schemas.verdicts import CritiqueOut, DifferenceOut, UsageOut, ValidationOut
 from sifaka_mcp.schemas.wire import Moment, Relevance, Wire, taken
@@ -31,13 +32,13 @@ class RunOut(RunState):
     """A run in a few words."""
 
     champion_id: str | None
-    model: str = taken("model", "config", "model")
+    model: Remark = taken("model", "config", "model")
     usage: UsageOut
     created_at: Moment
     updated_at: Moment
     branch_of: str | None = None
-    recoveries: Annotated[list[str], BeforeValidator(_errors)] = Field([])
-    compared_with_original: str | None = taken(
+    recoveries: Annotated[list[Remark], BeforeValidator(_errors)] = Field([])
+    compared_with_original: Remark | None = taken(
         "compared_with_original", "ending", "decision", "reason", default=None
     )
 
@@ -48,9 +49,9 @@ class ThoughtOut(BaseModel):
     thought_id: str
     parent_id: str | None
     iteration: int
-    author: str
+    author: Remark
     accepted: bool | None
-    reason: str | None
+    reason: Remark | None
     passed: bool
     validation_results: list[ValidationOut]
     differences: list[DifferenceOut]
@@ -58,36 +59,32 @@ class ThoughtOut(BaseModel):
     diff: list[HunkOut]
     usage: UsageOut
     created_at: Moment
-    text: str | None = None
+    text: Foreign | None = None
 
     @classmethod
     def of(cls, run: Run, thought: Thought, *, include_text: bool) -> "ThoughtOut":
         """The wire form, with the diff against the version's parent."""
         decision = run.decisions.get(thought.id)
         parent = run.thought(thought.parent_id) if thought.parent_id else None
-        return cls(
-            thought_id=thought.id,
-            parent_id=thought.parent_id,
-            iteration=thought.iteration,
-            author=thought.author,
-            accepted=decision.accepted if decision else None,
-            reason=decision.reason if decision else None,
-            passed=thought.passed and decision is not None,
-            validation_results=[ValidationOut.of(r) for r in thought.validation_results.values()],
-            differences=[DifferenceOut.model_validate(d) for d in thought.findings.differences],
-            critic_feedback=[CritiqueOut.of(f) for f in thought.critic_feedback],
-            diff=changes(parent, thought),
-            usage=UsageOut.of(thought.usage),
-            created_at=thought.created_at.isoformat(),
-            text=thought.text if include_text else None,
-        )
+        known: dict[str, Any] = {
+            **dict(thought),
+            "thought_id": thought.id,
+            "accepted": decision.accepted if decision else None,
+            "reason": decision.reason if decision else None,
+            "passed": thought.passed and decision is not None,
+            "validation_results": list(thought.validation_results.values()),
+            "differences": thought.findings.differences,
+            "diff": changes(parent, thought),
+            "text": thought.text if include_text else None,
+        }
+        return cls.model_validate(known)
 
 
 class RunLine(RunState):
     """One run in a list."""
 
     iterations: int
-    excerpt: str
+    excerpt: Foreign
     created_at: Moment
     updated_at: Moment
 
@@ -98,7 +95,7 @@ class HitOut(Wire):
     run_id: str
     thought_id: str
     score: Relevance
-    snippet: str
+    snippet: Foreign
     created_at: Moment
 
 
@@ -110,21 +107,22 @@ class HistoryOut(BaseModel):
     runs: list[RunLine] | None = None
     hits: list[HitOut] | None = None
     search: str | None = None
-    degraded: list[str] = []
+    degraded: list[Remark] = []
     next_cursor: str | None = None
 
     @classmethod
     def of(cls, found: History, *, include_text: bool) -> Self:
         """The wire form; versions come with their texts when `include_text` is set."""
         run, thoughts = found.run, found.thoughts
-        return cls(
-            run=None if run is None else RunOut.of(run),
-            thoughts=None
+        known: dict[str, Any] = {
+            "run": run,
+            "thoughts": None
             if run is None or thoughts is None
             else [ThoughtOut.of(run, each, include_text=include_text) for each in thoughts],
-            runs=None if found.runs is None else [RunLine.of(each) for each in found.runs],
-            hits=None if found.hits is None else [HitOut.of(each) for each in found.hits],
-            search=found.search,
-            degraded=list(found.degraded),
-            next_cursor=found.next_cursor,
-        )
+            "runs": found.runs,
+            "hits": found.hits,
+            "search": found.search,
+            "degraded": found.degraded,
+            "next_cursor": found.next_cursor,
+        }
+        return cls.model_validate(known)

@@ -12,6 +12,7 @@ from sifaka.record.entries import Researched
 from sifaka.record.inquiry import Turn
 from sifaka.record.run import Run
 from sifaka.text.input import MAX_TEXT, check_text
+from sifaka_mcp.schemas.foreign import Foreign, Remark
 from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut, fields_of
 from sifaka_mcp.schemas.texts import TextOut
 
@@ -63,10 +64,10 @@ def turns_in(told: str) -> tuple[Turn, ...]:
 class SectionOut(BaseModel):
     """A section of the report."""
 
-    title: str
-    status: str
+    title: Foreign
+    status: Remark
     """`waiting`, `running`, `done` or `failed`."""
-    error: str | None = None
+    error: Remark | None = None
     iterations: int = 0
 
 
@@ -74,26 +75,26 @@ class ReferenceOut(BaseModel):
     """What `[n]` in the report stands for."""
 
     n: int
-    title: str = ""
-    author: str = ""
-    published: str | None = None
-    url: str = ""
-    id: str = ""
+    title: Foreign = Foreign("")
+    author: Foreign = Foreign("")
+    published: Remark | None = None
+    url: Foreign = Foreign("")
+    id: Foreign = Foreign("")
     """A path with its page, or the number that the source gives it."""
-    also: list[str] = []
+    also: list[Foreign] = []
     """The further places that have the same content."""
-    adapter: str = ""
+    adapter: Remark = Remark("")
     retrieved_at: str = ""
 
 
 class ResearchedOut(BaseModel):
     """How far the research is, or how it went."""
 
-    mode: str
+    mode: Remark
     partial: bool = False
     sections: list[SectionOut] = []
     references: list[ReferenceOut] = []
-    stop_reasons: list[str] = []
+    stop_reasons: list[Remark] = []
 
     @classmethod
     def of(cls, result: RunResult) -> "ResearchedOut":
@@ -104,15 +105,15 @@ class ResearchedOut(BaseModel):
         if not told:
             begun = next((each.state for each in run.research if each.step == "started"), _NOTHING)
             sections = list(_sections_so_far(run, begun.get("outline")))
-            return cls(mode=str(begun.get("mode", "")) or mode, sections=sections)
+            return cls(mode=Remark(str(begun.get("mode", "")) or mode), sections=sections)
         return cls(
-            mode=str(told.get("mode", mode)),
+            mode=Remark(str(told.get("mode", mode))),
             partial=bool(told.get("partial")),
             sections=[SectionOut(**_known(SectionOut, s)) for s in _items(told, "sections")],
             references=[
                 ReferenceOut(**_known(ReferenceOut, r)) for r in _items(told, "references")
             ],
-            stop_reasons=[str(reason) for reason in _list(told.get("stop_reasons"))],
+            stop_reasons=[Remark(str(reason)) for reason in _list(told.get("stop_reasons"))],
         )
 
 
@@ -159,7 +160,7 @@ def _sections_so_far(run: Run, outline: object) -> Iterator[SectionOut]:
             titles[entry.section] = entry.title or titles.get(entry.section, "")
             begun[entry.section] = _section_after(entry)
     for number, title in sorted(titles.items()):
-        yield begun.get(number) or SectionOut(title=title, status="waiting")
+        yield begun.get(number) or SectionOut(title=Foreign(title), status=Remark("waiting"))
 
 
 def _section_after(entry: Researched) -> SectionOut:
@@ -167,9 +168,9 @@ def _section_after(entry: Researched) -> SectionOut:
     told = entry.state if is_over else _NOTHING
     error = told.get("error")
     return SectionOut(
-        title=entry.title,
-        status=str(told.get("status", "done")) if is_over else "running",
-        error=None if error is None else str(error),
+        title=Foreign(entry.title),
+        status=Remark(str(told.get("status", "done")) if is_over else "running"),
+        error=None if error is None else Remark(str(error)),
         iterations=entry.iteration,
     )
 

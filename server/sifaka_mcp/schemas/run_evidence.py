@@ -89,7 +89,8 @@ def _told(by: str, verdict: ClaimVerdict, sources: _Sources) -> Data:
         {"source": sources.of_evidence(each), "stance": each.stance, "quote": each.quote}
         for each in verdict.evidence
     ]
-    return {"by": by, **dict(ClaimOut.of(verdict)), "evidence": evidence}
+    told = ClaimOut.of(verdict).model_dump(mode="json", exclude={"evidence"})
+    return {"by": by, **told, "evidence": evidence}
 
 
 def _text(told: object) -> str | None:

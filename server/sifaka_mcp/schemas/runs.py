@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from sifaka.chain import RunResult
-from sifaka.chain.checks import Check
 from sifaka.chain.sheet import ledger_of
 from sifaka.record.entries import RunStatus, StopReason
 from sifaka.text.limits import Asked
+from sifaka_mcp.schemas.foreign import Remark
 from sifaka_mcp.schemas.texts import TextOut
 from sifaka_mcp.schemas.verdicts import DifferenceOut, IssueList, UsageOut, ValidationOut
 from sifaka_mcp.schemas.wire import Wire
@@ -17,33 +17,37 @@ from sifaka_mcp.schemas.wire import Wire
 class FailureOut(Wire):
     """A validator the text does not pass."""
 
-    validator: str
-    message: str
-    suggestions: list[str]
+    validator: Remark
+    message: Remark
+    suggestions: list[Remark]
 
 
 class BriefOut(Wire):
     """All you need to write the next version of `text`."""
 
     parent_id: str
-    instructions: str
+    instructions: Remark
     failures: list[FailureOut]
-    rubric: list[str]
+    rubric: list[Remark]
     issues: IssueList
-    lessons: list[str] = Field([])
-    sheet: list[str] = Field([])
+    lessons: list[Remark] = Field([])
+    sheet: list[Remark] = Field([])
 
 
-class CheckOut(Check, Wire):
+class CheckOut(Wire):
     """Something that was checked, or was not, for a reason."""
+
+    what: Remark
+    done: bool
+    reason: Remark | None = None
 
 
 class TurnedDownOut(BaseModel):
     """A version that was written and not kept."""
 
     version: int
-    author: str
-    reason: str
+    author: Remark
+    reason: Remark
 
 
 class AskedOut(Asked, Wire):
@@ -62,12 +66,12 @@ class RunAnswer(TextOut):
     changed: bool
     passed: bool
     stop_reason: StopReason | None
-    judged_by: str
+    judged_by: Remark
     iterations: int
-    model: str
+    model: Remark
     differences: list[DifferenceOut]
     asked: list[AskedOut]
-    ledger: str
+    ledger: Remark
     validation_results: list[ValidationOut]
     issues: IssueList
     left: IssueList
@@ -75,7 +79,7 @@ class RunAnswer(TextOut):
     turned_down: list[TurnedDownOut]
     usage: UsageOut
     brief: BriefOut | None = None
-    degraded: list[str]
+    degraded: list[Remark]
 
 
 class ImproveOut(RunAnswer):
@@ -89,7 +93,7 @@ class SubmitOut(RunAnswer):
     """A run after a revision, and what became of the revision."""
 
     accepted: bool
-    reason: str
+    reason: Remark
 
 
 def fields_of(result: RunResult, text: TextOut) -> dict[str, Any]:
@@ -115,11 +119,11 @@ def fields_of(result: RunResult, text: TextOut) -> dict[str, Any]:
         "left": result.left,
         "checked": result.checked,
         "turned_down": [
-            TurnedDownOut(
-                version=each.iteration,
-                author=each.author,
-                reason=result.run.decisions[each.id].reason,
-            )
+            {
+                "version": each.iteration,
+                "author": each.author,
+                "reason": result.run.decisions[each.id].reason,
+            }
             for each in result.turned_down
         ],
         "usage": result.usage,

@@ -3,14 +3,15 @@
 import json
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from sifaka.chain import RunResult
 from sifaka.record.diff import Hunk, diff
 from sifaka.record.edits import edits_of
 from sifaka.record.provenance import reasons_for
 from sifaka.record.thought import Thought
-from sifaka_mcp.schemas.wire import Wire, Words
+from sifaka_mcp.schemas.foreign import Foreign, Remark
+from sifaka_mcp.schemas.wire import Wire
 
 Return = Literal["auto", "text", "diff", "none"]
 """How an answer gives the text. `auto`: `unchanged` where the caller has it, changes alone where
@@ -25,9 +26,14 @@ class HunkOut(Wire):
     """One change, and the issue that asked for it, if one did."""
 
     op: Literal["insert", "delete", "replace"]
-    before: str
-    after: str
-    reason: Words
+    before: Foreign
+    after: Foreign
+    reason: Remark
+
+    @field_validator("reason", mode="before")
+    @classmethod
+    def _told(cls, reason: object) -> object:
+        return "" if reason is None else reason
 
 
 class TextOut(BaseModel):
@@ -36,7 +42,7 @@ class TextOut(BaseModel):
     Each `before` of such a `diff` occurs once in the text that the caller has.
     """
 
-    text: str | None = None
+    text: Foreign | None = None
     unchanged: bool = False
     text_uri: str | None = None
     diff: list[HunkOut] = []
@@ -44,7 +50,7 @@ class TextOut(BaseModel):
     @classmethod
     def whole(cls, result: RunResult) -> "TextOut":
         """All of it, with the changes from version 0."""
-        return cls(text=result.text, diff=[HunkOut.of(hunk) for hunk in result.changes])
+        return cls(text=Foreign(result.text), diff=[HunkOut.of(hunk) for hunk in result.changes])
 
     @classmethod
     def of(cls, result: RunResult, how: Return, known: str | None) -> "TextOut":
@@ -56,6 +62,7 @@ class TextOut(BaseModel):
             known: The text that the caller has; None when it has none.
         """
         text, uri = result.text, None
+        whole = Foreign(text)
         if len(text) > LONG:
             uri = f"thought://{result.thought.id}/text"
         if how in {"auto", "none"} and text == known:
@@ -63,17 +70,19 @@ class TextOut(BaseModel):
         if how == "none":
             return cls(text_uri=uri)
         if how == "text" or known is None:
-            return cls(text=text, text_uri=uri, unchanged=text == known)
+            return cls(text=whole, text_uri=uri, unchanged=text == known)
         if how == "auto" and len(text) <= SHORT:
-            return cls(text=text, diff=[HunkOut.of(h) for h in _hunks(result, known)])
+            return cls(text=whole, diff=[HunkOut.of(h) for h in _hunks(result, known)])
         edits = edits_of(_hunks(result, known, equal=True))
         told = [
-            HunkOut(op="replace", before=edit.find, after=edit.replace, reason=edit.reason or "")
+            HunkOut.model_validate(
+                {"op": "replace", "before": edit.find, "after": edit.replace, "reason": edit.reason}
+            )
             for edit in edits or ()
         ]
         if edits is not None and (how == "diff" or _characters(told) <= len(text) / 2):
             return cls(diff=told, text_uri=uri, unchanged=text == known)
-        return cls(text=text, text_uri=uri)
+        return cls(text=whole, text_uri=uri)
 
 
 def _hunks(result: RunResult, known: str, *, equal: bool = False) -> list[Hunk]:

@@ -9,6 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from sifaka._internal.immutable import thawed
 from sifaka.record.results import CriticFeedback, Issue
+from sifaka_mcp.schemas.foreign import Foreign, Remark
 from sifaka_mcp.schemas.wire import Score, Wire
 
 
@@ -16,13 +17,13 @@ class IssueOut(Wire):
     """One thing that is wrong with one place of the text."""
 
     id: str
-    message: str
-    quote: str
+    message: Remark
+    quote: Foreign
     start: int | None
     end: int | None
-    category: str
+    category: Remark
     severity: int
-    fix: str | None = None
+    fix: Foreign | None = None
     support: int = 1
     places: list[tuple[int, int]] = Field([])
     """Of one that stands at several, `start` and `end` of each."""
@@ -54,13 +55,13 @@ IssueList = Annotated[list[IssueOut], BeforeValidator(_numbered)]
 class ValidationOut(Wire):
     """What one validator found."""
 
-    validator: str
+    validator: Remark
     passed: bool
     required: bool
     score: Score
-    message: str
+    message: Remark
     issues: IssueList
-    suggestions: list[str]
+    suggestions: list[Remark]
     unchecked: Annotated[SkipJsonSchema[bool], BeforeValidator(bool)] = Field(False, exclude=True)
     """True when the text was not checked; the message tells clients."""
 
@@ -70,24 +71,24 @@ class DifferenceOut(Wire):
 
     id: str
     kind: str
-    before: str
-    after: str
+    before: Foreign
+    after: Foreign
     status: str
-    by: str
-    reason: str
+    by: Remark
+    reason: Foreign
 
 
 class CritiqueOut(Wire):
     """What one critic said, or why it said nothing."""
 
-    critic: str
+    critic: Remark
     status: Literal["ok", "abstained"]
     verdict: Literal["accept", "revise"] | None
     scores: dict[str, float]
-    suggestions: list[str]
+    suggestions: list[Remark]
     confidence: float | None
-    reason: str | None = None
-    reflection: str | None = None
+    reason: Remark | None = None
+    reflection: Remark | None = None
     details: Annotated[dict[str, Any], BeforeValidator(thawed)] = Field({})
 
     @model_validator(mode="before")
@@ -114,7 +115,8 @@ class ValidateOut(Wire):
 
     passed: bool
     results: list[ValidationOut]
-    degraded: list[str] = Field([])
+    degraded: list[Remark] = Field([])
+    next_cursor: str | None = None
 
 
 class CritiqueTextOut(Wire):
@@ -127,6 +129,7 @@ class CritiqueTextOut(Wire):
     issues: IssueList
     critiques: list[CritiqueOut] = Field(validation_alias=AliasChoices("critiques", "feedback"))
     differences: list[DifferenceOut] = Field([])
-    rubric: list[str] | None = None
+    rubric: list[Remark] | None = None
     usage: UsageOut
-    degraded: list[str]
+    degraded: list[Remark]
+    next_cursor: str | None = None

@@ -26,8 +26,6 @@ Moment = Annotated[
     str, BeforeValidator(lambda when: when.isoformat() if isinstance(when, datetime) else when)
 ]
 """A moment as ISO 8601 writes it."""
-Words = Annotated[str, BeforeValidator(lambda text: "" if text is None else text)]
-"""Words; empty where there are none."""
 Relevance = Annotated[
     float, BeforeValidator(lambda score: float(f"{score:.4g}") if score is not None else score)
 ]

@@ -1,7 +1,5 @@
 """`get_thought_history`: what happened in a run, which runs there were, where a text was."""
 
-from collections.abc import Sequence
-from itertools import accumulate
 from typing import Annotated
 
 import anyio.to_thread
@@ -9,15 +7,12 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.tasks import look_up
-from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
+from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.structured import LARGEST, size_of
+from sifaka_mcp.tools.structured import fitting
 from sifaka_mcp.ui.apps import SHOWN, view_of
 from sifaka_mcp.view.text import history
-
-_PAGE = LARGEST - 2_000
-"""Characters of the versions of a page; the rest is for the run."""
 
 
 @define(
@@ -48,16 +43,10 @@ async def get_thought_history(
     )
     out = HistoryOut.of(found, include_text=include_text)
     if out.thoughts:
-        kept = _fitting(out.thoughts)
+        kept = fitting(out.thoughts)
         if kept < len(out.thoughts):
             out.thoughts, out.next_cursor = out.thoughts[:kept], str(int(cursor or 0) + kept)
     result = answer(history(out, as_data=True), out)
     if found.run is not None and not cursor:
         result.meta = await anyio.to_thread.run_sync(view_of, found.run)
     return result
-
-
-def _fitting(versions: Sequence[ThoughtOut]) -> int:
-    """The number of versions that one page has room for; at least one."""
-    sizes = accumulate(size_of(version.model_dump(mode="json")) for version in versions)
-    return max(1, sum(size <= _PAGE for size in sizes))

@@ -1,5 +1,6 @@
 """`validate_text` and `critique_text`: judgements of a text; they store nothing."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from mcp_types import CallToolResult, InputRequiredResult
@@ -8,14 +9,38 @@ from pydantic import Field
 from sifaka.calls.host import Suspended
 from sifaka.errors import ConfigurationError
 from sifaka.tasks import validate
+from sifaka.tasks.history import number_of
 from sifaka_mcp.host.exchange import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, ValidatorList
 from sifaka_mcp.schemas.evidence import MOST_SOURCES, SourceIn, documents_of
-from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
+from sifaka_mcp.schemas.verdicts import CritiqueTextOut, IssueOut, ValidateOut
 from sifaka_mcp.tools.answer import ToolContext, about, answer, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.source import asked_again, text_of
+from sifaka_mcp.tools.structured import fitting
 from sifaka_mcp.view.text import critique, verdicts
+
+_PAGE = 40
+"""Issues of a page, each of which its words name."""
+Cursor = Annotated[str, Field(description="`next_cursor` of the page before")]
+
+
+def _turn_to(lists: Sequence[list[IssueOut]], seen: int) -> str | None:
+    """Leave the issues of one page in their lists.
+
+    Args:
+        lists: The issues of each part of an answer.
+        seen: The number of issues on the pages before.
+
+    Returns:
+        The cursor of the next page; None on the last one.
+    """
+    end = seen + fitting([issue for issues in lists for issue in issues][seen : seen + _PAGE])
+    count = 0
+    for issues in lists:
+        first, count = count, count + len(issues)
+        issues[:] = issues[max(0, seen - first) : max(0, end - first)]
+    return str(end) if end < count else None
 
 
 @define(
@@ -33,6 +58,7 @@ async def validate_text(
     source: Annotated[str, Field(description="or its URI or path")] = "",
     validators: Annotated[ValidatorList, Field(max_length=50)],
     original: Annotated[str, Field(description="what preserve compares it with")] = "",
+    cursor: Cursor = "",
 ) -> Annotated[CallToolResult, ValidateOut] | InputRequiredResult:
     """See the tool's description."""
     found = await text_of(ctx, text, source)
@@ -40,12 +66,13 @@ async def validate_text(
         return found
     if not found:
         raise ConfigurationError("the text is empty", "give the text to check, or its source")
-    plugins = state_of(ctx).plugins
+    seen, plugins = number_of(cursor), state_of(ctx).plugins
     report = await validate(found, validators, original=original, plugins=plugins)
 
     def made() -> CallToolResult:
         out = ValidateOut.of(report)
-        return answer(verdicts(out.results, passed=out.passed), out)
+        out.next_cursor = _turn_to([each.issues for each in out.results], seen)
+        return answer(verdicts(out), out)
 
     return await about(found, made)
 
@@ -72,6 +99,7 @@ async def critique_text(
         str, Field(description="who judges: auto, host (your client's model) or provider:name")
     ] = "auto",
     budget: BudgetLimits = None,
+    cursor: Cursor = "",
 ) -> Annotated[CallToolResult, CritiqueTextOut] | InputRequiredResult:
     """See the tool's description."""
     from sifaka.tasks.criticism import review
@@ -81,7 +109,7 @@ async def critique_text(
         return given
     if not given:
         raise ConfigurationError("the text is empty", "give the text to judge, or its source")
-    exchange = Exchange.of(ctx)
+    seen, exchange = number_of(cursor), Exchange.of(ctx)
     chain = await state_of(ctx).chain(
         model=model, host=exchange.host, absent=exchange.absent, critics=critics, budget=budget
     )
@@ -99,6 +127,7 @@ async def critique_text(
 
     def made() -> CallToolResult:
         out = CritiqueTextOut.of(found)
+        out.next_cursor = _turn_to([out.issues], seen)
         return answer(critique(out), out)
 
     return await about(given, made)

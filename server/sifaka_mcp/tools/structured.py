@@ -2,13 +2,17 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import Any, cast
 
-from sifaka_mcp.view.lines import shown
+from pydantic import BaseModel
+
+from sifaka_mcp.lines import shown
 
 LARGEST = 40_000
 """Characters of the structured part, as JSON, beside the text that was asked for."""
+_PAGE = LARGEST - 2_000
 _LONG = 1_000
 """Characters that are left of words that are too long."""
 _WHOLE = frozenset({"text", "instructions", "ledger"})
@@ -17,7 +21,7 @@ _EXACT = frozenset({"text", "before", "after"})
 """Fields that are the text itself, or say how it changes: each of their characters stays."""
 
 
-def size_of(data: object) -> int:
+def _size(data: object) -> int:
     """The characters of a part of an answer."""
     return len(json.dumps(data, ensure_ascii=False))
 
@@ -31,6 +35,12 @@ def plain(node: Any, name: str = "") -> Any:
     return shown(node) if isinstance(node, str) and name not in _EXACT else node
 
 
+def fitting(parts: Iterable[BaseModel]) -> int:
+    """The number of parts that one answer has room for, beside what it says of them; at least 1."""
+    sizes = accumulate(_size(part.model_dump(mode="json")) for part in parts)
+    return max(1, sum(size <= _PAGE for size in sizes))
+
+
 def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], tuple[str, ...]]:
     """An answer without the ends of its longest lists, where it is too large.
 
@@ -42,7 +52,7 @@ def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], t
     _shorten(data)
     cut: Counter[str] = Counter()
     while (size := _beside_text(data)) > most:
-        lists = [(size_of(part), name, part) for name, part in _lists(data) if len(part) > 1]
+        lists = [(_size(part), name, part) for name, part in _lists(data) if len(part) > 1]
         if not lists:
             break
         large, name, part = max(lists, key=lambda each: each[0])
@@ -57,7 +67,7 @@ def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], t
 
 def _beside_text(data: dict[str, Any]) -> int:
     """The size of an answer without its text, which may be long and is not written for that."""
-    return size_of({name: value for name, value in data.items() if name != "text"})
+    return _size({name: value for name, value in data.items() if name != "text"})
 
 
 def _lists(node: object, name: str = "") -> Iterator[tuple[str, list[Any]]]:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sifaka.record.diff import Hunk
+from sifaka_mcp.lines import because, visible
 from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.edits import edits, made
-from sifaka_mcp.view.lines import because, visible
 
 MOST = 1_000
 """Changes that are shown; `--json` has all."""

@@ -15,9 +15,9 @@ from sifaka.evidence.model import (
     SearchPlan,
     Verified,
 )
+from sifaka_mcp.lines import section
 from sifaka_mcp.schemas.evidence import ClaimOut, CountsOut, EvidenceOut, VerifyOut
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, FoundOut
-from sifaka_mcp.view.lines import flat, quoted, section
 from sifaka_mcp.view.text import usage
 
 _MOST = 100
@@ -36,7 +36,7 @@ def verification(out: VerifyOut) -> str:
     if len(out.verdicts) > _MOST:
         lines.append(f"... and {len(out.verdicts) - _MOST} more")
     lines += ["", out.instructions] if out.instructions else []
-    degraded = section("degraded", [f"- {flat(line)}" for line in out.degraded])
+    degraded = section("degraded", [f"- {line}" for line in out.degraded])
     return "\n".join([*lines, "", *degraded] if degraded else lines)
 
 
@@ -44,29 +44,29 @@ def found_evidence(out: EvidenceSearchOut) -> str:
     """The text of `search_evidence`."""
     counted = Counter(each.classification for each in out.evidence)
     told = ", ".join(f"{n} {name}" for name, n in counted.items()) or "none"
-    lines = [f"question: {quoted(out.question)}"]
+    lines = [f"question: {out.question}"]
     if out.status is not None:
         lines.append(f"status: {out.status}   documents: {len(out.evidence)} ({told})")
     lines.append(f"usage: {usage(out.usage)}")
-    lines += section("queries", [quoted(query) for query in out.queries])
-    criteria = [f"{flat(c.id)} ({flat(c.type)}, {c.weight:g}): {quoted(c.description)}"
+    lines += section("queries", map(str, out.queries))
+    criteria = [f"{c.id} ({c.type}, {c.weight:g}): {c.description}"
                 for c in out.criteria]  # fmt: skip
     lines += section("criteria", criteria)
     for number, each in enumerate(out.evidence[:_MOST], 1):
         lines += ["", *_found_lines(each, number)]
     lines += ["", out.instructions] if out.instructions else []
-    notes = section("degraded", [f"- {flat(line)}" for line in (*out.degraded, *out.notes)])
+    notes = section("degraded", [f"- {line}" for line in (*out.degraded, *out.notes)])
     return "\n".join([*lines, "", *notes] if notes else lines)
 
 
 def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
-    yield f"{number}. {found.classification} {found.score:.2f}: {flat(found.explanation)}"
+    yield f"{number}. {found.classification} {found.score:.2f}: {found.explanation}"
     for judgement in found.judgements:
         for quote in judgement.quotes:
-            yield f"   {flat(judgement.criterion)}: {quoted(quote)}"
+            yield f"   {judgement.criterion}: {quote}"
     if found.passage:
-        yield f"   passage: {quoted(found.passage, len(found.passage))}"
-    also = f", also {quoted('; '.join(found.also))}" if found.also else ""
+        yield f"   passage: {found.passage:{len(found.passage.raw)}}"
+    also = f", also {', '.join(map(str, found.also))}" if found.also else ""
     yield f"   from {_named(found)}{also}"
 
 
@@ -91,12 +91,11 @@ def counts(counted: CountsOut) -> str:
 
 def claim_lines(verdict: ClaimOut, number: int) -> Iterator[str]:
     """One claim with its verdict and its evidence."""
-    yield f"{number}. {verdict.verdict}: {quoted(verdict.claim)}"
+    yield f"{number}. {verdict.verdict}: {verdict.claim}"
     if verdict.start is not None:
-        quote = quoted(verdict.quote, 200)
-        yield f"   says the text at [{verdict.start}:{verdict.end}]: {quote}"
+        yield f"   says the text at [{verdict.start}:{verdict.end}]: {verdict.quote:200}"
     if verdict.reason:
-        yield f"   why: {flat(verdict.reason)}"
+        yield f"   why: {verdict.reason}"
     for each in verdict.evidence:
         yield from (f"   {line}" for line in _evidence_lines(each))
     if verdict.reused:
@@ -106,8 +105,8 @@ def claim_lines(verdict: ClaimOut, number: int) -> Iterator[str]:
 def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
     unjudged = evidence.stance == "unjudged"
     stance = evidence.stance.replace("_", " ")
-    most = len(evidence.quote) if unjudged else _LONGEST
-    told = quoted(evidence.quote, most) if evidence.quote else "nothing quoted"
+    most = len(evidence.quote.raw) if unjudged else _LONGEST
+    told = f"{evidence.quote:{most}}" if evidence.quote else "nothing quoted"
     yield f"- {stance}: {told}"
     yield f"  from {source(evidence)}"
 
@@ -120,15 +119,15 @@ def source(evidence: EvidenceOut) -> str:
 
 def _named(found: EvidenceOut | FoundOut) -> str:
     """The title, the place and the date of a document."""
-    title = quoted(found.title, 120) if found.title else "a document"
+    title = f"{found.title:120}" if found.title else "a document"
     date = f"of {found.published}" if found.published else "without a date"
-    return f"{title}, {_place(found.url, found.id, found.adapter)}, {date}"
+    return f"{title}, {_place(found)}, {date}"
 
 
-def _place(url: str, identifier: str, adapter: str) -> str:
+def _place(found: EvidenceOut | FoundOut) -> str:
     """The place where a reader finds a document; of one that came with the call its number."""
-    if adapter == GIVEN:
-        number = identifier.removeprefix(f"{GIVEN}-")
+    if found.adapter.raw == GIVEN:
+        number = found.id.raw.removeprefix(f"{GIVEN}-")
         given = f"given as source {number}" if number.isdigit() else "given"
-        return quoted(url) if url else given
-    return quoted(url or identifier) + (f" in {flat(adapter)}" if adapter else "")
+        return f"{found.url or given}"
+    return f"{found.url or found.id}" + (f" in {found.adapter}" if found.adapter else "")

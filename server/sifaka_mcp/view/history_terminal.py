@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from sifaka.record.run import Run
+from sifaka_mcp.lines import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut, RunLine, RunOut
 from sifaka_mcp.view.changes import show
-from sifaka_mcp.view.lines import flat, visible
 from sifaka_mcp.view.progress import duration
 from sifaka_mcp.view.score import score_of
 from sifaka_mcp.view.text import version_lines
@@ -79,17 +79,17 @@ def show_history(out: HistoryOut, run: Run | None, stream: TextIO, *, now: datet
             text = visible(line)
             show(Text(text), console, indent=len(text) - len(text.lstrip()) + 2)
         if thought.text is not None:
-            console.print(Text(visible(thought.text)), soft_wrap=True)
+            console.print(Text(visible(thought.text.raw)), soft_wrap=True)
     for row in out.runs or []:
-        _show_row(row.run_id, _about(row, now, console.width), row.excerpt, console)
+        _show_row(row.run_id, _about(row, now, console.width), row.excerpt.raw, console)
     if out.hits is not None:
         show(Text(f"search: {out.search}", style="dim"), console)
         for hit in out.hits:
-            _show_row(hit.thought_id, _when(hit.created_at, now), hit.snippet, console)
+            _show_row(hit.thought_id, _when(hit.created_at, now), hit.snippet.raw, console)
     if not any((out.run, out.runs, out.hits)):
         console.print("nothing found")
     for line in out.degraded:
-        show(Text(f"degraded: {flat(line)}", style="yellow"), console, indent=2)
+        show(Text(f"degraded: {line}", style="yellow"), console, indent=2)
     if out.next_cursor:
         console.print(Text(f"more: --cursor {out.next_cursor}"), soft_wrap=True)
 
@@ -134,8 +134,8 @@ def _show_head(out: RunOut, run: Run, console: Console, now: datetime) -> None:
     show(Text(f"{out.run_id}: {out.status}{reason}, {passed}, {told}", style="bold"), console, 2)
     champion = "" if out.champion_id is None else f"best version: {out.champion_id}"
     lines = [champion, f"branch of {out.branch_of}" if out.branch_of else ""]
-    lines += [f"recovered: {flat(line)}" for line in out.recoveries]
-    lines += [flat(out.compared_with_original or "")]
+    lines += [f"recovered: {line}" for line in out.recoveries]
+    lines += [str(out.compared_with_original or "")]
     for line in filter(None, lines):
         show(Text(line), console, indent=2)
     _show_climb(run, console)

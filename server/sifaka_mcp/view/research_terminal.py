@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, TextIO
 from sifaka.chain import RunResult
 from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
+from sifaka_mcp.lines import flat, short
 from sifaka_mcp.schemas.research import ResearchedOut, SectionOut
 from sifaka_mcp.view.console import Console, Text
-from sifaka_mcp.view.lines import flat, short
 from sifaka_mcp.view.progress import TerminalProgress
 from sifaka_mcp.view.terminal import show_run
 
@@ -42,10 +42,10 @@ class ResearchProgress(TerminalProgress):
 
         table = Table.grid(padding=(0, 2))
         for number, section in enumerate(self._sections):
-            mark = _MARKS.get(section.status, Text(section.status, style="dim"))
+            mark = _MARKS.get(section.status.raw, Text(str(section.status), style="dim"))
             doing = short(self._doing.get(number, ""), _LONGEST)
-            shown: RenderableType = self.spinner if section.status == "running" else mark
-            table.add_row(shown, Text(short(flat(section.title), _LONGEST)), Text(doing, "dim"))
+            shown: RenderableType = self.spinner if section.status.raw == "running" else mark
+            table.add_row(shown, Text(short(flat(section.title.raw), _LONGEST)), Text(doing, "dim"))
         return Group(table, Text(self.line(), no_wrap=True, overflow="ellipsis"))
 
 
@@ -60,11 +60,11 @@ def show_research(result: RunResult, stream: TextIO, *, show_text: bool) -> None
     console = Console(file=stream, highlight=False, soft_wrap=True)
     out = ResearchedOut.of(result)
     for section in out.sections:
-        mark = _MARKS.get(section.status, Text(section.status, style="yellow"))
-        line = Text.assemble(mark, "  ", flat(section.title))
-        console.print(line.append(f": {flat(section.error)}") if section.error else line)
+        mark = _MARKS.get(section.status.raw, Text(str(section.status), style="yellow"))
+        line = Text.assemble(mark, "  ", flat(section.title.raw))
+        console.print(line.append(f": {section.error}") if section.error else line)
     if out.stop_reasons:
-        console.print(Text(f"stopped by: {', '.join(map(flat, out.stop_reasons))}", style="yellow"))
+        console.print(Text(f"stopped by: {', '.join(map(str, out.stop_reasons))}", style="yellow"))
     if out.sections:
         console.print()
     show_run(result, stream, show_text=show_text)

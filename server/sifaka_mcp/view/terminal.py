@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
+from sifaka_mcp.lines import section, visible
 from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.schemas.texts import TextOut
 from sifaka_mcp.schemas.verdicts import ValidationOut
 from sifaka_mcp.view.console import Console, Text
-from sifaka_mcp.view.lines import section, visible
 from sifaka_mcp.view.text import (
     degraded_lines,
     issue_lines,

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from sifaka.models.prompt import frame
+from sifaka_mcp.lines import section as _section
+from sifaka_mcp.schemas.foreign import Remark
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
 from sifaka_mcp.schemas.runs import BriefOut, CheckOut, RunAnswer, SubmitOut
@@ -19,13 +21,9 @@ from sifaka_mcp.schemas.verdicts import (
     DifferenceOut,
     IssueOut,
     UsageOut,
+    ValidateOut,
     ValidationOut,
 )
-from sifaka_mcp.view.lines import because
-from sifaka_mcp.view.lines import flat as _flat
-from sifaka_mcp.view.lines import quoted as _quoted
-from sifaka_mcp.view.lines import section as _section
-from sifaka_mcp.view.lines import short as _short
 
 _RESEARCHED = (ResearchOut, ResearchSubmitOut)
 _MOST, _CHANGES = 40, 10
@@ -33,9 +31,10 @@ _MOST, _CHANGES = 40, 10
 _MOST_REFERENCES = 60
 
 
-def verdicts(results: Sequence[ValidationOut], *, passed: bool) -> str:
+def verdicts(out: ValidateOut) -> str:
     """The text of `validate_text`."""
-    return "\n".join([f"passed: {_yes(passed)}", *verdict_lines(results)])
+    lines = [f"passed: {_yes(out.passed)}", *verdict_lines(out.results)]
+    return "\n".join([*lines, *_more_lines(out.next_cursor)])
 
 
 def critique(out: CritiqueTextOut) -> str:
@@ -48,11 +47,9 @@ def critique(out: CritiqueTextOut) -> str:
         lines += _critique_lines(said, with_scores=True)
     lines += _section("issues", issue_lines(out.issues))
     lines += _section("differences", [_difference_line(each) for each in out.differences])
-    lines += _section(
-        "judge the rest by this rubric", [f"- {_flat(line)}" for line in out.rubric or []]
-    )
+    lines += _section("judge the rest by this rubric", [f"- {line}" for line in out.rubric or []])
     lines += _section("degraded", degraded_lines(out.degraded))
-    return "\n".join(lines)
+    return "\n".join([*lines, *_more_lines(out.next_cursor)])
 
 
 def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
@@ -83,10 +80,10 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
 
 def _fate_lines(out: RunAnswer) -> Iterator[str]:
     """What became of the version that was handed in, and of what the original says."""
-    ledger = f" {_flat(out.ledger)}." if out.ledger else ""
+    ledger = f" {out.ledger}." if out.ledger else ""
     if isinstance(out, SubmitOut) and not out.accepted:
         if out.brief is None:  # which says it otherwise
-            yield f"not taken: {_flat(out.reason)}"
+            yield f"not taken: {out.reason}"
     elif isinstance(out, SubmitOut):
         yield f"accepted.{ledger}"
     elif ledger:
@@ -103,7 +100,7 @@ def _state_lines(out: RunAnswer) -> Iterator[str]:
     if out.stop_reason == "rules_met":
         state += "; rules met, nobody judged the meaning"
     elif out.brief is None:
-        state += f"   passed: {_yes(out.passed)}   judged by: {_flat(out.judged_by)}"
+        state += f"   passed: {_yes(out.passed)}   judged by: {out.judged_by}"
     yield f"{state}   versions: {out.iterations + 1}"
     if out.brief is None:
         yield f"run_id: {out.run_id}   thought_id: {out.thought_id}   history: run://{out.run_id}"
@@ -116,7 +113,7 @@ def _text_lines(out: RunAnswer, *, is_linked: bool) -> Iterator[str]:
     again = f"resume_run(run_id={out.run_id!r}, return='text')"
     if out.text is not None and not is_linked:
         yield "text, between marks that are no part of it:"
-        yield frame("text", out.text)
+        yield out.text.framed("text")
     elif out.unchanged:
         yield "text: as you have it" + ("" if isinstance(out, SubmitOut) else f"; again by {again}")
     elif out.diff and out.text is None:
@@ -130,8 +127,9 @@ def _text_lines(out: RunAnswer, *, is_linked: bool) -> Iterator[str]:
 
 
 def _exact_change(hunk: HunkOut) -> str:
-    before, after = (json.dumps(words, ensure_ascii=False) for words in (hunk.before, hunk.after))
-    return f"{before} -> {after}  ({_flat(hunk.reason)})"
+    sides = (hunk.before, hunk.after)
+    before, after = (json.dumps(words.raw, ensure_ascii=False) for words in sides)
+    return f"{before} -> {after}  ({hunk.reason})"
 
 
 def history(out: HistoryOut, *, as_data: bool = False) -> str:
@@ -149,27 +147,29 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
         lines.append(f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}   {moments}")
         lines += [f"champion: {run.champion_id}"] if run.champion_id != f"{run.run_id}.0" else []
         lines += [f"branch of {run.branch_of}"] if run.branch_of else []
-        lines += [f"recovered: {_flat(line)}" for line in run.recoveries]
-        lines += [run.compared_with_original] if run.compared_with_original else []
+        lines += [f"recovered: {line}" for line in run.recoveries]
+        lines += [str(run.compared_with_original)] if run.compared_with_original else []
     for thought in out.thoughts or []:
         lines += ["", *version_lines(thought)]
         if thought.text is not None:
-            lines.append(frame("text", thought.text) if as_data else thought.text)
+            lines.append(thought.text.framed("text") if as_data else thought.text.raw)
     for line in out.runs or []:
         lines.append(
             f"{line.run_id}  {line.status} ({line.stop_reason or 'at work'})  "
             f"passed: {_yes(line.passed)}  versions: {line.iterations + 1}  "
-            f"{line.updated_at}  {_quoted(line.excerpt)}"
+            f"{line.updated_at}  {line.excerpt}"
         )
     if out.hits is not None:
         lines.append(f"search: {out.search}")
-        lines += [f"{hit.thought_id}  {hit.score:g}  {_quoted(hit.snippet)}" for hit in out.hits]
+        lines += [f"{hit.thought_id}  {hit.score:g}  {hit.snippet}" for hit in out.hits]
     if not any((out.run, out.runs, out.hits)):
         lines.append("nothing found")
     lines += _section("degraded", degraded_lines(out.degraded))
-    if out.next_cursor:
-        lines.append(f"more: cursor={out.next_cursor!r}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_more_lines(out.next_cursor)])
+
+
+def _more_lines(cursor: str | None) -> list[str]:
+    return [f"more: cursor={cursor!r}"] if cursor else []
 
 
 def usage(spent: UsageOut) -> str:
@@ -182,9 +182,9 @@ def usage(spent: UsageOut) -> str:
 
 
 def _difference_line(each: DifferenceOut) -> str:
-    answer = f"{each.status} by {_flat(each.by)}" if each.by else each.status
-    why = f" because {_quoted(each.reason, 80)}" if each.reason else ""
-    return f"{each.kind} {_quoted(each.before, 80)} -> {_quoted(each.after, 80)}: {answer}{why}"
+    answer = f"{each.status} by {each.by}" if each.by else each.status
+    why = f" because {each.reason:80}" if each.reason else ""
+    return f"{each.kind} {each.before:80} -> {each.after:80}: {answer}{why}"
 
 
 def version_lines(thought: ThoughtOut) -> Iterator[str]:
@@ -203,14 +203,14 @@ def version_lines(thought: ThoughtOut) -> Iterator[str]:
 def _critique_lines(said: CritiqueOut, *, with_scores: bool = False) -> Iterator[str]:
     """What a critic said: its verdict, its suggestions, and what else it has put on record."""
     scores = said.scores.items() if with_scores else ()
-    told = ", ".join(f"{_flat(aspect)} {score:.2f}" for aspect, score in scores)
-    verdict = said.verdict or _flat(said.reason or "no verdict")
+    told = ", ".join(f"{Remark(aspect)} {score:.2f}" for aspect, score in scores)
+    verdict = said.verdict or said.reason or "no verdict"
     yield f"{said.critic}: {verdict}" + (f" ({told})" if told else "")
-    yield from (f"  - {_flat(suggestion)}" for suggestion in said.suggestions[:_MOST])
+    yield from (f"  - {suggestion}" for suggestion in said.suggestions[:_MOST])
     if said.reflection:
-        yield f"  lesson: {_flat(said.reflection)}"
+        yield f"  lesson: {said.reflection}"
     if said.details:
-        yield f"  details: {_flat(_short(json.dumps(said.details, ensure_ascii=False), 300))}"
+        yield f"  details: {Remark(json.dumps(said.details, ensure_ascii=False)):300}"
 
 
 def verdict_lines(results: Iterable[ValidationOut], *, issues: bool = True) -> Iterator[str]:
@@ -218,11 +218,11 @@ def verdict_lines(results: Iterable[ValidationOut], *, issues: bool = True) -> I
     for result in results:
         mark = "pass" if result.passed else "FAIL" if result.required else "fail (advice)"
         mark = "not checked" if result.unchecked else mark
-        yield f"{mark}  {result.validator}: {_flat(result.message)} (score {result.score:.2f})"
+        yield f"{mark}  {result.validator}: {result.message} (score {result.score:.2f})"
         if result.passed:
             continue
         yield from (f"      {line}" for line in issue_lines(result.issues if issues else ()))
-        yield from (f"      -> {_flat(suggestion)}" for suggestion in result.suggestions)
+        yield from (f"      -> {suggestion}" for suggestion in result.suggestions)
 
 
 def issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
@@ -232,12 +232,12 @@ def issue_lines(issues: Sequence[IssueOut]) -> Iterator[str]:
 
 def _issue_line(issue: IssueOut) -> str:
     place = f"[{issue.start}:{issue.end}] " if issue.start is not None else ""
-    quote = f"{_quoted(issue.quote, 80)}: " if issue.quote else ""
-    fix = "" if issue.fix is None else f" -> {_quoted(issue.fix, 80)}"
+    quote = f"{issue.quote:80}: " if issue.quote else ""
+    fix = "" if issue.fix is None else f" -> {issue.fix:80}"
     support = f", reported by {issue.support}" if issue.support > 1 else ""
     places = f", at {len(issue.places)} places" if issue.places else ""
-    about = f"{_flat(issue.category)}, severity {issue.severity}{support}{places}"
-    return f"{place}{quote}{_flat(issue.message)}{fix} ({about})"
+    about = f"{issue.category}, severity {issue.severity}{support}{places}"
+    return f"{place}{quote}{issue.message}{fix} ({about})"
 
 
 def _first(lines: Iterable[str], count: int, most: int = _MOST) -> Iterator[str]:
@@ -251,9 +251,9 @@ def unchecked_lines(checks: Iterable[CheckOut]) -> Iterator[str]:
     """A line for each thing that was not checked, or in part alone."""
     for check in checks:
         # That nobody judged the meaning is said with the status.
-        if check.what != "meaning" and (not check.done or check.reason):
+        if check.what.raw != "meaning" and (not check.done or check.reason):
             part = " in part" if check.done else ""
-            yield f"{_flat(check.what)}{part}: {_flat(check.reason or 'no verdict')}"
+            yield f"{check.what}{part}: {check.reason or 'no verdict'}"
 
 
 def turned_down_lines(out: RunAnswer) -> list[str]:
@@ -262,29 +262,31 @@ def turned_down_lines(out: RunAnswer) -> list[str]:
     title = "every version was turned down" if every else "turned down"
     return _section(
         title,
-        [f"version {d.version} by {_flat(d.author)}: {_flat(d.reason)}" for d in out.turned_down],
+        [f"version {d.version} by {d.author}: {d.reason}" for d in out.turned_down],
     )
 
 
 def _change_lines(hunks: Sequence[HunkOut], most: int) -> Iterator[str]:
-    told = (
-        f"- {_quoted(h.before, 80)} -> {_quoted(h.after, 80)}{because(h.reason)}" for h in hunks
-    )
+    told = (f"- {h.before:80} -> {h.after:80}{_because(h.reason)}" for h in hunks)
     return _first(told, len(hunks), most)
 
 
-def degraded_lines(degraded: Sequence[str]) -> Iterator[str]:
+def _because(reason: Remark) -> str:
+    return f" ({reason})" if reason else ""
+
+
+def degraded_lines(degraded: Sequence[Remark]) -> Iterator[str]:
     """A line for each thing that failed or fell back."""
-    return _first((f"- {_flat(line)}" for line in degraded), len(degraded))
+    return _first((f"- {line}" for line in degraded), len(degraded))
 
 
 def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
     if brief is None:
         return
     yield ""
-    yield f"brief: {_flat(brief.instructions)}"
-    yield from (f"  sheet: {_flat(line)}" for line in brief.sheet)
-    yield from (f"  learned in a similar run: {_flat(line)}" for line in brief.lessons)
+    yield f"brief: {brief.instructions}"
+    yield from (f"  sheet: {line}" for line in brief.sheet)
+    yield from (f"  learned in a similar run: {line}" for line in brief.lessons)
 
 
 def _yes(value: bool) -> str:
@@ -293,14 +295,13 @@ def _yes(value: bool) -> str:
 
 def _research_lines(out: ResearchedOut) -> Iterator[str]:
     """The mode, the sections and the references of a research."""
-    stops = f"   stopped by: {', '.join(map(_flat, out.stop_reasons))}" if out.stop_reasons else ""
-    yield f"research: {_flat(out.mode)}{'   partial: yes' if out.partial else ''}{stops}"
+    stops = f"   stopped by: {', '.join(map(str, out.stop_reasons))}" if out.stop_reasons else ""
+    yield f"research: {out.mode}{'   partial: yes' if out.partial else ''}{stops}"
     for number, each in enumerate(out.sections, 1):
-        error = f": {_flat(each.error)}" if each.error else ""
+        error = f": {each.error}" if each.error else ""
         rounds = f" after {each.iterations} iterations" if each.iterations else ""
-        yield f"  {number}. {_quoted(each.title, 80)}: {_flat(each.status)}{rounds}{error}"
+        yield f"  {number}. {each.title:80}: {each.status}{rounds}{error}"
     references = (
-        f"[{each.n}] {_quoted(each.title, 120)} {_quoted(each.url or each.id)}".rstrip()
-        for each in out.references
+        f"[{each.n}] {each.title:120} {each.url or each.id}".rstrip() for each in out.references
     )
     yield from _section("references", _first(references, len(out.references), _MOST_REFERENCES))

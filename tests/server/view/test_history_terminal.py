@@ -7,6 +7,7 @@ from typing import Literal
 import pytest
 from rich.cells import cell_len
 
+from sifaka_mcp.schemas.foreign import Foreign
 from sifaka_mcp.schemas.history import HistoryOut, RunLine
 from sifaka_mcp.view.history_terminal import ago, show_history, sparkline
 from sifaka_mcp.view.progress import duration
@@ -53,7 +54,7 @@ def row(run_id: str, status: Literal["done", "failed"], excerpt: str) -> RunLine
         passed=status == "done",
         stop_reason=None,
         iterations=12,
-        excerpt=excerpt,
+        excerpt=Foreign(excerpt),
         created_at=NOW.isoformat(),
         updated_at=(NOW - timedelta(days=320)).isoformat(),
     )

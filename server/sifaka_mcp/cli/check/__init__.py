@@ -25,8 +25,8 @@ from sifaka_mcp.cli.check.work import (
 )
 from sifaka_mcp.cli.output import printing, say
 from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.lines import flat, visible
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.lines import flat, visible
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""

@@ -25,11 +25,6 @@ def flat(text: str) -> str:
     return line if line.isprintable() else "".join(c for c in line if c.isprintable())
 
 
-def quoted(text: str, most: int = 500) -> str:
-    """Foreign words on one line, in quotes that they cannot end."""
-    return repr(short(flat(text), most))
-
-
 def shown(text: str) -> str:
     """The text without characters that nobody sees."""
     return text if text.isascii() else _HIDDEN.sub("", text)
