@@ -22,6 +22,7 @@ from benchmarks import (
     idle_memory,
     long_document,
     overhead,
+    path_length,
     prompt_prefix,
     redis_append,
     research_graph,
@@ -61,6 +62,7 @@ BENCHMARKS: Mapping[str, Callable[[], Report]] = MappingProxyType(
         "search": search.measure,
         "idle_memory": idle_memory.measure,
         "long_document": long_document.measure,
+        "path_length": path_length.measure,
     }
 )
 
