@@ -165,13 +165,20 @@ def _create(path: Path) -> None:
 @contextmanager
 def _connected(path: Path, schema: Schema, place: str, flags: int) -> Generator[OpenFile]:
     """A connection, which is closed where what is done within it fails."""
+    identity = identity_of(path)
     with _CREATING:
         connection = apsw.Connection(place, flags=flags)
     try:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
-        yield OpenFile(path, connection, identity_of(path), schema)
-    except BaseException:
+        yield OpenFile(path, connection, identity, schema)
+    except BaseException as error:
         connection.close()
+        if isinstance(error, apsw.IOError) and identity_of(path) != identity:
+            raise StorageError(
+                f"the store {str(path)!r} was set aside or replaced meanwhile",
+                "try again",
+                retryable=True,
+            ) from error
         raise
 
 
