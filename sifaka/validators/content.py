@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Literal, TypeVar, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -14,7 +14,7 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, urls
-from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec
+from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec, at_most
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Scripts that put no space between words: there is no word boundary to ask for."""
@@ -79,8 +79,6 @@ COUNT_LIMIT = 200
 TERM_LIMIT = 500
 """The most characters of one term."""
 
-T = TypeVar("T")
-
 
 def _usable(term: str) -> str:
     if not term.strip():
@@ -88,12 +86,6 @@ def _usable(term: str) -> str:
     if len(term) > TERM_LIMIT:
         raise ValueError(f"a term has {len(term)} characters, at most {TERM_LIMIT}")
     return term.strip()
-
-
-def _bounded(terms: Sequence[T]) -> tuple[T, ...]:
-    if len(terms) > COUNT_LIMIT:
-        raise ValueError(f"should be at most {COUNT_LIMIT} terms, not {len(terms)}")
-    return tuple(terms)
 
 
 Term = Annotated[str, AfterValidator(_usable)]
@@ -116,10 +108,10 @@ class ContentValidator(Spec):
 
     type: Literal["content"] = "content"
     name: Name = "content"
-    required_terms: Annotated[Sequence[Term], AfterValidator(_bounded)] = Field(
+    required_terms: Annotated[Sequence[Term], at_most(COUNT_LIMIT, "terms")] = Field(
         default=(), alias="required"
     )
-    prohibited: Annotated[Sequence[Term | Replacement], AfterValidator(_bounded)] = ()
+    prohibited: Annotated[Sequence[Term | Replacement], at_most(COUNT_LIMIT, "terms")] = ()
     case_sensitive: bool = False
     whole_word: bool = True
     must_pass: bool = True
