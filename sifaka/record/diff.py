@@ -51,31 +51,16 @@ def diff(
         after: The text made of it.
         issues: What was found in `before`; a changed hunk takes the message of the issue whose
             place it touches, or whose quote it contains.
-        pieces: What comparing the texts has found, where that was done before: the pieces of
-            `lines_diff`, and those of `words_diff` in the place of lines that differ.
+        pieces: What comparing the texts has found, where that was done before by `pieces_of`.
     """
     reasons = Reasons(issues)
     hunks: list[Hunk] = []
     position = 0
-    for op, old, new in _merged(_words(before, after) if pieces is None else pieces):
+    for op, old, new in _merged(pieces_of(before, after) if pieces is None else pieces):
         reason = None if op == "equal" else reasons.of(position, position + len(old))
         hunks.append(Hunk(op=op, before=old, after=new, start=position, reason=reason))
         position += len(old)
     return tuple(hunks)
-
-
-def lines_diff(before: str, after: str) -> Iterator[Piece]:
-    """The lines that are the same and those that differ, not looked into."""
-    return _aligned(before.splitlines(keepends=True), after.splitlines(keepends=True))
-
-
-def _words(before: str, after: str) -> Iterator[Piece]:
-    """Lines, then sentences of lines that differ, then their words: long texts stay affordable."""
-    for op, old, new in lines_diff(before, after):
-        if op == "replace":
-            yield from words_diff(old, new)
-        else:
-            yield op, old, new
 
 
 _LEVELS: Sequence[Callable[[str], list[str]]] = (_SENTENCE.findall, _TOKEN.findall)
@@ -89,6 +74,23 @@ def words_diff(
     for op, old, new in _aligned(split(before), split(after)):
         if op == "replace" and finer:
             yield from words_diff(old, new, finer)
+        else:
+            yield op, old, new
+
+
+def pieces_of(
+    before: str, after: str, words: Callable[[str, str], Iterable[Piece]] = words_diff
+) -> Iterator[Piece]:
+    """Lines, then sentences of lines that differ, then their words: long texts stay affordable.
+
+    Args:
+        before: The first text.
+        after: The second text.
+        words: What becomes of lines that differ.
+    """
+    for op, old, new in _aligned(before.splitlines(keepends=True), after.splitlines(keepends=True)):
+        if op == "replace":
+            yield from words(old, new)
         else:
             yield op, old, new
 

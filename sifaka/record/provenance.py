@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
-from sifaka.record.diff import Hunk, Piece, diff, lines_diff, words_diff
+from sifaka.record.diff import Hunk, Piece, diff, pieces_of, words_diff
 from sifaka.record.results import Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
@@ -50,7 +50,7 @@ class Steps:
         """The hunks of the step from one version to the next, each change with its reason."""
         step = before.id, after.id
         if step not in self._hunks:
-            pieces = self.pieces(before.text, after.text)
+            pieces = pieces_of(before.text, after.text, self.words)
             issues = reasons_for(before, after)
             self._hunks[step] = diff(before.text, after.text, issues, pieces)
         return self._hunks[step]
@@ -60,14 +60,6 @@ class Steps:
         if (old, new) not in self._words:
             self._words[old, new] = tuple(words_diff(old, new))
         return self._words[old, new]
-
-    def pieces(self, before: str, after: str) -> Iterator[Piece]:
-        """The pieces of two texts, for `diff`."""
-        for op, old, new in lines_diff(before, after):
-            if op == "replace":
-                yield from self.words(old, new)
-            else:
-                yield op, old, new
 
 
 def explained_diff(run: Run, thought: Thought, steps: Steps | None = None) -> tuple[Hunk, ...]:
@@ -89,7 +81,8 @@ def explained_diff(run: Run, thought: Thought, steps: Steps | None = None) -> tu
         return diff(original.text, thought.text, reasons_for(original, thought))
     known = steps or Steps()
     way = [tuple(_stretches(known.between(before, after))) for before, after in pairwise(line)]
-    hunks = diff(original.text, thought.text, pieces=known.pieces(original.text, thought.text))
+    pieces = pieces_of(original.text, thought.text, known.words)
+    hunks = diff(original.text, thought.text, pieces=pieces)
     return tuple(
         hunk.model_copy(update={"reason": None if same else _reason(way, start, end)})
         for hunk, (start, end, _, same, _) in zip(hunks, _stretches(hunks), strict=True)
