@@ -101,7 +101,9 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
     if pairs <= _CAREFUL:
         codes: Iterable[_Opcode] = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     elif pairs <= _LARGEST:
-        codes = _fast_opcodes(old, new)
+        from rapidfuzz.distance import Levenshtein
+
+        codes = cast("Iterable[_Opcode]", Levenshtein.opcodes(old, new).as_list())
     else:
         codes = [("replace", 0, len(old), 0, len(new))]
     for op, i, j, k, m in codes:
@@ -109,14 +111,6 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
 
 
 _Opcode = tuple[Literal["equal", "insert", "delete", "replace"], int, int, int, int]
-
-
-def _fast_opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Opcode]:
-    from rapidfuzz.distance import Levenshtein
-
-    for code in Levenshtein.opcodes(old, new):
-        op = cast("Literal['equal', 'insert', 'delete', 'replace']", code.tag)
-        yield op, code.src_start, code.src_end, code.dest_start, code.dest_end
 
 
 def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:

@@ -1,9 +1,11 @@
 """Finding what a critic quotes in the text it is about."""
 
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from sifaka.text.prose import Span
 from sifaka.text.statements import Fold, folding
@@ -113,22 +115,14 @@ def _likely(quote: str, text: str) -> Iterator[Span]:
     agreeing: defaultdict[int, float] = defaultdict(float)
     for number in range(pieces):
         offset = number * (len(quote) - size) // (pieces - 1)
-        places = {(at - offset) // margin for at in _hits(text, quote[offset:][:size])}
+        hits = islice(re.finditer(re.escape(quote[offset:][:size]), text), _HITS)
+        places = {(hit.start() - offset) // margin for hit in hits}
         for place in places:
             agreeing[place] += 1 / len(places)  # what stands everywhere points nowhere
     ranked = sorted(agreeing, key=lambda place: (-agreeing[place], place))
     for place in ranked[:_PLACES]:
         start = (place - 1) * margin
         yield max(0, start), min(len(text), start + len(quote) + 4 * margin)
-
-
-def _hits(text: str, piece: str) -> Iterator[int]:
-    at = -1
-    for _ in range(_HITS):
-        at = text.find(piece, at + 1)
-        if at < 0:
-            return
-        yield at
 
 
 def _at_word_ends(quote: str, text: str, found: Span) -> Span:
