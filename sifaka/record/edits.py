@@ -82,16 +82,14 @@ class _Places:
         return first, after.end() if after else len(self._text)
 
 
-def _edit(text: str, start: int, end: int, hunks: Iterable[Hunk]) -> Edit:
+def _edit(text: str, start: int, end: int, hunks: Sequence[Hunk]) -> Edit:
     parts: list[str] = []
-    reasons: dict[str, None] = {}
     at = start
     for hunk in hunks:
         parts += [text[at : hunk.start], hunk.after]
         at = hunk.start + len(hunk.before)
-        if hunk.reason:
-            reasons[hunk.reason] = None
     parts.append(text[at:end])
+    reasons = dict.fromkeys(hunk.reason for hunk in hunks if hunk.reason)
     return Edit(find=text[start:end], replace="".join(parts), reason="; ".join(reasons) or None)
 
 

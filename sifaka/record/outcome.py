@@ -24,8 +24,7 @@ def shortfalls(thought: Thought | None) -> tuple[str, ...]:
     A section that failed, one that was cut by time or that no room was left to write, and a report
     that cites no document. Writing the text anew does not bring them back.
     """
-    told = findings(thought)
-    return tuple(_shortfalls(told)) if told else ()
+    return tuple(_shortfalls(findings(thought)))
 
 
 def _shortfalls(told: Mapping[str, object]) -> Iterator[str]:
@@ -62,9 +61,9 @@ def verdicts(result: ValidationResult) -> tuple[str, ...]:
 
 
 def _all(told: object) -> Iterator[Mapping[str, object]]:
-    for each in cast("Sequence[object]", told) if isinstance(told, list | tuple) else ():
-        if isinstance(each, Mapping):
-            yield cast("Mapping[str, object]", each)
+    return (
+        cast("Mapping[str, object]", each) for each in _words(told) if isinstance(each, Mapping)
+    )
 
 
 def _words(told: object) -> Sequence[object]:

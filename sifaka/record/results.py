@@ -43,6 +43,15 @@ class Issue(Frozen):
         quote = text[start : min(end, start + QUOTE_LIMIT)]
         return cls(message=message, quote=quote, start=start, end=end, **fields)
 
+    @classmethod
+    def about(cls, text: str, span: tuple[int, int] | None, message: str, **fields: Any) -> "Issue":
+        """The issue about a span of a text, or about no place of it."""
+        return (
+            cls(message=message, **fields)
+            if span is None
+            else cls.at(text, *span, message, **fields)
+        )
+
     @property
     def anchored(self) -> bool:
         """True when the issue points at a place of the text."""

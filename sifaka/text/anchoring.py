@@ -2,12 +2,13 @@
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from itertools import islice
 
 from sifaka.text.prose import Span
+from sifaka.text.statements import Fold, folding
 
 _SIMILAR = 90.0
 """Percent of likeness from which a quote counts as found; below it, it was invented."""
@@ -23,8 +24,15 @@ _PIECES, _PIECE, _HITS, _PLACES = 12, 8, 100, 5
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛′`´", "'") | dict.fromkeys("“”„‟″«»", '"') | dict.fromkeys("‐‑‒–—−", "-")
 )
-_CHANGING = re.compile(r"\s{2,}|[^\S ]|…|\S[\u0300-\u036f\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a]+")
-"""The replacements of folding that change the length of a text."""
+_CHANGING: Sequence[Fold] = (
+    (r"\s{2,}|[^\S ]", " "),
+    ("…", "..."),
+    (
+        r"\S[\u0300-\u036f\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a]+",
+        lambda letter: unicodedata.normalize("NFC", letter.group()),
+    ),
+)
+"""The replacements that change the length of a text."""
 
 
 def anchor(text: str, quote: str) -> Span | None:
@@ -51,63 +59,34 @@ class Anchors:
         start = self._text.find(quote)
         if start >= 0:
             return start, start + len(quote)
-        wanted = _Folded(quote).text.strip()
+        wanted = folding(quote.translate(_SAME), _CHANGING)[0].strip()
         if not wanted:
             return None
-        start = self._folded.text.find(wanted)
+        text, places = _folded(self._text)
+        start = text.find(wanted)
         if start >= 0:
-            return self._folded.original(start, start + len(wanted))
+            return _original(places, start, start + len(wanted))
         if not _SHORTEST_SIMILAR <= len(wanted) <= _LONGEST_SIMILAR:
             return None
-        similar = _most_similar(wanted, self._folded.text)
-        return None if similar is None else self._folded.original(*similar)
-
-    @cached_property
-    def _folded(self) -> "_Folded":
-        return _read(self._text)
-
-
-class _Folded:
-    """A text without differences of typography, and the way back to its offsets."""
-
-    def __init__(self, text: str) -> None:
-        parts: list[str] = []
-        # Of each stretch: where it begins in the folded text and in the original.
-        self._folded_at, self._original_at = [0], [0]
-        at = length = 0
-        for match in _CHANGING.finditer(text):
-            changed = _fold(match.group())
-            parts += [text[at : match.start()], changed]
-            begins = length + match.start() - at
-            length, at = begins + len(changed), match.end()
-            self._folded_at += [begins, length]
-            self._original_at += [match.start(), at]
-        parts.append(text[at:])
-        self.text = "".join(parts).translate(_SAME)
-
-    def original(self, start: int, end: int) -> Span:
-        """The offsets in the original; a changed character is in it whole."""
-        return self._back(start, up=False), self._back(end, up=True)
-
-    def _back(self, offset: int, *, up: bool) -> int:
-        stretch = bisect_right(self._folded_at, offset) - 1
-        begins = self._original_at[stretch]
-        past = offset - self._folded_at[stretch]
-        if stretch % 2 and past:  # inside a changed character
-            return self._original_at[stretch + 1] if up else begins
-        return begins + past
+        similar = _most_similar(wanted, text)
+        return None if similar is None else _original(places, *similar)
 
 
 @lru_cache(maxsize=1)
-def _read(text: str) -> _Folded:
-    """The text that critics quote; the last one is kept, for they all quote the same."""
-    return _Folded(text)
+def _folded(text: str) -> tuple[str, Sequence[int]]:
+    """The text without differences of typography, and the place of each of its characters.
+
+    The last one is kept: critics all quote the same text.
+    """
+    return folding(text.translate(_SAME), _CHANGING)
 
 
-def _fold(changing: str) -> str:
-    if changing == "…":
-        return "..."
-    return " " if changing.isspace() else unicodedata.normalize("NFC", changing)
+def _original(places: Sequence[int], start: int, end: int) -> Span:
+    """The offsets in the original; a changed character is in it whole."""
+    first = places[start]
+    while end < len(places) - 1 and places[end] == places[end - 1]:
+        end += 1
+    return first, places[end]
 
 
 def _most_similar(quote: str, text: str) -> Span | None:
@@ -136,22 +115,14 @@ def _likely(quote: str, text: str) -> Iterator[Span]:
     agreeing: defaultdict[int, float] = defaultdict(float)
     for number in range(pieces):
         offset = number * (len(quote) - size) // (pieces - 1)
-        places = {(at - offset) // margin for at in _hits(text, quote[offset:][:size])}
+        hits = islice(re.finditer(re.escape(quote[offset:][:size]), text), _HITS)
+        places = {(hit.start() - offset) // margin for hit in hits}
         for place in places:
             agreeing[place] += 1 / len(places)  # what stands everywhere points nowhere
     ranked = sorted(agreeing, key=lambda place: (-agreeing[place], place))
     for place in ranked[:_PLACES]:
         start = (place - 1) * margin
         yield max(0, start), min(len(text), start + len(quote) + 4 * margin)
-
-
-def _hits(text: str, piece: str) -> Iterator[int]:
-    at = -1
-    for _ in range(_HITS):
-        at = text.find(piece, at + 1)
-        if at < 0:
-            return
-        yield at
 
 
 def _at_word_ends(quote: str, text: str, found: Span) -> Span:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations
 from typing import Literal
 
-from sifaka.text.language import asks_for_translation, translation_into
+from sifaka.text.language import LANGUAGE_NAMES, asks_for_translation, translation_into
 from sifaka.text.limits import instruction_of, limit_spans, names_only
 from sifaka.text.side import (
     EMPTY,
     FIGURES,
-    LANGUAGE_NAMES,
     STEM,
     Side,
     form_of,

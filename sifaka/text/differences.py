@@ -10,12 +10,12 @@ from typing import Literal
 
 from sifaka._internal.immutable import Frozen
 from sifaka.text.answers import Answers, Change, Kind, Task
+from sifaka.text.language import LANGUAGE_NAMES
 from sifaka.text.limits import outside_scope
 from sifaka.text.order import crossed_places, is_crossed
 from sifaka.text.side import (
     EMPTY,
     FIGURES,
-    LANGUAGE_NAMES,
     SIGN,
     STEM,
     Side,

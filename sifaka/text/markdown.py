@@ -203,9 +203,9 @@ def front_matter(text: str) -> int:
     return match.end() if match else 0
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def read_markdown(text: str) -> Markdown:
-    """The text read as Markdown; the last reading is kept, since several parts ask for the same."""
+    """The text read as Markdown; a text and its original are kept: several parts ask for both."""
     return Markdown(text)
 
 

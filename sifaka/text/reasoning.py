@@ -51,18 +51,17 @@ def answer_of(reply: str) -> Answer:
     """
     if not holds_template(reply):
         return Answer(reply)
-    removed: list[str] = []
-    text, left_open = _without_reasoning(_ROLE.sub("", reply, count=1))
-    if text != reply:
-        removed = ["reasoning"]
+    begun = _ROLE.sub("", reply, count=1)
+    text, left_open = _without_reasoning(begun)
     bare = _ROLE.sub("", text, count=1)
     if end := _END.search(bare):
         bare = bare[: end.start()]
-    if bare != text or _ROLE.match(reply):
-        removed.append("tokens of a chat template")
-        if _ROLE.match(reply) and text == _ROLE.sub("", reply, count=1):
-            removed = removed[1:]
-    return Answer(bare.strip() if removed else reply, tuple(removed), left_open)
+    parts = {
+        "reasoning": text != begun,
+        "tokens of a chat template": (reply, text) != (begun, bare),
+    }
+    removed = tuple(part for part, is_gone in parts.items() if is_gone)
+    return Answer(bare.strip() if removed else reply, removed, left_open)
 
 
 def _in_json(before: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from sifaka.text.markdown import Block, Markdown, front_matter
@@ -82,7 +83,7 @@ def split(text: str, most: int) -> tuple[Section, ...]:
     front = front_matter(text)
     pieces = [_Piece(*span, literal=True) for span in _cut(text, (0, front), most)] if front else []
     blocks = Markdown(text, front).blocks
-    pieces += _Packing(text, blocks, most).pieces()
+    pieces += _divided(text, blocks, most) if blocks else []
     return tuple(_sections(text, pieces, [b for b in blocks if b.level]))
 
 
@@ -132,82 +133,48 @@ def _sections(text: str, pieces: Sequence[_Piece], headings: Sequence[Block]) ->
             title, part = inside[-1].title, 1
 
 
-class _Packing:
-    """The blocks of one text, put together to pieces."""
+def _divided(text: str, blocks: Sequence[Block], most: int) -> list[_Piece]:
+    """The pieces of some blocks: divided at the highest headings, else at each block."""
+    start, end = blocks[0].start, blocks[-1].end
+    if end - start <= most:
+        return [_Piece(start, end)]
+    highest = min((block.level for block in blocks[1:] if block.level), default=0)
+    cuts = [n for n, block in enumerate(blocks) if n and highest and block.level == highest]
+    if not highest:
+        # A heading stays with the beginning of what is too long.
+        opens = blocks[0].level and len(blocks) > 1 and blocks[1].end - blocks[1].start > most
+        cuts = list(range(2 if opens else 1, len(blocks)))
+    if not cuts:
+        return _cut_block(text, start, blocks[-1], most)
+    packed: list[_Piece] = []
+    group, is_open = 0, False
+    for first, last in pairwise((0, *cuts, len(blocks))):
+        pieces = _divided(text, blocks[first:last], most)
+        is_whole = len(pieces) == 1
+        if is_open and not (packed[-1].literal or pieces[0].literal):
+            joined = _Piece(packed[-1].start, pieces[0].end)
+            # Headings alone go with what they stand above.
+            joins = is_whole or (highest and all(block.level for block in blocks[group:first]))
+            if joins and joined.end - joined.start <= most:
+                packed[-1], pieces = joined, pieces[1:]
+        group = first if pieces else group
+        packed += pieces
+        is_open = is_whole or not highest
+    return packed
 
-    def __init__(self, text: str, blocks: Sequence[Block], most: int) -> None:
-        self._text = text
-        self._blocks = blocks
-        self._most = most
-        self._headings = [n for n, block in enumerate(blocks) if block.level]
 
-    def pieces(self) -> list[_Piece]:
-        """All of them."""
-        return self._packed(0, len(self._blocks)) if self._blocks else []
-
-    def _packed(self, first: int, last: int) -> list[_Piece]:
-        """The pieces of the blocks from `first` up to `last`."""
-        whole = self._piece(first, last)
-        if self._fits(whole):
-            return [whole]
-        inside = self._headings[
-            bisect_right(self._headings, first) : bisect_left(self._headings, last)
+def _cut_block(text: str, start: int, block: Block, most: int) -> list[_Piece]:
+    """The pieces of a block that is too long, from the start of the heading before it, if any."""
+    if block.kind != "fence":
+        return [
+            _Piece(*span) for span in _cut(text, (start, block.end), most, by_line=block.by_line)
         ]
-        if not inside:
-            return self._filled(first, last)
-        highest = min(self._blocks[n].level for n in inside)
-        cuts = [n for n in inside if self._blocks[n].level == highest]
-        packed: list[_Piece] = []
-        group: tuple[int, int] | None = None
-        for part in zip((first, *cuts), (*cuts, last), strict=True):
-            if group is not None and self._fits(self._piece(group[0], part[1])):
-                group = (group[0], part[1])
-                continue
-            bare = group is not None and all(b.level for b in self._blocks[slice(*group)])
-            if self._fits(self._piece(*part)):
-                packed += [self._piece(*group)] if group is not None else []
-                group = part
-                continue
-            inner = self._packed(*part)
-            if group is not None:
-                joined = inner[0]._replace(start=self._blocks[group[0]].start)
-                if bare and not joined.literal and self._fits(joined):
-                    inner[0] = joined  # headings alone go with what they stand above
-                else:
-                    packed.append(self._piece(*group))
-            packed += inner
-            group = None
-        return [*packed, self._piece(*group)] if group is not None else packed
-
-    def _filled(self, first: int, last: int) -> list[_Piece]:
-        """The pieces of blocks among which no heading divides."""
-        filled: list[_Piece] = []
-        start = self._blocks[first].start
-        for n in range(first, last):
-            block = self._blocks[n]
-            is_code = block.kind == "fence"
-            if self._fits(_Piece(start, block.end)):
-                continue
-            heading_alone = n == first + 1 and bool(self._blocks[first].level)
-            if block.start > start and not (heading_alone and block.end - block.start > self._most):
-                filled.append(_Piece(start, block.start))
-                start = block.start
-            if not self._fits(_Piece(start, block.end)):
-                if is_code and start < block.start:
-                    filled.append(_Piece(start, block.start))
-                    start = block.start
-                cut = _cut(self._text, (start, block.end), self._most, by_line=block.by_line)
-                whole = [_Piece(*span, literal=is_code) for span in cut]
-                filled += whole if is_code else whole[:-1]
-                start = block.end if is_code else whole[-1].start
-        end = self._blocks[last - 1].end
-        return [*filled, _Piece(start, end)] if start < end else filled
-
-    def _piece(self, first: int, last: int) -> _Piece:
-        return _Piece(self._blocks[first].start, self._blocks[last - 1].end)
-
-    def _fits(self, piece: _Piece) -> bool:
-        return piece.end - piece.start <= self._most
+    above = [
+        _Piece(*span) for span in _cut(text, (start, block.start), most) if start < block.start
+    ]
+    return above + [
+        _Piece(*span, literal=True) for span in _cut(text, (block.start, block.end), most)
+    ]
 
 
 def _cut(text: str, span: Span, most: int, *, by_line: bool = True) -> Iterator[Span]:

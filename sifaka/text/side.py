@@ -178,13 +178,6 @@ def form_of(statement: Statement) -> str:
     )
 
 
-LANGUAGE_NAMES = {
-    "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian",
-    "pt": "Portuguese", "nl": "Dutch", "pl": "Polish", "ru": "Russian", "ja": "Japanese",
-    "zh": "Chinese", "ko": "Korean",
-}  # fmt: skip
-
-
 def is_close(one: str, other: str) -> bool:
     """True of two spellings that differ by a letter or two."""
     limit = max(1, min(len(one), len(other)) // 5)

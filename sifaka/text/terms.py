@@ -47,37 +47,15 @@ def language_of(*texts: str) -> str:
 
 def text_terms(text: str, language: str) -> list[str]:
     """The terms of a text, in order and as often as they are there."""
-    if not _BEYOND_LATIN.search(text):
-        found: list[str] = []
-        for word in _PLAIN.findall(text):
-            found += stems(word[:LONGEST], language)
-        return found
-    return [
-        term
-        for match in _runs().finditer(text)
-        for term in (
-            _grams(match.group())
-            if match.lastgroup == "run"
-            else stems(match.group()[:LONGEST], language)
-        )
-    ]
+    return [term for span in written(text) for term in _terms(text[slice(*span)], language)]
 
 
 def term_counts(text: str, language: str) -> Counter[str]:
     """How often a text has each term; faster than to count `text_terms`."""
     counts: Counter[str] = Counter()
-    if _BEYOND_LATIN.search(text):
-        spaced: list[str] = []
-        for match in _runs().finditer(text):
-            if match.lastgroup == "run":
-                counts.update(_grams(match.group()))
-            else:
-                spaced.append(match.group())
-    else:
-        spaced = _PLAIN.findall(text)
-    for word, count in Counter(spaced).items():
-        for form in stems(word[:LONGEST], language):
-            counts[form] += count
+    for word, count in Counter(text[slice(*span)] for span in written(text)).items():
+        for term in _terms(word, language):
+            counts[term] += count
     return counts
 
 
@@ -133,6 +111,11 @@ def places(text: str, span: Span, wanted: frozenset[str], language: str) -> Iter
         reached = min(at + size, end)
     if reached > begin:
         yield begin, reached
+
+
+def _terms(word: str, language: str) -> Iterable[str]:
+    """Those of a word, or of a run without spaces."""
+    return _grams(word) if _is_run(word[0]) else stems(word[:LONGEST], language)
 
 
 def _grams(run: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Validators made of validators, as in `a & b`, `a | b`, `~a`, and of other code."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
@@ -55,38 +55,38 @@ async def outcome_of(validator: Validator, thought: Thought) -> ValidationResult
 class Composable(Component):
     """Gives a validator the operators `&`, `|` and `~`; a plain function may stand beside one."""
 
-    def __and__(self, other: Part) -> "AllOf":
+    def __and__(self, other: Part) -> "Composition":
         return all_of(cast("Validator", self), other)
 
-    def __rand__(self, other: Part) -> "AllOf":
+    def __rand__(self, other: Part) -> "Composition":
         return all_of(other, cast("Validator", self))
 
-    def __or__(self, other: Part) -> "AnyOf":
+    def __or__(self, other: Part) -> "Composition":
         return any_of(cast("Validator", self), other)
 
-    def __ror__(self, other: Part) -> "AnyOf":
+    def __ror__(self, other: Part) -> "Composition":
         return any_of(other, cast("Validator", self))
 
     def __invert__(self) -> ValidatorComponent:
         return Negated((cast("ValidatorComponent", self),))
 
 
-def all_of(*parts: Part) -> "AllOf":
+def all_of(*parts: Part) -> "Composition":
     """Passes where every part does, as `a & b` does.
 
     Raises:
         ConfigurationError: There is no part.
     """
-    return AllOf(_flat(AllOf, parts))
+    return Composition(_flat(parts, every=True), every=True)
 
 
-def any_of(*parts: Part) -> "AnyOf":
+def any_of(*parts: Part) -> "Composition":
     """Passes where at least one part does, as `a | b` does.
 
     Raises:
         ConfigurationError: There is no part.
     """
-    return AnyOf(_flat(AnyOf, parts))
+    return Composition(_flat(parts, every=False), every=False)
 
 
 def negate(part: Part) -> ValidatorComponent:
@@ -132,62 +132,40 @@ class _Composite(Composable):
     def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
         raise NotImplementedError
 
-    def _messages(self, results: Iterable[tuple[Validator, ValidationResult]]) -> str:
-        return "; ".join(f"{part.name}: {result.message}" for part, result in results)
-
 
 @dataclass(frozen=True)
-class AllOf(_Composite):
-    """Passes where every part does. Its score is the lowest; its issues are of what failed."""
+class Composition(_Composite):
+    """Passes where every part does, or at least one: `a & b` or `a | b`.
 
-    @property
-    def name(self) -> str:
-        """Such as `all(length, content)`."""
-        return f"all({', '.join(part.name for part in self.parts)})"
-
-    def __invert__(self) -> "AnyOf":
-        return AnyOf(tuple(negate(part) for part in self.parts))
-
-    def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
-        both = list(zip(self.parts, results, strict=True))
-        failed = [(part, result) for part, result in both if not result.passed]
-        return ValidationResult(
-            passed=not failed,
-            message=self._messages(failed or both),
-            score=min(result.score for result in results),
-            issues=_issues(result for _, result in failed),
-            suggestions=_suggestions(result for _, result in failed),
-            unchecked=None if failed else unchecked_by(results),
-        )
-
-
-@dataclass(frozen=True)
-class AnyOf(_Composite):
-    """Passes where at least one part does. Its score is the highest; it has issues if all failed.
-
-    None of their fixes is safe: the writer chooses the alternative to meet.
+    The score is that of the part that decides: of all the lowest, of any the highest. It has the
+    issues of the parts that failed. Where any part is enough none of their fixes is safe: the
+    writer chooses the alternative to meet.
     """
 
+    every: bool
+
     @property
     def name(self) -> str:
-        """Such as `any(length, content)`."""
-        return f"any({', '.join(part.name for part in self.parts)})"
+        """Such as `all(length, content)` or `any(length, content)`."""
+        return f"{'all' if self.every else 'any'}({', '.join(part.name for part in self.parts)})"
 
-    def __invert__(self) -> "AllOf":
-        return AllOf(tuple(negate(part) for part in self.parts))
+    def __invert__(self) -> "Composition":
+        return Composition(tuple(negate(part) for part in self.parts), every=not self.every)
 
     def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
         both = list(zip(self.parts, results, strict=True))
-        passed = [(part, result) for part, result in both if result.passed]
-        failed = () if passed else results
-        issues = _issues(failed)
+        decisive = [(part, result) for part, result in both if result.passed is not self.every]
+        passed = bool(decisive) is not self.every
+        failed = () if passed else [result for result in results if not result.passed]
+        issues = dict.fromkeys(issue for result in failed for issue in result.issues)
+        kept = {} if self.every else {"safe": False}
         return ValidationResult(
-            passed=bool(passed),
-            message=self._messages(passed or both),
-            score=max(result.score for result in results),
-            issues=tuple(issue.model_copy(update={"safe": False}) for issue in issues),
-            suggestions=_suggestions(failed),
-            unchecked=unchecked_by([result for _, result in passed]),
+            passed=passed,
+            message="; ".join(f"{part.name}: {each.message}" for part, each in decisive or both),
+            score=(min if self.every else max)(result.score for result in results),
+            issues=tuple(issue.model_copy(update=kept) for issue in issues),
+            suggestions=tuple(dict.fromkeys(each for r in failed for each in r.suggestions)),
+            unchecked=unchecked_by([r for r in results if r.passed]) if passed else None,
         )
 
 
@@ -220,21 +198,17 @@ class Negated(_Composite):
         )
 
 
-def _flat(kind: type["AllOf | AnyOf"], parts: Sequence[Part]) -> tuple[ValidatorComponent, ...]:
+def _flat(parts: Sequence[Part], *, every: bool) -> tuple[ValidatorComponent, ...]:
     """The parts, with those of the same kind opened: `(a & b) & c` is one composition of three."""
     return tuple(
         inner
         for part in parts
-        for inner in (part.parts if isinstance(part, kind) else (as_validator(part),))
+        for inner in (
+            part.parts
+            if isinstance(part, Composition) and part.every is every
+            else (as_validator(part),)
+        )
     )
-
-
-def _issues(results: Iterable[ValidationResult]) -> tuple[Issue, ...]:
-    return tuple(dict.fromkeys(issue for result in results for issue in result.issues))
-
-
-def _suggestions(results: Iterable[ValidationResult]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each for result in results for each in result.suggestions))
 
 
 class ForeignValidator(Adapted, Composable):

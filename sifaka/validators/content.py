@@ -2,19 +2,18 @@
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Literal, TypeVar, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, urls
-from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec
+from sifaka.text.prose import Span, blanked, urls
+from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec, at_most
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Scripts that put no space between words: there is no word boundary to ask for."""
@@ -79,8 +78,6 @@ COUNT_LIMIT = 200
 TERM_LIMIT = 500
 """The most characters of one term."""
 
-T = TypeVar("T")
-
 
 def _usable(term: str) -> str:
     if not term.strip():
@@ -88,12 +85,6 @@ def _usable(term: str) -> str:
     if len(term) > TERM_LIMIT:
         raise ValueError(f"a term has {len(term)} characters, at most {TERM_LIMIT}")
     return term.strip()
-
-
-def _bounded(terms: Sequence[T]) -> tuple[T, ...]:
-    if len(terms) > COUNT_LIMIT:
-        raise ValueError(f"should be at most {COUNT_LIMIT} terms, not {len(terms)}")
-    return tuple(terms)
 
 
 Term = Annotated[str, AfterValidator(_usable)]
@@ -116,10 +107,10 @@ class ContentValidator(Spec):
 
     type: Literal["content"] = "content"
     name: Name = "content"
-    required_terms: Annotated[Sequence[Term], AfterValidator(_bounded)] = Field(
+    required_terms: Annotated[Sequence[Term], at_most(COUNT_LIMIT, "terms")] = Field(
         default=(), alias="required"
     )
-    prohibited: Annotated[Sequence[Term | Replacement], AfterValidator(_bounded)] = ()
+    prohibited: Annotated[Sequence[Term | Replacement], at_most(COUNT_LIMIT, "terms")] = ()
     case_sensitive: bool = False
     whole_word: bool = True
     must_pass: bool = True
@@ -221,7 +212,7 @@ def _banned_term(entry: str | Replacement) -> str:
 
 def _occurrences(text: str, found: Sequence[tuple[Span, str | Replacement]]) -> Iterator[Issue]:
     replaceable = any(isinstance(entry, Replacement) for _, entry in found)
-    verbatim = sorted(code_spans(text) + urls(text)) if replaceable else []
+    shown = blanked(text, code_spans(text) + urls(text)) if replaceable else text
     for (start, end), entry in found:
         message = f"{_banned_term(entry)!r} is prohibited"
         fix: str | None = None
@@ -229,7 +220,7 @@ def _occurrences(text: str, found: Sequence[tuple[Span, str | Replacement]]) -> 
         if isinstance(entry, Replacement):
             message += f"; write {entry.replacement!r}" if entry.replacement else "; leave it out"
             # A term in a URL or in code may be part of something that works only as it is.
-            safe = not _inside(verbatim, start)
+            safe = shown[start] == text[start]
             fix = in_case_of(text[start:end], entry.replacement, entry.term)
             if not fix:
                 safe = safe and not _starts_sentence(text, start)
@@ -244,12 +235,6 @@ def _occurrences(text: str, found: Sequence[tuple[Span, str | Replacement]]) -> 
             fix=fix,
             safe=safe,
         )
-
-
-def _inside(spans: Sequence[Span], position: int) -> bool:
-    at = bisect_right(spans, (position, len(spans) and spans[-1][1] + 1)) - 1
-    # A URL may stand inside a code span, so the span before may be the one that reaches here.
-    return any(span[0] <= position < span[1] for span in spans[max(0, at - 1) : at + 1])
 
 
 def _starts_sentence(text: str, start: int) -> bool:

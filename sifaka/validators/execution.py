@@ -3,17 +3,13 @@
 import logging
 from collections.abc import Sequence
 from functools import partial
-from inspect import iscoroutinefunction
 
 import anyio
-from anyio.lowlevel import checkpoint
 
 from sifaka._internal.naming import unique
 from sifaka.calls.context import current_calls, fan_out, is_cancelled
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.isolation import SHORT
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.composition import outcome_of
@@ -44,25 +40,14 @@ async def run_validators(
         metadata = {**thought.metadata, "original": original}
         thought = thought.with_text(thought.text, metadata=metadata)
     named = dict(zip(unique(each.name for each in validators), validators, strict=True))
-    slow = {name for name, each in named.items() if _takes_time(each, thought)}
-    results: dict[str, ValidationResult] = {}
-    for name in named:
-        if name not in slow:
-            with scope(f"validators.{name}"):
-                results[name] = await _result(name, named[name], thought)
-            await checkpoint()  # other requests come between two of them
-    later = [name for name in named if name in slow]
     answers = await fan_out(
-        {f"validators.{name}": partial(_result, name, named[name], thought) for name in later},
+        {
+            f"validators.{name}": partial(_result, name, each, thought)
+            for name, each in named.items()
+        },
         calls_each=0,
     )
-    results |= zip(later, answers, strict=True)
-    return {name: results[name] for name in named}
-
-
-def _takes_time(validator: Validator, thought: Thought) -> bool:
-    """True when others run beside it: it awaits something, or goes to a thread."""
-    return len(thought.text) > SHORT or iscoroutinefunction(validator.validate)
+    return dict(zip(named, answers, strict=True))
 
 
 async def _result(name: str, validator: Validator, thought: Thought) -> ValidationResult:

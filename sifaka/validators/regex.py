@@ -6,7 +6,7 @@ from itertools import islice
 from math import inf
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from pydantic import AfterValidator, model_validator
+from pydantic import model_validator
 
 from sifaka.isolation import run_limited
 from sifaka.record.results import Issue, ValidationResult
@@ -19,7 +19,7 @@ from sifaka.validators.patterns import (
     seconds_left,
     shown,
 )
-from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec
+from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, at_most
 
 COUNT_LIMIT = 50
 """The most patterns of one list."""
@@ -29,13 +29,7 @@ MATCH_LIMIT = 1_000
 """The most matches of one forbidden pattern that are counted."""
 
 
-def _bounded(patterns: Sequence[str]) -> tuple[str, ...]:
-    if len(patterns) > COUNT_LIMIT:
-        raise ValueError(f"should be at most {COUNT_LIMIT} patterns, not {len(patterns)}")
-    return tuple(patterns)
-
-
-Patterns = Annotated[Sequence[UserPattern], AfterValidator(_bounded)]
+Patterns = Annotated[Sequence[UserPattern], at_most(COUNT_LIMIT, "patterns")]
 
 
 class RegexValidator(OptionalSpec):

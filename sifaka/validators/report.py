@@ -5,18 +5,17 @@ from typing import Literal, cast
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
+from sifaka.text.prose import Span
 from sifaka.validators.report_lines import (
     UNWRITTEN,
     Entry,
     ReportLines,
-    Span,
     bare_address,
     heading_key,
     read_report,
 )
 from sifaka.validators.spec import LimitedSpec, Name
 
-_CATEGORY = "report"
 _MOST_SHOWN = 80
 """Characters of a reference that a message repeats."""
 
@@ -58,21 +57,20 @@ class ReportValidator(LimitedSpec):
 
 def _unwritten(lines: ReportLines) -> Iterator[Issue]:
     for place in lines.unwritten:
-        title = lines.section_at(place.start)
+        title = lines.section_at(place[0])
         about = f"the section {title!r}" if title else "a section"
         yield _issue(lines, place, f"{about} is still to be written", rule="unwritten", severity=5)
 
 
 def _missing(lines: ReportLines, outline: Sequence[str]) -> Iterator[Issue]:
-    found = {heading_key(heading.title): heading for heading in lines.headings}
+    found = {heading_key(title): place for title, place in lines.headings}
     before = lines.beginning
     for title in outline:
-        heading = found.get(heading_key(title))
-        if heading is None:
+        place = found.get(heading_key(title))
+        if place is None:
             message = f"the heading {title!r} of the outline is missing; it belongs after this line"
             yield _issue(lines, before, message, rule="missing_heading", severity=4)
-        else:
-            before = heading.place
+        before = place or before
 
 
 def _unresolved(lines: ReportLines) -> Iterator[Issue]:
@@ -123,10 +121,8 @@ def _plain(text: str) -> str:
 
 
 def _issue(lines: ReportLines, place: Span, message: str, *, rule: str, severity: int) -> Issue:
-    fields = {"category": _CATEGORY, "rule": rule, "severity": severity}
-    if place.start == place.end:  # there is no text to point at
-        return Issue(message=message, category=_CATEGORY, rule=rule, severity=severity)
-    return Issue.at(lines.text, place.start, place.end, message, **fields)
+    there = place if place[0] < place[1] else None
+    return Issue.about(lines.text, there, message, category="report", rule=rule, severity=severity)
 
 
 _TO_DO: Mapping[str, str] = {

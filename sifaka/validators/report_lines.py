@@ -5,10 +5,9 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from sifaka.text.markdown import Markdown
-from sifaka.text.prose import blanked
+from sifaka.text.prose import Span, blanked
 
 UNWRITTEN = "_To be written._"
 """The line in place of a section that is still to be written."""
@@ -22,21 +21,6 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"`]+")
 _TRAILING = "/.,;:!?'\"*_"
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _BRACKETS = frozenset("()[]{}")
-
-
-class Span(NamedTuple):
-    """A stretch of the text, by its offsets in code points."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReportHeading:
-    """A heading and where its line stands."""
-
-    title: str
-    place: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +42,8 @@ class ReportLines:
     """The parts of a report."""
 
     text: str
-    headings: tuple[ReportHeading, ...]
+    headings: tuple[tuple[str, Span], ...]
+    """The titles, and where their lines stand."""
     unwritten: tuple[Span, ...]
     """The lines that stand for sections yet to be written."""
     markers: tuple[tuple[int, Span], ...]
@@ -69,19 +54,19 @@ class ReportLines:
     def beginning(self) -> Span:
         """The first line that says something."""
         at = len(self.text) - len(self.text.lstrip())
-        return Span(at, at + len(self.text[at:].partition("\n")[0].rstrip()))
+        return at, at + len(self.text[at:].partition("\n")[0].rstrip())
 
     def section_at(self, offset: int) -> str:
         """The title of the last heading before an offset; empty where there is none."""
-        at = bisect_right(self.headings, offset, key=lambda heading: heading.place.start)
-        return self.headings[at - 1].title if at else ""
+        at = bisect_right(self.headings, offset, key=lambda heading: heading[1][0])
+        return self.headings[at - 1][0] if at else ""
 
 
 def read_report(text: str) -> ReportLines:
     """Take a report apart; what stands in code is no part of it."""
     document = Markdown(text, 0)
     plain = blanked(text, document.code)
-    headings: list[ReportHeading] = []
+    headings: list[tuple[str, Span]] = []
     unwritten: list[Span] = []
     markers: list[tuple[int, Span]] = []
     entries: list[Entry] = []
@@ -89,7 +74,7 @@ def read_report(text: str) -> ReportLines:
     for block in document.blocks:
         if block.level:
             own = text[block.start : block.stop].rstrip()
-            headings.append(ReportHeading(block.title, Span(block.start, block.start + len(own))))
+            headings.append((block.title, (block.start, block.start + len(own))))
             in_references = heading_key(block.title) == heading_key(REFERENCES)
             continue
         at = block.start
@@ -97,7 +82,7 @@ def read_report(text: str) -> ReportLines:
             start, at = at, at + len(line)
             if not plain[start:at].strip():
                 continue
-            place = Span(start, start + len(line.rstrip()))
+            place = start, start + len(line.rstrip())
             if line.strip() == UNWRITTEN:
                 unwritten.append(place)
             elif in_references and (entry := _ENTRY.match(line)):
@@ -120,15 +105,15 @@ def heading_key(title: str) -> str:
 
 
 def _cited(line: str, start: int) -> Iterator[tuple[int, Span]]:
-    for numbers, place in markers_in(line):
-        if line[place.end : place.end + 1] not in {"(", ":"}:  # it is a link
-            yield from ((n, Span(start + place.start, start + place.end)) for n in numbers)
+    for numbers, (first, end) in markers_in(line):
+        if line[end : end + 1] not in {"(", ":"}:  # it is a link
+            yield from ((n, (start + first, start + end)) for n in numbers)
 
 
 def markers_in(plain: str) -> Iterator[tuple[tuple[int, ...], Span]]:
     """The numbers of each marker in a text whose code is blanked, and its place."""
     for found in _MARKER.finditer(plain):
-        yield tuple(map(int, re.findall(r"\d+", found[1]))), Span(*found.span())
+        yield tuple(map(int, re.findall(r"\d+", found[1]))), found.span()
 
 
 def bare_address(address: str) -> str:

@@ -7,12 +7,11 @@ whether a rewritten text still has it.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable
 
 from sifaka.text import prose
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, blanked, sentence_spans
+from sifaka.text.prose import blanked, sentence_spans
 from sifaka.text.words import words
 
 Wanted = dict[str, str]
@@ -34,15 +33,9 @@ _NAME = re.compile(
 _SAME = str.maketrans("“”„«»‘’‚−–\u00a0\u202f", '"""""\'\'\'--  ')
 
 
-@lru_cache(maxsize=2)
-def _code(text: str) -> tuple[Span, ...]:
-    """Its code; an original and a text are asked for theirs by several kinds in a row."""
-    return tuple(code_spans(text))
-
-
 def numbers_in(text: str) -> Wanted:
     """Numbers outside URLs, code and the markers of ordered lists."""
-    hidden = blanked(text, (*prose.urls(text), *_code(text)))
+    hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
     hidden = _LIST_MARKER.sub(lambda match: " " * len(match.group()), hidden)
     return {_number(match.group()): match.group() for match in _NUMBER.finditer(hidden)}
 
@@ -68,15 +61,9 @@ def keeps_urls(text: str) -> Keeps:
 
 def quotes_in(text: str) -> Wanted:
     """The quotations in double quotation marks of any style, outside code."""
-    found = (quote for _, _, quote in quotations(blanked(text, _code(text))))
+    quotes = _QUOTES.finditer(blanked(text, code_spans(text)))
+    found = (match[match.lastindex or 0] for match in quotes)
     return {key: quote for quote in found if (key := flat(quote).strip(" .,;:!?"))}
-
-
-def quotations(text: str) -> Iterator[tuple[int, int, str]]:
-    """The start, end and words of each quotation; the marks are outside."""
-    for match in _QUOTES.finditer(text):
-        number = match.lastindex or 0
-        yield match.start(number), match.end(number), match[number]
 
 
 def keeps_quotes(text: str) -> Keeps:
@@ -87,7 +74,7 @@ def keeps_quotes(text: str) -> Keeps:
 
 def code_in(text: str) -> Wanted:
     """Fenced blocks and inline code, without their marks."""
-    found = (text[start:end] for start, end in _code(text))
+    found = (text[start:end] for start, end in code_spans(text))
     return {key: piece for piece in found if (key := code_body(piece))}
 
 
@@ -100,7 +87,7 @@ def keeps_code(text: str) -> Keeps:
 
 def names_in(text: str) -> Wanted:
     """Capitalised words inside sentences, acronyms and CamelCase: a guess, for English."""
-    hidden = blanked(text, (*prose.urls(text), *_code(text)))
+    hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
     starts = {start for start, _ in sentence_spans(hidden)}
     found: Wanted = {}
     for match in _NAME.finditer(hidden):

@@ -2,17 +2,15 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from sifaka.text.markdown import Markdown
-from sifaka.text.prose import Span, blanked, sentences, trimmed, urls
+from sifaka.text.prose import Span, blanked, sentence_spans, urls
 
-_STOP = re.compile(r"[。！？｡۔؟।॥]+[」』”’\"')\]]*")
-"""Ends of sentences in scripts that have marks of their own, or put no space after them."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_ITEM = re.compile(r"[ \t>]*(?:[-*+•]|\d{1,3}[.)])(?:\s+\[[ xX]\])?\s+|[ \t]*>[ \t]?")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])(?:\s+\[[ xX]\])?\s+")
 _TABLE = re.compile(r"\s*\|.*\|\s*$|[\s|:\-+=]+$")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _REFERENCES = re.compile(
@@ -78,18 +76,19 @@ def checkable(text: str) -> list[Checkable]:
     where a script has capitals.
     """
     found: list[Checkable] = []
-    for block in _blocks(text):
-        before = ""
-        for start, end in _sentences(text, block):
-            if end - start > _LONGEST:
-                before = ""
-                continue
-            plain = _plain(text[start:end])
-            need = _need(plain)
-            if need:
-                told = f"{before} {plain}" if before and _PRONOUN.match(plain) else plain
-                found.append(Checkable((start, end), told, need))
-            before = plain
+    prose = blanked(text, _others(text))
+    before, done = "", 0
+    for first, end in sentence_spans(prose):
+        item = _ITEM.match(prose, first, end)
+        start = item.end() if item else first
+        if item or _BLANK_LINE.search(prose, done, first):
+            before = ""
+        plain = _plain(text[start:end]) if end - start <= _LONGEST else ""
+        need = _need(plain)
+        if need:
+            told = f"{before} {plain}" if before and _PRONOUN.match(plain) else plain
+            found.append(Checkable((start, end), told, need))
+        before, done = plain, end
     return found
 
 
@@ -129,39 +128,8 @@ def _plain(sentence: str) -> str:
     return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", sentence)).split())
 
 
-def _sentences(text: str, block: Span) -> Iterator[Span]:
-    begin, finish = block
-    for start, end in sentences(text[begin:finish]):
-        at = begin + start
-        for stop in _STOP.finditer(text, at, begin + end):
-            yield trimmed(text, at, stop.end())
-            at = stop.end()
-        if text[at : begin + end].strip():
-            yield trimmed(text, at, begin + end)
-
-
-def _blocks(text: str) -> Iterator[Span]:
-    """Stretches of prose: paragraphs and items of lists."""
-    start: int | None = None
-    end = 0
-    for match in _LINE.finditer(blanked(text, _others(text))):
-        line = match.group()
-        item = _ITEM.match(line)
-        prose = line[item.end() :] if item else line
-        is_prose = bool(prose.strip()) and not _TABLE.match(line) and not _REFERENCE.match(line)
-        begins = item is not None and bool(item.end())
-        if start is not None and (begins or not is_prose):
-            yield start, end
-            start = None
-        if is_prose:
-            start = match.start() + (item.end() if item else 0) if start is None else start
-            end = match.end()
-    if start is not None:
-        yield start, end
-
-
 def _others(text: str) -> list[Span]:
-    """Front matter, code, headings, tables, quotes and lists of references."""
+    """Front matter, code, headings, tables and what looks like one, quotes, references."""
     markdown = Markdown(text)
     headings = [*(start for start, _ in markdown.places("heading_open")), len(text)]
     return [
@@ -170,5 +138,10 @@ def _others(text: str) -> list[Span]:
         *(
             (at.start(), headings[min(bisect_right(headings, at.start()), len(headings) - 1)])
             for at in _REFERENCES.finditer(text)
+        ),
+        *(
+            line.span()
+            for line in _LINE.finditer(text)
+            if _TABLE.match(line.group()) or _REFERENCE.match(line.group())
         ),
     ]

@@ -16,6 +16,7 @@ from sifaka.calls.context import recorded
 from sifaka.evidence.claims.extraction import normal
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.model import Assessment
+from sifaka.evidence.model import Judgement as Judged
 from sifaka.evidence.sources.collection import Adapter
 from sifaka.record.claims import (
     CheckOptions,
@@ -36,6 +37,14 @@ _DECISIVE_FIRST: Mapping[Stance, int] = MappingProxyType(
         "insufficient": 4,
         "off_topic": 5,
         "unjudged": 6,
+    }
+)
+_STANCES: Mapping[Judged, Stance] = MappingProxyType(
+    {
+        "support": "supports",
+        "somewhat_support": "somewhat_supports",
+        "reject": "off_topic",
+        "insufficient_information": "insufficient",
     }
 )
 _QUOTE = 1_000
@@ -69,15 +78,8 @@ def stance_of(assessment: Assessment) -> Stance:
     A rejection is a contradiction only where the document says the contrary: one that speaks about
     something else refutes nothing.
     """
-    match assessment.judgement:
-        case "support":
-            return "supports"
-        case "somewhat_support":
-            return "somewhat_supports"
-        case "reject":
-            return "contradicts" if assessment.contradicts else "off_topic"
-        case "insufficient_information":
-            return "insufficient"
+    contradicts = assessment.judgement == "reject" and assessment.contradicts
+    return "contradicts" if contradicts else _STANCES[assessment.judgement]
 
 
 def status_of(stances: Sequence[Stance]) -> ClaimStatus:

@@ -14,6 +14,7 @@ from sifaka.evidence.sources.records import (
     Fields,
     Record,
     RecordAdapter,
+    Server,
     records_at,
 )
 from sifaka.evidence.sources.wiki_api import listed, mapping, words_of
@@ -31,60 +32,60 @@ _SECONDS = 10.0
 """Processor time for reading one answer of PubMed."""
 
 
-class EuropePmcAdapter(RecordAdapter):
-    """Searches the abstracts of Europe PMC, those of PubMed and of preprints among them."""
-
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
-        asked = _any_of(query)
-        if filters.asks_for_dates:
-            since, until = _days(filters, "1500-01-01", "3000-01-01")
-            asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
-        told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
-        answer = await self._http.get("search", told)
-        results = self._listed(records_at(answer, "resultList", "result"), "resultList.result")
-        size = sum(len(str(each.get("abstractText"))) for each in results)
-        return await run_limited(_articles, results, size=size, seconds=_SECONDS)
-
-
-class ClinicalTrialsAdapter(RecordAdapter):
-    """Searches the registered studies of ClinicalTrials.gov, by their summaries."""
-
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
-        told = {"query.term": _any_of(query), "pageSize": str(size), "format": "json"}
-        if filters.asks_for_dates:
-            since, until = _days(filters, "MIN", "MAX")
-            told["filter.advanced"] = f"AREA[LastUpdatePostDate]RANGE[{since},{until}]"
-        answer = await self._http.get("studies", told)
-        studies = self._listed(records_at(answer, "studies"), "studies")
-        return [_study(each) for each in studies]
+async def _europe_pmc(
+    server: RecordAdapter, query: str, size: int, filters: SearchFilters
+) -> Sequence[Record]:
+    """Search the abstracts of Europe PMC, those of PubMed and of preprints among them."""
+    asked = _any_of(query)
+    if filters.asks_for_dates:
+        since, until = _days(filters, "1500-01-01", "3000-01-01")
+        asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
+    told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
+    answer = await server.http.get("search", told)
+    results = server.listed(records_at(answer, "resultList", "result"), "resultList.result")
+    size = sum(len(str(each.get("abstractText"))) for each in results)
+    return await run_limited(_articles, results, size=size, seconds=_SECONDS)
 
 
-class PubMedAdapter(RecordAdapter):
-    """Searches PubMed: one request finds the numbers of articles, another gets their abstracts."""
+async def _clinical_trials(
+    server: RecordAdapter, query: str, size: int, filters: SearchFilters
+) -> Sequence[Record]:
+    """Search the registered studies of ClinicalTrials.gov, by their summaries."""
+    told = {"query.term": _any_of(query), "pageSize": str(size), "format": "json"}
+    if filters.asks_for_dates:
+        since, until = _days(filters, "MIN", "MAX")
+        told["filter.advanced"] = f"AREA[LastUpdatePostDate]RANGE[{since},{until}]"
+    answer = await server.http.get("studies", told)
+    studies = server.listed(records_at(answer, "studies"), "studies")
+    return [_study(each) for each in studies]
 
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
-        told = {
-            "db": "pubmed",
-            "term": _any_of(query),
-            "retmode": "json",
-            "retmax": str(size),
-            "sort": "relevance",
-            "tool": "sifaka-mcp",
-        }
-        if filters.asks_for_dates:
-            since, until = _days(filters, "1500-01-01", "3000-01-01")
-            dates = {"mindate": since.replace("-", "/"), "maxdate": until.replace("-", "/")}
-            told |= {"datetype": "pdat", **dates}
-        answer = mapping(mapping(await self._http.get("esearch.fcgi", told)).get("esearchresult"))
-        numbers = answer.get("idlist")
-        if not isinstance(numbers, list):
-            raise self._malformed("PubMed answered without 'idlist'", "check the adapter's URL")
-        ids = ",".join(map(str, cast("list[object]", numbers)))
-        if not ids:
-            return ()
-        asked = {"db": "pubmed", "id": ids, "retmode": "xml", "tool": "sifaka-mcp"}
-        xml = await self._http.get("efetch.fcgi", asked, as_text=True)
-        return await run_limited(articles_in, xml, size=len(xml), seconds=_SECONDS)
+
+async def _pubmed(
+    server: RecordAdapter, query: str, size: int, filters: SearchFilters
+) -> Sequence[Record]:
+    """Search PubMed: one request finds the numbers of articles, another gets their abstracts."""
+    told = {
+        "db": "pubmed",
+        "term": _any_of(query),
+        "retmode": "json",
+        "retmax": str(size),
+        "sort": "relevance",
+        "tool": "sifaka-mcp",
+    }
+    if filters.asks_for_dates:
+        since, until = _days(filters, "1500-01-01", "3000-01-01")
+        dates = {"mindate": since.replace("-", "/"), "maxdate": until.replace("-", "/")}
+        told |= {"datetype": "pdat", **dates}
+    answer = mapping(mapping(await server.http.get("esearch.fcgi", told)).get("esearchresult"))
+    numbers = answer.get("idlist")
+    if not isinstance(numbers, list):
+        raise server.malformed("PubMed answered without 'idlist'", "check the adapter's URL")
+    ids = ",".join(map(str, cast("list[object]", numbers)))
+    if not ids:
+        return ()
+    asked = {"db": "pubmed", "id": ids, "retmode": "xml", "tool": "sifaka-mcp"}
+    xml = await server.http.get("efetch.fcgi", asked, as_text=True)
+    return await run_limited(articles_in, xml, size=len(xml), seconds=_SECONDS)
 
 
 def articles_in(xml: str) -> list[dict[str, str]]:
@@ -202,15 +203,19 @@ def _days(filters: SearchFilters, first: str, last: str) -> tuple[str, str]:
     )
 
 
-SERVICES: Mapping[str, tuple[type[RecordAdapter], str, str]] = MappingProxyType(
+SERVICES: Mapping[str, tuple[Server, str, str]] = MappingProxyType(
     {
-        "pubmed": (PubMedAdapter, "https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "pubmed"),
+        "pubmed": (Server(_pubmed), "https://eutils.ncbi.nlm.nih.gov/entrez/eutils", "pubmed"),
         "europepmc": (
-            EuropePmcAdapter,
+            Server(_europe_pmc),
             "https://www.ebi.ac.uk/europepmc/webservices/rest",
             "search",
         ),
-        "clinicaltrials": (ClinicalTrialsAdapter, "https://clinicaltrials.gov/api/v2", "studies"),
+        "clinicaltrials": (
+            Server(_clinical_trials),
+            "https://clinicaltrials.gov/api/v2",
+            "studies",
+        ),
     }
 )
-"""The adapter, the URL and the index of each."""
+"""The kind of server, the URL and the index of each."""

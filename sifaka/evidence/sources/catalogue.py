@@ -11,13 +11,14 @@ from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.sources.folder import FolderAdapter
 from sifaka.evidence.sources.in_process import ThoughtsAdapter
 from sifaka.evidence.sources.keys import Scheme
-from sifaka.evidence.sources.records import RecordAdapter
+from sifaka.evidence.sources.records import RecordAdapter, Server
 from sifaka.evidence.sources.search_servers import (
+    MEILISEARCH,
+    PAPERS,
+    QUERY_DSL,
+    SOLR,
     WORKS,
-    AtomWalkerAdapter,
-    MeilisearchAdapter,
-    QueryDslAdapter,
-    SolrAdapter,
+    atomwalker,
 )
 from sifaka.evidence.sources.spec import FIELD_OPTIONS, AdapterSpec, fields_of, parse_adapter
 from sifaka.extras import require
@@ -52,14 +53,15 @@ def _wiki(spec: AdapterSpec, base: str, query: str) -> Adapter:
 
 def _indexed(
     spec: AdapterSpec,
-    make: type[RecordAdapter],
+    server: Server,
     *,
     own: tuple[str, ...] = (),
     bare: Scheme = "Bearer",
 ) -> Adapter:
     """An adapter for an index whose fields the URL names; `own` are fields of this kind alone."""
     base, index, query = spec.index()
-    return make(
+    return RecordAdapter(
+        server,
         base,
         index=index,
         name=spec.name,
@@ -76,11 +78,13 @@ def _atomwalker(spec: AdapterSpec) -> Adapter:
     strategy = spec.options(query, ("strategy",)).get("strategy", ["fast"])[-1]
     if strategy not in {"fast", "comprehensive"}:
         spec.wrong("has a wrong 'strategy'", "fast or comprehensive")
-    return AtomWalkerAdapter(
+    return RecordAdapter(
+        # The service leaves no dates out.
+        Server(partial(atomwalker, strategy=strategy), dated_by=lambda _: ""),
         base,
         index=index,
         name=spec.name,
-        strategy="comprehensive" if strategy == "comprehensive" else "fast",
+        fields=PAPERS,
         authorization=spec.authorization(),
     )
 
@@ -90,13 +94,13 @@ def _biomedical(spec: AdapterSpec) -> Adapter:
     from sifaka.evidence.sources.biomedical import FIELDS, SERVICES
 
     require(f"the adapter {spec.name!r}", "evidence", "bs4")
-    make, base, index = SERVICES[spec.scheme]
+    server, base, index = SERVICES[spec.scheme]
     if spec.is_url:
         parts = spec.parts()
         base = f"{parts.scheme}://{parts.netloc}{parts.path}"
     elif spec.rest:
         spec.wrong("takes nothing after the colon")
-    return make(base, index=index, name=spec.name, fields=FIELDS)
+    return RecordAdapter(server, base, index=index, name=spec.name, fields=FIELDS)
 
 
 def _folder(spec: AdapterSpec) -> Adapter:
@@ -131,22 +135,22 @@ SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
         "mediawiki": _Scheme("mediawiki+https://host/w/api.php", _mediawiki, True),
         "elasticsearch": _Scheme(
             "elasticsearch+https://host:9200/index?text=body",
-            partial(_indexed, make=QueryDslAdapter, bare="ApiKey"),
+            partial(_indexed, server=QUERY_DSL, bare="ApiKey"),
             takes_key=True,
         ),
         "opensearch": _Scheme(
             "opensearch+https://host:9200/index?text=body",
-            partial(_indexed, make=QueryDslAdapter),
+            partial(_indexed, server=QUERY_DSL),
             takes_key=True,
         ),
         "solr": _Scheme(
             "solr+http://host:8983/solr/core?text=body",
-            partial(_indexed, make=SolrAdapter),
+            partial(_indexed, server=SOLR),
             takes_key=True,
         ),
         "meilisearch": _Scheme(
             "meilisearch+https://host:7700/index?text=body",
-            partial(_indexed, make=MeilisearchAdapter, own=("timestamp",)),
+            partial(_indexed, server=MEILISEARCH, own=("timestamp",)),
             takes_key=True,
         ),
         "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, True),

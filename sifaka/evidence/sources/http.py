@@ -98,8 +98,8 @@ class HttpClient:
             raise ConfigurationError(
                 f"{adapter}: {seconds} seconds are no time to answer in", "give more than 0"
             )
-        self._base = shown(parts)
-        self._adapter = adapter
+        self.asked = Asked(adapter, shown(parts))
+        """The adapter and the base."""
         own = {name.lower(): value for name, value in headers.items()}
         agent = own.pop("user-agent", "") or product()
         if "@" in parts.netloc:
@@ -111,13 +111,13 @@ class HttpClient:
         self._breakers = breakers
         self._retrying = retrying or Retrying()
         self._connections = SourceConnections(
-            self._base, own, agent, network or Network(), connect=seconds / 2
+            self.asked.url, own, agent, network or Network(), connect=seconds / 2
         )
 
     @property
     def place(self) -> str:
         """The base, for people, without secrets."""
-        return self._base
+        return self.asked.url
 
     async def get(
         self,
@@ -159,15 +159,14 @@ class HttpClient:
         check: Check | None = None,
         as_text: bool = False,
     ) -> Any:
-        asked = Asked(self._adapter, self._base)
-        url = _below(asked, path)
+        url = _below(self.asked, path)
         breakers = self._breakers or current_calls().breakers
-        circuit = f"adapter:{self._adapter}"
+        circuit = f"adapter:{self.asked.adapter}"
         try:
             breakers.require(circuit)
         except ModelProviderError as error:
             told = f"is left alone for another {error.retry_after or 0:.0f} s, as it keeps failing"
-            raise asked.failure("circuit_open", told, retry_after=error.retry_after) from None
+            raise self.asked.failure("circuit_open", told, retry_after=error.retry_after) from None
         try:
             with anyio.fail_after(self._seconds) as scope:
                 attempt = 1
@@ -186,7 +185,7 @@ class HttpClient:
         except TimeoutError:
             breakers.failed(circuit)
             told = f"did not answer within {self._seconds:g} s"
-            raise Asked(self._adapter, url).failure("timeout", told) from None
+            raise Asked(self.asked.adapter, url).failure("timeout", told) from None
         except SourceError as failure:
             (breakers.failed if failure.retryable else breakers.abandoned)(circuit)
             raise
@@ -202,11 +201,11 @@ class HttpClient:
         """The answer to one request, wherever redirects lead."""
         import httpx2
 
-        asked = Asked(self._adapter, place)
+        asked = Asked(self.asked.adapter, place)
         try:
             url = httpx2.URL(place)
             for _ in range(MOST_REDIRECTS + 1):
-                asked = Asked(self._adapter, shown(urlsplit(str(url))))
+                asked = Asked(self.asked.adapter, shown(urlsplit(str(url))))
                 # The parameters of the query are for the base; redirects bring their own.
                 sent, params = (url.copy_merge_params(params) if params else url), None
                 async with self._connections.opened(method, sent, body, asked) as response:
@@ -225,7 +224,7 @@ class HttpClient:
             # The message may quote the request.
             why = type(error).__name__
             raise asked.failure("connection", f"broke off the connection ({why})") from None
-        told = Asked(self._adapter, place)
+        told = Asked(self.asked.adapter, place)
         raise told.failure("forbidden", f"redirects more than {MOST_REDIRECTS} times")
 
 

@@ -111,9 +111,12 @@ class RetrieverAdapter:
         """The retriever's documents that the filters admit, in its order; see `Adapter`."""
         if not query.strip() or limit < 1:
             return ()
-        found = await self.retriever.retrieve(query, limit)
+        found = await self._found(query, limit, filters)
         documents = (SourceDocument.of(each, adapter=self.name) for each in found)
         return wanted(documents, filters, limit)
+
+    async def _found(self, query: str, limit: int, filters: SearchFilters) -> Sequence[Document]:
+        return await self.retriever.retrieve(query, limit)
 
     async def health(self) -> Health:
         """Nothing is known of a retriever until it is asked for something."""
@@ -123,10 +126,11 @@ class RetrieverAdapter:
         """Nothing: the retriever is closed by who made it."""
 
 
-class ThoughtsAdapter:
+class ThoughtsAdapter(RetrieverAdapter):
     """Finds the best versions of finished runs, of the tenant whose store it has.
 
-    They say what was claimed before, which is no proof that it is true.
+    They say what was claimed before, which is no proof that it is true. A store that cannot be
+    searched is a `SourceError`.
 
     Args:
         store: Where the runs are; it is not closed with the adapter.
@@ -134,27 +138,13 @@ class ThoughtsAdapter:
     """
 
     def __init__(self, store: ThoughtStore, *, name: str = "thoughts") -> None:
+        super().__init__(ThoughtRetriever(store), name=name, place=f"thoughts in {store.place}")
         self.store = store
-        self.name = name
 
-    @property
-    def place(self) -> str:
-        """The store's."""
-        return f"thoughts in {self.store.place}"
-
-    async def search(
-        self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
-    ) -> Sequence[SourceDocument]:
-        """The best versions of the runs that match, the best match first; see `Adapter`.
-
-        Raises:
-            SourceError: The store cannot be searched.
-        """
-        if not query.strip():
-            return ()
+    async def _found(self, query: str, limit: int, filters: SearchFilters) -> Sequence[Document]:
         only = Filters(since=filters.since, until=filters.until)
         try:
-            found = await ThoughtRetriever(self.store, only=only).retrieve(query, limit)
+            return await ThoughtRetriever(self.store, only=only).retrieve(query, limit)
         except SifakaError as error:
             raise SourceError(
                 f"{self.name}: {error.message}",
@@ -162,8 +152,6 @@ class ThoughtsAdapter:
                 adapter=self.name,
                 code="server" if error.retryable else "rejected",
             ) from error
-        documents = (SourceDocument.of(each, adapter=self.name) for each in found)
-        return wanted(documents, filters, limit)
 
     async def health(self) -> Health:
         """The health of the store."""
@@ -171,9 +159,6 @@ class ThoughtsAdapter:
         failing = [each for each in parts if not each.works]
         told = "; ".join(f"{each.part}: {each.found}" for each in failing or parts)
         return Health(part=self.place, works=not failing, found=told)
-
-    async def aclose(self) -> None:
-        """Nothing: the store is closed by who opened it."""
 
 
 def on_store(adapters: Adapters, store: ThoughtStore) -> Adapters:

@@ -15,8 +15,9 @@ from sifaka.evidence.sources.http import HttpClient, Retrying, product
 from sifaka.evidence.sources.wiki_api import (
     MOST_PAGES,
     PARALLEL,
-    WikiApi,
+    ask,
     listed,
+    malformed,
     mapping,
     pages_for,
 )
@@ -74,7 +75,6 @@ class MediaWikiAdapter:
             largest=LARGEST,
             retrying=retrying,
         )
-        self._api = WikiApi(self._http, name)
         self._has_extracts: bool | None = None
 
     @property
@@ -97,13 +97,13 @@ class MediaWikiAdapter:
             return ()
         # When a page was changed is known before its text is read, so that the filters can choose.
         most = min(limit, MOST_PAGES) if filters == ANYTHING else MOST_PAGES
-        pages = await self._described(await pages_for(self._api, query, most))
+        pages = await self._described(await pages_for(self._http, query, most))
         return await self._with_text(wanted(pages, filters, limit))
 
     async def health(self) -> Health:
         """Ask the wiki what it is."""
         try:
-            told = await self._api.ask("query", "query", meta="siteinfo", siprop="general")
+            told = await ask(self._http, "query", "query", meta="siteinfo", siprop="general")
         except SourceError as error:
             return Health(part=self.place, works=False, found=str(error))
         general = mapping(told.get("general"))
@@ -146,7 +146,8 @@ class MediaWikiAdapter:
         if not pages:
             return []
         is_unknown = self._has_extracts is None
-        told = await self._api.ask(
+        told = await ask(
+            self._http,
             "query",
             "query",
             prop="info|revisions",
@@ -178,8 +179,14 @@ class MediaWikiAdapter:
         return await self._extract(page) if self._has_extracts else await self._parsed(page)
 
     async def _extract(self, page: str) -> str:
-        told = await self._api.ask(
-            "query", "query", prop="extracts", pageids=page, explaintext=1, exsectionformat="plain"
+        told = await ask(
+            self._http,
+            "query",
+            "query",
+            prop="extracts",
+            pageids=page,
+            explaintext=1,
+            exsectionformat="plain",
         )
         pages = listed(told.get("pages"))
         extract = str(pages[0].get("extract") or "") if pages else ""
@@ -188,7 +195,8 @@ class MediaWikiAdapter:
         return "\n".join(line for line in lines if line) or await self._parsed(page)
 
     async def _parsed(self, page: str) -> str:
-        told = await self._api.ask(
+        told = await ask(
+            self._http,
             "parse",
             "parse",
             pageid=page,
@@ -199,11 +207,11 @@ class MediaWikiAdapter:
         )
         html = told.get("text")
         if not isinstance(html, str):
-            raise self._api.malformed("text")
+            raise malformed(self._http, "text")
         try:
             return await run_limited(plain_text, html, size=len(html))
         except GIVEN_UP as error:
-            raise self._api.malformed("text") from error
+            raise malformed(self._http, "text") from error
 
     def _document(self, page: Mapping[str, Any]) -> SourceDocument:
         revisions = listed(page.get("revisions"))

@@ -2,11 +2,11 @@
 
 import math
 import unicodedata
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar, cast
+from operator import attrgetter
+from typing import Any, cast
 
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import (
@@ -139,10 +139,26 @@ _SPARE = 4
 """So many times more is asked for where the server cannot filter and we do."""
 
 
-class RecordAdapter(ABC):
+Ask = Callable[["RecordAdapter", str, int, SearchFilters], Awaitable[Sequence[Record]]]
+"""Asks the server of an adapter for so many records that have words of a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A kind of server."""
+
+    ask: Ask
+    dated_by: Callable[[Fields], str] = attrgetter("date")
+    """The field by which the server itself applies the dates of the filters; empty if by none."""
+    scored_by: str = "score"
+    """The field with the score of a record."""
+
+
+class RecordAdapter:
     """Searches one index of a server.
 
     Args:
+        server: What kind of server it is.
         base: The URL below which it is asked, without credentials.
         index: What the server calls the collection that is searched.
         name: The adapter's name.
@@ -150,11 +166,9 @@ class RecordAdapter(ABC):
         authorization: The value of the HTTP header of that name.
     """
 
-    scored_by: ClassVar[str] = "score"
-    """The field with the score of a record."""
-
     def __init__(
         self,
+        server: Server,
         base: str,
         *,
         index: str,
@@ -162,12 +176,13 @@ class RecordAdapter(ABC):
         fields: Fields,
         authorization: str | None = None,
     ) -> None:
+        self.server = server
         self.base = base.rstrip("/")
         self.index = index
         self.fields = fields
         self.name = name
         headers = {"Authorization": authorization} if authorization else {}
-        self._http = HttpClient(self.base, adapter=name, headers=headers)
+        self.http = HttpClient(self.base, adapter=name, headers=headers)
 
     @property
     def place(self) -> str:
@@ -177,7 +192,7 @@ class RecordAdapter(ABC):
     @property
     def dated_by(self) -> str:
         """The field by which the server itself applies the dates of the filters, if it does."""
-        return self.fields.date
+        return self.server.dated_by(self.fields)
 
     async def search(
         self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
@@ -206,39 +221,40 @@ class RecordAdapter(ABC):
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        await self.http.aclose()
 
-    @abstractmethod
-    async def _found(self, query: str, size: int, filters: SearchFilters) -> Sequence[Record]:
-        """Ask the server for records."""
+    def listed(self, records: Sequence[Record] | None, path: str) -> Sequence[Record]:
+        """The records of an answer.
 
-    def _listed(self, records: Sequence[Record] | None, path: str) -> Sequence[Record]:
-        """The records of an answer."""
+        Raises:
+            SourceError: It has none at this path.
+        """
         if records is None:
-            raise self._malformed(
+            raise self.malformed(
                 f"the answer of {self.place} has no {path}",
                 "check that the adapter's URL is of this kind of server",
             )
         return records
 
-    def _malformed(self, what: str, hint: str) -> SourceError:
+    def malformed(self, what: str, hint: str) -> SourceError:
+        """The error of an answer that makes no sense."""
         return SourceError(f"{self.name}: {what}", hint, adapter=self.name, code="malformed")
 
     async def _documents(
         self, query: str, size: int, filters: SearchFilters
     ) -> Sequence[SourceDocument]:
         try:
-            found = await self._found(query, size, filters)
+            found = await self.server.ask(self, query, size, filters)
         except SourceError as error:
             raise self._explained(error) from error
         read = [
-            document_of(each, self.fields, adapter=self.name, score=each.get(self.scored_by))
+            document_of(each, self.fields, adapter=self.name, score=each.get(self.server.scored_by))
             for each in found
         ]
         documents = [each for each in read if each is not None]
         if found and not documents:
             named = " or ".join(map(repr, self.fields.text))
-            raise self._malformed(
+            raise self.malformed(
                 f"no record of {self.place} has text in {named}",
                 "name the field in the adapter's URL, such as ?text=body",
             )

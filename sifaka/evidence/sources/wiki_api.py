@@ -31,50 +31,45 @@ _CODES = {
 }
 
 
-class WikiApi:
-    """Asks the API of one wiki."""
+async def ask(wiki: HttpClient, wanted: str, action: str, **params: str | int) -> Mapping[str, Any]:
+    """The answer of the API of a wiki to an action.
 
-    def __init__(self, http: HttpClient, adapter: str) -> None:
-        self._http = http
-        self._asked = Asked(adapter, http.place)
+    Args:
+        wiki: Asks that API.
+        wanted: The part of the answer that has to be there, and is returned.
+        action: Such as `query`.
+        params: Those of the action.
 
-    async def ask(self, wanted: str, action: str, **params: str | int) -> Mapping[str, Any]:
-        """The answer of the API to an action.
+    Raises:
+        SourceError: There is no answer, or it is an error.
+    """
+    told = {"format": "json", "formatversion": 2, "maxlag": MAXLAG}
+    check = partial(_check, wiki.asked)
+    answer = await wiki.get(params={"action": action, **params, **told}, check=check)
+    found = mapping(mapping(answer).get(wanted))
+    if not found:  # of a search without results, there is at least an empty list in it
+        raise malformed(wiki, wanted)
+    return found
 
-        Args:
-            wanted: The part of the answer that has to be there, and is returned.
-            action: Such as `query`.
-            params: Those of the action.
 
-        Raises:
-            SourceError: There is no answer, or it is an error.
-        """
-        told = {"format": "json", "formatversion": 2, "maxlag": MAXLAG}
-        answer = await self._http.get(
-            params={"action": action, **params, **told}, check=self._check
-        )
-        found = mapping(mapping(answer).get(wanted))
-        if not found:  # of a search without results, there is at least an empty list in it
-            raise self.malformed(wanted)
-        return found
+def malformed(wiki: HttpClient, lacking: str) -> SourceError:
+    """The error of an answer that lacks something."""
+    return wiki.asked.failure(
+        "malformed",
+        f"answered without {lacking!r}",
+        "check that the URL is that of the api.php of a MediaWiki",
+    )
 
-    def malformed(self, lacking: str) -> SourceError:
-        """The error of an answer that lacks something."""
-        return self._asked.failure(
-            "malformed",
-            f"answered without {lacking!r}",
-            "check that the URL is that of the api.php of a MediaWiki",
-        )
 
-    def _check(self, answer: Any, retry_after: float | None) -> None:
-        error = mapping(mapping(answer).get("error"))
-        if not error:
-            return
-        told = str(error.get("code"))
-        code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
-        info = " ".join(str(error.get("info", "")).split())[:200]
-        what = f"answered with the error {told[:60]}: {info}"
-        raise self._asked.failure(code, what, retry_after=retry_after)
+def _check(asked: Asked, answer: Any, retry_after: float | None) -> None:
+    error = mapping(mapping(answer).get("error"))
+    if not error:
+        return
+    told = str(error.get("code"))
+    code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
+    info = " ".join(str(error.get("info", "")).split())[:200]
+    what = f"answered with the error {told[:60]}: {info}"
+    raise asked.failure(code, what, retry_after=retry_after)
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -181,7 +176,7 @@ class _Hits(NamedTuple):
     total: int
 
 
-async def pages_for(api: WikiApi, question: str, most: int) -> list[int]:
+async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
     """The ids of pages with words of a question, best first: at most `most`.
 
     First those whose title it names, then those that have all its words. Where they are fewer than
@@ -194,7 +189,7 @@ async def pages_for(api: WikiApi, question: str, most: int) -> list[int]:
         return []
 
     async def having(*wanted: str) -> _Hits:
-        return await _having(api, wanted)
+        return await _having(wiki, wanted)
 
     titles = dict((await having(*words)).titles)
     if len(titles) < most and len(words) > 1:
@@ -213,8 +208,9 @@ async def pages_for(api: WikiApi, question: str, most: int) -> list[int]:
     return sorted(titles, key=lambda page: -named(titles[page], question))[:most]
 
 
-async def _having(api: WikiApi, words: Sequence[str]) -> _Hits:
-    told = await api.ask(
+async def _having(wiki: HttpClient, words: Sequence[str]) -> _Hits:
+    told = await ask(
+        wiki,
         "query",
         "query",
         list="search",
@@ -225,7 +221,7 @@ async def _having(api: WikiApi, words: Sequence[str]) -> _Hits:
         srprop="",
     )
     if not isinstance(told.get("search"), list):
-        raise api.malformed("search")
+        raise malformed(wiki, "search")
     found = {
         hit["pageid"]: str(hit.get("title", ""))
         for hit in listed(told["search"])

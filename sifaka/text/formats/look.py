@@ -99,6 +99,12 @@ _CODE_LINE = re.compile(
     )[ \t]*""",
     re.VERBOSE,
 )
+_BEGINNINGS: Mapping[re.Pattern[str], Format] = {
+    _HTML: Format.HTML,
+    _XML: Format.DATA,
+    _ROFF: Format.SOURCE,
+    re.compile("#!"): Format.SOURCE,
+}
 
 
 def by_look(text: str) -> Format:
@@ -108,14 +114,9 @@ def by_look(text: str) -> Format:
     if not start:
         if is_json(text):
             return Format.DATA
-        if _HTML.match(head):
-            return Format.HTML
-        if _XML.match(head):
-            return Format.DATA
-        if _ROFF.match(head):
-            return Format.SOURCE
-        if head.startswith("#!"):
-            return Format.SOURCE
+        for beginning, format_ in _BEGINNINGS.items():
+            if beginning.match(head):
+                return format_
     bare = _without_fences(head)
     for format_, test in _TESTS.items():
         if test(bare):

@@ -96,6 +96,4 @@ def schema_result(
 def _issue(text: str, violation: Violation, locate: Callable[[Path], Span | None]) -> Issue:
     message = f"{violation.where}: {violation.reason}"
     span = locate(violation.path)
-    if span is None:
-        return Issue(message=message, category="format", severity=4, rule="schema")
-    return Issue.at(text, *span, message, category="format", severity=4, rule="schema")
+    return Issue.about(text, span, message, category="format", severity=4, rule="schema")

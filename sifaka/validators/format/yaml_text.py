@@ -1,7 +1,7 @@
 """YAML: parsed without running anything, within bounds, and checked against a schema."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
 import yaml
@@ -80,93 +80,81 @@ class _Document(NamedTuple):
         return start, max(start, node.end_mark.index + self.shift)
 
 
-class _Scan:
-    """Follows the events of a text, which takes no recursion and builds nothing."""
+class _Node:
+    """A value that has begun and not ended, or the text itself."""
 
-    def __init__(self) -> None:
-        self.kinds: list[str] = []
-        self.sizes: dict[str, int] = {}
-        self.open: list[_Open] = []
-        self.expanded = 0
-
-    def begin(self, kind: str, anchor: str | None, position: int) -> None:
-        self._value(kind)
-        if len(self.open) == DEPTH_LIMIT:
-            raise Malformed(f"it is nested more than {DEPTH_LIMIT} levels deep", position)
-        self.open.append(_Open(kind == "mapping", anchor))
-
-    def end(self) -> None:
-        done = self.open.pop()
-        self._grow(done.size, done.anchor)
-
-    def scalar(self, value: str, anchor: str | None, position: int, *, plain: bool) -> None:
-        if self.open and self.open[-1].at_key and not (plain and value == "<<"):
-            if (value, plain) in self.open[-1].keys:
-                raise Malformed(f"the key {value[:60]!r} is given twice", position)
-            self.open[-1].keys.add((value, plain))
-        self._value("scalar")
-        self._grow(1, anchor)
-
-    def alias(self, anchor: str, position: int) -> None:
-        if any(collection.anchor == anchor for collection in self.open):
-            raise Malformed(f"*{anchor} refers to itself", position)
-        if anchor not in self.sizes:
-            raise Malformed(f"*{anchor} refers to nothing", position)
-        self.expanded += self.sizes[anchor]
-        if self.expanded > EXPANSION_LIMIT:
-            raise Malformed(f"its aliases add more than {EXPANSION_LIMIT} values", position)
-        self._value("alias")
-        self._grow(self.sizes[anchor], None)
-
-    def _value(self, kind: str) -> None:
-        if self.open:
-            self.open[-1].at_key = self.open[-1].is_mapping and not self.open[-1].at_key
-        else:
-            self.kinds.append(kind)
-
-    def _grow(self, size: int, anchor: str | None) -> None:
-        if anchor is not None:
-            self.sizes[anchor] = size
-        if self.open:
-            self.open[-1].size += size
-
-
-class _Open:
-    """A collection that has begun and not ended."""
-
-    def __init__(self, is_mapping: bool, anchor: str | None) -> None:
+    def __init__(self, *, is_mapping: bool, anchor: str | None) -> None:
         self.is_mapping, self.anchor = is_mapping, anchor
         self.at_key = is_mapping
         self.size = 1
         self.keys: set[tuple[str, bool]] = set()
 
+    def take(self, event: Any, position: int) -> None:
+        """Go on to a value of this one, which may be a key.
+
+        Raises:
+            Malformed: The key was there before.
+        """
+        if self.at_key and isinstance(event, yaml.ScalarEvent):
+            key = event.value, event.implicit[0]
+            if key in self.keys:
+                raise Malformed(f"the key {event.value[:60]!r} is given twice", position)
+            if key != ("<<", True):
+                self.keys.add(key)
+        self.at_key = self.is_mapping and not self.at_key
+
 
 def _scan(text: str) -> list[str]:
-    """The kind of each document: `scalar`, `sequence` or `mapping`.
+    """The kind of each document: `scalar` or `collection`.
+
+    It follows the events of a text, which takes no recursion and builds nothing.
 
     Raises:
         Malformed: It does not parse, repeats a key, nests too deeply, or its aliases are unknown,
             endless or too many.
     """
-    scan = _Scan()
+    kinds: list[str] = []
+    sizes: dict[str, int] = {}
+    open_, expanded = [_Node(is_mapping=False, anchor=None)], 0
     try:
         for event in cast("Any", yaml).parse(text.removeprefix("\ufeff"), Loader=_LOADER):
             at: int = event.start_mark.index + text.startswith("\ufeff")
-            if isinstance(event, yaml.ScalarEvent):
-                scan.scalar(event.value, event.anchor, at, plain=event.implicit[0])
-            elif isinstance(event, yaml.MappingStartEvent):
-                scan.begin("mapping", event.anchor, at)
-            elif isinstance(event, yaml.SequenceStartEvent):
-                scan.begin("sequence", event.anchor, at)
-            elif isinstance(event, yaml.AliasEvent):
-                scan.alias(event.anchor, at)
-            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
-                scan.end()
+            is_alias = isinstance(event, yaml.AliasEvent)
+            if isinstance(event, yaml.NodeEvent):
+                if len(open_) == 1:
+                    kinds.append("scalar" if isinstance(event, yaml.ScalarEvent) else "collection")
+                open_[-1].take(event, at)
+                if len(open_) > DEPTH_LIMIT and isinstance(event, yaml.CollectionStartEvent):
+                    raise Malformed(f"it is nested more than {DEPTH_LIMIT} levels deep", at)
+                node = _Node(
+                    is_mapping=isinstance(event, yaml.MappingStartEvent),
+                    anchor=None if is_alias else event.anchor,
+                )
+                if is_alias:
+                    node.size = _size_of(event.anchor, open_, sizes, at)
+                    expanded += node.size
+                open_.append(node)
+            if expanded > EXPANSION_LIMIT:
+                raise Malformed(f"its aliases add more than {EXPANSION_LIMIT} values", at)
+            if is_alias or isinstance(event, yaml.ScalarEvent | yaml.CollectionEndEvent):
+                done = open_.pop()
+                open_[-1].size += done.size
+                if done.anchor is not None:
+                    sizes[done.anchor] = done.size
             elif isinstance(event, yaml.DocumentStartEvent):
-                scan.sizes.clear()
+                sizes.clear()
     except (yaml.YAMLError, UnicodeError) as error:
         raise _translated(error, text) from None
-    return scan.kinds
+    return kinds
+
+
+def _size_of(anchor: str, open_: Iterable[_Node], sizes: Mapping[str, int], position: int) -> int:
+    """The number of values that an alias stands for."""
+    if any(node.anchor == anchor for node in open_):
+        raise Malformed(f"*{anchor} refers to itself", position)
+    if anchor not in sizes:
+        raise Malformed(f"*{anchor} refers to nothing", position)
+    return sizes[anchor]
 
 
 def _load(text: str) -> _Document:

@@ -128,7 +128,8 @@ def test_words_that_differ_are_compared_once_for_all_the_diffs_of_a_run() -> Non
             self.asked.append(((old, new), id(pieces)))
             return pieces
 
-    run, steps = run_of(("a\nb c\n", []), ("a\nb d\n", []), ("e\nb d\n", [])), Watched()
+    texts = ("a\n-\nb c\n", "a\n-\nb d\n", "e\n-\nb d\n")
+    run, steps = run_of(*[(text, list[tuple[str, str]]()) for text in texts]), Watched()
     for before, after in pairwise(run.thoughts):
         explained_diff(run, after, steps)
         step_diff(before, after, steps)
