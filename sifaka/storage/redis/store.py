@@ -86,9 +86,9 @@ class RedisStorage(RecollectingStore):
         ttl: float | None = None,
     ) -> None:
         address = parse_store_url(url, REDIS, prefix=prefix, ttl=ttl)
-        self.tenant, self.prefix, self.ttl = tenant, address.prefix, address.ttl
+        super().__init__(tenant)
+        self.prefix, self.ttl = address.prefix, address.ttl
         self.connections = RedisConnections(address)
-        self._remember()
 
     @property
     def place(self) -> str:
@@ -96,7 +96,7 @@ class RedisStorage(RecollectingStore):
         return self.connections.address.place
 
     async def _append(
-        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         # It may be sent twice when an answer is lost on its way: the server knows it again.
         payloads = encode_entries(run, entries, expected_version)

@@ -49,10 +49,9 @@ class SQLiteStorage(RecollectingStore, PolledStore):
         if embedder is not None:
             vectors.check_package()
         self.path = Path(path).absolute()
-        self.tenant = tenant
+        super().__init__(tenant)
         self.worker = SQLiteWorker(self.path, at_close=catch_up_at_close)
         self._embedder = embedder
-        self._remember()
 
     @property
     def place(self) -> str:
@@ -60,7 +59,7 @@ class SQLiteStorage(RecollectingStore, PolledStore):
         return f"sqlite:///{self.path}"
 
     async def _append(
-        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         await self.worker.run(
             lambda c: runs.append_entries(c, self.tenant, run, entries, expected_version, fence)
