@@ -130,7 +130,9 @@ class RedisStorage(RecollectingStore):
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`. A claim does not make a run live longer."""
         keys = (self._keys.run(run_id),)
-        number = cast("int", await self.connections.run(lambda client: run_script(client, CLAIM, keys)))
+        number = cast(
+            "int", await self.connections.run(lambda client: run_script(client, CLAIM, keys))
+        )
         if number == 0:
             raise ThoughtNotFound(run_id)
         return number
