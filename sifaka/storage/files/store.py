@@ -77,12 +77,13 @@ class FileStorage(RecollectingStore, PolledStore):
     async def delete(self, run_id: str) -> None:
         """Remove a run's file."""
         self._forget((run_id,))
-        await self._write(lambda: self._runs.delete(run_id))
+        await self._write(lambda: self._runs.delete({run_id: None}))
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Remove the files of runs; see `Eraser`. Their blocks are free for the file system."""
-        stayed = await self._write(lambda: self._runs.erase(lines))
-        self._forget(line.run_id for line in lines if line.run_id not in stayed)
+        moments = {line.run_id: line.updated_at for line in lines}
+        stayed = await self._write(lambda: self._runs.delete(moments))
+        self._forget(moments.keys() - stayed)
         return stayed
 
     async def health(self) -> tuple[Health, ...]:
