@@ -13,7 +13,7 @@ from sifaka.storage.sqlite import SQLiteStorage
 
 if TYPE_CHECKING:
     from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
-    from sifaka.storage.elasticsearch import ElasticsearchStorage
+    from sifaka.storage.elasticsearch import ElasticsearchIndex
     from sifaka.storage.files import FileStorage
     from sifaka.storage.hybrid import HybridMemory
     from sifaka.storage.milvus import MilvusStorage
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LATER = {
     "CachedCheckpointStorage": "sifaka.storage.cached",
     "CachedStorage": "sifaka.storage.cached",
-    "ElasticsearchStorage": "sifaka.storage.elasticsearch",
+    "ElasticsearchIndex": "sifaka.storage.elasticsearch",
     "FileStorage": "sifaka.storage.files",
     "HybridMemory": "sifaka.storage.hybrid",
     "MilvusStorage": "sifaka.storage.milvus",
@@ -34,7 +34,7 @@ __all__ = [
     "SCHEMES",
     "CachedCheckpointStorage",
     "CachedStorage",
-    "ElasticsearchStorage",
+    "ElasticsearchIndex",
     "FileStorage",
     "HybridMemory",
     "MemoryStorage",

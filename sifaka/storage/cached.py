@@ -58,6 +58,7 @@ class CachedStorage(TenantView):
         persistence: The parts behind it: a store, a `SearchIndex`, or another `CachedStorage`,
             whose parts are taken instead of it; a log that it has made for itself gives way to one
             that was named.
+        further: More of them.
         queue: The file of the outbox, for as many processes as use these parts. Without one, runs
             wait for indexes in memory, and the log's failures are raised.
         tenant: The tenant whose runs are seen; it replaces the tenants of the parts.
@@ -72,14 +73,15 @@ class CachedStorage(TenantView):
         self,
         cache: ThoughtStore | SearchIndex,
         persistence: ThoughtStore | SearchIndex,
-        *,
+        *further: ThoughtStore | SearchIndex,
         queue: str | Path | None = None,
         tenant: str = "default",
         retry_after: float = 5.0,
     ) -> None:
+        given = (cache, persistence, *further)
         self.tenant = tenant
-        self.queue = _queue_of(queue, cache, persistence)
-        self.tiers = _without_made((*_parts_of(cache), *_parts_of(persistence)))
+        self.queue = _queue_of(queue, given)
+        self.tiers = _tiers_of(given)
         log, indexes = lay_out(self.tiers, retry_after=retry_after)
         if self.queue is None:
             # Nothing can wait for it, so it is asked each time.
@@ -90,24 +92,6 @@ class CachedStorage(TenantView):
         """Runs that this process began while the log was down."""
         self._owed: set[tuple[str, str]] = set()
         """Runs that indexes lack and that the outbox could not note."""
-
-    @classmethod
-    def of(
-        cls,
-        tiers: Sequence[ThoughtStore | SearchIndex],
-        *,
-        queue: str | Path | None = None,
-        tenant: str = "default",
-        retry_after: float = 5.0,
-    ) -> CachedStorage:
-        """The same from a list of parts."""
-        if len(tiers) < 2:
-            raise ConfigurationError(
-                "a composed store needs at least two parts", "name two or more"
-            )
-        *before, last = tiers
-        first = before[0] if len(before) == 1 else CachedStorage.of(before)
-        return CachedStorage(first, last, queue=queue, tenant=tenant, retry_after=retry_after)
 
     @property
     def place(self) -> str:
@@ -475,22 +459,23 @@ class CachedCheckpointStorage(CachedStorage):
         super().__init__(MemoryStorage(), storage, queue=queue, tenant=tenant)
 
 
-def _parts_of(store: ThoughtStore | SearchIndex) -> tuple[ThoughtStore | SearchIndex, ...]:
-    return store.tiers if isinstance(store, CachedStorage) else (store,)
-
-
-def _without_made(
-    parts: tuple[ThoughtStore | SearchIndex, ...],
+def _tiers_of(
+    given: Sequence[ThoughtStore | SearchIndex],
 ) -> tuple[ThoughtStore | SearchIndex, ...]:
-    """The parts without logs that were made for want of one, where there is another that lasts."""
+    """The parts, without logs that were made for want of one where another that lasts is named."""
+    tiers = [
+        part
+        for each in given
+        for part in (each.tiers if isinstance(each, CachedStorage) else (each,))
+    ]
     passing = SearchIndex | MemoryStorage | StandIn
-    is_named = any(not isinstance(part, passing) for part in parts)
-    return tuple(part for part in parts if not (is_named and isinstance(part, StandIn)))
+    is_named = any(not isinstance(part, passing) for part in tiers)
+    return tuple(part for part in tiers if not (is_named and isinstance(part, StandIn)))
 
 
-def _queue_of(queue: str | Path | None, *nested: object) -> Path | None:
+def _queue_of(queue: str | Path | None, given: Sequence[object]) -> Path | None:
     named = {Path(queue).absolute()} if queue is not None else set[Path]()
-    named |= {store.queue for store in nested if isinstance(store, CachedStorage) and store.queue}
+    named |= {store.queue for store in given if isinstance(store, CachedStorage) and store.queue}
     if len(named) > 1:
         raise ConfigurationError(
             "the store and a part inside it name different queues", "name one, at the outermost"

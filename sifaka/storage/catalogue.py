@@ -205,7 +205,7 @@ def open_store(
         parts.insert(0, SQLiteStorage(home / _FILE, tenant=tenant, embedder=embedder))
     if len(parts) == 1:
         parts.insert(0, MemoryStorage(tenant=tenant))  # its cache answers while the other is away
-    return CachedStorage.of(parts, queue=home / _QUEUE, tenant=tenant)
+    return CachedStorage(*parts, queue=home / _QUEUE, tenant=tenant)
 
 
 def deciding_url(url: str) -> str:

@@ -161,10 +161,10 @@ class RunCache:
         with self._guard:
             self._states.pop((tenant, run_id), None)
 
-    def keys(self) -> list[tuple[str, str]]:
-        """Tenant and id of the runs that are held."""
+    def items(self) -> list[tuple[str, State]]:
+        """Tenant and state of the runs that are held."""
         with self._guard:
-            return list(self._states)
+            return [(tenant, state) for (tenant, _), state in self._states.items()]
 
     def runs(self, tenant: str) -> list[Run]:
         """The runs of a tenant."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from sifaka.errors import AppendRefused, StorageError
 from sifaka.record.entries import Entry
@@ -103,16 +103,8 @@ class Outbox:
 
     async def runs(self, part: str) -> list[tuple[str, str]]:
         """Tenant and id of the runs about which something waits for a part, longest first."""
-
-        def work(sql: SqlConnection) -> list[tuple[str, str]]:
-            found = sql.execute(
-                "SELECT tenant, run_id FROM waiting WHERE tier = ?"
-                " GROUP BY tenant, run_id ORDER BY min(id)",
-                (part,),
-            )
-            return cast("list[tuple[str, str]]", found.fetchall())
-
-        return await self._read(work) or []
+        query = "SELECT tenant, run_id FROM waiting WHERE tier = ? GROUP BY 1, 2 ORDER BY min(id)"
+        return [(tenant, run_id) for tenant, run_id in await self._select(query, part)]
 
     async def refuse(
         self, part: str, tenant: str, run_id: str, reason: str, indexes: Sequence[str]
@@ -154,24 +146,15 @@ class Outbox:
 
     async def oldest(self) -> datetime | None:
         """Since when the first change waits."""
-
-        def work(sql: SqlConnection) -> int | None:
-            found = sql.execute("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1").fetchone()
-            return found[0] if found else None
-
-        since = await self._read(work)
-        return None if since is None else from_microseconds(since)
+        found = await self._select("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1")
+        return from_microseconds(found[0][0]) if found else None
 
     async def refused(self, tenant: str) -> list[Refused]:
         """A tenant's entries that the log refused, oldest first."""
-
-        def work(sql: SqlConnection) -> list[tuple[Any, ...]]:
-            return sql.execute(
-                "SELECT run_id, expected_version, payloads, reason, refused_at FROM refused"
-                " WHERE tenant = ? ORDER BY id",
-                (tenant,),
-            ).fetchall()
-
+        query = (
+            "SELECT run_id, expected_version, payloads, reason, refused_at FROM refused"
+            " WHERE tenant = ? ORDER BY id"
+        )
         return [
             Refused(
                 run_id=run_id,
@@ -180,12 +163,15 @@ class Outbox:
                 reason=reason,
                 refused_at=from_microseconds(moment),
             )
-            for run_id, after, payloads, reason, moment in await self._read(work) or []
+            for run_id, after, payloads, reason, moment in await self._select(query, tenant)
         ]
 
     async def aclose(self) -> None:
         """Release the file."""
         await self._worker.aclose()
+
+    async def _select(self, query: str, *bindings: object) -> list[tuple[Any, ...]]:
+        return await self._read(lambda sql: sql.execute(query, bindings).fetchall()) or []
 
     async def _read(self, work: Callable[[SqlConnection], T]) -> T | None:
         """The result of the function, None when there is no outbox; `known` is renewed."""

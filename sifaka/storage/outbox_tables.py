@@ -87,10 +87,10 @@ def is_new(sql: SqlConnection, row: Waiting) -> bool:
     Raises:
         VersionConflict: An append does not continue those that wait.
     """
-    about = (row.part, row.tenant, row.run_id)
+    waiting = rows_of(sql, row.part, row.tenant, row.run_id)
     if row.kind != "append":
-        return row.kind != "copy" or last_kind(sql, *about) != "copy"
-    held = [each for each in rows_of(sql, *about) if each.payloads]
+        return row.kind != "copy" or not waiting or waiting[-1].kind != "copy"
+    held = [each for each in waiting if each.payloads]
     if not held or held[-1].end == row.expected_version:
         return True
     queued = [payload for each in held for payload in each.payloads]
@@ -112,16 +112,6 @@ def rows_of(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[Wai
         Waiting(part, tenant, run_id, kind, after, fence, tuple(json.loads(payloads)), number)
         for number, kind, after, fence, payloads in found
     ]
-
-
-def last_kind(sql: SqlConnection, part: str, tenant: str, run_id: str) -> str | None:
-    """The kind of the last change that waits; None when none does."""
-    found = sql.execute(
-        "SELECT kind FROM waiting WHERE tier = ? AND tenant = ? AND run_id = ?"
-        " ORDER BY id DESC LIMIT 1",
-        (part, tenant, run_id),
-    ).fetchone()
-    return found[0] if found else None
 
 
 def insert(sql: SqlConnection, row: Waiting) -> None:

@@ -8,17 +8,16 @@ makes a run shorter: a version below the expected one is a loss, not another wri
 import logging
 import time
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
 
 from sifaka.errors import AppendRefused, StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.log import load_if_there
 from sifaka.storage.memory import RunCache, State
-from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.store import LogStore
 from sifaka.storage.transfer import push
 
@@ -31,97 +30,13 @@ _RECENT = 600.0
 that it is more likely that another process has deleted it."""
 
 
-class Recollection:
-    """The entries that this process has appended, and the log that has acknowledged them.
+@dataclass(slots=True, eq=False)
+class _Acknowledged:
+    """The entries that a log has acknowledged to this process, whatever tenant they are of."""
 
-    Args:
-        identity: Asks which log it is: another one after a restart, a failover, or when a file or
-            a folder was put in its place.
-        view: The log as a tenant sees it, without this.
-    """
-
-    def __init__(
-        self, identity: Callable[[], Awaitable[str]], view: Callable[[str], ThoughtStore]
-    ) -> None:
-        self._ask = identity
-        self._view = view
-        self._log: str | None = None
-        self._known = RunCache(RUNS)
-
-    async def keep(self, tenant: str, run: Run, entries: Sequence[Entry], *, after: int) -> None:
-        """Note an append that the log has acknowledged."""
-        if self._log is None:
-            self._log = await self._identity()
-        self._known.keep(tenant, run, entries, after=after)
-
-    def forget(self, tenant: str, run_ids: Iterable[str]) -> None:
-        """Drop runs that are deleted."""
-        for run_id in run_ids:
-            self._known.evict(tenant, run_id)
-
-    async def bring_back(
-        self, tenant: str, run_id: str, version: int, *, fence: int | None = None
-    ) -> bool:
-        """Append again what the log has lost of a run.
-
-        A run that is not there at all stays so unless the log was restarted or replaced: in the
-        same one it was deleted.
-
-        Args:
-            tenant: Whose run it is.
-            run_id: The run.
-            version: How many entries the log should have.
-            fence: As in `ThoughtStore.append`.
-
-        Returns:
-            Whether it has them now.
-
-        Raises:
-            StorageError: The log failed.
-        """
-        state, view = self._known.get(tenant, run_id), self._view(tenant)
-        held = await load_if_there(view, run_id)
-        found = 0 if held is None else held.version
-        if found >= version or state is None or found >= state.run.version:
-            return found >= version
-        if not found and not await self._was_lost(state):
-            return False
-        last = state.run.version
-        if found < state.after:
-            what = "this process, which has not written entries %d to %d of run %r, cannot bring "
-            logger.warning(what + "back what the store has lost", found + 1, state.after, run_id)
-            return False
-        try:
-            await push(view, run_id, state.after, state.entries, fence=fence)
-        except AppendRefused:
-            return False  # another process has gone on from what was left
-        what = "the store had lost entries %d to %d of run %r; they are stored again"
-        logger.warning(what, found + 1, last, run_id)
-        return last >= version
-
-    async def look(self) -> None:
-        """Bring back what a log that was restarted or replaced has lost, finished runs too.
-
-        Raises:
-            StorageError: The log failed.
-        """
-        if self._log is None or (now := await self._identity()) in {self._log, ""}:
-            return
-        for tenant, run_id in self._known.keys():  # noqa: SIM118 - no mapping
-            if (state := self._known.get(tenant, run_id)) is not None:
-                await self.bring_back(tenant, run_id, state.run.version)
-        self._log = now
-
-    async def _was_lost(self, state: State) -> bool:
-        recent = time.monotonic() - state.at < _RECENT
-        return recent and await self._identity() not in {self._log, ""}
-
-    async def _identity(self) -> str:
-        """The log at this moment; empty where it cannot be told."""
-        try:
-            return await self._ask()
-        except StorageError:
-            return ""
+    log: str = ""
+    """Which log it was; empty as long as it cannot be told."""
+    runs: RunCache = field(default_factory=lambda: RunCache(RUNS))
 
 
 def identity_of(path: Path) -> str:
@@ -134,55 +49,93 @@ def identity_of(path: Path) -> str:
 
 
 class RecollectingStore(LogStore):
-    """A `LogStore` that tells a log which moved backwards from a rival, and brings it back."""
+    """A `LogStore` that tells a log which moved backwards from a rival, and brings it back.
 
-    _recollection: Recollection | None
+    Args:
+        tenant: The tenant whose runs are seen.
+    """
 
-    def _remember(self) -> None:
-        """Begin to keep what is appended."""
-        self._recollection = Recollection(self._identity, self._bare)
+    def __init__(self, tenant: str) -> None:
+        self.tenant = tenant
+        self._acknowledged = _Acknowledged()
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
     ) -> None:
         """Make entries durable, all or none; see `ThoughtStore.append`."""
         kept = tuple(entries)
-        known = self._recollection
         try:
-            await self._append(run, kept, expected_version, fence)
+            await self._append(run, kept, expected_version=expected_version, fence=fence)
         except VersionConflict as conflict:
-            if (
-                known is None
-                or conflict.found >= expected_version
-                or not await known.bring_back(
-                    self.tenant, run.run_id, expected_version, fence=fence
-                )
+            if conflict.found >= expected_version or not await self._bring_back(
+                run.run_id, expected_version, fence=fence
             ):
                 raise
-            await self._append(run, kept, expected_version, fence)
-        if known is not None:
-            await known.keep(self.tenant, run, kept, after=expected_version)
+            await self._append(run, kept, expected_version=expected_version, fence=fence)
+        known = self._acknowledged
+        if not known.log:
+            known.log = await self._identity_now()
+        known.runs.keep(self.tenant, run, kept, after=expected_version)
 
     async def catch_up(self) -> int:
-        """Bring back what the log has lost, or try again next time; nothing else is put off."""
-        if self._recollection is not None:
+        """Bring back what a log that was restarted or replaced has lost, of all tenants.
+
+        Where that fails it is tried again next time; nothing else is put off.
+        """
+        known = self._acknowledged
+        if known.log and (now := await self._identity_now()) not in {known.log, ""}:
             with suppress(StorageError):
-                await self._recollection.look()
+                for tenant, state in known.runs.items():
+                    await self.scoped(tenant)._bring_back(state.run.run_id, state.run.version)  # noqa: SLF001 - its own class
+                known.log = now
         return 0
 
     def _forget(self, run_ids: Iterable[str]) -> None:
         """Drop what is known of runs that are deleted."""
-        if self._recollection is not None:
-            self._recollection.forget(self.tenant, run_ids)
+        for run_id in run_ids:
+            self._acknowledged.runs.evict(self.tenant, run_id)
 
-    def _bare(self, tenant: str) -> Self:
-        view = self.scoped(tenant)
-        view._recollection = None  # noqa: SLF001 - its own class
-        return view
+    async def _bring_back(self, run_id: str, version: int, *, fence: int | None = None) -> bool:
+        """Append again what the log has lost of a run; whether it has so many entries now.
+
+        A run that is not there at all stays so unless the log was restarted or replaced: in the
+        same one it was deleted.
+
+        Raises:
+            StorageError: The log failed.
+        """
+        state = self._acknowledged.runs.get(self.tenant, run_id)
+        held = await load_if_there(self, run_id)
+        found = 0 if held is None else held.version
+        if found >= version or state is None or found >= state.run.version:
+            return found >= version
+        if not found and not await self._was_lost(state):
+            return False
+        last = state.run.version
+        if found < state.after:
+            what = "this process, which has not written entries %d to %d of run %r, cannot bring "
+            logger.warning(what + "back what the store has lost", found + 1, state.after, run_id)
+            return False
+        try:
+            await push(self, run_id, state.after, state.entries, fence=fence, append=self._append)
+        except AppendRefused:
+            return False  # another process has gone on from what was left
+        what = "the store had lost entries %d to %d of run %r; they are stored again"
+        logger.warning(what, found + 1, last, run_id)
+        return last >= version
+
+    async def _was_lost(self, state: State) -> bool:
+        recent = time.monotonic() - state.at < _RECENT
+        return recent and await self._identity_now() not in {self._acknowledged.log, ""}
+
+    async def _identity_now(self) -> str:
+        with suppress(StorageError):
+            return await self._identity()
+        return ""
 
     @abstractmethod
     async def _append(
-        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         """As `append`, into the log as it is."""
         ...

@@ -1,15 +1,16 @@
-"""The base of stores: views of one tenant each, search by reading the runs, and threads."""
+"""The base of stores: views of one tenant each, search by reading the runs, threads and workers."""
 
 import copy
-from abc import abstractmethod
+import threading
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
-from typing import Self, TypeVar
+from typing import Generic, Self, TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CancelScope, CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
-from sifaka.errors import ThoughtNotFound
+from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import scan_log
@@ -94,6 +95,7 @@ class PolledStore(LogStore):
 
 
 T = TypeVar("T")
+Opened = TypeVar("Opened")
 
 
 class Threads:
@@ -117,3 +119,68 @@ class Threads:
             limiter = CapacityLimiter(self._most)
             self._limiters.set(limiter)
         return await to_thread.run_sync(work, limiter=limiter)
+
+
+class Worker(ABC, Generic[Opened]):
+    """Runs functions on a connection, in threads, so that no event loop waits for it.
+
+    Nothing in it belongs to an event loop, so it outlives them; the first function that needs the
+    connection opens it.
+
+    Args:
+        name: What it is for.
+        shown: What is connected to, for people.
+        most: How many functions are at work.
+    """
+
+    def __init__(self, name: str, shown: str, most: int) -> None:
+        self._shown = shown
+        self._most = most
+        self._opened: Opened | None = None
+        self._closed = False
+        self._guard = threading.Lock()
+        # For several loops at once; the tasks of one take turns without a thread.
+        self._turns = threading.Semaphore(most)
+        self._threads = Threads(name, most)
+
+    @property
+    def used(self) -> bool:
+        """True while the connection is open."""
+        return self._opened is not None
+
+    async def run(self, work: Callable[[Opened], T]) -> T:
+        """The function's result. A task that is cancelled meanwhile waits for its end."""
+        return await self._threads.run(lambda: self._run(work))
+
+    async def aclose(self) -> None:
+        """Close when the functions at work are done; further calls change nothing."""
+        with CancelScope(shield=True):
+            await to_thread.run_sync(self._finish)
+
+    def _run(self, work: Callable[[Opened], T]) -> T:
+        with self._turns:
+            with self._guard:
+                if self._closed:
+                    raise StorageError(f"{self._shown} is closed", "open it again")
+                self._opened = self._open(self._opened)
+            return work(self._opened)
+
+    def _finish(self) -> None:
+        with self._guard:
+            self._closed = True
+        for _ in range(self._most):  # those at work end first
+            self._turns.acquire()
+        opened, self._opened = self._opened, None
+        self._turns.release(self._most)
+        if opened is not None:
+            self._close(opened)
+
+    @abstractmethod
+    def _open(self, known: Opened | None) -> Opened:
+        """The connection that is open, if it is of use still, or a new one."""
+        ...
+
+    @abstractmethod
+    def _close(self, opened: Opened) -> None:
+        """Release a connection."""
+        ...

@@ -1,6 +1,7 @@
 """Transfer of runs between logs, entry for entry."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from sifaka.errors import StorageError, VersionConflict
 from sifaka.record.entries import Entry
@@ -11,6 +12,15 @@ from sifaka.storage.protocol import ThoughtStore
 
 _ATTEMPTS = 3
 """Attempts while another process appends to the same run."""
+
+
+class Append(Protocol):
+    """`ThoughtStore.append`."""
+
+    async def __call__(
+        self, run: Run, entries: Sequence[Entry], /, *, expected_version: int, fence: int | None
+    ) -> None:
+        """Make entries durable, all or none."""
 
 
 async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> Run:
@@ -55,6 +65,7 @@ async def push(
     *,
     fence: int | None = None,
     known: Run | None = None,
+    append: Append | None = None,
 ) -> Run:
     """Append what a log lacks of some entries; those that it has already are recognised.
 
@@ -65,6 +76,7 @@ async def push(
         entries: The entries that the log has to hold in the end.
         fence: As in `ThoughtStore.append`.
         known: The run as the log is believed to hold it, which saves reading it.
+        append: Instead of the log's own.
 
     Returns:
         The run with the entries; later entries of the log may be in it.
@@ -90,19 +102,19 @@ async def push(
             if not lacking:
                 return held
         try:
-            return await _append(log, run_id, held, lacking, fence)
+            return await _append(append or log.append, run_id, held, lacking, fence)
         except VersionConflict:
             held = await load_if_there(log, run_id)  # some of it may be there
     raise VersionConflict(run_id, expected=after, found=held.version if held else 0)
 
 
 async def _append(
-    log: ThoughtStore, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
+    append: Append, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
 ) -> Run:
     before = run.version if run else 0
     after = extended(run, entries)
     if after is None:
         # They do not continue this run: it is another one under the same id.
         raise VersionConflict(run_id, expected=before + len(entries), found=before)
-    await log.append(after, entries, expected_version=before, fence=fence)
+    await append(after, entries, expected_version=before, fence=fence)
     return after

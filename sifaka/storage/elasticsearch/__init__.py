@@ -1,5 +1,5 @@
 """Search in Elasticsearch or OpenSearch."""
 
-from sifaka.storage.elasticsearch.index import ElasticsearchIndex, ElasticsearchStorage
+from sifaka.storage.elasticsearch.index import ElasticsearchIndex
 
-__all__ = ["ElasticsearchIndex", "ElasticsearchStorage"]
+__all__ = ["ElasticsearchIndex"]

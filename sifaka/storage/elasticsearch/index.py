@@ -1,6 +1,4 @@
-"""The index of runs in Elasticsearch, and the store that is searched in it."""
-
-from pathlib import Path
+"""The index of runs in Elasticsearch."""
 
 import anyio
 
@@ -9,7 +7,6 @@ from sifaka.errors import StorageError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.address import parse_store_url
-from sifaka.storage.cached import CachedStorage
 from sifaka.storage.cursor import now_in_microseconds, to_microseconds
 from sifaka.storage.elasticsearch.address import ELASTICSEARCH
 from sifaka.storage.elasticsearch.connection import HttpConnection, Json
@@ -18,7 +15,7 @@ from sifaka.storage.elasticsearch.search import analysed, search_versions
 from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
 from sifaka.storage.entry_json import decode_entries, encode_draft, run_key, whole_thoughts
 from sifaka.storage.log import look_at
-from sifaka.storage.protocol import ANY, Filters, Health, Hits, ThoughtStore
+from sifaka.storage.protocol import ANY, Filters, Health, Hits
 from sifaka.storage.store import TenantView
 
 _MOST_READ = 10_000
@@ -174,27 +171,3 @@ class ElasticsearchIndex(TenantView):
             "prompt": run.prompt,
             "drafted": encode_draft(run.run_id, thought),
         }
-
-
-class ElasticsearchStorage(CachedStorage):
-    """A `ThoughtStore` of a log, and an `ElasticsearchIndex` in which it is searched.
-
-    Args:
-        url: One of the forms of `sifaka.storage.elasticsearch.address.ELASTICSEARCH`.
-        log: Holds the runs.
-        tenant: The tenant whose runs are seen.
-        embedder: Makes vectors, for search by meaning.
-        queue: The file in which runs wait for the index; without one they wait in memory.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        log: ThoughtStore,
-        tenant: str = "default",
-        embedder: Embedder | None = None,
-        queue: str | Path | None = None,
-    ) -> None:
-        index = ElasticsearchIndex(url, embedder=embedder)
-        super().__init__(log, index, queue=queue, tenant=tenant)

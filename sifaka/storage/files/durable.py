@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from sifaka.errors import StorageError
@@ -88,7 +89,7 @@ def remove(paths: Iterable[Path]) -> None:
         OSError: One could not be removed; the others may be gone.
     """
     with ThreadPoolExecutor(_REMOVED_AT_ONCE) as threads:
-        for _ in threads.map(Path.unlink, paths):
+        for _ in threads.map(partial(Path.unlink, missing_ok=True), paths):
             pass
 
 

@@ -1,8 +1,9 @@
 """The files of one tenant's runs, read and written."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
@@ -106,28 +107,24 @@ class RunFiles:
         """The bytes of a run's file that count."""
         return self._existing(run_id).length
 
-    def delete(self, run_id: str) -> None:
-        """Remove the run's file, if there is one."""
-        path = self.folder.run_file(run_id)
-        if any(stamp_of(path)):
-            with self.folder.writing():
-                path.unlink(missing_ok=True)
-                settle_folder(self.folder.path)
+    def delete(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        """Remove the files of runs, where a moment is given only if the last entry is of it.
 
-    def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Remove the files of the runs that are as these lines say; the ids of the others."""
+        Returns:
+            The ids of those that stay.
+        """
         stayed: set[str] = set()
         leaving: list[Path] = []
-        paths = {line.run_id: self.folder.run_file(line.run_id) for line in lines}
+        paths = {run_id: self.folder.run_file(run_id) for run_id in moments}
         if any(any(stamp_of(path)) for path in paths.values()):
             with self.folder.writing():
-                for line in lines:
-                    path = paths[line.run_id]
-                    held = self._line(path)
-                    if held and held.updated_at == line.updated_at:
+                for run_id, path in paths.items():
+                    moment = moments[run_id]
+                    held = moment and self._line(path)
+                    if moment is None or (held and held.updated_at == moment):
                         leaving.append(path)
                     elif any(stamp_of(path)):
-                        stayed.add(line.run_id)
+                        stayed.add(run_id)
                 remove(leaving)
                 settle_folder(self.folder.path)
         return frozenset(stayed)

@@ -35,12 +35,11 @@ class FileStorage(RecollectingStore, PolledStore):
 
     def __init__(self, folder: str | Path, *, tenant: str = "default") -> None:
         self.folder = Path(folder).absolute()
-        self.tenant = tenant
+        super().__init__(tenant)
         self._runs = RunFiles(TenantFolder(self.folder, tenant))
         # A writer has the lock alone anyway.
         self._writers = Threads("sifaka.storage.files.writers", 1)
         self._readers = Threads("sifaka.storage.files.readers", _READERS)
-        self._remember()
 
     @property
     def place(self) -> str:
@@ -48,7 +47,7 @@ class FileStorage(RecollectingStore, PolledStore):
         return f"file:///{self.folder}"
 
     async def _append(
-        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         await self._write(lambda: self._runs.append(run, entries, expected_version, fence))
 
@@ -78,12 +77,13 @@ class FileStorage(RecollectingStore, PolledStore):
     async def delete(self, run_id: str) -> None:
         """Remove a run's file."""
         self._forget((run_id,))
-        await self._write(lambda: self._runs.delete(run_id))
+        await self._write(lambda: self._runs.delete({run_id: None}))
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Remove the files of runs; see `Eraser`. Their blocks are free for the file system."""
-        stayed = await self._write(lambda: self._runs.erase(lines))
-        self._forget(line.run_id for line in lines if line.run_id not in stayed)
+        moments = {line.run_id: line.updated_at for line in lines}
+        stayed = await self._write(lambda: self._runs.delete(moments))
+        self._forget(moments.keys() - stayed)
         return stayed
 
     async def health(self) -> tuple[Health, ...]:

@@ -4,10 +4,10 @@ import importlib
 import logging
 import os
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, Protocol, cast
+from typing import Any, TypeAlias
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
@@ -38,32 +38,8 @@ _UNREACHABLE = re.compile(
 _DENIED = re.compile(r"\bauth|UNAUTHENTICATED|PERMISSION_DENIED|permission", re.IGNORECASE)
 
 
-class RowIterator(Protocol):
-    """Rows of a query, page by page; an empty page is the end."""
-
-    next: Callable[[], Sequence[Row]]
-    close: Callable[[], None]
-
-
-class MilvusClient(Protocol):
-    """`pymilvus.MilvusClient`, as far as it is used."""
-
-    get_server_version: Callable[[], str]
-    list_collections: Callable[..., Sequence[str]]
-    describe_collection: Callable[..., Mapping[str, Any]]
-    create_collection: Callable[..., None]
-    drop_collection: Callable[..., None]
-    create_index: Callable[..., None]
-    load_collection: Callable[..., None]
-    upsert: Callable[..., object]
-    flush: Callable[..., None]
-    delete: Callable[..., object]
-    compact: Callable[..., object]
-    get: Callable[..., Sequence[Row]]
-    query: Callable[..., Sequence[Row]]
-    query_iterator: Callable[..., RowIterator]
-    search: Callable[..., Sequence[Sequence[Row]]]
-    close: Callable[[], None]
+MilvusClient: TypeAlias = Any
+"""`pymilvus.MilvusClient`, which has no types; those of its answers are `MilvusConnection`'s."""
 
 
 def pymilvus() -> Any:
@@ -95,13 +71,12 @@ def connect(address: StoreUrl, uri: str) -> MilvusClient:
     """A client with a connection of its own, which closes with it."""
     package = pymilvus()
     with failures(address.shown):
-        client = package.MilvusClient(
+        return package.MilvusClient(
             uri,
             **login(address),
             timeout=CONNECT_SECONDS,
             dedicated=True,
         )
-        return cast("MilvusClient", client)
 
 
 @contextmanager

@@ -5,11 +5,8 @@ Milvus Lite is a server inside this process for each folder, shared by all who u
 
 import importlib
 import threading
-from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeVar
-
-from anyio import CancelScope, to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
@@ -17,85 +14,38 @@ from sifaka.storage.address import StoreUrl
 from sifaka.storage.milvus.client import connect, failures
 from sifaka.storage.milvus.connection import MilvusConnection, MilvusPlace
 from sifaka.storage.milvus.schema import Collections, ensure
-from sifaka.storage.store import Threads
+from sifaka.storage.store import Worker
 
-T = TypeVar("T")
 _AT_ONCE = 8
 
 
-class MilvusWorker:
-    """Runs functions on the connection, some at a time, in threads.
-
-    Nothing in it belongs to an event loop, so it outlives them; the first function that needs it
-    connects.
-    """
+class MilvusWorker(Worker[MilvusConnection]):
+    """Runs functions on the connection, some at a time."""
 
     def __init__(self, address: StoreUrl) -> None:
+        super().__init__("sifaka.storage.milvus", f"the index {address.shown!r}", _AT_ONCE)
         self._address = address
-        self._names = Collections(address.prefix)
-        self._connection: MilvusConnection | None = None
-        self._closed = False
-        self._guard = threading.Lock()
-        self._turns = threading.Semaphore(_AT_ONCE)
-        self._threads = Threads("sifaka.storage.milvus", _AT_ONCE)
 
-    @property
-    def used(self) -> bool:
-        """True once the server was asked for something."""
-        return self._connection is not None
-
-    async def run(self, work: Callable[[MilvusConnection], T]) -> T:
-        """The function's result. A task that is cancelled meanwhile waits for its end."""
-        return await self._threads.run(lambda: self._run(work))
-
-    async def aclose(self) -> None:
-        """Disconnect when the functions at work are done; further calls change nothing."""
-        with CancelScope(shield=True):
-            await to_thread.run_sync(self._close)
-
-    def _run(self, work: Callable[[MilvusConnection], T]) -> T:
-        with self._turns:
-            return work(self._opened())
-
-    def _opened(self) -> MilvusConnection:
-        with self._guard:
-            if self._closed:
-                raise StorageError(f"the index {self._address.shown!r} is closed", "open it again")
-            if self._connection is None:
-                self._connection = self._open()
-            return self._connection
-
-    def _open(self) -> MilvusConnection:
-        address, names = self._address, self._names
+    def _open(self, known: MilvusConnection | None) -> MilvusConnection:
+        if known is not None:
+            return known
+        address, names = self._address, Collections(self._address.prefix)
         place = enter(address)
-        try:
+        with ExitStack() as undo:
+            undo.callback(leave, address)
             client = connect(address, place.uri)
-            try:
-                with place.opening:
-                    with failures(address.shown):
-                        version = client.get_server_version()
-                    ensure(client, address.shown, names.thoughts, "thoughts")
-                    full_text = ensure(client, address.shown, names.words, "words")
-            except BaseException:
-                client.close()
-                raise
-        except BaseException:
-            leave(address)
-            raise
+            undo.callback(client.close)
+            with place.opening:
+                with failures(address.shown):
+                    version: str = client.get_server_version()
+                ensure(client, address.shown, names.thoughts, "thoughts")
+                full_text = ensure(client, address.shown, names.words, "words")
+            undo.pop_all()
         return MilvusConnection(client, address.shown, version, names, place, full_text, set())
 
-    def _close(self) -> None:
-        with self._guard:
-            if self._closed:
-                return
-            self._closed = True
-        for _ in range(_AT_ONCE):  # those at work end first
-            self._turns.acquire()
-        connection, self._connection = self._connection, None
-        self._turns.release(_AT_ONCE)
-        if connection is not None:
-            connection.client.close()
-            leave(self._address)
+    def _close(self, opened: MilvusConnection) -> None:
+        opened.client.close()
+        leave(self._address)
 
 
 _places: dict[str, MilvusPlace] = {}

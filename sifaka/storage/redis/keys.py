@@ -3,9 +3,8 @@
 The keys of one tenant share a hash tag, so a cluster keeps them together.
 """
 
-import hashlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -53,33 +52,16 @@ def _plain(text: str) -> str:
     return quote(text, safe="", errors="surrogatepass")
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A Lua script."""
-
-    source: str
-    digest: str = field(init=False)
-    """The digest by which the server knows it."""
-
-    def __post_init__(self) -> None:
-        digest = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
-        object.__setattr__(self, "digest", digest)
-
-    async def run(
-        self, client: RedisClient, keys: tuple[str, ...], *arguments: str | bytes | float
-    ) -> Any:
-        """The script's answer. A task that is cancelled meanwhile waits for it."""
-        from redis.exceptions import NoScriptError
-
-        rest = (len(keys), *keys, *arguments)
-        with CancelScope(shield=True):
-            try:
-                return await client.execute_command("EVALSHA", self.digest, *rest)
-            except NoScriptError:
-                return await client.execute_command("EVAL", self.source, *rest)
+async def run_script(
+    client: RedisClient, script: str, keys: tuple[str, ...], *arguments: str | bytes | float
+) -> Any:
+    """The answer of a Lua script. A task that is cancelled meanwhile waits for it."""
+    # The whole text each time: it is short, and the server knows it again by its digest.
+    with CancelScope(shield=True):
+        return await client.execute_command("EVAL", script, len(keys), *keys, *arguments)
 
 
-APPEND = Script("""
+APPEND = """
 -- KEYS: run, entries, recent
 -- ARGV: expected version, fence or '', milliseconds to live or '', microseconds of the last entry,
 --       id, summary, then each entry
@@ -122,20 +104,20 @@ if ttl ~= '' then
   redis.call('PEXPIRE', stream, ttl)
 end
 return {'OK', held + count}
-""")
+"""
 """Append entries, unless these or other ones are there, or the writer was fenced off.
 
 Answers a word and a number: `OK` or `DUP` and the version, `FENCED` and the claim that holds,
 `CONFLICT` and the version that was found, `DAMAGED` and how many entries are left of it.
 """
 
-CLAIM = Script("""
+CLAIM = """
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 return redis.call('HINCRBY', KEYS[1], 'fence', 1)
-""")
+"""
 """Give out the next number for a run; 0 for one that is not there. How long it lives stays."""
 
-DELETE = Script("""
+DELETE = """
 -- KEYS: run, entries, recent
 -- ARGV: id, and microseconds of the last entry, if another one is not to be deleted
 local at = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1]) or 0)
@@ -143,10 +125,10 @@ if ARGV[2] and redis.call('EXISTS', KEYS[1]) == 1 and at ~= tonumber(ARGV[2]) th
 redis.call('DEL', KEYS[1], KEYS[2])
 redis.call('ZREM', KEYS[3], ARGV[1])
 return 1
-""")
+"""
 """Forget a run; 0 when it has other entries."""
 
-PRUNE = Script("""
+PRUNE = """
 -- KEYS: recent, then runs; ARGV: their ids
 local gone = 0
 for i = 1, #ARGV do
@@ -155,5 +137,5 @@ for i = 1, #ARGV do
   end
 end
 return gone
-""")
+"""
 """Take runs that have expired out of the list; answers how many."""

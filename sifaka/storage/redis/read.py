@@ -12,7 +12,7 @@ from sifaka.storage.cursor import Position, cut_page, decode_cursor
 from sifaka.storage.entry_json import replay_run
 from sifaka.storage.protocol import RunPage
 from sifaka.storage.redis.connections import RedisClient
-from sifaka.storage.redis.keys import PRUNE, Keys
+from sifaka.storage.redis.keys import PRUNE, Keys, run_script
 
 Stored = Sequence[tuple[bytes, Sequence[bytes]]]
 """Entries as Redis returns them from a stream: their ids, and names and values by turns."""
@@ -163,7 +163,7 @@ async def prune_oldest(client: RedisClient, keys: Keys) -> int:
 async def _prune(client: RedisClient, keys: Keys, run_ids: Sequence[str]) -> int:
     # The script looks again: a run of the same id may have begun since.
     names = (keys.recent, *(keys.run(run_id) for run_id in run_ids))
-    return int(await PRUNE.run(client, names, *(run_id.encode() for run_id in run_ids)))
+    return int(await run_script(client, PRUNE, names, *(run_id.encode() for run_id in run_ids)))
 
 
 def _line(run_id: str, text: bytes | None) -> RunSummary | None:

@@ -18,7 +18,7 @@ from sifaka.storage.recollection import RecollectingStore
 from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
-from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys
+from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys, run_script
 from sifaka.storage.redis.read import list_recent, missing, prune_oldest, read_entries, replay
 
 OLDEST = (6, 2)
@@ -86,9 +86,9 @@ class RedisStorage(RecollectingStore):
         ttl: float | None = None,
     ) -> None:
         address = parse_store_url(url, REDIS, prefix=prefix, ttl=ttl)
-        self.tenant, self.prefix, self.ttl = tenant, address.prefix, address.ttl
+        super().__init__(tenant)
+        self.prefix, self.ttl = address.prefix, address.ttl
         self.connections = RedisConnections(address)
-        self._remember()
 
     @property
     def place(self) -> str:
@@ -96,15 +96,16 @@ class RedisStorage(RecollectingStore):
         return self.connections.address.place
 
     async def _append(
-        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         # It may be sent twice when an answer is lost on its way: the server knows it again.
         payloads = encode_entries(run, entries, expected_version)
         answer, number = cast(
             "tuple[bytes, int]",
             await self.connections.run(
-                lambda client: APPEND.run(
+                lambda client: run_script(
                     client,
+                    APPEND,
                     self._keys_of(run.run_id),
                     expected_version,
                     "" if fence is None else fence,
@@ -129,7 +130,9 @@ class RedisStorage(RecollectingStore):
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`. A claim does not make a run live longer."""
         keys = (self._keys.run(run_id),)
-        number = cast("int", await self.connections.run(lambda client: CLAIM.run(client, keys)))
+        number = cast(
+            "int", await self.connections.run(lambda client: run_script(client, CLAIM, keys))
+        )
         if number == 0:
             raise ThoughtNotFound(run_id)
         return number
@@ -166,7 +169,7 @@ class RedisStorage(RecollectingStore):
         """Forget a run; see `ThoughtStore.delete`."""
         self._forget((run_id,))
         keys, member = self._keys_of(run_id), _member(run_id)
-        await self.connections.run(lambda client: DELETE.run(client, keys, member))
+        await self.connections.run(lambda client: run_script(client, DELETE, keys, member))
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Delete runs, each in one step; see `Eraser`. What files of the server hold is its own."""
@@ -178,7 +181,7 @@ class RedisStorage(RecollectingStore):
             for line in lines:
                 keys = self._keys_of(line.run_id)
                 about = (_member(line.run_id), to_microseconds(line.updated_at))
-                together.execute_command("EVAL", DELETE.source, len(keys), *keys, *about)
+                together.execute_command("EVAL", DELETE, len(keys), *keys, *about)
             return await together.execute()
 
         answers = await self.connections.run(forget)

@@ -2,7 +2,8 @@
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Any, cast
 
@@ -12,10 +13,10 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
 from sifaka.storage.cursor import cut_page, decode_cursor, from_microseconds, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.log import check_append
+from sifaka.storage.log import check_append, holds
 from sifaka.storage.protocol import RunPage
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
-from sifaka.storage.sqlite.erasure import note_traces, truncate_log
+from sifaka.storage.sqlite.erasure import note_traces
 from sifaka.storage.sqlite.vectors import remove_vectors
 from sifaka.storage.sqlite.words import put_off_words, unindex_words
 
@@ -34,14 +35,10 @@ def append_entries(
     payloads = encode_entries(run, entries, expected_version)
     with transaction(connection, "IMMEDIATE"):
         found, current = _version_and_fence(connection, tenant, run.run_id) or (0, 0)
-        if found != expected_version:
-            end = expected_version + len(payloads)
-            if (
-                payloads
-                and found >= end
-                and _held(connection, tenant, run.run_id, expected_version, end) == (payloads)
-            ):
-                return
+        if found > expected_version and _holds(
+            connection, tenant, run.run_id, expected_version, payloads
+        ):
+            return
         check_append(
             run.run_id, fence=fence, current=current, expected=expected_version, found=found
         )
@@ -67,17 +64,17 @@ def claim_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
     return cast("int", rows[0][0])
 
 
-def _held(
-    connection: SqlConnection, tenant: str, run_id: str, after: int, until: int
-) -> tuple[str, ...]:
+def _holds(
+    connection: SqlConnection, tenant: str, run_id: str, after: int, payloads: tuple[str, ...]
+) -> bool:
     rows = connection.execute(
         """
         SELECT payload FROM entries
         WHERE tenant = ? AND run_id = ? AND seq > ? AND seq <= ? ORDER BY seq
         """,
-        (tenant, run_id, after, until),
+        (tenant, run_id, after, after + len(payloads)),
     )
-    return tuple(cast("str", payload) for (payload,) in rows)
+    return holds([payload for (payload,) in rows], payloads, after=0)
 
 
 def _write_summary(connection: SqlConnection, tenant: str, run: Run) -> None:
@@ -108,27 +105,24 @@ def _write_summary(connection: SqlConnection, tenant: str, run: Run) -> None:
     )
 
 
-def delete_run(connection: SqlConnection, tenant: str, run_id: str) -> None:
-    """Forget a run, all of it or nothing."""
-    with transaction(connection, "IMMEDIATE"):
-        _delete(connection, tenant, run_id)
-    truncate_log(connection)
-
-
-def delete_unchanged(
-    connection: SqlConnection, tenant: str, runs: Sequence[RunSummary]
+def delete_runs(
+    connection: SqlConnection, tenant: str, moments: Mapping[str, datetime | None]
 ) -> frozenset[str]:
-    """Forget the runs that are as these lines say, all or none; the ids of the others."""
+    """Forget runs, all or none; where a moment is given only if the last entry is of it.
+
+    Returns:
+        The ids of those that stay.
+    """
     stayed: set[str] = set()
     with transaction(connection, "IMMEDIATE"):
-        for line in runs:
+        for run_id, moment in moments.items():
             found = connection.execute(
-                "SELECT updated_at FROM runs WHERE tenant = ? AND run_id = ?", (tenant, line.run_id)
+                "SELECT updated_at FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id)
             ).fetchone()
-            if found == (to_microseconds(line.updated_at),):
-                _delete(connection, tenant, line.run_id)
+            if moment is None or found == (to_microseconds(moment),):
+                _delete(connection, tenant, run_id)
             elif found is not None:
-                stayed.add(line.run_id)
+                stayed.add(run_id)
     return frozenset(stayed)
 
 

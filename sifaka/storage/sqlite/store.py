@@ -49,10 +49,9 @@ class SQLiteStorage(RecollectingStore, PolledStore):
         if embedder is not None:
             vectors.check_package()
         self.path = Path(path).absolute()
-        self.tenant = tenant
+        super().__init__(tenant)
         self.worker = SQLiteWorker(self.path, at_close=catch_up_at_close)
         self._embedder = embedder
-        self._remember()
 
     @property
     def place(self) -> str:
@@ -60,7 +59,7 @@ class SQLiteStorage(RecollectingStore, PolledStore):
         return f"sqlite:///{self.path}"
 
     async def _append(
-        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         await self.worker.run(
             lambda c: runs.append_entries(c, self.tenant, run, entries, expected_version, fence)
@@ -107,7 +106,8 @@ class SQLiteStorage(RecollectingStore, PolledStore):
         """Delete a run with its words and vectors."""
         self._forget((run_id,))
         if is_unicode(run_id):  # no run has another id, and SQLite cannot be asked for it
-            await self._ask(runs.delete_run, run_id)
+            await self.worker.run(lambda c: runs.delete_runs(c, self.tenant, {run_id: None}))
+            await self.worker.run(truncate_log)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Delete runs in one transaction; without any, clean and shrink the file. See `Eraser`.
@@ -116,18 +116,17 @@ class SQLiteStorage(RecollectingStore, PolledStore):
         """
         from sifaka.storage.sqlite.file import is_full
 
-        if lines:
+        moments = {line.run_id: line.updated_at for line in lines}
+        if moments:
             try:
-                stayed = await self.worker.run(
-                    lambda c: runs.delete_unchanged(c, self.tenant, lines)
-                )
+                stayed = await self.worker.run(lambda c: runs.delete_runs(c, self.tenant, moments))
             except StorageError as error:
                 if len(lines) == 1 or not is_full(error):
                     raise
                 await self.worker.run(truncate_log)
                 middle = len(lines) // 2
                 return await self.erase(lines[:middle]) | await self.erase(lines[middle:])
-            self._forget(line.run_id for line in lines if line.run_id not in stayed)
+            self._forget(moments.keys() - stayed)
             return stayed
         await self.worker.run(partial(erase_traces, seconds=math.inf, whole=True))
         return frozenset()

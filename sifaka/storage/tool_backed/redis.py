@@ -66,7 +66,7 @@ class RedisToolStorage(RecollectingStore):
         prefix: str = "sifaka",
         name: str = "redis+mcp:",
     ) -> None:
-        self.tenant = tenant
+        super().__init__(tenant)
         self._name = name
         self._caller = caller
         self._lists = RedisLists(caller, prefix)
@@ -75,7 +75,6 @@ class RedisToolStorage(RecollectingStore):
         self._locks: weakref.WeakValueDictionary[tuple[EventLoopToken, RunList], anyio.Lock] = (
             weakref.WeakValueDictionary()
         )
-        self._remember()
 
     @property
     def place(self) -> str:
@@ -83,7 +82,7 @@ class RedisToolStorage(RecollectingStore):
         return self._name
 
     async def _append(
-        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         payloads = encode_entries(run, entries, expected_version)
         record = LogRecord(kind="append", after=expected_version, payloads=payloads, fence=fence)

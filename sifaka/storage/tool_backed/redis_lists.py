@@ -9,11 +9,6 @@ from urllib.parse import quote
 from sifaka.storage.cursor import Position
 from sifaka.storage.tool_backed.caller import ToolCaller, unexpected
 
-_WINDOW = 200
-"""The places of the list that one call reads."""
-_OVERLAP = 10
-"""The places that are read again: a run deleted meanwhile moves the others up by one."""
-
 
 class RunList(NamedTuple):
     """A tenant and one of its runs."""
@@ -68,18 +63,13 @@ class RedisLists:
     async def newest(
         self, tenant: str, before: Position, limit: int
     ) -> Sequence[tuple[Position, str | None]]:
-        """Read the sorted set from its end until enough lies before the place."""
-        found: dict[str, Position] = {}
-        start = 0
-        while len(found) < limit:
-            window = await self._places(self._of(tenant, "recent"), start)
-            found |= {place[1]: place for place in window if place < before}
-            if len(window) < _WINDOW:
-                break
-            start += _WINDOW - _OVERLAP
-        places = sorted(found.values(), reverse=True)[:limit]
+        """The places of the newest runs that come after this one in the list, with their lines."""
+        behind = (place for place in await self._places(tenant) if place < before)
         lines = self._of(tenant, "lines")
-        return [(place, await self._line(lines, place[1])) for place in places]
+        return [
+            (place, await self._line(lines, place[1]))
+            for place in sorted(behind, reverse=True)[:limit]
+        ]
 
     async def forget(self, key: RunList) -> None:
         """Remove the log first: a line without one is passed over, a log without one is not."""
@@ -117,14 +107,10 @@ class RedisLists:
         # A tenant's name is quoted, so that no colon in it makes it another tenant's.
         return f"{self._prefix}:{part}:{quote(tenant, safe='')}"
 
-    async def _places(self, name: str, start: int) -> Sequence[Position]:
-        """One window of the list, counted from its end."""
-        arguments = {
-            "key": name,
-            "start": -(start + _WINDOW),
-            "end": -(start + 1),
-            "with_scores": True,
-        }
+    async def _places(self, tenant: str) -> Sequence[Position]:
+        """The whole list, in one call: one that is read in parts may change between them."""
+        name = self._of(tenant, "recent")
+        arguments = {"key": name, "start": 0, "end": -1, "with_scores": True}
         answer = await self._caller.call("zrange", arguments)
         if answer == f"Sorted set {name} is empty or does not exist":
             return ()

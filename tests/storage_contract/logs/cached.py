@@ -8,4 +8,4 @@ from tests.sifaka.storage.cached.layered import SearchIndexInMemory
 
 def make(folder: Path) -> CachedStorage:
     tiers = (MemoryStorage(), SQLiteStorage(folder / "runs.db"), SearchIndexInMemory())
-    return CachedStorage.of(tiers, queue=folder / "queue.db")
+    return CachedStorage(*tiers, queue=folder / "queue.db")

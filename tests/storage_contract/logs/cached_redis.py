@@ -11,4 +11,4 @@ from tests.stubs.redis_server import shared_redis
 def make(folder: Path) -> CachedStorage:
     redis = RedisStorage(shared_redis().url, prefix=f"test-{uuid4().hex}")
     index = elasticsearch.make(folder)
-    return CachedStorage.of((MemoryStorage(), redis, index), queue=folder / "queue.db")
+    return CachedStorage(MemoryStorage(), redis, index, queue=folder / "queue.db")

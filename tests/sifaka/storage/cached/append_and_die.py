@@ -39,7 +39,7 @@ async def main(folder: Path, when: str) -> None:
     truth = SQLiteStorage(folder / "runs.db")
     authority = truth if when == "queued" else Authority(truth)
     parts = (MemoryStorage(), authority, SearchIndexInMemory())
-    store = CachedStorage.of(parts, queue=folder / "queue.db")
+    store = CachedStorage(*parts, queue=folder / "queue.db")
     runs = [await begin(store) for _ in range(3)]
     sys.stdout.write(json.dumps([run.run_id for run in runs]))
     sys.stdout.flush()

@@ -99,12 +99,10 @@ class Setup:
 
     def store(self, *, queue: Path | None = None, retry_after: float = 0.0) -> CachedStorage:
         """The tiers as one process has them open."""
-        return CachedStorage.of(
-            [
-                MemoryStorage(),
-                RemoteStore(SQLiteStorage(self.folder / "runs.db"), self.authority),
-                self.index,
-            ],
+        return CachedStorage(
+            MemoryStorage(),
+            RemoteStore(SQLiteStorage(self.folder / "runs.db"), self.authority),
+            self.index,
             queue=queue or self.queue,
             retry_after=retry_after,
         )

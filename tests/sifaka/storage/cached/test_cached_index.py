@@ -69,7 +69,7 @@ async def store(tmp_path: Path, index: Index) -> AsyncGenerator[CachedStorage]:
 
 def made(folder: Path, index: Index) -> CachedStorage:
     log = SQLiteStorage(folder / "runs.db")
-    return CachedStorage.of([log, index], queue=folder / "queue.db", retry_after=0.0)
+    return CachedStorage(log, index, queue=folder / "queue.db", retry_after=0.0)
 
 
 async def test_an_index_gets_each_version_once(store: CachedStorage, index: Index) -> None:

@@ -46,10 +46,9 @@ async def test_nested_stores_are_one_row_of_tiers(tmp_path: Path) -> None:
 
     assert outer.tiers == (memory, middle, last)
     assert outer.queue == tmp_path / "queue.db"
-    assert CachedStorage.of([memory, middle, last]).tiers == outer.tiers
-    for wrong in (lambda: CachedStorage.of([memory]), lambda: CachedStorage(memory, memory)):
-        with pytest.raises(ConfigurationError):
-            wrong()
+    assert CachedStorage(memory, middle, last).tiers == outer.tiers
+    with pytest.raises(ConfigurationError, match="twice"):
+        CachedStorage(memory, memory)
     with pytest.raises(ConfigurationError, match="queues"):
         CachedStorage(memory, inner, queue=tmp_path / "other.db")
     run = await draft(outer, await begin(outer), "x")

@@ -21,8 +21,10 @@ def server() -> Generator[RedisServer]:
 
 
 def tiers(server: RedisServer, folder: Path) -> CachedStorage:
-    return CachedStorage.of(
-        [MemoryStorage(), RedisStorage(server.url), SearchIndexInMemory()],
+    return CachedStorage(
+        MemoryStorage(),
+        RedisStorage(server.url),
+        SearchIndexInMemory(),
         queue=folder / "queue.db",
         retry_after=0.0,
     )

@@ -26,10 +26,10 @@ async def test_an_append_whose_reply_is_lost_is_there_once(
         store = RedisStorage(proxy.url, prefix=prefix)
         run = await keep(store, "one")
 
-        proxy.lose_replies(b"EVALSHA")
+        proxy.lose_replies(b"EVAL")
         run = await draft(store, run, "two")
         assert proxy.lost == 1
-        proxy.lose_replies(b"EVALSHA")
+        proxy.lose_replies(b"EVAL")
         other = await keep(store, "another", run_id="another")
         assert proxy.lost == 2
 
@@ -44,7 +44,7 @@ async def test_an_append_that_gave_up_can_be_repeated(keep: Keep, draft: Keep, p
         run = await keep(store, "one")
         entry = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="two"))
         after = run.apply(entry)
-        proxy.lose_replies(b"EVALSHA", times=3)
+        proxy.lose_replies(b"EVAL", times=3)
         with pytest.raises(StorageError) as caught:
             await store.append(after, [entry], expected_version=run.version)
         assert caught.value.retryable

@@ -139,12 +139,7 @@ async def test_a_store_that_is_its_own_archive_loses_nothing(
 
 
 async def test_a_part_of_the_store_is_no_archive(keep: Keep, archive: FileStorage) -> None:
-    store = HybridMemory(
-        working=MemoryStorage(),
-        short_term=MemoryStorage(),
-        long_term=MemoryStorage(),
-        episodic=archive,
-    )
+    store = HybridMemory(short_term=MemoryStorage(), episodic=archive)
     run = await keep(store, "run_1", days=1)
     await store.move(timedelta(0))
 

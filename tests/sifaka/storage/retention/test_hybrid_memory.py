@@ -1,7 +1,6 @@
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,13 +8,12 @@ import anyio
 import pytest
 
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Drafted, Entry, Started, Stopped
+from sifaka.record.entries import Drafted, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
 from sifaka.storage.hybrid import HybridMemory
 from sifaka.storage.log import read_entries
-from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import Policy
 
@@ -27,9 +25,7 @@ NEVER = timedelta(0)
 @pytest.fixture
 def memory(tmp_path: Path) -> HybridMemory:
     return HybridMemory(
-        working=MemoryStorage(),
         short_term=FileStorage(tmp_path / "short"),
-        long_term=FileStorage(tmp_path / "long"),
         episodic=FileStorage(tmp_path / "episodes"),
     )
 
@@ -76,7 +72,7 @@ async def test_finished_runs_move_when_they_are_old_enough(
 
     assert [leaving.run.run_id for leaving in outcome.gone] == ["old"]
     assert await listed(memory.short_term) == ["young", "waiting"]
-    assert await listed(memory.long_term) == await listed(memory.episodic) == ["old"]
+    assert await listed(memory.episodic) == ["old"]
     assert await listed(memory) == ["young", "waiting", "old"]
     assert await memory.load("old") == old
 
@@ -169,8 +165,7 @@ async def test_a_move_that_was_broken_off_shows_the_run_once(
 ) -> None:
     run = await keep(memory, "run_1", days=1, text="a heron")
     entries = (await read_entries(memory, run.run_id, run.version))[1]
-    for half_moved in (memory.long_term, memory.episodic):
-        await half_moved.append(run, entries, expected_version=0)
+    await memory.episodic.append(run, entries, expected_version=0)
 
     hits = (await memory.search("heron", limit=5)).hits
     assert [hit.run_id for hit in hits] == ["run_1"]
@@ -195,11 +190,11 @@ async def test_hits_of_both_memories_are_merged_by_rank(memory: HybridMemory, ke
     assert hits.search == "bm25"
 
 
-async def test_a_move_without_the_long_term_memory_is_put_off(
+async def test_a_move_without_the_record_is_put_off(
     memory: HybridMemory, keep: Keep, tmp_path: Path
 ) -> None:
     await keep(memory, "run_1", days=1)
-    break_it(tmp_path / "long")
+    break_it(tmp_path / "episodes")
 
     outcome = await memory.move(NEVER)
     assert [failure.leaving.run.run_id for failure in outcome.failed] == ["run_1"]
@@ -207,32 +202,11 @@ async def test_a_move_without_the_long_term_memory_is_put_off(
     hits = await memory.search("x", limit=5)
     assert [hit.run_id for hit in hits.hits] == ["run_1"]
     assert "incomplete: the store" in hits.search
-    started = Started(run_id="run_2")
-    await memory.append(Run.start(started), [started], expected_version=0)
-
-    mend_it(tmp_path / "long")
+    mend_it(tmp_path / "episodes")
     assert await moved(memory) == ["run_1"]
 
 
-async def test_what_the_long_term_memory_missed_it_gets_later(
-    memory: HybridMemory, keep: Keep, tmp_path: Path
-) -> None:
-    guest = memory.scoped("guest")
-    run = await keep(guest, "run_1", days=1)
-    await moved(guest)
-    break_it(tmp_path / "long")
-    await draft(guest, run, "a heron")
-
-    assert await memory.catch_up() == 1
-    assert "1 run lacks entries in the long-term memory" in memory.degraded
-    mend_it(tmp_path / "long")
-    assert (await guest.search("heron", limit=5)).hits == ()
-    assert await memory.catch_up() == 0
-    assert memory.degraded == ()
-    assert [hit.run_id for hit in (await guest.search("heron", limit=5)).hits] == ["run_1"]
-
-
-async def test_when_its_store_fails_a_run_is_read_from_a_copy_and_not_written(
+async def test_when_its_store_fails_a_run_is_read_from_the_record_and_not_written(
     memory: HybridMemory, keep: Keep, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     archived = await keep(memory, "archived", days=1)
@@ -242,29 +216,16 @@ async def test_when_its_store_fails_a_run_is_read_from_a_copy_and_not_written(
     break_it(tmp_path / "short")
 
     with caplog.at_level(logging.WARNING):
-        assert await memory.load("mine") == mine
         assert await memory.load("archived") == archived
-    assert len(caplog.records) == 2
+    assert len(caplog.records) == 1
     for failing in (draft(memory, mine, "x"), memory.load(done.run_id), memory.load("unknown")):
         with pytest.raises(StorageError, match="Not a directory"):
             await failing
-    assert [health.works for health in await memory.health()] == [True, False, True, True]
+    assert [health.works for health in await memory.health()] == [False, True]
 
     mend_it(tmp_path / "short")
     assert await memory.load("done") == done
     assert await draft(memory, mine, "x")
-
-
-async def test_a_copy_that_others_have_outdated_is_not_kept(
-    memory: HybridMemory, keep: Keep, tmp_path: Path
-) -> None:
-    run = await keep(memory, "run_1", days=1, finished=False)
-    after = await draft(memory.short_term, run, "by another process")
-    await draft(memory, after, "by this one")
-    break_it(tmp_path / "short")
-
-    with pytest.raises(StorageError):
-        await memory.load("run_1")
 
 
 async def test_what_is_forgotten_is_nowhere(memory: HybridMemory, keep: Keep) -> None:
@@ -276,23 +237,12 @@ async def test_what_is_forgotten_is_nowhere(memory: HybridMemory, keep: Keep) ->
     outcome = await memory.forget(Policy(max_runs=1))
 
     assert [leaving.run.run_id for leaving in outcome.gone] == ["young", "moved"]
-    for part in (memory, memory.short_term, memory.long_term, memory.episodic, memory.working):
+    for part in (memory, memory.short_term, memory.episodic):
         for run_id in ("young", "moved"):
             with pytest.raises(ThoughtNotFound):
                 await part.load(run_id)
     assert await memory.load("newest") == kept
     assert [hit.run_id for hit in (await memory.search("heron", limit=5)).hits] == ["newest"]
-
-
-async def test_a_run_that_only_the_long_term_memory_has_is_found(
-    memory: HybridMemory, keep: Keep
-) -> None:
-    run = await keep(memory.long_term, "run_1", days=1)
-
-    assert await memory.load("run_1") == run
-    after = await draft(memory, run, "more", fence=await memory.claim("run_1"))
-    assert await memory.load("run_1") == after
-    assert await listed(memory.short_term) == []
 
 
 class Moving(FileStorage):
@@ -313,12 +263,7 @@ async def test_a_run_that_is_moved_just_now_is_found_where_it_is(
     tmp_path: Path, keep: Keep, what: str
 ) -> None:
     short = Moving(tmp_path / "short")
-    memory = HybridMemory(
-        working=MemoryStorage(),
-        short_term=short,
-        long_term=FileStorage(tmp_path / "long"),
-        episodic=FileStorage(tmp_path / "episodes"),
-    )
+    memory = HybridMemory(short_term=short, episodic=FileStorage(tmp_path / "episodes"))
     run = await keep(memory, "run_1", days=1)
     short.memory = memory
 
@@ -336,66 +281,3 @@ async def test_a_run_that_is_moved_just_now_is_found_where_it_is(
     else:
         assert len([step async for step in memory.follow("run_1")]) == run.version
     assert await listed(short) == []
-
-
-async def test_a_working_memory_that_fails_costs_no_append(
-    tmp_path: Path, memory: HybridMemory, keep: Keep, caplog: pytest.LogCaptureFixture
-) -> None:
-    broken = replace(memory, working=FileStorage(tmp_path / "working"))
-    break_it(tmp_path / "working")
-
-    run = await keep(broken, "run_1", days=1)
-
-    assert await broken.load("run_1") == run
-    assert "has no copy at hand" in caplog.text
-
-
-async def test_a_run_that_is_deleted_while_it_is_indexed_stays_deleted(
-    tmp_path: Path, keep: Keep
-) -> None:
-    class Slow(FileStorage):
-        """An index during whose work a run is deleted."""
-
-        memory: HybridMemory | None = None
-
-        async def append(
-            self,
-            run: Run,
-            entries: Sequence[Entry],
-            *,
-            expected_version: int,
-            fence: int | None = None,
-        ) -> None:
-            memory, self.memory = self.memory, None
-            if memory:
-                await memory.delete(run.run_id)
-                expected_version, entries = (
-                    0,
-                    (await read_entries(kept, run.run_id, run.version))[1],
-                )
-            await super().append(run, entries, expected_version=expected_version, fence=fence)
-
-        def scoped(self, tenant: str) -> "Slow":
-            return self
-
-    kept = MemoryStorage()
-    index = Slow(tmp_path / "long")
-    memory = HybridMemory(
-        working=MemoryStorage(),
-        short_term=FileStorage(tmp_path / "short"),
-        long_term=index,
-        episodic=FileStorage(tmp_path / "episodes"),
-    )
-    run = await keep(memory, "run_1", days=1)
-    await moved(memory)
-    entry = Drafted(thought=Thought(run_id="run_1", iteration=1, text="more"))
-    after = run.apply(entry)
-    _, entries = await read_entries(memory, run.run_id, run.version)
-    await kept.append(after, [*entries, entry], expected_version=0)
-    index.memory = memory
-
-    await memory.append(after, [entry], expected_version=run.version)
-
-    with pytest.raises(ThoughtNotFound):
-        await memory.load("run_1")
-    assert await listed(index) == []

@@ -101,7 +101,7 @@ def several(folder: Path) -> ThoughtStore:
         SQLiteStorage(folder / "runs.db", embedder=Numbers()),
         IndexOfLog(FileStorage(folder / "index")),
     )
-    return CachedStorage.of(parts, queue=folder / "queue.db")
+    return CachedStorage(*parts, queue=folder / "queue.db")
 
 
 @pytest.mark.parametrize("make", [sqlite, files, several])
@@ -200,7 +200,7 @@ async def test_runs_whose_log_is_down_stay_in_every_part(tmp_path: Path) -> None
     server.start()
     index = SearchIndexInMemory()
     parts = (MemoryStorage(), RedisStorage(server.url), index)
-    store = CachedStorage.of(parts, queue=tmp_path / "queue.db", retry_after=0)
+    store = CachedStorage(*parts, queue=tmp_path / "queue.db", retry_after=0)
     await fill(store, 4)
     planned = await plan(store, Policy(max_runs=1, keep_unfinished=False))
     server.kill()
