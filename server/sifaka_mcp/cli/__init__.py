@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 )
 """Each is the module of its name, with `_` for `-`; it is imported when it is called.
 
-Its `ARGUMENTS` are those of its parser, and its `run` does the work and tells the exit code.
+Its `ARGUMENTS` are those of its parser, and its `run` does the work: see `Session.run`.
 """
 
 DONE, NOT_PASSING, USAGE = 0, 1, 2
@@ -87,7 +87,9 @@ def run(arguments: Sequence[str]) -> int:
 
             settings = _settings(options)
             configure(settings.log_level, as_json=settings.log_format == "json")
-        return options.run(options, settings)
+            from sifaka_mcp.cli.session import Session
+
+        return Session(options, settings).run(options.run)
     except ThoughtNotFound as error:
         return _complain(SifakaError(error.message, "`sifaka history` lists the runs"), USAGE)
     except (ConfigurationError, PluginError) as error:

@@ -70,9 +70,9 @@ def print_lines(lines: Iterable[str]) -> bool:
 
 
 def print_result(
-    value: "BaseModel | object", show: Callable[[TextIO], object], *, as_json: bool
-) -> None:
-    """Print the JSON of a value, or what `show` writes of it for a reader.
+    value: "BaseModel | object", show: Callable[[TextIO], object], code: int, *, as_json: bool
+) -> int:
+    """Print the JSON of a value, or what `show` writes of it for a reader; returns the code.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
@@ -82,6 +82,12 @@ def print_result(
     else:
         with printing() as stream:
             show(stream)
+    return code
+
+
+def lines(told: Iterable[str]) -> Callable[[TextIO], object]:
+    """Prints lines, for `print_result`."""
+    return lambda stream: stream.writelines(f"{line}\n" for line in told)
 
 
 @contextmanager
