@@ -91,11 +91,11 @@ def run(arguments: Sequence[str]) -> int:
 
         return Session(options, settings).run(options.run)
     except ThoughtNotFound as error:
-        return _complain(SifakaError(error.message, "`sifaka history` lists the runs"), USAGE)
-    except (ConfigurationError, PluginError) as error:
-        return _complain(error, USAGE)
+        say(str(SifakaError(error.message, "`sifaka history` lists the runs")))
+        return USAGE
     except SifakaError as error:
-        return _complain(error, NOT_PASSING)
+        say(str(error))
+        return USAGE if isinstance(error, ConfigurationError | PluginError) else NOT_PASSING
     except Terminated:
         return TERMINATED
     except KeyboardInterrupt:
@@ -226,8 +226,3 @@ def _flags(options: argparse.Namespace) -> dict[str, object]:
     from sifaka_mcp.settings import Settings
 
     return {n: getattr(options, n) for n in Settings.model_fields if hasattr(options, n)}
-
-
-def _complain(error: SifakaError, code: int) -> int:
-    say(str(error))
-    return code
