@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.usage import Budget
+from sifaka_mcp.cli.signals import interruptible
 from sifaka_mcp.cli.spec import Specs, parse_spec
 
 _LIMITS: Mapping[str, tuple[Callable[[str], int | float], str]] = MappingProxyType(
@@ -163,12 +164,13 @@ def read_text(file: str) -> str:
         ConfigurationError: It cannot be read or is not UTF-8.
     """
     try:
-        if file == "-":
+        with interruptible():  # what is read may be a pipe
+            if file != "-":
+                return Path(file).read_bytes().decode("utf-8")
             stdin: TextIO | None = sys.stdin
             if stdin is None:
                 raise ConfigurationError("standard input is closed", "pipe a text into it")
             return stdin.buffer.read().decode("utf-8")
-        return Path(file).read_bytes().decode("utf-8")
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}", "name a file, or -") from error
     except UnicodeDecodeError as error:

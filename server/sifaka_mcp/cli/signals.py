@@ -53,6 +53,19 @@ def termination_interrupts() -> Generator[None]:
 
 
 @contextmanager
+def interruptible() -> Generator[None]:
+    """Within it Ctrl-C raises at once, where an event loop would wait for what blocks it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def _interrupts_have_a_handler() -> Generator[None]:
     """Let an event loop handle Ctrl-C where it is ignored, as for commands in the background.
 
