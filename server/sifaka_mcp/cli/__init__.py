@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
 )
 """Each is the module of its name, with `_` for `-`; it is imported when it is called.
 
-Its `ARGUMENTS` are those of its parser, and its `run` does the work and tells the exit code.
+Its `ARGUMENTS` are those of its parser, and its `run` does the work: see `Session.run`.
 """
 
 DONE, NOT_PASSING, USAGE = 0, 1, 2
@@ -87,13 +87,15 @@ def run(arguments: Sequence[str]) -> int:
 
             settings = _settings(options)
             configure(settings.log_level, as_json=settings.log_format == "json")
-        return options.run(options, settings)
+            from sifaka_mcp.cli.session import Session
+
+        return Session(options, settings).run(options.run)
     except ThoughtNotFound as error:
-        return _complain(SifakaError(error.message, "`sifaka history` lists the runs"), USAGE)
-    except (ConfigurationError, PluginError) as error:
-        return _complain(error, USAGE)
+        say(str(SifakaError(error.message, "`sifaka history` lists the runs")))
+        return USAGE
     except SifakaError as error:
-        return _complain(error, NOT_PASSING)
+        say(str(error))
+        return USAGE if isinstance(error, ConfigurationError | PluginError) else NOT_PASSING
     except Terminated:
         return TERMINATED
     except KeyboardInterrupt:
@@ -224,8 +226,3 @@ def _flags(options: argparse.Namespace) -> dict[str, object]:
     from sifaka_mcp.settings import Settings
 
     return {n: getattr(options, n) for n in Settings.model_fields if hasattr(options, n)}
-
-
-def _complain(error: SifakaError, code: int) -> int:
-    say(str(error))
-    return code

@@ -7,7 +7,7 @@ from typing import Any, cast
 from sifaka.extras import require
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_lines
-from sifaka_mcp.settings import Settings
+from sifaka_mcp.cli.session import Session
 
 _SHELLS = ("bash", "zsh", "fish")
 _FILES = frozenset({"FILE", "PATH", "FOLDER"})
@@ -17,7 +17,7 @@ _FILES = frozenset({"FILE", "PATH", "FOLDER"})
 ARGUMENTS = (opt.argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS)),)
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+def run(session: Session) -> int:
     """Print the shell's functions, to be read at its start."""
     require("completion", "cli", "shtab")
     import shtab
@@ -28,7 +28,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     for action in _actions(parser):
         if action.metavar in _FILES:
             action.complete = shtab.FILE  # pyright: ignore[reportAttributeAccessIssue] # where shtab looks for it
-    print_lines([shtab.complete(parser, options.shell)])
+    print_lines([shtab.complete(parser, session.options.shell)])
     return 0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from sifaka_mcp.cli import improve
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import say
-from sifaka_mcp.settings import Settings
+from sifaka_mcp.cli.session import Ending, Session
 
 TEXT = Path(__file__).with_name("announcement.md")
 _RULES = ("--max-words", "310", "--forbid", "world-class=reliable", "--model", "editor")
@@ -22,11 +22,16 @@ def _as_improve(parser: argparse.ArgumentParser) -> None:
 ARGUMENTS = (_as_improve,)
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Improve the text and print each change with its reason; 0 when the demonstration ran.
 
     What is left for a writer makes it no failure.
     """
-    improve.run(options, settings)
-    say("that was rules alone; next: sifaka improve FILE")
-    return 0
+    end = await improve.run(session)
+
+    def tell_what_is_next() -> int:
+        end()
+        say("that was rules alone; next: sifaka improve FILE")
+        return 0
+
+    return tell_what_is_next

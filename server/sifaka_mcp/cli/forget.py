@@ -2,13 +2,9 @@
 
 import argparse
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from types import MappingProxyType
-
-import anyio
 
 from sifaka._internal.durations import UNITS, parse_duration
 from sifaka.errors import ConfigurationError, StorageError
@@ -16,14 +12,13 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import (
     Outcome,
     Policy,
-    RetentionFailure,
     RetentionPlan,
     carry_out,
     plan,
 )
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_json, print_lines
-from sifaka_mcp.settings import Settings
+from sifaka_mcp.cli.output import lines
+from sifaka_mcp.cli.session import Ending, Session, check_store
 
 _SIZES: Mapping[str, int] = MappingProxyType(
     {"TB": 10**12, "GB": 10**9, "MB": 10**6, "KB": 10**3, "B": 1}
@@ -91,8 +86,9 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Show what would be forgotten, or forget it; 1 when a run could not be."""
+    options, settings, now = session.options, session.settings, datetime.now(UTC)
     policy = Policy(max_age=options.older_than, max_runs=options.keep, max_bytes=options.max_size)
     if policy == Policy():
         raise ConfigurationError(
@@ -100,44 +96,39 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         )
     if options.to == settings.store:
         raise ConfigurationError("--to is the store that the runs are in", "name another one")
-    now = datetime.now(UTC)
-    planned, outcome = anyio.run(partial(_work, settings, policy, options.to, now, do=options.yes))
-    if options.json:
-        print_json(_report(planned, outcome, options.to))
-    else:
-        print_lines(_lines(planned, outcome, options.to, now))
-    return 1 if _failed(outcome) else 0
-
-
-async def _work(
-    settings: Settings, policy: Policy, to: str | None, now: datetime, *, do: bool
-) -> tuple[RetentionPlan, Outcome | None]:
-    async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(opt.opened(settings))
-        archive = settings.model_copy(update={"store": to}).open_store() if to else None
-        if archive:
-            stack.push_async_callback(archive.aclose)
-        planned = await plan(store, policy, now)
-        if archive and do:
-            await _check_archive(archive)
-        return planned, await carry_out(store, planned, archive) if do else None
+    store = await session.store()
+    archive = None
+    if options.to:
+        archive = await session.open(settings.model_copy(update={"store": options.to}))
+    planned = await plan(store, policy, now)
+    if archive and options.yes:
+        await _check_archive(archive)
+    # What is only planned has gone nowhere, and nothing has failed.
+    outcome = Outcome(gone=planned.leaving, failed=())
+    if options.yes:
+        outcome = await carry_out(store, planned, archive)
+    return session.answer(
+        _report(planned, outcome, options),
+        lines(_lines(planned, outcome, options, now)),
+        1 if outcome.failed else 0,
+    )
 
 
 async def _check_archive(archive: ThoughtStore) -> None:
     """Refuse one that only keeps runs for a server that is away."""
-    await opt.check_store(archive)
+    await check_store(archive)
     for part in await archive.health():
         if not part.works:
             raise StorageError(f"--to {part.part} does not work: {part.found}", "mend it first")
 
 
 def _report(
-    planned: RetentionPlan, outcome: Outcome | None, to: str | None
+    planned: RetentionPlan, outcome: Outcome, options: argparse.Namespace
 ) -> Mapping[str, object]:
-    errors = {failure.leaving.run.run_id: failure.error for failure in _failed(outcome)}
+    errors = {failure.leaving.run.run_id: failure.error for failure in outcome.failed}
     return {
-        "done": outcome is not None,
-        "to": _shown(to) if to else None,
+        "done": options.yes,
+        "to": _shown(options.to) if options.to else None,
         "runs": [
             {
                 **leaving.run.model_dump(mode="json"),
@@ -147,36 +138,30 @@ def _report(
             }
             for leaving in planned.leaving
         ],
-        "bytes": (outcome or planned).bytes,
+        "bytes": outcome.bytes,
         "kept_runs": planned.kept_runs + len(errors),
-        "kept_bytes": planned.kept_bytes + sum(f.leaving.bytes for f in _failed(outcome)),
+        "kept_bytes": planned.kept_bytes + sum(f.leaving.bytes for f in outcome.failed),
     }
 
 
 def _lines(
-    planned: RetentionPlan, outcome: Outcome | None, to: str | None, now: datetime
+    planned: RetentionPlan, outcome: Outcome, options: argparse.Namespace, now: datetime
 ) -> Iterator[str]:
-    failed = _failed(outcome)
-    leaving = outcome.gone if outcome else planned.leaving
-    for line in leaving:
+    for line in outcome.gone:
         age = show_age(now - line.run.updated_at)
         size = show_size(line.bytes)
         yield f"{line.run.run_id}  {age:>4}  {size:>8}  {line.reason:<17}  {line.run.excerpt}"
-    for failure in failed:
+    for failure in outcome.failed:
         yield f"{failure.leaving.run.run_id}  stays: {failure.error}"
-    verb = f"moved to {_shown(to)!r}" if to else "forgotten"
-    state = verb if outcome else f"would be {verb}"
-    kept = planned.kept_bytes + sum(failure.leaving.bytes for failure in failed)
+    verb = f"moved to {_shown(options.to)!r}" if options.to else "forgotten"
+    kept = planned.kept_bytes + sum(failure.leaving.bytes for failure in outcome.failed)
     yield (
-        f"{state}: {_count(len(leaving))}, {show_size((outcome or planned).bytes)}"
-        f" — what stays: {_count(planned.kept_runs + len(failed))}, {show_size(kept)}"
+        f"{verb if options.yes else f'would be {verb}'}: "
+        f"{_count(len(outcome.gone))}, {show_size(outcome.bytes)}"
+        f" — what stays: {_count(planned.kept_runs + len(outcome.failed))}, {show_size(kept)}"
     )
-    if leaving and not outcome:
+    if outcome.gone and not options.yes:
         yield "nothing was changed: add --yes to do it"
-
-
-def _failed(outcome: Outcome | None) -> Sequence[RetentionFailure]:
-    return outcome.failed if outcome else ()
 
 
 def _shown(url: str) -> str:

@@ -1,6 +1,5 @@
 """`sifaka history`: a run, or the recent ones."""
 
-import argparse
 import json
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
@@ -17,10 +16,10 @@ from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_lines, print_result
+from sifaka_mcp.cli.output import print_lines
+from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.lines import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut
-from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.text import history as as_text
 
 _CATCHING_UP_SECONDS = 10.0
@@ -39,28 +38,24 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Print the page that was asked for."""
+    options = session.options
     if options.follow:
-        return _follow(options, settings)
-
-    async def work() -> tuple[HistoryOut, Run | None]:
-        async with opt.opened(settings) as store:
-            if options.query:
-                await _catch_up(store)
-            found = await look_up(
-                store,
-                embeds=settings.embedding_model is not None,
-                run_id=options.run_id,
-                query=options.query,
-                limit=options.limit,
-                cursor=options.cursor,
-            )
-            return HistoryOut.of(found, include_text=options.text), found.run
-
-    out, found = anyio.run(work)
-    print_result(out, partial(_show, out, found), as_json=options.json)
-    return 0
+        return await _follow(session)
+    store = await session.store()
+    if options.query:
+        await _catch_up(store)
+    found = await look_up(
+        store,
+        embeds=session.settings.embedding_model is not None,
+        run_id=options.run_id,
+        query=options.query,
+        limit=options.limit,
+        cursor=options.cursor,
+    )
+    out = HistoryOut.of(found, include_text=options.text)
+    return session.answer(out, partial(_show, out, found.run), 0)
 
 
 def _show(out: HistoryOut, found: Run | None, stream: TextIO) -> None:
@@ -79,22 +74,17 @@ async def _catch_up(store: ThoughtStore) -> None:
             pass  # the search says how much is left, and why
 
 
-def _follow(options: argparse.Namespace, settings: Settings) -> int:
+async def _follow(session: Session) -> Ending:
     """Print a line for each thing that happens in a run, its past first, until it is finished."""
-    if not options.run_id:
+    run_id = session.options.run_id
+    if not run_id:
         raise ConfigurationError("--follow needs a run", "name one: `sifaka history` lists them")
-
-    async def work() -> None:
-        async with (
-            opt.opened(settings) as store,
-            aclosing(follow_run(store, options.run_id)) as events,
-        ):
-            async for event in events:
-                if not print_lines([_line(event, as_json=options.json)]):
-                    break
-
-    anyio.run(work)
-    return 0
+    store = await session.store()
+    async with aclosing(follow_run(store, run_id)) as events:
+        async for event in events:
+            if not print_lines([_line(event, as_json=session.options.json)]):
+                break
+    return lambda: 0
 
 
 def _line(event: ChainEvent, *, as_json: bool) -> str:

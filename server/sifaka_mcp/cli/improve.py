@@ -2,9 +2,8 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
-
-import anyio
 
 from sifaka.chain import RunResult
 from sifaka.chain.recall import MOST_REMEMBERED
@@ -14,17 +13,14 @@ from sifaka.record.entries import Fixes
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import (
     TextFile,
-    check_target,
     read_text_file,
     write_beside,
     write_text_file,
 )
-from sifaka_mcp.cli.output import STDIO, finish
+from sifaka_mcp.cli.output import STDIO
 from sifaka_mcp.cli.review import review, terminal
-from sifaka_mcp.cli.signals import resumable, termination_interrupts
+from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.lines import visible
-from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.progress import TerminalProgress
 
 ARGUMENTS = (
     opt.TEXT,
@@ -70,8 +66,9 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Improve the text, print what was done, and write the text where it was asked for."""
+    options = session.options
     if options.in_place and options.file == STDIO:
         raise ConfigurationError("--in-place needs a file", "use --out FILE with standard input")
     target = options.file if options.in_place else options.out
@@ -79,19 +76,14 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         raise ConfigurationError("--json and --out - want the same output", "choose one of them")
     # A filter's output is its text alone.
     filters = not options.json and STDIO in {target, target or options.file}
-    if filters:
-        target = None
-    if target:
-        check_target(target)
+    session.aim_at(None if filters else target)
     if options.review:
         with terminal():  # before any work is done in vain
             pass
-        settings = settings.model_copy(update={"model": CALLER})
+        session.settings = session.settings.model_copy(update={"model": CALLER})
     file = _read(options.file) if options.in_place else None
     text = file.text if file else opt.read_text(options.file)
-    chain = opt.chain_of(
-        options,
-        settings,
+    chain = await session.chain(
         budget=opt.budget_of(options),
         effort=options.effort,
         policy=options.policy,
@@ -102,30 +94,19 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         facts=options.facts,
         own_review=False if options.review else None,  # the person is reading it
     )
+    result = await session.begin(chain, options.prompt, text)
+    if options.review:
+        result = await review(chain, result)
+    return partial(_finish, session, result, file, filters=filters)
 
-    async def work() -> RunResult:
-        async with opt.closing(chain):
-            with TerminalProgress(sys.stderr) as progress:
-                await opt.check_store(chain.store)
-                handle = await chain.start(options.prompt, text=text)
-                started.append(handle.run_id)
-                progress.run = handle.run
-                result = await handle.work(progress.show)
-            return await review(chain, result) if options.review else result
 
-    with resumable(options, settings, target) as started, termination_interrupts():
-        result = anyio.run(work)
+def _finish(session: Session, result: RunResult, file: TextFile | None, *, filters: bool) -> int:
     written = True
-    if file and result.changed:
-        written = write_back(file, result.text)
-    code = finish(
-        result,
-        as_json=options.json,
-        out=None if file else target,
-        show_text=not file,
-        filters=filters,
-        judged=options.require_judge,
-    )
+    if file:
+        session.target = None
+        written = not result.changed or write_back(file, result.text)
+    judged = session.options.require_judge
+    code = session.finish(result, show_text=not file, filters=filters, judged=judged)()
     return code if written else 1
 
 

@@ -3,24 +3,16 @@
 import argparse
 import re
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
-from sifaka.errors import ConfigurationError, StorageError
-from sifaka.plugins import Plugins
-from sifaka.record.entries import stricter
-from sifaka.record.run import Run
+from sifaka.errors import ConfigurationError
 from sifaka.record.usage import Budget
-from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.cli.signals import interruptible
 from sifaka_mcp.cli.spec import Specs, parse_spec
-from sifaka_mcp.settings import Settings
-
-if TYPE_CHECKING:
-    from sifaka.chain import Chain
 
 _LIMITS: Mapping[str, tuple[Callable[[str], int | float], str]] = MappingProxyType(
     {
@@ -172,12 +164,13 @@ def read_text(file: str) -> str:
         ConfigurationError: It cannot be read or is not UTF-8.
     """
     try:
-        if file == "-":
+        with interruptible():  # what is read may be a pipe
+            if file != "-":
+                return Path(file).read_bytes().decode("utf-8")
             stdin: TextIO | None = sys.stdin
             if stdin is None:
                 raise ConfigurationError("standard input is closed", "pipe a text into it")
             return stdin.buffer.read().decode("utf-8")
-        return Path(file).read_bytes().decode("utf-8")
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}", "name a file, or -") from error
     except UnicodeDecodeError as error:
@@ -186,107 +179,19 @@ def read_text(file: str) -> str:
         ) from error
 
 
-def chain_of(options: argparse.Namespace, settings: Settings, **more: Any) -> "Chain":
-    """The chain that the options describe, on the store of the settings.
-
-    Raises:
-        ConfigurationError: An option is wrong.
-    """
-    from sifaka.chain import Chain
-    from sifaka.models.provider import start_loading
-
-    start_loading(settings.model)  # while the store is opened and the rest is read
-    validators, critics = _spec_of(options)
-    store = settings.open_store()
-    more["facts"] = stricter(more.get("facts", "ask"), settings.facts)
-    named = [name.strip() for name in (getattr(options, "critics", None) or "").split(",")]
-    return Chain(
-        model=settings.model,
-        judge_model=settings.judge_model,
-        fallback_models=settings.fallback_models,
-        validators=[*_rules(options), *validators],
-        critics=[name for name in named if name] or critics,
-        store=store,
-        plugins=Plugins(settings.plugins),
-        adapters=settings.open_adapters(store),
-        connections=settings.open_connections(),
-        **more,
-    )
-
-
-def rules_of(options: argparse.Namespace) -> list[Mapping[str, object]]:
-    """The specs of the validators that the options describe.
-
-    Raises:
-        ConfigurationError: An option is wrong.
-    """
-    return [*_rules(options), *_spec_of(options)[0]]
-
-
-@asynccontextmanager
-async def closing(chain: "Chain") -> AsyncGenerator[None]:
-    """Closes the chain's connections, adapters and store at the end."""
-    parts = chain.resources
-    async with aclosing(chain.store), aclosing(parts.adapters), parts.connections or nullcontext():
-        yield
-
-
-@asynccontextmanager
-async def opened(settings: Settings) -> AsyncGenerator[ThoughtStore]:
-    """The store of the settings, which answers; closed at the end.
-
-    Raises:
-        ConfigurationError: It cannot be opened.
-        StorageError: Not now, but it may be later.
-    """
-    async with aclosing(settings.open_store()) as store:
-        await check_store(store)
-        yield store
-
-
-@asynccontextmanager
-async def reopened(settings: Settings, run_id: str) -> AsyncGenerator[tuple[Run, "Chain"]]:
-    """A run on record, and the chain that goes on with it; closed at the end.
-
-    Raises:
-        ConfigurationError: The store or an adapter cannot be opened.
-        StorageError: The store not now, but it may be later.
-        ThoughtNotFound: There is no such run.
-    """
-    from sifaka.chain import Chain
-
-    async with opened(settings) as store:
-        run = await store.load(run_id)
-        # Those of the command that began it, or else the configured ones.
-        own = () if run.config.inquiry is None else run.config.inquiry.sources
-        async with settings.open_adapters(store, own) as adapters:
-            plugins = Plugins(settings.plugins)
-            yield (
-                run,
-                Chain.of_config(run.config, store=store, plugins=plugins, adapters=adapters),
-            )
-
-
-async def check_store(store: ThoughtStore) -> None:
-    """Open the store before any work is done in vain.
-
-    Raises:
-        ConfigurationError: It cannot be opened.
-        StorageError: Not now, but it may be later.
-    """
-    try:
-        await store.recent(limit=1)
-    except StorageError as error:
-        if error.retryable:
-            raise
-        raise ConfigurationError(error.message, error.suggestion) from error
-
-
-def _spec_of(
+def specs_of(
     options: argparse.Namespace,
 ) -> tuple[Specs, Sequence[str | Mapping[str, object]] | None]:
+    """The specs of the validators and of the critics that the options describe.
+
+    Those of the critics are None where a file names none.
+
+    Raises:
+        ConfigurationError: An option is wrong.
+    """
     file = getattr(options, "spec", None)
-    return parse_spec(read_text(file), file) if file else ((), None)
+    validators, critics = parse_spec(read_text(file), file) if file else ((), None)
+    return [*_rules(options), *validators], critics
 
 
 def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:

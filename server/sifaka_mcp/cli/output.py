@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from sifaka.errors import ConfigurationError
@@ -70,18 +71,36 @@ def print_lines(lines: Iterable[str]) -> bool:
 
 
 def print_result(
-    value: "BaseModel | object", show: Callable[[TextIO], object], *, as_json: bool
-) -> None:
-    """Print the JSON of a value, or what `show` writes of it for a reader.
+    value: "BaseModel | object", show: Callable[[TextIO], object], code: int, *, as_json: bool
+) -> int:
+    """Print what `show` writes for a reader, or the JSON of a value, as an MCP client would get it.
+
+    Returns:
+        The code.
 
     Raises:
         ConfigurationError: Standard output cannot be written.
     """
-    if as_json:
-        print_json(value)
-    else:
-        with printing() as stream:
+    with printing() as stream:
+        if as_json:
+            print(_json(value, stream.encoding), file=stream)
+        else:
             show(stream)
+    return code
+
+
+def _json(value: "BaseModel | object", encoding: str) -> str:
+    from pydantic import BaseModel
+
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    # A terminal that lacks a character gets JSON's own escape for it.
+    written = json.dumps(data, indent=2, ensure_ascii=not encoding.lower().startswith("utf"))
+    return written.translate(_CONTROLS)
+
+
+def lines(told: Iterable[str]) -> Callable[[TextIO], object]:
+    """Prints lines, for `print_result`."""
+    return lambda stream: stream.writelines(f"{line}\n" for line in told)
 
 
 @contextmanager
@@ -103,22 +122,6 @@ def printing() -> Generator[TextIO]:
         raise ConfigurationError(
             f"standard output: {error.strerror}", "the work itself was done; print elsewhere"
         ) from error
-
-
-def print_json(value: "BaseModel | object") -> None:
-    """Print the JSON of a value, as an MCP client would get it.
-
-    Raises:
-        ConfigurationError: Standard output cannot be written.
-    """
-    from pydantic import BaseModel
-
-    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    unicode = sys.stdout.encoding.lower().startswith("utf")
-    with printing() as stream:
-        # A terminal that lacks a character gets JSON's own escape for it.
-        written = json.dumps(data, indent=2, ensure_ascii=not unicode)
-        print(written.translate(_CONTROLS), file=stream)
 
 
 def print_text(text: str) -> None:
@@ -170,20 +173,16 @@ def finish(
         from sifaka_mcp.cli.document import write_text
 
         write_text(out, result.text)
-    if as_json:
-        from sifaka_mcp.schemas.research import out_of
+    from sifaka_mcp.schemas.research import out_of
+    from sifaka_mcp.view.research_terminal import show_research
+    from sifaka_mcp.view.terminal import show_run
 
-        print_json(out_of(result))
-    else:
-        from sifaka_mcp.view.research_terminal import show_research
-        from sifaka_mcp.view.terminal import show_run
-
-        show = show_run if result.run.config.inquiry is None else show_research
-        if filters:
-            print_text(result.text)
-            show(result, sys.stderr, show_text=False)
-        else:
-            with printing() as stream:
-                show(result, stream, show_text=show_text and not out)
     met = result.passed if judged else result.rules_met
-    return 0 if result.status == "done" and met else 1
+    code = 0 if result.status == "done" and met else 1
+    show = show_run if result.run.config.inquiry is None else show_research
+    if filters:
+        print_text(result.text)
+        show(result, sys.stderr, show_text=False)
+        return code
+    shown = partial(show, result, show_text=show_text and not out)
+    return print_result(out_of(result) if as_json else None, shown, code, as_json=as_json)

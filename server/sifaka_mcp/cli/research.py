@@ -1,21 +1,11 @@
 """`sifaka research`: a report on a question, from the configured sources."""
 
-import argparse
-import sys
-
-import anyio
-
-from sifaka.chain import RunResult
 from sifaka.record.inquiry import Inquiry
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import ADAPTERS
-from sifaka_mcp.cli.document import check_target
-from sifaka_mcp.cli.output import finish
-from sifaka_mcp.cli.signals import resumable, termination_interrupts
+from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.schemas.research import turns_in
-from sifaka_mcp.settings import Settings
-from sifaka_mcp.view.research_terminal import ResearchProgress
 
 ARGUMENTS = (
     opt.argument("question", metavar="QUESTION", help="what is to be found out"),
@@ -42,13 +32,11 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Research the question, print what became of it, and write the report where asked."""
-    if options.out:
-        check_target(options.out)
-    chain = opt.chain_of(
-        options,
-        settings,
+    options = session.options
+    session.aim_at(options.out)
+    chain = await session.chain(
         budget=opt.budget_of(options),
         tags=options.tag,
         inquiry=Inquiry(
@@ -62,16 +50,4 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         ),
     )
     chain = ready_to_research(chain, options.question, is_chosen=options.model is not None)
-
-    async def work() -> RunResult:
-        with ResearchProgress(sys.stderr) as progress:
-            async with opt.closing(chain):
-                await opt.check_store(chain.store)
-                handle = await chain.start(options.question)
-                started.append(handle.run_id)
-                progress.run = handle.run
-                return await handle.work(progress.show)
-
-    with resumable(options, settings, options.out) as started, termination_interrupts():
-        result = anyio.run(work)
-    return finish(result, as_json=options.json, out=options.out)
+    return session.finish(await session.begin(chain, options.question))

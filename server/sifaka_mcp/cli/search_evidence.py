@@ -4,8 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-import anyio
-
+from sifaka.chain import Chain
 from sifaka.errors import SourceError
 from sifaka.tasks.evidence import (
     EvidenceOptions,
@@ -16,10 +15,9 @@ from sifaka.tasks.evidence import (
 from sifaka.tasks.verification import check_options
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import ADAPTERS
-from sifaka_mcp.cli.output import print_json, print_text
-from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.cli.output import print_text
+from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, as_csv, as_json_lines
-from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.evidence_text import found_evidence, step_of
 from sifaka_mcp.view.progress import TerminalProgress
 
@@ -49,8 +47,9 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Print what was found; 0 when each question has evidence that is not rejected."""
+    options = session.options
     checked = check_options(
         adapters=options.chosen_adapters,
         since=options.since,
@@ -63,45 +62,41 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         decompose=not options.no_decompose,
         verify=not options.no_verify,
     )
-    chain = opt.chain_of(options, settings)
-
-    async def work() -> Sequence[EvidenceSearchOut]:
-        questions: list[str] = options.questions
-        with TerminalProgress(sys.stderr) as progress:
-            async with opt.closing(chain):
-                if options.plan:
-                    plans = [await plan_search(chain, question) for question in questions]
-                    return [EvidenceSearchOut.of_plan(plan) for plan in plans]
-                if len(questions) == 1:
-                    found = await search_evidence(
-                        chain,
-                        questions[0],
-                        options=chosen,
-                        hear=lambda step: progress.tell(step_of(step)),
-                    )
-                    return [EvidenceSearchOut.of(found)]
-                entries = await search_each(chain, questions, options=chosen)
-        failed = [f"{each.question!r}: {each.error}" for each in entries if each.error]
-        if failed:
-            raise SourceError("; ".join(failed), "ask the questions one by one", code="rejected")
-        return [EvidenceSearchOut.of(each.result) for each in entries if each.result]
-
-    with termination_interrupts():
-        outs = anyio.run(work)
-    _print(outs, options)
-    if options.plan:
-        return 0
+    outs = await _search(await session.chain(), options, chosen)
+    told = [each.model_dump(mode="json") for each in outs]
     useful = [any(e.classification != "reject" for e in each.evidence) for each in outs]
-    return 0 if all(useful) else 1
+    return session.answer(
+        told[0] if len(told) == 1 else told,
+        lambda _: print_text(_text(outs, options)),
+        0 if options.plan or all(useful) else 1,
+    )
 
 
-def _print(outs: Sequence[EvidenceSearchOut], options: argparse.Namespace) -> None:
+async def _search(
+    chain: Chain, options: argparse.Namespace, chosen: EvidenceOptions
+) -> Sequence[EvidenceSearchOut]:
+    questions: list[str] = options.questions
+    with TerminalProgress(sys.stderr) as progress:
+        if options.plan:
+            plans = [await plan_search(chain, question) for question in questions]
+            return [EvidenceSearchOut.of_plan(plan) for plan in plans]
+        if len(questions) == 1:
+            found = await search_evidence(
+                chain,
+                questions[0],
+                options=chosen,
+                hear=lambda step: progress.tell(step_of(step)),
+            )
+            return [EvidenceSearchOut.of(found)]
+        entries = await search_each(chain, questions, options=chosen)
+    if failed := [f"{each.question!r}: {each.error}" for each in entries if each.error]:
+        raise SourceError("; ".join(failed), "ask the questions one by one", code="rejected")
+    return [EvidenceSearchOut.of(each.result) for each in entries if each.result]
+
+
+def _text(outs: Sequence[EvidenceSearchOut], options: argparse.Namespace) -> str:
     if options.csv:
-        print_text(as_csv(outs))
-    elif options.jsonl:
-        print_text(as_json_lines(outs))
-    elif options.json:
-        told = [each.model_dump(mode="json") for each in outs]
-        print_json(told[0] if len(told) == 1 else told)
-    else:
-        print_text("\n\n".join(map(found_evidence, outs)) + "\n")
+        return as_csv(outs)
+    if options.jsonl:
+        return as_json_lines(outs)
+    return "\n\n".join(map(found_evidence, outs)) + "\n"

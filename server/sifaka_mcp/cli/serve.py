@@ -1,6 +1,5 @@
 """`sifaka serve`: the tools over MCP, on stdio or HTTP."""
 
-import argparse
 import sys
 from typing import TextIO
 
@@ -9,9 +8,9 @@ import anyio
 from sifaka.errors import ConfigurationError
 from sifaka.extras import installed, require
 from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.session import Session
 from sifaka_mcp.cli.signals import interruption_ends_the_process
 from sifaka_mcp.garbage import loading
-from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import MAX_PORT
 from sifaka_mcp.telemetry import exported
 
@@ -42,13 +41,14 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+def run(session: Session) -> int:
     """Serve until the client leaves or the process is told to stop.
 
     Raises:
         ConfigurationError: The store's embedding model cannot be used: a server without the search
             that was configured would not be missed until it is needed.
     """
+    options, settings = session.options, session.settings
     settings.open_embedder()
     if options.transport == "http":
         require("the server over HTTP", "http", "httptools", "limits", "prometheus_client")

@@ -1,21 +1,14 @@
 """Signals that end a command: Ctrl-C and the termination signal."""
 
-import argparse
 import logging
 import os
-import shlex
 import signal
 import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
-
-from sifaka._internal.masking import masked
-
-if TYPE_CHECKING:
-    from sifaka_mcp.settings import Settings
+from typing import NoReturn
 
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes: 128 and the signal's number, as shells have it."""
@@ -60,6 +53,19 @@ def termination_interrupts() -> Generator[None]:
 
 
 @contextmanager
+def interruptible() -> Generator[None]:
+    """Within it Ctrl-C raises at once, where an event loop would wait for what blocks it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def _interrupts_have_a_handler() -> Generator[None]:
     """Let an event loop handle Ctrl-C where it is ignored, as for commands in the background.
 
@@ -75,40 +81,6 @@ def _interrupts_have_a_handler() -> Generator[None]:
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def resumable(
-    options: argparse.Namespace, settings: "Settings", target: str | None = None, *known: str
-) -> Generator[list[str]]:
-    """Within it Ctrl-C prints the command that goes on with the run.
-
-    Args:
-        options: Those of the command that is interrupted.
-        settings: Those of the process; a store in memory leaves nothing to go on with.
-        target: The file that the text is to be written to.
-        known: The id of the run, where it is on record already.
-
-    Returns:
-        The list to put the run's id into once the run is on record.
-    """
-    runs = [*known]
-    try:
-        yield runs
-    except Terminated:
-        raise
-    except KeyboardInterrupt:
-        if runs and not settings.store.startswith("memory:"):
-            words = ["sifaka", "resume", runs[-1]]
-            for flag, value in (
-                ("--store", options.store),
-                ("--tenant", options.tenant),
-                ("--out", target),
-            ):
-                words += [flag, value] if value else []
-            command = masked(shlex.join(words))
-            print(f"sifaka: interrupted; to go on: {command}", file=sys.stderr)
-        raise
 
 
 @contextmanager

@@ -1,17 +1,11 @@
 """`sifaka submit`: a version that a person wrote, into the run that waits for it."""
 
-import argparse
 import sys
 
-import anyio
-
-from sifaka.chain import Submission
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import finish
-from sifaka_mcp.cli.signals import resumable, termination_interrupts
+from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.lines import flat
-from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.research_terminal import progress_of
 
 ARGUMENTS = (
@@ -28,26 +22,22 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Take the version in, and work on the run until it is done or waits again."""
+    options = session.options
     if options.file is None and not options.accept:
         raise ConfigurationError("there is no version to submit", "name a FILE, or give --accept")
     text = "" if options.file is None else opt.read_text(options.file)
-
-    async def work() -> Submission:
-        async with opt.reopened(settings, options.run_id) as (run, chain):
-            with progress_of(run, sys.stderr) as progress:
-                return await chain.submit(
-                    run.run_id,
-                    options.parent or run.champion_id or "",
-                    text,
-                    accept=options.accept,
-                    reason=options.reason,
-                    listen=progress.show,
-                )
-
-    with resumable(options, settings, None, options.run_id), termination_interrupts():
-        result = anyio.run(work)
+    run, chain = await session.reopen()
+    with progress_of(run, sys.stderr) as progress:
+        result = await chain.submit(
+            run.run_id,
+            options.parent or run.champion_id or "",
+            text,
+            accept=options.accept,
+            reason=options.reason,
+            listen=progress.show,
+        )
     told = "accepted" if result.accepted else "not accepted"
     print(f"{told}: {flat(result.reason)}" if result.reason else told, file=sys.stderr)
-    return finish(result, as_json=options.json)
+    return session.finish(result)

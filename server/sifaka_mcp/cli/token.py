@@ -1,13 +1,12 @@
 """`sifaka token`: let a tenant in over HTTP."""
 
-import argparse
 from datetime import UTC, datetime
 
 from sifaka._internal.durations import parse_duration
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_lines, say
-from sifaka_mcp.settings import Settings
+from sifaka_mcp.cli.session import Session
 
 ARGUMENTS = (
     opt.argument("name", help="the tenant: its holder sees and writes the runs of it"),
@@ -17,7 +16,7 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+def run(session: Session) -> int:
     """Print a new token, once, and keep its hash.
 
     Raises:
@@ -32,7 +31,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         parse_scopes,
     )
 
-    path = settings.auth_tokens_file
+    options, path = session.options, session.settings.auth_tokens_file
     if path is None:
         raise ConfigurationError(
             "no tokens file is named", "give --auth-tokens-file, or set SIFAKA_AUTH_TOKENS_FILE"

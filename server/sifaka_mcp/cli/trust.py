@@ -1,6 +1,5 @@
 """`sifaka trust`: let the `sifaka.toml` of a folder set more than how texts are checked."""
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,8 +9,8 @@ from sifaka._internal.masking import masked
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_lines
+from sifaka_mcp.cli.session import Session
 from sifaka_mcp.lines import flat, visible
-from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.folders import config_folder
 from sifaka_mcp.settings.project import FILE, OF_THE_USER, ProjectFile, canonical, read_project
 from sifaka_mcp.settings.sources import load_settings
@@ -29,13 +28,13 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+def run(session: Session) -> int:
     """Show what the file of a folder would set, ask, and keep its hash and those of its files.
 
     Raises:
         ConfigurationError: There is no file to trust, it is wrong, or there is no terminal.
     """
-    config = config_folder("sifaka")
+    options, config = session.options, config_folder("sifaka")
     trusted, folder = trusted_folders(config), canonical(Path(options.folder))
     if options.list:
         _print_lines(_state(Path(each), config) for each in trusted)

@@ -1,20 +1,15 @@
 """`sifaka verify`: what sources say about the claims of a text."""
 
-import argparse
 import sys
 from pathlib import Path
 
-import anyio
-
 from sifaka.errors import ConfigurationError
-from sifaka.record.claims import ClaimReport
 from sifaka.tasks.verification import MOST_CLAIMS, MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import ADAPTERS
-from sifaka_mcp.cli.output import print_result
-from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.cli.output import lines
+from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.schemas.evidence import SourceIn, VerifyOut, documents_of
-from sifaka_mcp.settings import Settings
 from sifaka_mcp.view.evidence_text import verification
 from sifaka_mcp.view.progress import TerminalProgress
 
@@ -56,8 +51,9 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Print what is known about each claim; 0 when none is contradicted and some were judged."""
+    options = session.options
     if options.file == "-" and "-" in options.source:
         raise ConfigurationError("standard input is read once", "name a file for the text")
     text = opt.read_text(options.file)
@@ -71,20 +67,15 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         max_documents=options.max_documents,
         max_claims=options.max_claims,
     )
-    chain = opt.chain_of(options, settings)
-
-    async def work() -> ClaimReport:
-        with TerminalProgress(sys.stderr) as progress:
-            async with opt.closing(chain):
-                return await check_claims(
-                    chain, text, documents=documents, options=chosen, hear=progress.tell
-                )
-
-    with termination_interrupts():
-        out = VerifyOut.of(anyio.run(work))
-    print_result(out, lambda stream: print(verification(out), file=stream), as_json=options.json)
+    chain = await session.chain()
+    with TerminalProgress(sys.stderr) as progress:
+        report = await check_claims(
+            chain, text, documents=documents, options=chosen, hear=progress.tell
+        )
+    out = VerifyOut.of(report)
     open_ = bool(out.verdicts) and all(each.verdict == "unverified" for each in out.verdicts)
-    return 1 if out.blocking or (open_ and not options.allow_unverified) else 0
+    code = 1 if out.blocking or (open_ and not options.allow_unverified) else 0
+    return session.answer(out, lines([verification(out)]), code)
 
 
 def _source(name: str) -> SourceIn:

@@ -1,18 +1,16 @@
 """`sifaka view`: a run as a page, in the browser or as one file."""
 
-import argparse
 import tempfile
 import webbrowser
+from functools import partial
 from pathlib import Path
-
-import anyio
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.document import check_target, write_text
+from sifaka_mcp.cli.document import write_text
 from sifaka_mcp.cli.output import print_lines
-from sifaka_mcp.settings import Settings
+from sifaka_mcp.cli.session import Ending, Session
 
 ARGUMENTS = (
     opt.argument("run_id", metavar="RUN", nargs="?", default="", help="the latest if none"),
@@ -20,32 +18,26 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Write the page of a run, and open it unless a file was named."""
-    if options.html:
-        check_target(options.html)
+    session.aim_at(session.options.html)
+    store = await session.store()
+    run_id = session.options.run_id
+    if not run_id:
+        latest = (await store.recent(limit=1)).runs
+        if not latest:
+            raise ConfigurationError("there is no run yet", "make one: sifaka improve FILE")
+        run_id = latest[0].run_id
+    return partial(_show, await store.load(run_id), session.target)
 
-    async def work() -> Run:
-        async with opt.opened(settings) as store:
-            run_id = options.run_id
-            if not run_id:
-                latest = (await store.recent(limit=1)).runs
-                if not latest:
-                    raise ConfigurationError("there is no run yet", "make one: sifaka improve FILE")
-                run_id = latest[0].run_id
-            return await store.load(run_id)
 
-    shown = anyio.run(work)
+def _show(run: Run, named: str | None) -> int:
     from sifaka_mcp.ui.pages import page_of
 
-    target = options.html or _own_file(shown.run_id)
-    write_text(target, page_of(shown).html)
+    # The browser needs its file after this process; only this user can read it.
+    target = named or str(Path(tempfile.mkdtemp(prefix="sifaka-")) / f"{run.run_id}.html")
+    write_text(target, page_of(run).html)
     print_lines([target])
-    if not options.html:
+    if not named:
         webbrowser.open(Path(target).as_uri())
     return 0
-
-
-def _own_file(run_id: str) -> str:
-    """A file that only this user can read; the browser needs it after this process."""
-    return str(Path(tempfile.mkdtemp(prefix="sifaka-")) / f"{run_id}.html")

@@ -1,6 +1,5 @@
 """`sifaka worker`: work on the runs that servers have queued in Redis."""
 
-import argparse
 import sys
 
 import anyio
@@ -8,9 +7,8 @@ import anyio
 from sifaka.errors import ConfigurationError
 from sifaka.extras import install
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.signals import termination_interrupts
+from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.garbage import collect_less
-from sifaka_mcp.settings import Settings
 
 _MOST = 10_000
 
@@ -24,7 +22,7 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+async def run(session: Session) -> Ending:
     """Work on runs until the process is told to stop; what is not done then goes to another worker.
 
     Raises:
@@ -32,7 +30,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     """
     from sifaka_mcp.lifespan import Lifespan
 
-    at_once = options.concurrency or settings.max_runs
+    settings = session.settings
+    at_once = session.options.concurrency or settings.max_runs
     life = Lifespan(settings, warm_up=lambda: None, concurrency=at_once)
     if life.queue_place is None:
         raise ConfigurationError(
@@ -40,16 +39,11 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             "set SIFAKA_STORE, such as redis://host:6379/0",
         )
     settings.open_embedder()  # or searches would miss what this worker has written
-
-    async def work() -> None:
-        async with life(None) as state:
-            state.warm_up()
-            if state.jobs.queue is None or not await state.jobs.queue.opened():
-                raise ConfigurationError("docket is missing", install("redis"))
-            print(f"sifaka: working on {at_once} runs at a time", file=sys.stderr, flush=True)
-            await anyio.sleep_forever()
-
     collect_less()
-    with termination_interrupts():
-        anyio.run(work)
-    return 0
+    async with life(None) as state:
+        state.warm_up()
+        if state.jobs.queue is None or not await state.jobs.queue.opened():
+            raise ConfigurationError("docket is missing", install("redis"))
+        print(f"sifaka: working on {at_once} runs at a time", file=sys.stderr, flush=True)
+        await anyio.sleep_forever()
+    raise AssertionError("only a signal ends it")

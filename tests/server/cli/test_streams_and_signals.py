@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -139,6 +140,23 @@ def test_an_interrupt_prints_the_command_that_goes_on_with_the_run(here: Path) -
         done = in_shell(here, resume.replace("sifaka", "$SIFAKA", 1), **key)
     assert done.returncode == 0, done.stderr
     assert (here / "text.md").read_text().strip() == "We receive all."
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes with names")
+def test_a_signal_ends_a_command_that_waits_for_its_text(
+    number: signal.Signals, code: int, here: Path
+) -> None:
+    os.mkfifo(here / "pipe")
+    with started(here, "sifaka_mcp.cli", "validate", "pipe", "--max-words", "5") as command:
+        try:
+            with (here / "pipe").open("wb"):  # waits for the one that reads
+                command.send_signal(number)
+                assert command.wait(timeout=100) == code
+        finally:
+            command.kill()
+        assert command.stderr is not None
+        assert command.stderr.read() == b""
 
 
 def test_a_run_in_memory_cannot_be_gone_on_with(here: Path) -> None:

@@ -24,9 +24,9 @@ from sifaka_mcp.cli.check.work import (
     processors,
 )
 from sifaka_mcp.cli.output import printing, say
+from sifaka_mcp.cli.session import Session
 from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.lines import flat, visible
-from sifaka_mcp.settings import Settings
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""
@@ -76,10 +76,10 @@ ARGUMENTS = (
 )
 
 
-def run(options: argparse.Namespace, settings: Settings) -> int:
+def run(session: Session) -> int:
     """Print what is wrong in the files; 0 when nothing is, 1 when something is, 2 on an error."""
     try:
-        command = _Command(options)
+        command = _Command(session.options)
         return command.finish(command.reports())
     except SifakaError as error:
         raise ConfigurationError(error.message, error.suggestion) from error

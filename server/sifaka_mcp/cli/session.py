@@ -1,0 +1,206 @@
+"""One call of a command: what it opens is closed at its end, and what it found is printed then."""
+
+import argparse
+import shlex
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack, aclosing
+from functools import partial
+from typing import TYPE_CHECKING, Any, TextIO
+
+import anyio
+
+from sifaka._internal.masking import masked
+from sifaka.errors import ConfigurationError, StorageError
+from sifaka.plugins import Plugins
+from sifaka.record.entries import stricter
+from sifaka.record.run import Run
+from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.document import check_target
+from sifaka_mcp.cli.output import finish, print_result
+from sifaka_mcp.cli.signals import Terminated, termination_interrupts
+from sifaka_mcp.settings import Settings
+
+if TYPE_CHECKING:
+    from sifaka.chain import Chain, RunResult
+
+Ending = Callable[[], int]
+"""Prints what a command has found, after all that it opened is closed; tells the exit code."""
+Command = Callable[["Session"], int | Coroutine[Any, Any, Ending]]
+"""Does the work of a command; a coroutine where it opens something."""
+
+
+class Session:
+    """The options of a call, the settings, and what the command has opened.
+
+    Attributes:
+        options: Its options.
+        settings: Those of the process.
+        target: The file that a run's text goes to.
+        run_id: The run on record that is worked on, which can be gone on with.
+    """
+
+    def __init__(self, options: argparse.Namespace, settings: Settings) -> None:
+        self.options, self.settings = options, settings
+        self.target: str | None = None
+        self.run_id = ""
+        self._stack = AsyncExitStack()
+
+    def run(self, command: Command) -> int:
+        """Run a command, and tell the exit code.
+
+        One that opens something runs in an event loop, and what it found is printed afterwards:
+        there a signal ends the process at once, while in the loop a full pipe would hold it up.
+        The termination signal acts like Ctrl-C in the loop, so that a run is recorded as cancelled;
+        after Ctrl-C the command that goes on with the run is told.
+
+        Raises:
+            Terminated: The signal came.
+        """
+        work = command(self)
+        if isinstance(work, int):
+            return work
+        try:
+            with termination_interrupts():
+                ending = anyio.run(self._close_after, work)
+        except Terminated:
+            raise
+        except KeyboardInterrupt:
+            self._tell_how_to_go_on()
+            raise
+        return ending()
+
+    async def _close_after(self, work: Coroutine[Any, Any, Ending]) -> Ending:
+        async with self._stack:
+            return await work
+
+    def _tell_how_to_go_on(self) -> None:
+        if not self.run_id or self.settings.store.startswith("memory:"):
+            return
+        words = ["sifaka", "resume", self.run_id]
+        for flag, value in (
+            ("--store", self.options.store),
+            ("--tenant", self.options.tenant),
+            ("--out", self.target),
+        ):
+            words += [flag, value] if value else []
+        told = f"sifaka: interrupted; to go on: {masked(shlex.join(words))}"
+        print(told, file=sys.stderr)
+
+    def aim_at(self, target: str | None) -> None:
+        """Take the file that is to be written, if any, before any work is done in vain.
+
+        Raises:
+            ConfigurationError: It cannot be written.
+        """
+        self.target = target
+        if target:
+            check_target(target)
+
+    async def open(self, settings: Settings) -> ThoughtStore:
+        """The store of some settings, which may not answer.
+
+        Raises:
+            ConfigurationError: The embedding model cannot be used.
+        """
+        return await self._stack.enter_async_context(aclosing(settings.open_store()))
+
+    async def store(self) -> ThoughtStore:
+        """The store of the settings, which answers.
+
+        Raises:
+            ConfigurationError: It cannot be opened.
+            StorageError: Not now, but it may be later.
+        """
+        store = await self.open(self.settings)
+        await check_store(store)
+        return store
+
+    async def chain(self, **more: Any) -> "Chain":
+        """The chain that the options describe, on the store of the settings.
+
+        Raises:
+            ConfigurationError: An option is wrong.
+        """
+        from sifaka.chain import Chain
+        from sifaka.models.provider import start_loading
+
+        settings, options = self.settings, self.options
+        start_loading(settings.model)  # while the store is opened and the rest is read
+        validators, critics = opt.specs_of(options)
+        store = await self.open(settings)
+        adapters = await self._stack.enter_async_context(settings.open_adapters(store))
+        connections = await self._stack.enter_async_context(settings.open_connections())
+        more["facts"] = stricter(more.get("facts", "ask"), settings.facts)
+        named = [name.strip() for name in (getattr(options, "critics", None) or "").split(",")]
+        return Chain(
+            model=settings.model,
+            judge_model=settings.judge_model,
+            fallback_models=settings.fallback_models,
+            validators=validators,
+            critics=[name for name in named if name] or critics,
+            store=store,
+            plugins=Plugins(settings.plugins),
+            adapters=adapters,
+            connections=connections,
+            **more,
+        )
+
+    async def reopen(self) -> tuple[Run, "Chain"]:
+        """The run that an option names, and the chain that goes on with it.
+
+        Raises:
+            ConfigurationError: The store or an adapter cannot be opened.
+            StorageError: The store not now, but it may be later.
+            ThoughtNotFound: There is no such run.
+        """
+        from sifaka.chain import Chain
+
+        self.run_id = self.options.run_id
+        store = await self.store()
+        run = await store.load(self.run_id)
+        # Those of the command that began it, or else the configured ones.
+        own = () if run.config.inquiry is None else run.config.inquiry.sources
+        adapters = await self._stack.enter_async_context(self.settings.open_adapters(store, own))
+        plugins = Plugins(self.settings.plugins)
+        return run, Chain.of_config(run.config, store=store, plugins=plugins, adapters=adapters)
+
+    async def begin(self, chain: "Chain", prompt: str, text: str = "") -> "RunResult":
+        """Work on a new run until it is done or waits for its caller, and show its progress.
+
+        Raises:
+            ConfigurationError: The store cannot be opened.
+            StorageError: Not now, but it may be later.
+        """
+        from sifaka_mcp.view.research_terminal import progress_of
+
+        await check_store(chain.store)
+        handle = await chain.start(prompt, text=text)
+        self.run_id = handle.run_id
+        with progress_of(handle.run, sys.stderr) as progress:
+            return await handle.work(progress.show)
+
+    def answer(self, value: object, show: Callable[[TextIO], object], code: int) -> Ending:
+        """Prints the JSON of a value where that is asked for, else what `show` writes."""
+        as_json = getattr(self.options, "json", False)
+        return partial(print_result, value, show, code, as_json=as_json)
+
+    def finish(self, result: "RunResult", **how: bool) -> Ending:
+        """Prints a run's result, and writes its text into the target: see `output.finish`."""
+        return partial(finish, result, as_json=self.options.json, out=self.target, **how)
+
+
+async def check_store(store: ThoughtStore) -> None:
+    """Open a store before any work is done in vain.
+
+    Raises:
+        ConfigurationError: It cannot be opened.
+        StorageError: Not now, but it may be later.
+    """
+    try:
+        await store.recent(limit=1)
+    except StorageError as error:
+        if error.retryable:
+            raise
+        raise ConfigurationError(error.message, error.suggestion) from error
