@@ -34,8 +34,10 @@ SERVED = 30
 ROUNDS: dict[Policy, int] = {"last": 2, "best": 3}
 """Answers one after the other: critique and revision, and with `best` a critique of that."""
 TEXT = prose(300)
-TASK = "Make it clear."
+"""It is improved without a task, so that the critics see it first."""
 MODEL = "openai-chat:stub"
+_PROBED = (0, 1)
+"""Calls beside those: a local provider is asked once for what it can do, in the first run."""
 _RUBRICS = [f"Rubric {number}: it is clear to a reader of kind {number}." for number in range(7)]
 
 
@@ -163,13 +165,13 @@ def _server(folder: Path, url: str) -> StdioServerParameters:
 
 async def _served_wall(client: Client) -> float:
     """Seconds of a whole run through a server, as its client sees it."""
-    arguments = {"text": TEXT, "prompt": TASK, "critics": _critics(_RUBRICS), "max_iterations": 1}
+    arguments = {"text": TEXT, "critics": _critics(_RUBRICS), "max_iterations": 1}
     started = perf_counter()
     result = await client.call_tool("improve_text", arguments)
     taken = perf_counter() - started
     out = result.structured_content
     assert out is not None, result.content
-    assert out["usage"]["model_calls"] == 1 + 2 * CRITICS, out["degraded"]
+    assert out["usage"]["model_calls"] - (1 + 2 * CRITICS) in _PROBED, out["degraded"]
     return taken
 
 
@@ -188,10 +190,10 @@ async def _wall(
     """Seconds of a whole run, and of the processor for it."""
     chain = _chain(store, connections, policy, *_RUBRICS)
     started, began = perf_counter(), process_time()
-    result = await chain.run(TASK, text=TEXT)
+    result = await chain.run(text=TEXT)
     taken = perf_counter() - started, process_time() - began
     assert result.status == "done", result.run.error
-    assert result.usage.model_calls == 1 + CRITICS * (ROUNDS[policy] - 1)
+    assert result.usage.model_calls - (1 + CRITICS * (ROUNDS[policy] - 1)) in _PROBED
     return taken
 
 
@@ -205,7 +207,7 @@ async def _critique_with_a_late_critic(store: ThoughtStore, connections: Connect
     async def mark(event: ChainEvent) -> None:
         marks.append((event.phase, perf_counter()))
 
-    result = await chain.run(TASK, text=TEXT, listen=mark)
+    result = await chain.run(text=TEXT, listen=mark)
     heard = [thought.critic_feedback for thought in result.run.thoughts if thought.critic_feedback]
     assert heard[0][-1].status == "abstained", heard
     return next(

@@ -30,7 +30,7 @@ SLOW = "Take your time."
 """The mark of a question that is answered slowly."""
 SENT = "sent-"
 """What the id of an answer begins with; then come the nanoseconds of the clock when it was sent."""
-_ENDING = "That is all, says reader"
+_ENDING = "It is read by"
 _LETTERS = str.maketrans("0123456789", "bcdfghjklm")
 _numbers = count(1000)
 
@@ -57,7 +57,7 @@ def _completion(question: dict[str, Any]) -> dict[str, Any]:
     issues = [{"quote": "text", "message": "say which"}]
     if any(_ENDING in text for text in given.get("text", ())):
         issues.append({"quote": _ENDING, "message": "leave it out", "severity": "4"})
-    revision = "\n\n".join([*given.get("text", ()), ending])
+    revision = " ".join([*given.get("text", ()), ending])
     message: dict[str, Any] = {"role": "assistant", "content": revision}
     if question.get("tools"):
         opinion = {
