@@ -12,6 +12,8 @@ from time import perf_counter, process_time
 
 import anyio
 from mcp import Client, StdioServerParameters
+from pydantic_ai import Agent, ToolOutput
+from pydantic_ai.models.openai import OpenAIChatModel
 
 from benchmarks.report import Figure, Report
 from benchmarks.samples import prose
@@ -19,9 +21,14 @@ from benchmarks.servers import ROOT, SIFAKA, environment, listening
 from benchmarks.slow_provider import SLOW
 from sifaka.chain import Chain
 from sifaka.critics import CriticSpec
+from sifaka.critics.judge import REVIEW, REVIEWER
+from sifaka.critics.opinion import Opinion, case
 from sifaka.models.connections import Connections
+from sifaka.models.prompt import DATA_NOTICE
+from sifaka.models.writing import PROMPT, writing_prompt
 from sifaka.record.entries import Policy
 from sifaka.record.events import ChainEvent
+from sifaka.record.thought import Thought
 from sifaka.storage import SQLiteStorage
 from sifaka.storage.protocol import ThoughtStore
 
@@ -73,6 +80,7 @@ async def _measure(folder: Path, url: str) -> Report:
     walls: dict[Policy, list[float]] = {policy: [] for policy in ROUNDS}
     busy: list[float] = []
     late: list[float] = []
+    bare: list[float] = []
     async with Client(_server(folder, url)) as client:
         served = [await _served_wall(client) for _ in range(1 + SERVED)]
     async with Connections() as connections:
@@ -83,6 +91,7 @@ async def _measure(folder: Path, url: str) -> Report:
                 if policy == "best":
                     busy.append(processor)
             late.append(await _critique_with_a_late_critic(store, connections))
+            bare.append(await _bare_wall())
     await store.aclose()
     ideal = {policy: rounds * ANSWER for policy, rounds in ROUNDS.items()}
     found = {policy: median(samples[1:]) for policy, samples in walls.items()}
@@ -92,7 +101,8 @@ async def _measure(folder: Path, url: str) -> Report:
         "an OpenAI-compatible server in another process on loopback, its client kept open from run "
         "to run as a server does. Median of "
         f"{SAMPLES} runs after one to warm up, in turn. The ideal is {ANSWER * 1000:.0f} ms for "
-        "each answer that has to wait for the one before: 2 with policy `last`, 3 with `best`. "
+        "each answer that has to wait for the one before: 2 with policy `last`, 3 with `best`. The "
+        "same calls, each with its form and its text, are made by PydanticAI and its client alone. "
         "`processor` is user and system time of the process. "
         f"The same by improve_text through a server of its own on stdio, {SERVED} calls one after "
         "the other before the rest. "
@@ -123,6 +133,16 @@ async def _measure(folder: Path, url: str) -> Report:
                 value=median(served[1:]) / ideal["best"],
                 unit="x",
                 most=1.10,
+            ),
+            Figure(
+                what="the calls of policy best by PydanticAI alone / ideal",
+                value=median(bare[1:]) / ideal["best"],
+                unit="x",
+            ),
+            Figure(
+                what="run, policy best / its calls by PydanticAI alone",
+                value=found["best"] / median(bare[1:]),
+                unit="x",
             ),
             Figure(what="critique with a late critic", value=median(late[1:]) * 1000, unit="ms"),
             Figure(
@@ -195,6 +215,25 @@ async def _wall(
     assert result.status == "done", result.run.error
     assert result.usage.model_calls - (1 + CRITICS * (ROUNDS[policy] - 1)) in _PROBED
     return taken
+
+
+async def _bare_wall() -> float:
+    """Seconds of the calls of a run with policy `best`, by PydanticAI and nothing else."""
+    instructions = "\n\n".join((REVIEWER, *REVIEW, DATA_NOTICE))
+    output = ToolOutput(Opinion, name="answer")
+    async with OpenAIChatModel(MODEL.partition(":")[2]) as provider:
+        critic = Agent(provider, output_type=output, instructions=instructions)
+        writer = Agent(provider, instructions=PROMPT.text)
+        asked = Thought(text=TEXT)
+        started = perf_counter()
+        for count in (CRITICS, 1, CRITICS):
+            async with anyio.create_task_group() as group:
+                for _ in range(count):
+                    agent, question = (
+                        (critic, case(asked)) if count > 1 else (writer, writing_prompt(asked))
+                    )
+                    group.start_soon(agent.run, question)
+        return perf_counter() - started
 
 
 async def _critique_with_a_late_critic(store: ThoughtStore, connections: Connections) -> float:
