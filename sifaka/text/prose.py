@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from sifaka.text.notation import MONTHS
+
 Span = tuple[int, int]
 """Start and end offset, in Unicode code points."""
 
@@ -15,9 +17,11 @@ _SENTENCE_END = re.compile(
     r"|(?<=[。！？｡])[。！？｡]*[\"'”’)\]*_」』）】〉》]*"
     r"|(?<=[।॥؟۔])[।॥؟۔]*(?=\s|\Z)|(?<=\n)[ \t]*\n)"
 )
+_WORD = re.compile(r"\s*([^\W\d]+)")
+_LONGEST_ORDINAL = 2
 _BACKWARDS = re.compile(r"[\w.]*")
 """A word or an abbreviation, in a text that is turned round."""
-_TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e"})
+_TITLES = frozenset("mr mrs ms dr prof st e.g i.e nr ca bzw ggf inkl zzgl".split())
 """Abbreviations that a capital letter follows within a sentence."""
 _ABBREVIATIONS = _TITLES | frozenset(
     re.findall(
@@ -66,8 +70,16 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
         return not following.isupper() or word in _TITLES
     if len(word) == 1 and word.isalpha() and word != "i":
         return True
+    if not word.isdigit():
+        return False
     line_start = text.rfind("\n", 0, match.start()) + 1
-    return word.isdigit() and text[line_start : match.start()].strip() == word
+    following = _WORD.match(text, match.end())
+    # A list number, or an ordinal such as `3. März` and `3. und`.
+    return text[line_start : match.start()].strip() == word or (
+        following is not None
+        and (following[1].islower() or following[1].casefold() in MONTHS)
+        and len(word) <= _LONGEST_ORDINAL
+    )
 
 
 PIECE = 1_000

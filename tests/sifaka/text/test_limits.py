@@ -175,6 +175,13 @@ def test_what_is_said_of_a_part_or_of_something_else_asks_nothing_of_a_long_text
         ("Answer in two bullets.", "Points:\n- one\n  - inner\n- two\n", "2", True),
         ("Write it in German.", "Das ist nicht der Text, den wir haben.", "German", True),
         ("Write it in German.", "This is not the text that we have.", "English", False),
+        (
+            "Höchstens zwei Sätze.",
+            "Am Montag, 3. März, ist zu; am 4. und 5. April ab ca. 14 Uhr auch. Nr. 7 bleibt offen.",
+            "2",
+            True,
+        ),
+        ("At most 2 sentences.", "There are 3. The rest has left. It is late.", "3", False),
     ],
 )
 def test_a_text_is_measured(task: str, text: str, measured: str, met: bool) -> None:
