@@ -21,7 +21,9 @@ _WORD = re.compile(r"\s*([^\W\d]+)")
 _LONGEST_ORDINAL = 2
 _BACKWARDS = re.compile(r"[\w.]*")
 """A word or an abbreviation, in a text that is turned round."""
-_TITLES = frozenset("mr mrs ms dr prof st e.g i.e nr ca bzw ggf inkl zzgl".split())
+_TITLES = frozenset(
+    ["mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e", "nr", "ca", "bzw", "ggf", "inkl", "zzgl"]
+)
 """Abbreviations that a capital letter follows within a sentence."""
 _ABBREVIATIONS = _TITLES | frozenset(
     re.findall(
