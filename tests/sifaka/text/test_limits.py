@@ -177,7 +177,7 @@ def test_what_is_said_of_a_part_or_of_something_else_asks_nothing_of_a_long_text
         ("Write it in German.", "This is not the text that we have.", "English", False),
         (
             "Höchstens zwei Sätze.",
-            "Am Montag, 3. März, ist zu; am 4. und 5. April ab ca. 14 Uhr auch. Nr. 7 bleibt offen.",
+            "Am Montag, 3. März, ist zu; am 4. und 5. April ab ca. 14 Uhr auch. Nr. 7 nicht.",
             "2",
             True,
         ),
