@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,7 +12,6 @@ from mcp.server import MCPServer
 from mcp.server.apps import EXTENSION_ID, Apps
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.tools import Tool
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -31,8 +31,8 @@ from sifaka._internal.turns import turn
 from sifaka.errors import StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.run import RunSummary
-from sifaka_mcp.auth.scopes import refuse_writing, share_of_request
-from sifaka_mcp.failures import keep_bugs, prompt_errors, resource_errors, tool_errors
+from sifaka_mcp.auth.scopes import refusal, share_of_request
+from sifaka_mcp.failures import prompt_errors, request_errors, resource_errors, tool_errors
 from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.log_messages import add_log_messages
 from sifaka_mcp.host.sealing import sealing
@@ -49,6 +49,7 @@ from sifaka_mcp.state import AppState
 from sifaka_mcp.stdio import serve_stdio
 from sifaka_mcp.tasks.extension import TasksExtension
 from sifaka_mcp.tools import listed_tools, tools
+from sifaka_mcp.tools.definition import BoundedTool, naming
 from sifaka_mcp.ui.apps import CHOICE, hide_choice
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class SifakaServer(MCPServer[Any]):
     ) -> None:
         self._settings = settings
         self._filling = threading.Lock()
-        self._tools: dict[str, Tool] | None = None
+        self._tools: dict[str, BoundedTool] | None = None
         self._registered = False
         self._life = lifespan = Lifespan(settings, warm_up=self.fill, host_seconds=host_seconds)
         super().__init__(
@@ -138,15 +139,7 @@ class SifakaServer(MCPServer[Any]):
             lifespan=lifespan,
             log_level=settings.log_level,
             request_state_security=sealing(settings, host_seconds),
-            middleware=[
-                keep_bugs,
-                Cancellations(),
-                _declare_truthfully,
-                hide_choice,
-                _share,
-                _warm_up_after_first_answer,
-                refuse_writing,
-            ],
+            middleware=[_Requests()],
             auth=access and access.settings,
             token_verifier=access and access.verifier,
             extensions=[
@@ -182,7 +175,7 @@ class SifakaServer(MCPServer[Any]):
         self._tools_by_name()
         self._fill_rest()
 
-    def _tools_by_name(self) -> dict[str, Tool]:
+    def _tools_by_name(self) -> dict[str, BoundedTool]:
         with self._filling:
             if self._tools is None:
                 self._tools = {tool.name: tool for tool in self.offer()}
@@ -207,9 +200,9 @@ class SifakaServer(MCPServer[Any]):
         if tool is None:
             raise _unknown("tool", name, tools)
         with tool_errors():
-            return await tool.run(
-                arguments, context or Context(mcp_server=self), convert_result=True
-            )
+            ready, meant, ignored = await tool.read(arguments)
+            found = await ready.run(meant, context or Context(mcp_server=self), convert_result=True)
+            return naming(ignored, found)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """See `MCPServer`."""
@@ -252,7 +245,7 @@ class SifakaServer(MCPServer[Any]):
         self._life.stop()
         self._listening.end()
 
-    def offer(self) -> list[Tool]:
+    def offer(self) -> list[BoundedTool]:
         """The tools, with the code that answers their calls."""
         return tools(self._offered)
 
@@ -302,39 +295,46 @@ def _as_resource(run: RunSummary) -> Resource:
     )
 
 
-async def _declare_truthfully(
-    ctx: ServerRequestContext[AppState, Any], call_next: CallNext
-) -> HandlerResult:
-    """Middleware: corrects what the SDK declares of every server.
+class _Requests:
+    """Middleware: what holds for every request."""
+
+    def __init__(self) -> None:
+        self._cancellations = Cancellations()
+
+    async def __call__(
+        self, ctx: ServerRequestContext[AppState, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Answer a request that a notification can cancel, and tell no bug in its words."""
+        with request_errors(ctx.method):
+            result = await self._cancellations(ctx, partial(_in_turn, call_next))
+            _amend(ctx, cast("dict[str, Any]", result))
+            return result
+
+
+async def _in_turn(call_next: CallNext, ctx: ServerRequestContext[AppState, Any]) -> HandlerResult:
+    """Answer a request with its tenant's share of the processors and of the money."""
+    await turn()
+    with share_of_request(ctx.lifespan_context):
+        refused = refusal(ctx)
+        result = await call_next(ctx) if refused is None else refused
+    if ctx.method not in _HANDSHAKE:
+        ctx.lifespan_context.warm_up()
+    return result
+
+
+def _amend(ctx: ServerRequestContext[AppState, Any], result: dict[str, Any]) -> None:
+    """Correct what the SDK declares of every server.
 
     No list changes here, subscribing needs a way back to the client, and hosts of the handshake era
     show no page of a server that does not name the extension for it.
     """
-    result = await call_next(ctx)
-    if ctx.method not in {"initialize", "server/discover"}:
-        return result
-    capabilities = cast("dict[str, Any]", result)["capabilities"]
-    if ctx.method == "server/discover":
+    if ctx.method == "tools/list":
+        hide_choice(ctx, result)
+    elif ctx.method == "server/discover":
         for kind in ("tools", "prompts", "resources"):
-            capabilities[kind]["listChanged"] = False
-        return result
-    capabilities["extensions"] = {EXTENSION_ID: {}, **(capabilities.get("extensions") or {})}
-    if not connection_of(ctx.session).has_standalone_channel:
-        capabilities["resources"]["subscribe"] = False
-    return result
-
-
-async def _share(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware: a tenant has its share of the processors, and of the money."""
-    await turn()
-    with share_of_request(ctx.lifespan_context):
-        return await call_next(ctx)
-
-
-async def _warm_up_after_first_answer(
-    ctx: ServerRequestContext[AppState, Any], call_next: CallNext
-) -> HandlerResult:
-    result = await call_next(ctx)
-    if ctx.method not in _HANDSHAKE:
-        ctx.lifespan_context.warm_up()
-    return result
+            result["capabilities"][kind]["listChanged"] = False
+    elif ctx.method == "initialize":
+        capabilities = result["capabilities"]
+        capabilities["extensions"] = {EXTENSION_ID: {}, **(capabilities.get("extensions") or {})}
+        if not connection_of(ctx.session).has_standalone_channel:
+            capabilities["resources"]["subscribe"] = False

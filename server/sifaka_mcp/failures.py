@@ -3,9 +3,7 @@
 import logging
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
 
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.exceptions import (
     ResourceError,
     ResourceNotFoundError,
@@ -24,20 +22,21 @@ from sifaka.errors import SifakaError, ThoughtNotFound
 logger = logging.getLogger(__name__)
 
 
-async def keep_bugs(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware: reports an unexpected error to the client without its words.
+@contextmanager
+def request_errors(method: str) -> Generator[None]:
+    """Within it, an unexpected error is reported to the client without its words.
 
     The words of an exception may quote anything: a text, a path, a key. Where the SDK answers a
     request itself it would send them.
     """
     try:
-        return await call_next(ctx)
+        yield
     except (MCPError, ValidationError):  # the SDK says of these what a client may know
         raise
     except SifakaError as error:
         raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
     except Exception as error:
-        report_failure(logger, ctx.method, error, level=logging.ERROR)
+        report_failure(logger, method, error, level=logging.ERROR)
         raise MCPError(code=INTERNAL_ERROR, message="Internal error") from error
 
 

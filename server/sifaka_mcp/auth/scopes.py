@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST, CallToolResult, TextContent
 
@@ -48,15 +48,19 @@ def share_of_request(state: AppState) -> Generator[None]:
         yield
 
 
-async def refuse_writing(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware: with a token for reading only, nothing is called that changes anything."""
+def refusal(ctx: ServerRequestContext[Any, Any]) -> CallToolResult | None:
+    """The answer to a call that changes something, with a token for reading only; else None.
+
+    Raises:
+        MCPError: It is no call of a tool.
+    """
     if not may_only_read():
-        return await call_next(ctx)
+        return None
     if ctx.method in _WRITING:
         raise MCPError(code=INVALID_REQUEST, message=f"{ctx.method} needs the scope {WRITE}")
     name = (ctx.params or {}).get("name")
     # Nothing has been validated yet: a name may be anything.
     if ctx.method != "tools/call" or (isinstance(name, str) and name in READING):
-        return await call_next(ctx)
+        return None
     told = f"this token is good for reading only — {NEEDS_WRITE}"
     return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)

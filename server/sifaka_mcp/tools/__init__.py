@@ -6,10 +6,12 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import Tool as ListedTool
+
+if TYPE_CHECKING:
+    from sifaka_mcp.tools.definition import BoundedTool
 
 _MODULES: Mapping[str, str] = MappingProxyType(
     {
@@ -29,7 +31,7 @@ _MODULES: Mapping[str, str] = MappingProxyType(
 """The module of each tool. A server imports those that it offers."""
 
 
-def tools(names: Iterable[str]) -> list[Tool]:
+def tools(names: Iterable[str]) -> "list[BoundedTool]":
     """The tools of these names, which imports what they work with."""
     wanted = set(names)
     return [

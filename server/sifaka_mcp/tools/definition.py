@@ -2,13 +2,12 @@
 
 import inspect
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, cast, get_args, get_origin
 
 import anyio.to_thread
 from anyio import CapacityLimiter
 from anyio.lowlevel import RunVar
-from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
@@ -118,10 +117,17 @@ class BoundedTool(Tool):
     one_of: tuple[str, ...] = ()
     """Arguments of which one has to be given."""
 
-    async def run(
-        self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
-    ) -> Any:
-        """See `Tool.run`."""
+    async def read(
+        self, arguments: Mapping[str, Any]
+    ) -> tuple[Tool, dict[str, Any], Sequence[str]]:
+        """Read the arguments of a call.
+
+        Returns:
+            The tool to run, its arguments as they are meant, and the names of further ones.
+
+        Raises:
+            ToolError: One is missing, is near to a real one, or cannot be read.
+        """
         fields = self.fn_metadata.arg_model.model_fields
         schema = arguments_schema(self.name)
         known = {name: given for name, given in arguments.items() if name in schema["properties"]}
@@ -130,23 +136,21 @@ class BoundedTool(Tool):
         if not _is_much([known[name] for name in known.keys() - texts]):
             known = as_meant(known, schema)
             self._check(known, ignored)
-            result = await super().run(known, context, convert_result)
-            return _naming(ignored, result)
+            return self, known, ignored
 
-        def read() -> dict[str, Any]:
+        def validated() -> dict[str, Any]:
             meant = as_meant(known, schema)
             self._check(meant, ignored)
             return self.fn_metadata.validate_arguments(meant)
 
         try:
-            values = await anyio.to_thread.run_sync(read, limiter=_limiter())
+            values = await anyio.to_thread.run_sync(validated, limiter=_limiter())
         except ValidationError as error:
             raise ToolError(f"Error executing tool {self.name}: {error}") from error
         about: dict[str, Any] = dict(self.fn_metadata)
         metadata = _Read.model_construct(**about, values=values)
         own: dict[str, Any] = {**dict(self), "fn_metadata": metadata}
-        with_values = Tool.model_construct(**own)
-        return _naming(ignored, await with_values.run(known, context, convert_result))
+        return Tool.model_construct(**own), known, ignored
 
     def _check(self, arguments: Mapping[str, object], others: list[str]) -> None:
         """Refuse the lack of arguments, and others that are near to a real one, all at once.
@@ -214,7 +218,7 @@ def _options(schema: Mapping[str, Any]) -> Collection[str]:
     return schema.get("items", schema).get("properties", {}).keys() - {"type", "name"}
 
 
-def _naming(ignored: list[str], result: Any) -> Any:
+def naming(ignored: Sequence[str], result: Any) -> Any:
     """A result that names the arguments which the tool does not have."""
     if not ignored or not isinstance(result, CallToolResult):
         return result

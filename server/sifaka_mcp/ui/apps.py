@@ -6,10 +6,10 @@ model pays for; where a host reads none for its pages, `get_thought_history` has
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from mcp.server.apps import APP_MIME_TYPE, client_supports_apps
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.context import ServerRequestContext
 from pydantic_core import to_jsonable_python
 
 from sifaka.record.run import Run
@@ -32,13 +32,10 @@ _MUCH = 400_000
 """Characters of all versions up to which the changes of the best one are worked out unasked."""
 
 
-async def hide_choice(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware: lists the tool of the buttons only for hosts that know to keep it from models."""
-    result = await call_next(ctx)
-    if ctx.method == "tools/list" and not client_supports_apps(ctx):
-        listed = cast("dict[str, Any]", result)
+def hide_choice(ctx: ServerRequestContext[Any, Any], listed: dict[str, Any]) -> None:
+    """Leave the tool of the buttons in a list only for hosts that know to keep it from models."""
+    if not client_supports_apps(ctx):
         listed["tools"] = [each for each in listed["tools"] if each["name"] != CHOICE]
-    return result
 
 
 def view_of(run: Run) -> dict[str, Any]:
