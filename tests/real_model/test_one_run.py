@@ -87,7 +87,7 @@ async def test_both_forms_of_structured_answers_end_with_a_verdict_or_an_abstent
             connections=connections,
             budget=Budget(max_calls=2),
         )
-        result = await chain.run(TASK, text=TEXT)
+        result = await chain.run(text=TEXT)  # with a task it would be written anew first
     (feedback,) = result.run.thoughts[0].critic_feedback
     if not calls_tools:
         assert feedback.status == "ok", "an engine that enforces a schema gives what fits it"
