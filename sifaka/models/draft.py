@@ -243,12 +243,11 @@ def _out_of_fence(text: str, source: Source) -> str | None:
     if not fences or _FENCE.match(source.text.lstrip()):
         return None
     first, last = fences[0], fences[-1]
-    if first["name"].casefold() not in _PROSE:
-        return None
     end = len(text) if first is last else last.start()
     inner = text[first.end() : end]
     if first.start() == 0 and (first is last or last.end() == len(text)):
-        return inner if len(fences) <= 2 or first["name"] else None
+        is_prose = first["name"].casefold() in _PROSE  # others say what the text is
+        return inner if is_prose and (len(fences) <= 2 or first["name"]) else None
     around = text[: first.start()] + text[last.end() :]
     is_one = len(fences) == 2 and not _FENCE.search(source.known)
     return inner if is_one and source.covered(inner) >= 0.5 > source.covered(around) else None
