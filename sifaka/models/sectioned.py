@@ -84,9 +84,9 @@ async def write_text(
 
 def calls_for(thought: Thought, section_chars: int | None) -> int:
     """The model calls that the next version takes at least, when it is written in full."""
-    sections = _sections(thought, section_chars)
-    said = feedback_by_section(thought, sections)
-    return max(1, sum(concerned(thought, sections, said))) if sections else 1
+    if not (sections := _sections(thought, section_chars)):
+        return 1
+    return max(1, sum(concerned(thought, sections, feedback_by_section(thought, sections))))
 
 
 def _sections(thought: Thought, section_chars: int | None) -> Sequence[Section]:

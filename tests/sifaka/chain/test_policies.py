@@ -273,6 +273,17 @@ async def test_as_many_versions_are_written_at_once_as_there_are_calls_for() -> 
     assert len(result.run.thoughts) == 3
 
 
+async def test_several_versions_of_a_short_text_mend_what_is_missing() -> None:
+    result = await Chain(
+        model=ScriptedModel(lines=["a b", "a b c", "a"]),
+        critics=[],
+        validators=[{"type": "content", "required": ["c"]}],
+        policy="best_of_n",
+        width=3,
+    ).run(text="a b")
+    assert (result.text, result.status) == ("a b c", "done")
+
+
 async def test_the_last_version_is_kept_and_nobody_criticises_it() -> None:
     heard: list[str] = []
 
