@@ -243,14 +243,18 @@ def _out_of_fence(text: str, source: Source) -> str | None:
     if not fences or _FENCE.match(source.text.lstrip()):
         return None
     first, last = fences[0], fences[-1]
+    is_prose = first["name"].casefold() in _PROSE  # others say what the text is
     end = len(text) if first is last else last.start()
     inner = text[first.end() : end]
     if first.start() == 0 and (first is last or last.end() == len(text)):
-        is_prose = first["name"].casefold() in _PROSE  # others say what the text is
         return inner if is_prose and (len(fences) <= 2 or first["name"]) else None
     around = text[: first.start()] + text[last.end() :]
     is_one = len(fences) == 2 and not _FENCE.search(source.known)
-    return inner if is_one and source.covered(inner) >= 0.5 > source.covered(around) else None
+    if not is_one or source.covered(inner) < 0.5 or source.covered(around) >= 0.5:
+        return None
+    if not is_prose:
+        raise Unfit("words stand beside the fence that holds the text")
+    return inner
 
 
 def _out_of_quote(text: str, source: Source) -> str | None:

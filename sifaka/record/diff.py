@@ -51,16 +51,31 @@ def diff(
         after: The text made of it.
         issues: What was found in `before`; a changed hunk takes the message of the issue whose
             place it touches, or whose quote it contains.
-        pieces: What comparing the texts has found, where that was done before by `pieces_of`.
+        pieces: What comparing the texts has found, where that was done before: the pieces of
+            `lines_diff`, and those of `words_diff` in the place of lines that differ.
     """
     reasons = Reasons(issues)
     hunks: list[Hunk] = []
     position = 0
-    for op, old, new in _merged(pieces_of(before, after) if pieces is None else pieces):
+    for op, old, new in _merged(_words(before, after) if pieces is None else pieces):
         reason = None if op == "equal" else reasons.of(position, position + len(old))
         hunks.append(Hunk(op=op, before=old, after=new, start=position, reason=reason))
         position += len(old)
     return tuple(hunks)
+
+
+def lines_diff(before: str, after: str) -> Iterator[Piece]:
+    """The lines that are the same and those that differ, not looked into."""
+    return _aligned(before.splitlines(keepends=True), after.splitlines(keepends=True))
+
+
+def _words(before: str, after: str) -> Iterator[Piece]:
+    """Lines, then sentences of lines that differ, then their words: long texts stay affordable."""
+    for op, old, new in lines_diff(before, after):
+        if op == "replace":
+            yield from words_diff(old, new)
+        else:
+            yield op, old, new
 
 
 _LEVELS: Sequence[Callable[[str], list[str]]] = (_SENTENCE.findall, _TOKEN.findall)
@@ -78,32 +93,13 @@ def words_diff(
             yield op, old, new
 
 
-def pieces_of(
-    before: str, after: str, words: Callable[[str, str], Iterable[Piece]] = words_diff
-) -> Iterator[Piece]:
-    """Lines, then sentences of lines that differ, then their words: long texts stay affordable.
-
-    Args:
-        before: The first text.
-        after: The second text.
-        words: What becomes of lines that differ.
-    """
-    for op, old, new in _aligned(before.splitlines(keepends=True), after.splitlines(keepends=True)):
-        if op == "replace":
-            yield from words(old, new)
-        else:
-            yield op, old, new
-
-
 def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
     """The equal, inserted, deleted and replaced parts of two lists of pieces."""
     pairs = len(old) * len(new)
     if pairs <= _CAREFUL:
         codes: Iterable[_Opcode] = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     elif pairs <= _LARGEST:
-        from rapidfuzz.distance import Levenshtein
-
-        codes = cast("Iterable[_Opcode]", Levenshtein.opcodes(old, new).as_list())
+        codes = _fast_opcodes(old, new)
     else:
         codes = [("replace", 0, len(old), 0, len(new))]
     for op, i, j, k, m in codes:
@@ -111,6 +107,14 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
 
 
 _Opcode = tuple[Literal["equal", "insert", "delete", "replace"], int, int, int, int]
+
+
+def _fast_opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Opcode]:
+    from rapidfuzz.distance import Levenshtein
+
+    for code in Levenshtein.opcodes(old, new):
+        op = cast("Literal['equal', 'insert', 'delete', 'replace']", code.tag)
+        yield op, code.src_start, code.src_end, code.dest_start, code.dest_end
 
 
 def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:

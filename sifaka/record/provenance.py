@@ -2,16 +2,17 @@
 
 A diff of the two ends cannot name the issue: a change in the third step answers an issue of the
 second version, whose words the first one never had. So each place that differs in the end is
-followed back through the steps.
+followed back through the steps, of which only the lines that lead to it are compared by words.
 """
 
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
-from sifaka.record.diff import Hunk, Piece, diff, pieces_of, words_diff
+from sifaka.record.diff import Hunk, Piece, Reasons, diff, lines_diff, words_diff
 from sifaka.record.results import Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
@@ -35,31 +36,35 @@ class _Stretch(NamedTuple):
     end: int
     before: int
     """The offset of what stood there in the version before."""
+    before_end: int
     same: bool
-    reason: str | None
+    reason: str | None = None
 
 
 class Steps:
     """What comparing the versions of one run has found: the words of lines that differ, once."""
 
     def __init__(self) -> None:
-        self._hunks: dict[tuple[str, str], tuple[Hunk, ...]] = {}
+        self._steps: dict[tuple[str, str], _Step] = {}
         self._words: dict[tuple[str, str], tuple[Piece, ...]] = {}
 
-    def between(self, before: Thought, after: Thought) -> tuple[Hunk, ...]:
-        """The hunks of the step from one version to the next, each change with its reason."""
-        step = before.id, after.id
-        if step not in self._hunks:
-            pieces = pieces_of(before.text, after.text, self.words)
-            issues = reasons_for(before, after)
-            self._hunks[step] = diff(before.text, after.text, issues, pieces)
-        return self._hunks[step]
+    def between(self, before: Thought, after: Thought) -> "_Step":
+        """The step from one version to the next."""
+        return self._steps.setdefault((before.id, after.id), _Step(before, after, self))
 
     def words(self, old: str, new: str) -> Sequence[Piece]:
         """What became of lines that differ: those of one step often do between its ends too."""
         if (old, new) not in self._words:
             self._words[old, new] = tuple(words_diff(old, new))
         return self._words[old, new]
+
+    def pieces(self, before: str, after: str) -> Iterator[Piece]:
+        """The pieces of two texts, for `diff`."""
+        for op, old, new in lines_diff(before, after):
+            if op == "replace":
+                yield from self.words(old, new)
+            else:
+                yield op, old, new
 
 
 def explained_diff(run: Run, thought: Thought, steps: Steps | None = None) -> tuple[Hunk, ...]:
@@ -80,13 +85,9 @@ def explained_diff(run: Run, thought: Thought, steps: Steps | None = None) -> tu
     if len(line) == 2 or line[0].id != original.id:
         return diff(original.text, thought.text, reasons_for(original, thought))
     known = steps or Steps()
-    way = [tuple(_stretches(known.between(before, after))) for before, after in pairwise(line)]
-    pieces = pieces_of(original.text, thought.text, known.words)
-    hunks = diff(original.text, thought.text, pieces=pieces)
-    return tuple(
-        hunk.model_copy(update={"reason": None if same else _reason(way, start, end)})
-        for hunk, (start, end, _, same, _) in zip(hunks, _stretches(hunks), strict=True)
-    )
+    way = [known.between(before, after) for before, after in pairwise(line)]
+    pieces = known.pieces(original.text, thought.text)
+    return tuple(_explained(diff(original.text, thought.text, pieces=pieces), way))
 
 
 def step_diff(before: Thought, after: Thought, steps: Steps | None = None) -> tuple[Hunk, ...]:
@@ -97,7 +98,7 @@ def step_diff(before: Thought, after: Thought, steps: Steps | None = None) -> tu
         after: The version made of it.
         steps: As for `explained_diff`, which looks into the same steps.
     """
-    return (steps or Steps()).between(before, after)
+    return (steps or Steps()).between(before, after).hunks()
 
 
 def reasons_for(before: Thought, after: Thought) -> list[Issue]:
@@ -124,16 +125,90 @@ def issues_of(thought: Thought) -> list[Issue]:
     return found + [i for f in thought.critic_feedback for i in f.issues]
 
 
-def _stretches(hunks: Iterable[Hunk]) -> Iterator[_Stretch]:
-    """The hunks at their places in the second text."""
-    start = 0
+class _Step:
+    """What one step has written: its lines are compared at once, their words when asked for."""
+
+    def __init__(self, before: Thought, after: Thought, steps: Steps) -> None:
+        self._before = before
+        self._after = after
+        self._steps = steps
+        self._words: dict[int, Sequence[_Stretch]] = {}
+
+    def hunks(self) -> tuple[Hunk, ...]:
+        """All of the step, each change with its reason."""
+        pieces = (piece for place in range(len(self._lines)) for piece in self._pieces_of(place))
+        issues = reasons_for(self._before, self._after)
+        return diff(self._before.text, self._after.text, issues, pieces)
+
+    def at(self, start: int, end: int) -> Iterator[_Stretch]:
+        """The stretches that touch a place of the version, in their order."""
+        for place in range(bisect_left(self._ends, start), len(self._lines)):
+            lines = self._lines[place]
+            if lines.start > end:
+                return
+            for each in (lines,) if lines.same else self._words_of(place):
+                if each.start <= end and start <= each.end:
+                    yield each
+
+    @cached_property
+    def _lines(self) -> Sequence[_Stretch]:
+        pieces = lines_diff(self._before.text, self._after.text)
+        return tuple(_stretches((op == "equal", old, new) for op, old, new in pieces))
+
+    @cached_property
+    def _ends(self) -> Sequence[int]:
+        return [lines.end for lines in self._lines]
+
+    @cached_property
+    def _reasons(self) -> Reasons:
+        return Reasons(reasons_for(self._before, self._after))
+
+    def _words_of(self, place: int) -> Sequence[_Stretch]:
+        """The stretches in lines that differ."""
+        if place not in self._words:
+            lines = self._lines[place]
+            old, new = self._texts_of(place)
+            hunks = diff(old, new, pieces=self._pieces_of(place))
+            pieces = ((hunk.op == "equal", hunk.before, hunk.after) for hunk in hunks)
+            self._words[place] = [
+                each if each.same else each._replace(reason=self._reasons.of(*each[2:4]))
+                for each in _stretches(pieces, lines.start, lines.before)
+            ]
+        return self._words[place]
+
+    def _pieces_of(self, place: int) -> Sequence[Piece]:
+        """Lines that are the same, or what differs in them."""
+        old, new = self._texts_of(place)
+        return (("equal", old, new),) if self._lines[place].same else self._steps.words(old, new)
+
+    def _texts_of(self, place: int) -> tuple[str, str]:
+        lines = self._lines[place]
+        old = self._before.text[lines.before : lines.before_end]
+        return old, self._after.text[lines.start : lines.end]
+
+
+def _stretches(
+    pieces: Iterable[tuple[bool, str, str]], start: int = 0, before: int = 0
+) -> Iterator[_Stretch]:
+    """Pieces of two versions, each same or not, at their places."""
+    for same, old, new in pieces:
+        end, before_end = start + len(new), before + len(old)
+        yield _Stretch(start, end, before, before_end, same)
+        start, before = end, before_end
+
+
+def _explained(hunks: Iterable[Hunk], way: Sequence[_Step]) -> Iterator[Hunk]:
+    at = 0
     for hunk in hunks:
-        end = start + len(hunk.after)
-        yield _Stretch(start, end, hunk.start, hunk.op == "equal", hunk.reason)
-        start = end
+        end = at + len(hunk.after)
+        if hunk.op == "equal":
+            yield hunk
+        else:
+            yield hunk.model_copy(update={"reason": _reason(way, at, end)})
+        at = end
 
 
-def _reason(way: Sequence[Sequence[_Stretch]], start: int, end: int) -> str | None:
+def _reason(way: Sequence[_Step], start: int, end: int) -> str | None:
     """The reason of the change that covers most of a place, the latest of several."""
     most, best = -_NEAR - 1, None
     for change_start, change_end, reason in _changes(way, start - _NEAR, end + _NEAR):
@@ -145,9 +220,7 @@ def _reason(way: Sequence[Sequence[_Stretch]], start: int, end: int) -> str | No
     return best
 
 
-def _changes(
-    way: Sequence[Sequence[_Stretch]], start: int, end: int
-) -> Iterator[tuple[int, int, str | None]]:
+def _changes(way: Sequence[_Step], start: int, end: int) -> Iterator[tuple[int, int, str | None]]:
     """What the steps have written at a place of the last version, the latest step first.
 
     What a later step has put something else in the place of is gone.
@@ -156,7 +229,7 @@ def _changes(
     seen = set(todo)
     while todo:
         step, start, end, shift = todo.popleft()
-        for each in _touching(way[step], start, end):
+        for each in way[step].at(start, end):
             first, last = max(each.start, start), min(each.end, end)
             if each.same and step:
                 back = each.start - each.before
@@ -166,11 +239,3 @@ def _changes(
                     todo.append(earlier)
             elif not each.same and (first < last or each.start == each.end):
                 yield first + shift, last + shift, each.reason
-
-
-def _touching(step: Sequence[_Stretch], start: int, end: int) -> Iterator[_Stretch]:
-    """The stretches that touch a place of the version, in their order."""
-    for at in range(bisect_left(step, start, key=lambda each: each.end), len(step)):
-        if step[at].start > end:
-            return
-        yield step[at]

@@ -128,8 +128,7 @@ def test_words_that_differ_are_compared_once_for_all_the_diffs_of_a_run() -> Non
             self.asked.append(((old, new), id(pieces)))
             return pieces
 
-    texts = ("a\n-\nb c\n", "a\n-\nb d\n", "e\n-\nb d\n")
-    run, steps = run_of(*[(text, list[tuple[str, str]]()) for text in texts]), Watched()
+    run, steps = run_of(("a\nb c\n", []), ("a\nb d\n", []), ("e\nb d\n", [])), Watched()
     for before, after in pairwise(run.thoughts):
         explained_diff(run, after, steps)
         step_diff(before, after, steps)
