@@ -243,18 +243,21 @@ def _out_of_fence(text: str, source: Source) -> str | None:
     if not fences or _FENCE.match(source.text.lstrip()):
         return None
     first, last = fences[0], fences[-1]
-    is_prose = first["name"].casefold() in _PROSE  # others say what the text is
+    is_all = first.start() == 0 and (first is last or last.end() == len(text))
+    if first["name"].casefold() not in _PROSE:  # its name says what the text is
+        held = "" if first is last else text[first.end() : fences[1].start()]
+        is_alone = first.start() > 0 or (is_all and len(fences) == 2)
+        is_known = _FENCE.search(source.known) or same(text, source.shown)
+        if not (is_alone or is_known) and source.covered(held) >= 0.5:
+            raise Unfit("words stand beside the fence that holds the text")
+        return None
     end = len(text) if first is last else last.start()
     inner = text[first.end() : end]
-    if first.start() == 0 and (first is last or last.end() == len(text)):
-        return inner if is_prose and (len(fences) <= 2 or first["name"]) else None
+    if is_all:
+        return inner if len(fences) <= 2 or first["name"] else None
     around = text[: first.start()] + text[last.end() :]
     is_one = len(fences) == 2 and not _FENCE.search(source.known)
-    if not is_one or source.covered(inner) < 0.5 or source.covered(around) >= 0.5:
-        return None
-    if not is_prose:
-        raise Unfit("words stand beside the fence that holds the text")
-    return inner
+    return inner if is_one and source.covered(inner) >= 0.5 > source.covered(around) else None
 
 
 def _out_of_quote(text: str, source: Source) -> str | None:

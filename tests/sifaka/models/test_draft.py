@@ -52,6 +52,21 @@ def test_the_collection_is_large() -> None:
     assert len(GOOD) + len(HONEST) + len(FIRST) >= 90
 
 
+JSON = '```json\n{"name": "Anna Berg", "city": "Uppsala", "age": "34"}\n```'
+AS_JSON = Source(
+    text="Anna Berg lives in Uppsala. She is 34 years old.", task="Write this as a JSON object."
+)
+
+
+def test_words_beside_the_fence_that_holds_the_text_are_asked_about_once() -> None:
+    answer = f"{JSON}\n\nThe task is to write JSON."
+    for beside in (answer, f"{answer}\n{JSON[:-4]}"):
+        with pytest.raises(Unfit, match="beside the fence"):
+            draft_of(beside, AS_JSON)
+    assert draft_of(JSON, AS_JSON).text == JSON
+    assert draft_of(answer, replace(AS_JSON, shown=answer)).text == answer
+
+
 @pytest.mark.parametrize("made", WRAPPINGS, ids=lambda made: made.draft[:30])
 def test_a_wrapped_text_comes_back_alone_or_is_asked_for_again(made: Made) -> None:
     draft = outcome(made.draft, source(made))
