@@ -49,11 +49,11 @@ from sifaka_mcp.state import AppState
 from sifaka_mcp.stdio import serve_stdio
 from sifaka_mcp.tasks.extension import TasksExtension
 from sifaka_mcp.tools import listed_tools, tools
-from sifaka_mcp.tools.definition import BoundedTool, naming
 from sifaka_mcp.ui.apps import CHOICE, hide_choice
 
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
+    from sifaka_mcp.tools.definition import BoundedTool
 
 _ADVICE: tuple[tuple[str, str], ...] = (
     (
@@ -175,7 +175,7 @@ class SifakaServer(MCPServer[Any]):
         self._tools_by_name()
         self._fill_rest()
 
-    def _tools_by_name(self) -> dict[str, BoundedTool]:
+    def _tools_by_name(self) -> "dict[str, BoundedTool]":
         with self._filling:
             if self._tools is None:
                 self._tools = {tool.name: tool for tool in self.offer()}
@@ -202,7 +202,7 @@ class SifakaServer(MCPServer[Any]):
         with tool_errors():
             ready, meant, ignored = await tool.read(arguments)
             found = await ready.run(meant, context or Context(mcp_server=self), convert_result=True)
-            return naming(ignored, found)
+            return tool.naming(ignored, found)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """See `MCPServer`."""
@@ -245,7 +245,7 @@ class SifakaServer(MCPServer[Any]):
         self._life.stop()
         self._listening.end()
 
-    def offer(self) -> list[BoundedTool]:
+    def offer(self) -> "list[BoundedTool]":
         """The tools, with the code that answers their calls."""
         return tools(self._offered)
 

@@ -152,6 +152,19 @@ class BoundedTool(Tool):
         own: dict[str, Any] = {**dict(self), "fn_metadata": metadata}
         return Tool.model_construct(**own), known, ignored
 
+    @staticmethod
+    def naming(ignored: Sequence[str], result: Any) -> Any:
+        """A result that names the arguments which the tool does not have."""
+        if not ignored or not isinstance(result, CallToolResult):
+            return result
+        names = ", ".join(repr(name[:40]) for name in ignored[:_MOST_NAMED])
+        line = f"ignored, as there are no such arguments: {names}"
+        result.content.append(TextContent(type="text", text=line))
+        data: dict[str, Any] = result.structured_content or {}
+        if "degraded" in data:
+            data["degraded"].append(line)
+        return result
+
     def _check(self, arguments: Mapping[str, object], others: list[str]) -> None:
         """Refuse the lack of arguments, and others that are near to a real one, all at once.
 
@@ -216,19 +229,6 @@ def _is_left_out(given: object, schema: Mapping[str, Any], *, needed: bool) -> b
 def _options(schema: Mapping[str, Any]) -> Collection[str]:
     """The names of the options inside an argument, but for those that hosts have themselves."""
     return schema.get("items", schema).get("properties", {}).keys() - {"type", "name"}
-
-
-def naming(ignored: Sequence[str], result: Any) -> Any:
-    """A result that names the arguments which the tool does not have."""
-    if not ignored or not isinstance(result, CallToolResult):
-        return result
-    names = ", ".join(repr(name[:40]) for name in ignored[:_MOST_NAMED])
-    line = f"ignored, as there are no such arguments: {names}"
-    result.content.append(TextContent(type="text", text=line))
-    data: dict[str, Any] = result.structured_content or {}
-    if "degraded" in data:
-        data["degraded"].append(line)
-    return result
 
 
 class _Read(FuncMetadata):

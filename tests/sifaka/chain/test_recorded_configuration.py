@@ -73,7 +73,7 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
             ],
             "retrievers": [MockRetriever()],
         },
-        "942d13b4a21fd950f8ac81847fc16c166adc9f114b464bf979a4a93be8b3ba89",
+        "6e056737c09961908ffb862cec953dc68ad40b15b27fbccda8ace3207bd4117f",
     ),
     "limits": (
         {
