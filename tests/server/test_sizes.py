@@ -161,6 +161,7 @@ async def test_a_cursor_that_no_answer_has_given_is_an_error() -> None:
     assert result.is_error
     assert "pass next_cursor as it was given" in str(result.content)
     assert beyond.structured_content is not None
+    assert "rules found nothing" not in str(beyond.content)
     assert (beyond.structured_content["issues"], beyond.structured_content["next_cursor"]) == (
         [],
         None,

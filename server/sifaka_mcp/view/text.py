@@ -39,7 +39,7 @@ def verdicts(out: ValidateOut) -> str:
 
 def critique(out: CritiqueTextOut) -> str:
     """The text of `critique_text`."""
-    is_found = out.issues or out.differences
+    is_found = out.issues or out.differences or out.verdict == "revise"
     found = "what rules found stands below" if is_found else "rules found nothing"
     judged = "" if out.rubric is None else f" ({found}; nobody judged the meaning)"
     lines = [f"verdict: {out.verdict}{judged}"]
