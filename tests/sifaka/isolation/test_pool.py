@@ -78,9 +78,8 @@ def test_a_process_that_starts_again_has_imported_what_is_asked_for() -> None:
 
 
 async def test_the_process_after_one_that_was_ended_waits_for_work() -> None:
-    first = await run_limited(os.getpid, size=inf, seconds=5)
     with pytest.raises(ChildProcessError):
-        await run_limited(os.kill, first, signal.SIGKILL, size=inf, seconds=5)
+        await run_limited(_die, size=inf, seconds=5)
     assert await run_limited(_is_imported, __name__, size=inf, seconds=5)
 
 
