@@ -29,6 +29,7 @@ ARGUMENTS: dict[str, Any] = {
     "model": "host",
     "critics": ["self_refine", {"type": "prompt", "rubric": "is it nice?"}],
     "max_iterations": 3,
+    "wait_seconds": 300,  # on a busy machine the work may take long
 }
 
 
