@@ -103,14 +103,14 @@ def test_words_of_others_are_of_a_type_that_prints_them_in_quotes_or_on_a_line(
 
 def test_however_it_is_printed_a_foreign_text_stays_in_its_quotes() -> None:
     words = Foreign(LINES)
-    for printed in (f"{words}", f"{words:60}", str(words), format(words), "%s" % words):  # noqa: UP031
+    for printed in (f"{words}", f"{words:60}", str(words), format(words), "%s" % words):  # noqa: UP031 - each form of printing
         check_words(f"a line of ours {printed}")
     check_words(words.framed("text"))
     assert "\n" not in f"{Remark(LINES)}"
     assert len(f"{Remark('word ' * 99):60}") <= 60
     assert not Foreign("")
     with pytest.raises(TypeError):
-        ", ".join([words])  # pyright: ignore[reportCallIssue, reportArgumentType]
+        ", ".join([words])  # pyright: ignore[reportCallIssue, reportArgumentType] - the checker sees it too
 
 
 async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

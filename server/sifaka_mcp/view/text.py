@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from sifaka.models.prompt import frame
+from sifaka_mcp.lines import because
 from sifaka_mcp.lines import section as _section
 from sifaka_mcp.schemas.foreign import Remark
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
@@ -267,12 +268,8 @@ def turned_down_lines(out: RunAnswer) -> list[str]:
 
 
 def _change_lines(hunks: Sequence[HunkOut], most: int) -> Iterator[str]:
-    told = (f"- {h.before:80} -> {h.after:80}{_because(h.reason)}" for h in hunks)
+    told = (f"- {h.before:80} -> {h.after:80}{because(h.reason.raw)}" for h in hunks)
     return _first(told, len(hunks), most)
-
-
-def _because(reason: Remark) -> str:
-    return f" ({reason})" if reason else ""
 
 
 def degraded_lines(degraded: Sequence[Remark]) -> Iterator[str]:
