@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -37,7 +37,6 @@ SLOW_ANSWER = 2.0
 DEADLINE = 0.5
 CRITICS = 8
 SAMPLES = 9
-SERVED = 30
 ROUNDS: dict[Policy, int] = {"last": 2, "best": 3}
 """Answers one after the other: critique and revision, and with `best` a critique of that."""
 TEXT = prose(300)
@@ -78,71 +77,47 @@ def provider_at(url: str) -> Generator[None]:
 async def _measure(folder: Path, url: str) -> Report:
     store = SQLiteStorage(folder / "runs.db")
     walls: dict[Policy, list[float]] = {policy: [] for policy in ROUNDS}
+    bare: dict[Policy, list[float]] = {policy: [] for policy in ROUNDS}
     busy: list[float] = []
     late: list[float] = []
-    bare: list[float] = []
-    async with Client(_server(folder, url)) as client:
-        served = [await _served_wall(client) for _ in range(1 + SERVED)]
-    async with Connections() as connections:
+    served: list[float] = []
+    async with Client(_server(folder, url)) as client, Connections() as connections:
         for _ in range(1 + SAMPLES):
             for policy, samples in walls.items():
                 wall, processor = await _wall(store, connections, policy)
                 samples.append(wall)
                 if policy == "best":
                     busy.append(processor)
+                bare[policy].append(await _bare_wall(ROUNDS[policy]))
+            served.append(await _served_wall(client))
             late.append(await _critique_with_a_late_critic(store, connections))
-            bare.append(await _bare_wall())
     await store.aclose()
     ideal = {policy: rounds * ANSWER for policy, rounds in ROUNDS.items()}
-    found = {policy: median(samples[1:]) for policy, samples in walls.items()}
+    ours = {policy: median(samples[1:]) for policy, samples in walls.items()}
+    theirs = {policy: median(samples[1:]) for policy, samples in bare.items()}
+    through_server = median(served[1:])
     return Report(
         title="critics_wall: a run with 8 critics and a provider that answers after 200 ms",
         method=f"{CRITICS} critics of one call each and one revision, on SQLite; the provider is "
         "an OpenAI-compatible server in another process on loopback, its client kept open from run "
-        "to run as a server does. Median of "
-        f"{SAMPLES} runs after one to warm up, in turn. The ideal is {ANSWER * 1000:.0f} ms for "
-        "each answer that has to wait for the one before: 2 with policy `last`, 3 with `best`. The "
-        "same calls, each with its form and its text, are made by PydanticAI and its client alone. "
-        "`processor` is user and system time of the process. "
-        f"The same by improve_text through a server of its own on stdio, {SERVED} calls one after "
-        "the other before the rest. "
+        f"to run as a server does. Median of {SAMPLES} runs after one to warm up, in turn with the "
+        "same calls, each with its form and its text, by PydanticAI and its client alone. The "
+        f"ideal is {ANSWER * 1000:.0f} ms for each answer that has to wait for the one before: 2 "
+        "with policy `last`, 3 with `best`. `processor` is user and system time of the process. "
+        "The same by improve_text through a server of its own on stdio, in turn with the rest. "
         f"Then one critic of the {CRITICS} takes {SLOW_ANSWER:g} s and the deadline is "
         f"{DEADLINE:g} s: time from the beginning of the critique to its entry.",
         figures=(
-            *(
-                figure
-                for policy, wall in found.items()
-                for figure in (
-                    Figure(what=f"run, policy {policy}", value=wall * 1000, unit="ms"),
-                    Figure(
-                        what=f"run, policy {policy} / ideal",
-                        value=wall / ideal[policy],
-                        unit="x",
-                        most=1.10,
-                    ),
-                )
-            ),
+            *(figure for policy in ROUNDS for figure in _beside(policy, ours, theirs, ideal)),
             Figure(what="run, policy best: processor", value=median(busy[1:]) * 1000, unit="ms"),
             Figure(
-                what="run through the server, policy best",
-                value=median(served[1:]) * 1000,
-                unit="ms",
+                what="run through the server, policy best", value=through_server * 1000, unit="ms"
             ),
             Figure(
-                what="run through the server, policy best / ideal",
-                value=median(served[1:]) / ideal["best"],
+                what="run through the server, policy best / its calls by PydanticAI alone",
+                value=through_server / theirs["best"],
                 unit="x",
                 most=1.10,
-            ),
-            Figure(
-                what="the calls of policy best by PydanticAI alone / ideal",
-                value=median(bare[1:]) / ideal["best"],
-                unit="x",
-            ),
-            Figure(
-                what="run, policy best / its calls by PydanticAI alone",
-                value=found["best"] / median(bare[1:]),
-                unit="x",
             ),
             Figure(what="critique with a late critic", value=median(late[1:]) * 1000, unit="ms"),
             Figure(
@@ -152,6 +127,28 @@ async def _measure(folder: Path, url: str) -> Report:
                 most=1.05,
             ),
         ),
+    )
+
+
+def _beside(
+    policy: Policy,
+    ours: Mapping[Policy, float],
+    theirs: Mapping[Policy, float],
+    ideal: Mapping[Policy, float],
+) -> Iterator[Figure]:
+    """The figures of a policy: a run of ours, and its calls by PydanticAI alone."""
+    yield Figure(what=f"run, policy {policy}", value=ours[policy] * 1000, unit="ms")
+    yield Figure(
+        what=f"run, policy {policy} / its calls by PydanticAI alone",
+        value=ours[policy] / theirs[policy],
+        unit="x",
+        most=1.10,
+    )
+    yield Figure(what=f"run, policy {policy} / ideal", value=ours[policy] / ideal[policy], unit="x")
+    yield Figure(
+        what=f"its calls by PydanticAI alone, policy {policy} / ideal",
+        value=theirs[policy] / ideal[policy],
+        unit="x",
     )
 
 
@@ -217,8 +214,8 @@ async def _wall(
     return taken
 
 
-async def _bare_wall() -> float:
-    """Seconds of the calls of a run with policy `best`, by PydanticAI and nothing else."""
+async def _bare_wall(rounds: int) -> float:
+    """Seconds of the calls of a run, by PydanticAI and nothing else."""
     instructions = "\n\n".join((REVIEWER, *REVIEW, DATA_NOTICE))
     output = ToolOutput(Opinion, name="answer")
     async with OpenAIChatModel(MODEL.partition(":")[2]) as provider:
@@ -226,7 +223,7 @@ async def _bare_wall() -> float:
         writer = Agent(provider, instructions=PROMPT.text)
         asked = Thought(text=TEXT)
         started = perf_counter()
-        for count in (CRITICS, 1, CRITICS):
+        for count in (CRITICS, 1, CRITICS)[:rounds]:
             async with anyio.create_task_group() as group:
                 for _ in range(count):
                     agent, question = (
