@@ -1,7 +1,7 @@
 """Values that never change: the frozen model every state type is built from."""
 
 import copyreg
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import isfinite
 from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, cast
@@ -87,6 +87,7 @@ def _hash(value: Any) -> int:
 
 
 _AS_IT_IS = frozenset({str, int, bool, type(None)})
+"""Types of the most parts of a large object, which cost no call."""
 
 
 def _freeze(value: object) -> object:
@@ -95,19 +96,15 @@ def _freeze(value: object) -> object:
     Raises:
         ValueError: It holds what JSON cannot keep, and what would come back as something else.
     """
-    # Most of a large object comes first: the questions below take long.
-    if type(value) in _AS_IT_IS:
-        return value
-    if type(value) is dict:
-        items = cast("dict[str, object]", value).items()
-        return MappingProxyType({key: _freeze(item) for key, item in items})
     if isinstance(value, list | tuple):
-        return tuple(_freeze(item) for item in cast("list[object]", value))
+        items = cast("Sequence[object]", value)
+        return tuple(i if type(i) in _AS_IT_IS else _freeze(i) for i in items)
+    if isinstance(value, Mapping):
+        members = cast("Mapping[str, object]", value).items()
+        frozen = {key: i if type(i) in _AS_IT_IS else _freeze(i) for key, i in members}
+        return MappingProxyType(frozen)
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} cannot be kept as JSON; use a finite number, a string or None")
-    if isinstance(value, Mapping):
-        items = cast("Mapping[str, object]", value).items()
-        return MappingProxyType({key: _freeze(item) for key, item in items})
     if isinstance(value, str | int | float | None):
         return value
     kind = type(value).__name__
@@ -116,12 +113,12 @@ def _freeze(value: object) -> object:
 
 def thawed(value: object) -> Any:
     """The value with lists and dicts in the place of tuples and read-only mappings."""
-    if type(value) in _AS_IT_IS:
-        return value
     if isinstance(value, MappingProxyType | dict):
-        return {key: thawed(item) for key, item in cast("Mapping[str, object]", value).items()}
+        members = cast("Mapping[str, object]", value).items()
+        return {key: i if type(i) in _AS_IT_IS else thawed(i) for key, i in members}
     if isinstance(value, tuple):
-        return [thawed(item) for item in cast("tuple[object, ...]", value)]
+        items = cast("tuple[object, ...]", value)
+        return [i if type(i) in _AS_IT_IS else thawed(i) for i in items]
     return value
 
 

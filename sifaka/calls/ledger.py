@@ -68,7 +68,8 @@ class Ledger:
     def spent(self) -> Usage:
         """The usage settled so far, seconds up to now included."""
         now = self._stopped if self._waiting else self._clock()
-        return self._spent + Usage(seconds=now - self._started)
+        seconds = self._spent.seconds + now - self._started
+        return self._spent.model_copy(update={"seconds": seconds})
 
     @property
     def seconds_left(self) -> float | None:

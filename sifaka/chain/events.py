@@ -31,10 +31,16 @@ from sifaka.storage.protocol import ThoughtStore
 def stored(entry: Entry, run: Run) -> ChainEvent:
     """The event for an entry and the run after it."""
     phase, message = _told(entry)
-    section = entry.section if isinstance(entry, Researched) else None
-    step = entry.step if isinstance(entry, Researched) else research_ended(run)
-    return doing(run, phase, message).model_copy(
-        update={"entry": entry, "run": run, "research": step, "section": section}
+    is_research = isinstance(entry, Researched)
+    return ChainEvent(
+        run_id=run.run_id,
+        iteration=max(0, len(run.thoughts) - 1),
+        phase=phase,
+        message=message,
+        entry=entry,
+        run=run,
+        research=entry.step if is_research else research_ended(run),
+        section=entry.section if is_research else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import cast
 
 from sifaka._internal.immutable import Frozen
@@ -35,13 +36,13 @@ class RunResult(Frozen):
         """The run's id, for the history and to go on with it."""
         return self.run.run_id
 
-    @property
+    @cached_property
     def thought(self) -> Thought:
         """The best version so far: the champion, or before the first decision what there is."""
         best = self.run.champion or self.run.latest
         return best or Thought(run_id=self.run.run_id, prompt=self.run.prompt)
 
-    @property
+    @cached_property
     def reported(self) -> Thought:
         """The version whose verdicts and findings are told: the best one."""
         return self.thought

@@ -1,5 +1,7 @@
 """Versions that the caller submits: whether they can be taken in, and what became of them."""
 
+from functools import cached_property
+
 import anyio
 
 from sifaka.chain.cancellation import append_outside, is_interrupted
@@ -30,7 +32,7 @@ class Submission(RunResult):
     handed_in: Thought | None = None
     """The version that was submitted; None where the one that stands was accepted."""
 
-    @property
+    @cached_property
     def reported(self) -> Thought:
         """The version that was submitted."""
         return self.handed_in or self.thought

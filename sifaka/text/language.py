@@ -85,7 +85,7 @@ def tell_language(prose: str) -> Told:
         confidence = round(share * (0.9 if written in SURE_SCRIPTS else 0.75), 2)
         return Told(language, confidence, ((language, confidence),))
     scores = _weigh(prose)
-    ranked = sorted(scores, key=lambda code: -scores[code])
+    ranked = sorted(scores, key=scores.__getitem__, reverse=True)
     best, second = scores[ranked[0]], scores[ranked[1]]
     if best < _LEAST_EVIDENCE:
         return Told(None)

@@ -1,6 +1,6 @@
 """Words of others in an answer: no line of ours can print them as if they were ours."""
 
-from typing import Any
+from operator import attrgetter
 
 from pydantic_core import CoreSchema, core_schema
 
@@ -10,11 +10,8 @@ from sifaka_mcp.lines import flat, short
 _LONGEST = "500"
 
 
-class Foreign:
-    """Words of a text, a source or a caller: printed, they stand in quotes that they cannot end.
-
-    `f"{words:80}"` has at most 80 of their characters, `f"{words}"` at most 500.
-    """
+class _Words:
+    """Words of others: no string, so that nothing prints them but by their type."""
 
     __slots__ = ("raw",)
 
@@ -28,6 +25,28 @@ class Foreign:
     def __str__(self) -> str:
         return format(self)
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        """Strings, as JSON has them."""
+        text = core_schema.str_schema()
+        words = core_schema.no_info_after_validator_function(cls, text)
+        return core_schema.json_or_python_schema(
+            json_schema=words,
+            python_schema=core_schema.union_schema([core_schema.is_instance_schema(cls), words]),
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                attrgetter("raw"), return_schema=text
+            ),
+        )
+
+
+class Foreign(_Words):
+    """Words of a text, a source or a caller: printed, they stand in quotes that they cannot end.
+
+    `f"{words:80}"` has at most 80 of their characters, `f"{words}"` at most 500.
+    """
+
+    __slots__ = ()
+
     def __format__(self, most: str) -> str:
         return repr(short(flat(self.raw), int(most or _LONGEST)))
 
@@ -35,20 +54,8 @@ class Foreign:
         """The words with their lines, between marks that they cannot foresee."""
         return frame(label, self.raw)
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
-        """Strings, as JSON has them."""
-        text = core_schema.str_schema()
-        return core_schema.no_info_before_validator_function(
-            _raw,
-            core_schema.no_info_after_validator_function(cls, text),
-            serialization=core_schema.plain_serializer_function_ser_schema(
-                _raw, return_schema=text
-            ),
-        )
 
-
-class Remark(Foreign):
+class Remark(_Words):
     """What a rule, a critic or a library says of a text: printed, it stays on its line."""
 
     __slots__ = ()
@@ -56,7 +63,3 @@ class Remark(Foreign):
     def __format__(self, most: str) -> str:
         line = flat(self.raw)
         return short(line, int(most)) if most else line
-
-
-def _raw(words: Any) -> Any:
-    return words.raw if isinstance(words, Foreign) else words

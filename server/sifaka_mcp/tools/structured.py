@@ -26,12 +26,17 @@ def _size(data: object) -> int:
     return len(json.dumps(data, ensure_ascii=False))
 
 
-def plain(node: Any, name: str = "") -> Any:
-    """A part of an answer without characters that nobody sees, which may hide words to a model."""
+def plain(data: Any) -> Any:
+    """An answer without characters that nobody sees, which may hide words to a model."""
+    written = json.dumps(data, ensure_ascii=False)
+    return data if shown(written) == written else _cleaned(data)
+
+
+def _cleaned(node: Any, name: str = "") -> Any:
     if isinstance(node, dict):
-        return {key: plain(value, key) for key, value in cast("dict[str, object]", node).items()}
+        return {key: _cleaned(value, key) for key, value in cast("dict[str, object]", node).items()}
     if isinstance(node, list):
-        return [plain(each, name) for each in cast("list[object]", node)]
+        return [_cleaned(each, name) for each in cast("list[object]", node)]
     return shown(node) if isinstance(node, str) and name not in _EXACT else node
 
 
