@@ -198,7 +198,7 @@ class SifakaServer(MCPServer[Any]):
         tools = self._tools_by_name()
         tool = tools.get(name)
         if tool is None:
-            raise _unknown("tool", name, tools)
+            raise _unknown("tool", name, tools, self._settings.why_not_offered(name))
         with tool_errors():
             ready, meant, ignored = await tool.read(arguments)
             found = await ready.run(meant, context or Context(mcp_server=self), convert_result=True)
@@ -263,8 +263,8 @@ class SifakaServer(MCPServer[Any]):
         add_prompts(self, self._settings.tools)
 
 
-def _unknown(what: str, name: str, known: Iterable[str]) -> MCPError:
-    told = did_you_mean(name, known)
+def _unknown(what: str, name: str, known: Iterable[str], reason: str = "") -> MCPError:
+    told = reason or did_you_mean(name, known)
     return MCPError(code=INVALID_PARAMS, message=f"Unknown {what}: {name[:80]}; {told}")
 
 

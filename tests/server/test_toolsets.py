@@ -76,8 +76,11 @@ async def test_tools_instructions_and_prompts_fit_each_other(
         )
         assert critics.completion.values == (["lint"] if "critique_text" in offered else [])
         for name in known - offered:
-            with pytest.raises(MCPError, match="Unknown tool"):
+            setting = "SIFAKA_TOOLSETS=|SIFAKA_READ_ONLY"
+            with pytest.raises(MCPError, match=f"Unknown tool: {name}; .*({setting})"):
                 await client.call_tool(name, {})
+        with pytest.raises(MCPError, match="Unknown tool: no_tool; known: "):
+            await client.call_tool("no_tool", {})
 
 
 def test_read_only_comes_from_the_environment_too() -> None:

@@ -98,22 +98,24 @@ class SubmitOut(RunAnswer):
 
 def fields_of(result: RunResult, text: TextOut) -> dict[str, Any]:
     """The fields of every answer about a run."""
+    run, thought = result.run, result.thought
+    ledger = ""
+    if thought.author != "input":
+        ledger = ledger_of(result.findings, with_sheet=_has_read_sheet(result))
     return {
         **{name: getattr(text, name) for name in TextOut.model_fields},
-        "run_id": result.run_id,
-        "thought_id": result.thought.id,
-        "status": result.status,
+        "run_id": run.run_id,
+        "thought_id": thought.id,
+        "status": run.status,
         "changed": result.changed,
-        "passed": result.passed,
-        "stop_reason": result.stop_reason,
-        "judged_by": result.judged_by,
-        "iterations": result.run.iterations,
-        "model": result.run.config.model,
+        "passed": run.passed,
+        "stop_reason": run.stop_reason,
+        "judged_by": run.judged_by,
+        "iterations": run.iterations,
+        "model": run.config.model,
         "differences": result.findings.differences,
         "asked": result.findings.asked,
-        "ledger": ""
-        if result.thought.author == "input"
-        else ledger_of(result.findings, with_sheet=_has_read_sheet(result)),
+        "ledger": ledger,
         "validation_results": result.validation_results,
         "issues": result.issues,
         "left": result.left,
@@ -122,11 +124,11 @@ def fields_of(result: RunResult, text: TextOut) -> dict[str, Any]:
             {
                 "version": each.iteration,
                 "author": each.author,
-                "reason": result.run.decisions[each.id].reason,
+                "reason": run.decisions[each.id].reason,
             }
             for each in result.turned_down
         ],
-        "usage": result.usage,
+        "usage": run.usage,
         "brief": result.brief,
         "degraded": result.degraded,
     }

@@ -230,6 +230,15 @@ class Settings(HttpSettings):
         names = frozenset(name for toolset in self.toolsets for name in TOOLSETS[toolset])
         return names & READING if self.read_only else names
 
+    def why_not_offered(self, name: str) -> str:
+        """The setting that would offer a tool; empty where there is no such tool."""
+        of = next((toolset for toolset, names in TOOLSETS.items() if name in names), None)
+        if of is None:
+            return ""
+        if of in self.toolsets:
+            return "it writes, and SIFAKA_READ_ONLY is set"
+        return f"it comes with SIFAKA_TOOLSETS={','.join((*self.toolsets, of))}"
+
     def open_store(self) -> ThoughtStore:
         """The configured store, of the configured tenant; it is touched on first use only.
 
