@@ -174,8 +174,8 @@ def measure() -> Report:
         method="Each function, method, property and lambda of ours that is entered, in any thread; "
         "going on after a wait is no call. `improve` in a new process with a text of 25 characters "
         "and the settings as they are; then a second improve_text with model=editor and SQLite "
-        "through mcp.Client in the same process, with two mistakes to mend, when all that the first "
-        "one has put off is done.",
+        "through mcp.Client in the same process, with two mistakes to mend, once all that the "
+        "first one has put off is done.",
         figures=(
             Figure(what="functions of one sifaka.improve", value=figures["functions"], unit=""),
             Figure(what="calls of one improve_text", value=tool["calls"], unit="", most=1_000),
