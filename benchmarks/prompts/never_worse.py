@@ -1,7 +1,4 @@
-"""Runs of `standard` and `thorough` with a model that writes badly, and of the policy `last`.
-
-Such a model cannot be asked what differs on purpose, so the facts are required.
-"""
+"""Runs of `standard` and `thorough` with a model that writes badly, and of the policy `last`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +22,7 @@ async def run_all(
         calls: Model calls of a run, at most.
         thorough_calls: Those of a thorough run: a judge takes six for each comparison.
     """
-    usual = {STANDARD: ours(facts="require"), LAST: ours(policy="last")}
+    usual = {STANDARD: ours(), LAST: ours(policy="last")}
     found = await measure(usual, cases, answers, calls=calls)
-    thorough = {THOROUGH: ours(effort="thorough", facts="require")}
+    thorough = {THOROUGH: ours(effort="thorough")}
     return {**found, **await measure(thorough, cases[::3], answers, calls=thorough_calls)}

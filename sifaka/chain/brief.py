@@ -122,7 +122,7 @@ def _instructions(run: Run, champion: Thought, *, due: bool) -> str:
 def _refusal(run: Run, latest: Thought) -> str:
     """The way on from a version that was not taken."""
     if question := question_of(latest.findings):
-        if run.config.facts == "require":
+        if run.facts == "require":
             return f"Not taken, and every difference is refused: {question}. Change only this:"
         return (
             f"Not taken yet: {question}. Right as it is? Then only reason='...' (no text). "

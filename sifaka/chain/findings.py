@@ -23,7 +23,7 @@ def is_compared(run: Run) -> bool:
     """True when the versions of a run are compared with its input."""
     original = run.original
     given = original is not None and original.author == "input" and bool(original.text.strip())
-    wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
+    wanted = run.facts in {"ask", "require"} and run.config.inquiry is None
     return given and wanted and (run.config.protect or bool(run.prompt))
 
 
@@ -66,7 +66,7 @@ async def findings_of(run: Run, version: Thought) -> Findings:
 
 async def _absent(run: Run, text: str) -> tuple[Difference, ...]:
     """The figures and lines of the task's material that a text lacks: listed, not asked."""
-    wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
+    wanted = run.facts in {"ask", "require"} and run.config.inquiry is None
     if not wanted or instruction_of(run.prompt) == run.prompt:
         return ()
     try:
@@ -128,7 +128,7 @@ def _failing(run: Run) -> Iterator[str]:
 
 def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[Difference, ...]:
     """The differences, numbered, with the caller's answers to them."""
-    reason = run.declined.get(version.id, "") if run.config.facts == "ask" else ""
+    reason = run.declined.get(version.id, "") if run.facts == "ask" else ""
     earlier = [
         each
         for thought in run.thoughts
@@ -138,7 +138,7 @@ def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[
     shown = {_key(each) for each in earlier if each.status in {"open", "refused"}}
     asked = bool(run.prompt.strip()) or not (run.original and run.original.passed)
     strict = frozenset[str]() if asked else _FIGURES
-    strict |= {*_FIGURES, "name"} if run.config.facts == "require" else frozenset[str]()
+    strict |= {*_FIGURES, "name"} if run.facts == "require" else frozenset[str]()
     taken = {_key(each): each for each in earlier if each.status == "accepted"}
     return tuple(
         _with_answer(each, reason, shown, taken, strict=strict).model_copy(

@@ -22,7 +22,6 @@ from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 
 _WHAT = "no worse than the input"
-_CALLED = {"text": "it", "original": "the input", "neither": "neither"}
 _ANSWERS: Mapping[str, Preference] = {"original": "first", "text": "second", "neither": "neither"}
 
 
@@ -80,7 +79,8 @@ def look_back_check(run: Run) -> tuple[Check, ...]:
     if not run.finished:
         return ()
     if (ending := run.ending) is not None:
-        return (Check(what=_WHAT, done=ending.settled, reason=ending.decision.reason),)
+        broke_off = None if ending.settled else ending.decision.reason
+        return (Check(what=_WHAT, done=ending.settled, reason=broke_off),)
     if run.config.look_back and needs_look_back(run):
         return (Check(what=_WHAT, done=False, reason="the run ended before the comparison"),)
     return _compared_by_critics(run)
@@ -91,9 +91,8 @@ def _compared_by_critics(run: Run) -> tuple[Check, ...]:
     champion = run.champion
     if champion is None or champion.author in {"input", EDITOR}:
         return ()
-    said = [f for f in champion.critic_feedback if PREFERRED in f.details]
-    reason = "; ".join(f"{f.critic} prefers {_CALLED[str(f.details[PREFERRED])]}" for f in said)
-    return (Check(what=_WHAT, done=True, reason=reason),) if said else ()
+    is_compared = any(PREFERRED in f.details for f in champion.critic_feedback)
+    return (Check(what=_WHAT, done=True),) if is_compared else ()
 
 
 async def _judged(

@@ -87,6 +87,7 @@ async def replay(resources: Resources, recorded: Run) -> Replay:
     # What was declined or answered then is so now.
     said = {
         "recoveries": skips,
+        "calls": recorded.calls,
         "declined": recorded.declined,
         "declined_issues": recorded.declined_issues,
     }

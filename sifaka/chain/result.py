@@ -203,6 +203,7 @@ class RunResult(Frozen):
             *dict.fromkeys(lines),
             *self._ignored,
             *self._fallbacks,
+            *self._unable,
             *(r.error for r in self.run.recoveries),
             *self.usage.notes,
             *self.warnings,
@@ -253,6 +254,18 @@ class RunResult(Frozen):
         return tuple(
             f"{model} answered {count} calls in place of a model that failed"
             for model, count in answered.items()
+        )
+
+    @property
+    def _unable(self) -> tuple[str, ...]:
+        """Models whose opinion of facts does not count."""
+        if self.run.facts == self.run.config.facts:
+            return ()
+        models = dict.fromkeys(call.model for call in self.run.calls if call.unable)
+        return tuple(
+            f"{model} did not call the tool it was shown: facts that a version loses are refused, "
+            "as with facts=require"
+            for model in models
         )
 
 

@@ -363,9 +363,9 @@ def _is_reply(text: str, source: Source) -> bool:
 
 
 def _has_several(text: str, source: Source) -> bool:
-    """True when most of the text stands there more than once, each time under a label."""
+    """True when most of the text stands there more than once, with a label between."""
     starts = [label.start() for label in _LABEL.finditer(text)]
-    pieces = [text[a:b] for a, b in pairwise((*starts, len(text)))]
+    pieces = [text[a:b] for a, b in pairwise((0, *starts, len(text)))]
     has_labels = len(_LABEL.findall(source.text)) > 1
     return not has_labels and sum(source.covered(piece) >= 0.5 for piece in pieces) > 1
 

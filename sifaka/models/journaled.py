@@ -79,9 +79,16 @@ class JournaledModel(WrapperModel):
             response = _whole(response)
         model = answered_by(response) or self.model_id
         written = _written(response, model)
-        fallback = bool((response.metadata or {}).get("sifaka_fallback"))
+        noted = response.metadata or {}
         await journal.record(
-            Called(key=key, request=request, model=model, fallback=fallback, response=written)
+            Called(
+                key=key,
+                request=request,
+                model=model,
+                fallback=bool(noted.get("sifaka_fallback")),
+                unable=bool(noted.get("sifaka_failed")),
+                response=written,
+            )
         )
         await turn()
         return response

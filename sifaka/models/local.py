@@ -44,6 +44,8 @@ class Abilities(Frozen):
 
     calls_tools: bool = True
     """True when it answers by a tool call, where one is asked for."""
+    failed: bool = False
+    """True when the model, shown the tool, has not called it as it was asked to."""
     tokens_per_second: float = Field(gt=0)
     """Of one answer, after the half second that its first one may take."""
     asked_at: datetime
@@ -181,7 +183,12 @@ async def _asked(model: "Model[Any]") -> Abilities | None:
         # One that is still thinking has not shown that it cannot.
         calls_tools = response.finish_reason == "length" or any(map(_fits, called))
     rate = rate_of(tokens, perf_counter() - began)
-    found = Abilities(calls_tools=calls_tools, tokens_per_second=rate, asked_at=datetime.now(UTC))
+    found = Abilities(
+        calls_tools=calls_tools,
+        failed=not calls_tools,
+        tokens_per_second=rate,
+        asked_at=datetime.now(UTC),
+    )
     logger.info("%s: %s", _name(model), found)
     return found
 

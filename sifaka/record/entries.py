@@ -342,6 +342,8 @@ class Called(_Entry):
     model: str
     fallback: bool = False
     """True when it answered in place of the configured model."""
+    unable: bool = False
+    """True of a local model that did not do what it was asked once, to show its abilities."""
     response: str
     """The answer: of a model PydanticAI's `ModelResponse` in JSON, else what its source gave."""
 

@@ -24,6 +24,7 @@ from sifaka.record.entries import (
     Declined,
     Drafted,
     Entry,
+    Facts,
     Recovered,
     Researched,
     Retrieved,
@@ -270,6 +271,15 @@ class Run(Frozen):
         return judge_of(self)
 
     @property
+    def facts(self) -> Facts | Literal["warn"] | None:
+        """What becomes of differences from the input: as it is configured, or `require`.
+
+        Where a model that has shown no abilities writes and reviews, there is nobody to ask.
+        """
+        asked = self.config.facts == "ask" and not self.handed_over
+        return "require" if asked and any(c.unable for c in self.calls) else self.config.facts
+
+    @property
     def is_edited(self) -> bool:
         """True when the editor changes its texts, and does not only propose to."""
         if self.config.fixes == "auto":
@@ -312,7 +322,7 @@ class Run(Frozen):
     def _reviewed(self, thought: Thought) -> Thought:
         """The version with the differences that its critics have found asked for."""
         quotes = covered_in(thought.critic_feedback)
-        if not quotes or self.config.facts != "ask":
+        if not quotes or self.facts != "ask":
             return thought
         findings = thought.findings.covered(quotes, self.config.judge_model or self.config.model)
         return thought.model_copy(update={"findings": findings})

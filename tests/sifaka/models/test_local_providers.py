@@ -85,6 +85,33 @@ async def test_one_that_does_not_is_asked_for_json_by_its_schema(
     assert json.dumps(schema) in system["content"], "for engines that ignore it"
 
 
+SHORTER = "The tower is tall."
+"""It loses the only figure."""
+
+
+@pytest.mark.parametrize(
+    ("probe", "kept"),
+    [
+        (ABLE, SHORTER),
+        (fails(400), SHORTER),  # the engine knows no tools; the model has not been tried
+        (PROSE, "The tower is 40 m tall."),
+    ],
+)
+async def test_where_a_model_has_shown_no_abilities_nothing_is_lost_on_its_word(
+    file: Path, monkeypatch: pytest.MonkeyPatch, probe: Reply, kept: str
+) -> None:
+    review = {"verdict": "accept", "scores": {"fulfils the task": 1.0}, "better": "text"}
+    said = opinion("accept") if probe is ABLE else says(json.dumps(review))
+    async with asked(
+        says(SHORTER), said, says(SHORTER), probe=probe, file=file, monkeypatch=monkeypatch
+    ) as (_, chain):
+        chain = chain.replace(max_iterations=1)
+        result = await chain.run("Make it shorter.", text="The tower is 40 m tall.")
+        assert result.text == kept
+        assert any("facts=require" in line for line in result.degraded) == (kept != SHORTER)
+        assert (await chain.replay(result.run_id)).exact
+
+
 async def test_an_engine_that_refuses_schemas_is_asked_by_the_prompt_alone(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,7 @@ NO_TEXT = (
         NOTICE,
         BRIEF,
     ),
+    Made(f"{NOTICE} Bye.\n\nHere is the completed text:\n\n{SHORTER}", None, NOTICE, BRIEF),
     Made("<think>\nThe user wants it shorter", None, NOTICE, BRIEF),
     Made(BRIEF, None, NOTICE, BRIEF),
 )
