@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from sifaka.storage.address import parse_store_url
 from sifaka.storage.redis.address import REDIS
-from sifaka.storage.redis.connections import RedisClient, RedisConnections, RedisPipeline
+from sifaka.storage.redis.connections import RedisClient, RedisConnections
 
 T = TypeVar("T")
 CONNECTIONS = 16
@@ -47,12 +47,6 @@ class _Recorder:
     async def execute_command(self, *args: Word) -> Any:
         self.commands.append(args)
         return (b"OK", 0)
-
-    def pipeline(self, transaction: bool) -> RedisPipeline:
-        raise NotImplementedError
-
-    async def aclose(self) -> None:
-        return
 
 
 def as_bytes(word: Word) -> bytes:

@@ -16,7 +16,6 @@ import anyio
 
 from sifaka.errors import (
     AppendRefused,
-    ConfigurationError,
     SifakaError,
     StorageError,
     ThoughtNotFound,
@@ -33,7 +32,7 @@ from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused
 from sifaka.storage.outbox_tables import Waiting
-from sifaka.storage.parts import AnyPart, StandIn, lay_out
+from sifaka.storage.parts import AnyPart, lay_out
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
 from sifaka.storage.store import TenantView, erase_each
 
@@ -55,9 +54,8 @@ class CachedStorage(TenantView):
 
     Args:
         cache: `MemoryStorage()`, or any other part.
-        persistence: The parts behind it: a store, a `SearchIndex`, or another `CachedStorage`,
-            whose parts are taken instead of it; a log that it has made for itself gives way to one
-            that was named.
+        persistence: What is behind it: a store, which may be made of parts itself, or a
+            `SearchIndex`.
         further: More of them.
         queue: The file of the outbox, for as many processes as use these parts. Without one, runs
             wait for indexes in memory, and the log's failures are raised.
@@ -65,8 +63,8 @@ class CachedStorage(TenantView):
         retry_after: Seconds in which a part that cannot be reached is not asked again.
 
     Raises:
-        ConfigurationError: A part stands there twice, not exactly one of them is a log that
-            lasts, or two files are named for the outbox.
+        ConfigurationError: A part stands there twice, or not exactly one of them is a log that
+            lasts.
     """
 
     def __init__(
@@ -78,10 +76,9 @@ class CachedStorage(TenantView):
         tenant: str = "default",
         retry_after: float = 5.0,
     ) -> None:
-        given = (cache, persistence, *further)
         self.tenant = tenant
-        self.queue = _queue_of(queue, given)
-        self.tiers = _tiers_of(given)
+        self.queue = Path(queue).absolute() if queue is not None else None
+        self.tiers = (cache, persistence, *further)
         log, indexes = lay_out(self.tiers, retry_after=retry_after)
         if self.queue is None:
             # Nothing can wait for it, so it is asked each time.
@@ -190,12 +187,6 @@ class CachedStorage(TenantView):
             await self._delivery.work_off(index, deadline=deadline)
             await self._delivery.look_after(index)
         await erase_each(self._log, ())
-
-    async def mark_owed(self) -> None:
-        """Note the runs that indexes lack and that the outbox could not note before."""
-        for tenant, run_id in list(self._owed):
-            await self._outbox.put(self._delivery.copies(tenant, [run_id]))
-            self._owed.discard((tenant, run_id))
 
     async def _append(
         self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
@@ -390,7 +381,9 @@ class CachedStorage(TenantView):
     async def catch_up(self) -> int:
         """Deliver what waits in the outbox, then let each part do what it has put off."""
         deadline = time.monotonic() + _CATCH_UP_SECONDS
-        await self.mark_owed()
+        for tenant, run_id in list(self._owed):
+            await self._outbox.put(self._delivery.copies(tenant, [run_id]))
+            self._owed.discard((tenant, run_id))
         left = 0
         for part in self._delivery.parts:
             left += await self._delivery.work_off(part, deadline=deadline)
@@ -457,30 +450,6 @@ class CachedCheckpointStorage(CachedStorage):
         self, storage: ThoughtStore, *, queue: str | Path | None = None, tenant: str = "default"
     ) -> None:
         super().__init__(MemoryStorage(), storage, queue=queue, tenant=tenant)
-
-
-def _tiers_of(
-    given: Sequence[ThoughtStore | SearchIndex],
-) -> tuple[ThoughtStore | SearchIndex, ...]:
-    """The parts, without logs that were made for want of one where another that lasts is named."""
-    tiers = [
-        part
-        for each in given
-        for part in (each.tiers if isinstance(each, CachedStorage) else (each,))
-    ]
-    passing = SearchIndex | MemoryStorage | StandIn
-    is_named = any(not isinstance(part, passing) for part in tiers)
-    return tuple(part for part in tiers if not (is_named and isinstance(part, StandIn)))
-
-
-def _queue_of(queue: str | Path | None, given: Sequence[object]) -> Path | None:
-    named = {Path(queue).absolute()} if queue is not None else set[Path]()
-    named |= {store.queue for store in given if isinstance(store, CachedStorage) and store.queue}
-    if len(named) > 1:
-        raise ConfigurationError(
-            "the store and a part inside it name different queues", "name one, at the outermost"
-        )
-    return next(iter(named), None)
 
 
 def _lacking(search: str, lacks: Sequence[str]) -> str:

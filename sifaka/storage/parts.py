@@ -23,10 +23,6 @@ _LONGER = 8
 ninth at most."""
 
 
-class StandIn:
-    """Marks a log that an index has made for want of one: any that was named takes its place."""
-
-
 class Part(Generic[Inner]):
     """A log or an index that is left alone for a moment after it could not be reached.
 

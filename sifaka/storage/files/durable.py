@@ -217,13 +217,9 @@ def _lock(descriptor: int, path: Path) -> None:
         except (BlockingIOError, PermissionError) as error:
             # Systems say so in either way that it is taken.
             if time.monotonic() > deadline:
-                raise _busy(path) from error
+                raise StorageError(
+                    f"the store {str(path.parent)!r} is kept locked by another process",
+                    "try again, or end that process",
+                    retryable=True,
+                ) from error
             time.sleep(_RETRY_SECONDS)
-
-
-def _busy(path: Path) -> StorageError:
-    return StorageError(
-        f"the store {str(path.parent)!r} is kept locked by another process",
-        "try again, or end that process",
-        retryable=True,
-    )

@@ -53,19 +53,12 @@ class TenantFolder:
     @contextmanager
     def writing(self) -> Generator[None]:
         """Lock the tenant for writing; the folder is created if need be."""
-        self._create()
-        with exclusive(self._lock_file):
-            yield
-
-    @property
-    def _lock_file(self) -> Path:
-        return self.path / ".store"
-
-    def _create(self) -> None:
         for folder in (self.root, self.path):
             if not folder.is_dir():
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 settle_folder(folder.parent)
+        with exclusive(self.path / ".store"):
+            yield
 
 
 def _is_file(found: "os.DirEntry[str]") -> bool:

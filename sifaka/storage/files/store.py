@@ -1,20 +1,38 @@
 """A store in plain files: the episodic record."""
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TypeVar
 
+from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.files.durable import failures
+from sifaka.storage.cursor import page_of
+from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
+from sifaka.storage.files.durable import (
+    Stamp,
+    failures,
+    read_stamped,
+    remove,
+    settle,
+    settle_folder,
+    stamp_of,
+    write_end,
+)
 from sifaka.storage.files.folder import TenantFolder
-from sifaka.storage.files.runs import RunFiles
-from sifaka.storage.log import look_at
+from sifaka.storage.files.record import FileRecord, append_lines, claim_line, parse_record
+from sifaka.storage.log import check_append, holds, look_at
 from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.recollection import RecollectingStore, identity_of
 from sifaka.storage.store import PolledStore, Threads
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
+_KEPT = 16
+"""Files whose records are kept for the next append: those at work."""
 _READERS = 4
 
 
@@ -36,7 +54,10 @@ class FileStorage(RecollectingStore, PolledStore):
     def __init__(self, folder: str | Path, *, tenant: str = "default") -> None:
         self.folder = Path(folder).absolute()
         super().__init__(tenant)
-        self._runs = RunFiles(TenantFolder(self.folder, tenant))
+        self._lines: dict[Path, tuple[Stamp, RunSummary | None]] = {}
+        """The line of each run as of a state of its file; None for one that cannot be read."""
+        self._records: dict[Path, tuple[Stamp, FileRecord]] = {}
+        """What was appended to last, as of a state of its file; changed under the lock alone."""
         # A writer has the lock alone anyway.
         self._writers = Threads("sifaka.storage.files.writers", 1)
         self._readers = Threads("sifaka.storage.files.readers", _READERS)
@@ -49,52 +70,51 @@ class FileStorage(RecollectingStore, PolledStore):
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
-        await self._write(lambda: self._runs.append(run, entries, expected_version, fence))
+        await self._write(lambda: self._append_to_file(run, entries, expected_version, fence))
 
     async def _identity(self) -> str:
         return identity_of(self.folder)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`."""
-        return await self._write(lambda: self._runs.claim(run_id))
+        return await self._write(lambda: self._write_claim(run_id))
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
-        return await self._read(lambda: self._runs.load(run_id))
+        return await self._read(lambda: self._load(run_id))
 
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version."""
-        return await self._read(lambda: self._runs.entries_after(run_id, version))
+
+        def read() -> Sequence[Entry]:
+            payloads = self._existing(run_id).payloads[version:]
+            return tuple(decode_entries(run_id, payloads, after=version))
+
+        return await self._read(read)
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        return await self._read(lambda: self._runs.recent(limit, cursor))
+        return await self._read(lambda: page_of(self._summaries(), limit=limit, cursor=cursor))
 
     async def size(self, run_id: str) -> int:
-        """The bytes of a run's file."""
-        return await self._read(lambda: self._runs.size(run_id))
+        """The bytes of a run's file that count."""
+        return (await self._read(lambda: self._existing(run_id))).length
 
     async def delete(self, run_id: str) -> None:
         """Remove a run's file."""
         self._forget((run_id,))
-        await self._write(lambda: self._runs.delete({run_id: None}))
+        await self._write(lambda: self._remove({run_id: None}))
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Remove the files of runs; see `Eraser`. Their blocks are free for the file system."""
         moments = {line.run_id: line.updated_at for line in lines}
-        stayed = await self._write(lambda: self._runs.delete(moments))
+        stayed = await self._write(lambda: self._remove(moments))
         self._forget(moments.keys() - stayed)
         return stayed
 
     async def health(self) -> tuple[Health, ...]:
         """A trial of writing to the tenant's folder, and the number of its runs."""
-        return (await look_at(self.place, lambda: self._write(self._runs.describe)),)
-
-    def scoped(self, tenant: str) -> Self:
-        """The same folder as another tenant sees it."""
-        view = super().scoped(tenant)
-        view._runs = self._runs.of(TenantFolder(self.folder, tenant))  # noqa: SLF001 - its own class
-        return view
+        return (await look_at(self.place, lambda: self._write(self._describe)),)
 
     async def _write(self, work: Callable[[], T]) -> T:
         with failures(self.folder):
@@ -103,3 +123,154 @@ class FileStorage(RecollectingStore, PolledStore):
     async def _read(self, work: Callable[[], T]) -> T:
         with failures(self.folder):
             return await self._readers.run(work)
+
+    @property
+    def _files(self) -> TenantFolder:
+        """The files of the tenant."""
+        return TenantFolder(self.folder, self.tenant)
+
+    def _append_to_file(
+        self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
+    ) -> None:
+        """Append under the lock, or find that it was done before."""
+        folder = self._files
+        payloads = encode_entries(run, entries, expected_version)
+        path = folder.run_file(run.run_id)
+        if expected_version and not folder.path.is_dir():
+            # No folder is made for a run that is gone: a new one would seem to be an older copy.
+            raise VersionConflict(run.run_id, expected=expected_version, found=0)
+        with folder.writing():
+            record = self._record(path)
+            found, added = len(record.payloads), [payload.encode() for payload in payloads]
+            if found != expected_version and holds(record.payloads, added, after=expected_version):
+                settle(path)
+                return
+            check_append(
+                run.run_id,
+                fence=fence,
+                current=record.fence,
+                expected=expected_version,
+                found=found,
+            )
+            if payloads:
+                after = replace(record, payloads=(*record.payloads, *added))
+                stamp = self._add(path, after, append_lines(payloads))
+                if self._lines.get(path, (stamp, run))[1] is not None:
+                    self._lines[path] = stamp, run.summary()
+
+    def _write_claim(self, run_id: str) -> int:
+        """Write down that the run was taken over."""
+        path = self._files.run_file(run_id)
+        self._existing(run_id)  # no folder is made for a run that is unknown
+        with self._files.writing():
+            record = self._existing(run_id)
+            after = replace(record, fence=record.fence + 1)
+            self._add(path, after, claim_line(after.fence))
+            return after.fence
+
+    def _load(self, run_id: str) -> Run:
+        """The run, replayed from its file."""
+        try:
+            return self._replay(run_id)
+        except StorageError as damage:
+            # Or half an append is being cut off just now; under the lock it is certain.
+            try:
+                with self._files.writing():
+                    return self._replay(run_id)
+            except OSError:
+                raise damage from None
+
+    def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        """Remove the files of runs, where a moment is given only if the last entry is of it.
+
+        Returns:
+            The ids of those that stay.
+        """
+        stayed: set[str] = set()
+        leaving: list[Path] = []
+        paths = {run_id: self._files.run_file(run_id) for run_id in moments}
+        if any(any(stamp_of(path)) for path in paths.values()):
+            with self._files.writing():
+                for run_id, path in paths.items():
+                    moment = moments[run_id]
+                    held = moment and self._line(path)
+                    if moment is None or (held and held.updated_at == moment):
+                        leaving.append(path)
+                    elif any(stamp_of(path)):
+                        stayed.add(run_id)
+                remove(leaving)
+                settle_folder(self._files.path)
+        return frozenset(stayed)
+
+    def _describe(self) -> str:
+        """The number of runs in one line, after a trial of the lock."""
+        with self._files.writing():
+            return f"{len(self._files.run_files())} runs in {str(self._files.path)!r}"
+
+    def _record(self, path: Path) -> FileRecord:
+        known = self._records.get(path)
+        if known and known[0] == stamp_of(path):
+            return known[1]
+        return parse_record(read_stamped(path)[0])
+
+    def _add(self, path: Path, after: FileRecord, lines: bytes) -> Stamp:
+        """Write lines behind what counts of the file, whose record is then this one."""
+        addition = lines if after.ended else b"\n" + lines
+        stamp = write_end(path, after.length, addition)
+        self._records.pop(path, None)
+        length = after.length + len(addition)
+        self._records[path] = stamp, replace(after, length=length, ended=True)
+        if len(self._records) > _KEPT:
+            del self._records[next(iter(self._records))]
+        return stamp
+
+    def _existing(self, run_id: str) -> FileRecord:
+        record = self._record(self._files.run_file(run_id))
+        if not record.payloads:
+            raise ThoughtNotFound(run_id)
+        return record
+
+    def _summaries(self) -> Iterator[RunSummary]:
+        paths = self._files.run_files()
+        for gone in {path for path in list(self._lines) if path.parent == self._files.path}:
+            if gone not in paths:
+                self._lines.pop(gone, None)
+        for path in paths:
+            if line := self._line(path):
+                yield line
+
+    def _line(self, path: Path) -> RunSummary | None:
+        """The line of a run, read where its file has changed; a damaged one is logged once."""
+        known = self._lines.get(path)
+        if known and known[0] == stamp_of(path):
+            return known[1]
+        try:
+            content, stamp = read_stamped(path)
+        except OSError as failure:
+            logger.warning("%s is left out of lists: %s", path, failure.strerror)
+            return None
+        payloads = parse_record(content).payloads
+        if not payloads:
+            return None
+        line = None
+        try:
+            line = self._checked(path, replay_run(path.name, payloads)).summary()
+        except StorageError as damage:
+            logger.warning("%s is left out of lists: %s", path, damage.message)
+        self._lines[path] = stamp, line
+        return line
+
+    def _replay(self, run_id: str) -> Run:
+        return self._checked(
+            self._files.run_file(run_id), replay_run(run_id, self._existing(run_id).payloads)
+        )
+
+    def _checked(self, path: Path, run: Run) -> Run:
+        """The run, when the file is the one for its id."""
+        own = self._files.run_file(run.run_id)
+        if own != path:
+            raise StorageError(
+                f"the file {str(path)!r} holds the run {run.run_id!r}",
+                f"give it back its name, {own.name!r}",
+            )
+        return run

@@ -30,7 +30,6 @@ from sifaka.storage.milvus.rows import (
 )
 from sifaka.storage.milvus.search import Meaning, search_versions
 from sifaka.storage.milvus.worker import MilvusWorker
-from sifaka.storage.parts import StandIn
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.store import TenantView
@@ -151,17 +150,13 @@ class MilvusIndex(TenantView):
         await self.worker.aclose()
 
 
-class _LogBeside(SQLiteStorage, StandIn):
-    """The log of an index on disk."""
-
-
 class MilvusStorage(CachedStorage):
     """A `ThoughtStore` of a log, and a `MilvusIndex` in which it is searched.
 
     Args:
         url: One of the forms of `sifaka.storage.milvus.client.MILVUS`.
         log: Holds the runs. Without one, those of a Milvus Lite folder are in a SQLite file beside
-            it, `<folder>.log`, until it is put behind another log; a server needs one.
+            it, `<folder>.log`; a server needs one.
         tenant: The tenant whose runs are seen.
         prefix: The beginning of the names of the collections, instead of the URL's.
         ttl: Seconds after its last version that the index forgets a run, instead of the URL's.
@@ -191,5 +186,5 @@ class MilvusStorage(CachedStorage):
                     "a Milvus server is searched, and holds no log of runs",
                     "name a log, such as MilvusStorage(url, log=SQLiteStorage('runs.db'))",
                 )
-            log = _LogBeside(folder.with_name(f"{folder.name}.log"))
+            log = SQLiteStorage(folder.with_name(f"{folder.name}.log"))
         super().__init__(log, index, queue=queue, tenant=tenant)

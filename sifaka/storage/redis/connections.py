@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from anyio import CancelScope, Semaphore, current_time, sleep, to_thread
@@ -30,34 +30,8 @@ _CLOSED = "handler is closed"
 """A part of the `RuntimeError` of uvloop when the other side has closed the connection."""
 
 
-class RedisPipeline(Protocol):
-    """Commands that are sent together; each returns when `execute` does."""
-
-    def execute_command(self, *args: str | bytes | float) -> object:
-        """Put a command into the pipeline."""
-
-    def execute(self, raise_on_error: bool = True) -> Awaitable[list[Any]]:
-        """The replies, in order."""
-        ...
-
-
-class RedisClient(Protocol):
-    """The part of `redis.asyncio.Redis` that is used.
-
-    Replies are those of the protocol: bytes, integers, None and lists of them.
-    """
-
-    def execute_command(self, *args: str | bytes | float) -> Awaitable[Any]:
-        """The reply to one command."""
-        ...
-
-    def pipeline(self, transaction: bool) -> RedisPipeline:
-        """An empty pipeline."""
-        ...
-
-    def aclose(self) -> Awaitable[None]:
-        """Close its connections."""
-        ...
+RedisClient: TypeAlias = Any
+"""A `redis.asyncio.Redis`, which is typed in part. Its replies are as the protocol has them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -131,11 +105,8 @@ class RedisConnections:
 
     async def _pool(self) -> _Pool:
         loop = asyncio.get_running_loop()
-        with self._guard:
-            self._check_open()
-            if (pool := self._pools.get(loop)) is not None:
-                return pool
-        await to_thread.run_sync(_import_redis)  # it would hold up the loop
+        if loop not in self._pools:
+            await to_thread.run_sync(_import_redis)  # it would hold up the loop
         with self._guard:
             self._check_open()
             if (pool := self._pools.get(loop)) is not None:
@@ -217,4 +188,4 @@ def _client(address: StoreUrl, *, command_seconds: float | None) -> RedisClient:
         ) from error
     # Replies as the protocol has them, whatever a release of redis-py makes of some commands.
     client.response_callbacks.clear()
-    return cast("RedisClient", client)
+    return client

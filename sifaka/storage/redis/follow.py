@@ -7,7 +7,6 @@ import math
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import cast
 
 import anyio
 
@@ -87,12 +86,9 @@ class StreamFollower:
 
     async def _next(self, client: RedisClient, known: int) -> Stored:
         """The entries after the first so many, as soon as there is one, or none in time."""
-        found = cast(
-            "Sequence[tuple[bytes, Stored]] | None",
-            await client.execute_command(
-                *("XREAD", "COUNT", _AT_ONCE, "BLOCK", max(1, round(self.slice * 1000))),
-                *("STREAMS", self.keys.entries(self.run_id), f"{known}-0"),
-            ),
+        found = await client.execute_command(
+            *("XREAD", "COUNT", _AT_ONCE, "BLOCK", max(1, round(self.slice * 1000))),
+            *("STREAMS", self.keys.entries(self.run_id), f"{known}-0"),
         )
         return found[0][1] if found else ()
 

@@ -94,12 +94,9 @@ async def positions_before(
     """The places of the newest runs that come after this one in the list; empty at its end."""
     asked = count
     while True:
-        found = cast(
-            "Sequence[bytes]",
-            await client.execute_command(
-                *("ZREVRANGEBYSCORE", keys.recent, start[0], "-inf", "WITHSCORES"),
-                *("LIMIT", 0, asked),
-            ),
+        found = await client.execute_command(
+            *("ZREVRANGEBYSCORE", keys.recent, start[0], "-inf", "WITHSCORES"),
+            *("LIMIT", 0, asked),
         )
         places = [
             (round(float(score)), member.decode(errors="replace"))
@@ -122,7 +119,7 @@ async def read_summaries(
     together = client.pipeline(transaction=False)
     for run_id in run_ids:
         together.execute_command("HMGET", keys.run(run_id), "version", "summary")
-    found = cast("list[object]", await together.execute(raise_on_error=False))
+    found = await together.execute(raise_on_error=False)
     rows = [(run_id, _fields(answer)) for run_id, answer in zip(run_ids, found, strict=True)]
     gone = [run_id for run_id, (version, _) in rows if version is None]
     if gone:
@@ -150,10 +147,7 @@ async def prune_oldest(client: RedisClient, keys: Keys) -> int:
     Returns:
         How many there may be left; 0 when the oldest runs are still there.
     """
-    oldest = cast(
-        "Sequence[bytes]",
-        await client.execute_command("ZRANGE", keys.recent, 0, _LOOKED_AT - 1),
-    )
+    oldest: Sequence[bytes] = await client.execute_command("ZRANGE", keys.recent, 0, _LOOKED_AT - 1)
     if not oldest:
         return 0
     gone = await _prune(client, keys, [member.decode(errors="replace") for member in oldest])

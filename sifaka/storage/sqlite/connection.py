@@ -1,55 +1,20 @@
-"""The part of apsw's connection that the SQL in this package uses, without importing apsw."""
+"""What the SQL of this package does to a connection, without importing apsw."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 UNREADABLE = (TypeError, ValueError, OverflowError)
 """The errors of a damaged row: a value of another type, text that is not UTF-8, no moment."""
 
 
-class Rows(Protocol):
-    """The rows of a statement, fetched as they are asked for."""
-
-    @property
-    def get(self) -> Any:
-        """The only value, when there is one row of one column."""
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        """The next row."""
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows that are left."""
-        ...
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+SqlConnection: TypeAlias = Any
+"""An `apsw.Connection`, whose types are not those of every Python that is supported."""
 
 
-class SqlConnection(Protocol):
-    """An open database."""
-
-    @property
-    def in_transaction(self) -> bool:
-        """True while a transaction is open."""
-        ...
-
-    def readonly(self, name: str, /) -> bool:
-        """True when a database of the connection, such as `main`, may only be read."""
-        ...
-
-    def execute(self, statements: str, bindings: Sequence[object] | None = None, /) -> Rows:
-        """Run statements; the rows are the last one's."""
-        ...
-
-    def last_insert_rowid(self) -> int:
-        """The number of the row that was inserted last."""
-        ...
-
-    def enable_load_extension(self, enable: bool, /) -> None:
-        """Allow loading extensions, or forbid it again."""
-
-    def load_extension(self, filename: str, /) -> None:
-        """Load an extension, for this connection only."""
+def number_of(connection: SqlConnection, query: str, *bindings: object) -> int:
+    """The only value of a query, a number."""
+    return connection.execute(query, bindings).get
 
 
 @contextmanager

@@ -5,19 +5,13 @@ leave FTS5 when its segments are merged, and old pages stay in the log until it 
 """
 
 import time
-from typing import cast
 
-from sifaka.storage.sqlite.connection import SqlConnection, transaction
+from sifaka.storage.sqlite.connection import SqlConnection, number_of, transaction
 
 SECONDS = 2.0
 """The time that a running server spends on it at once."""
 _MERGED_PAGES = 500
 _FREE_SHARE = 4
-
-
-def note_traces(connection: SqlConnection) -> None:
-    """Note that words of a deleted run are left; part of the transaction that deletes it."""
-    connection.execute("UPDATE store SET traces = 1")
 
 
 def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = False) -> int:
@@ -33,18 +27,18 @@ def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = Fal
         1 when something is left that could be done now, otherwise 0.
     """
     deadline = time.monotonic() + seconds
-    traces = cast("int", connection.execute("SELECT traces FROM store").get)
+    traces = number_of(connection, "SELECT traces FROM store")
     if not (whole or traces):
         return 0
     # A negative number begins a merge of all segments, as `optimize` does; others go on with it.
     pages = -_MERGED_PAGES
     while traces:
         with transaction(connection, "IMMEDIATE"):
-            before = _number(connection, "SELECT total_changes()")
+            before = number_of(connection, "SELECT total_changes()")
             connection.execute(
                 "INSERT INTO version_words (version_words, rank) VALUES ('merge', ?)", (pages,)
             )
-            if _number(connection, "SELECT total_changes()") - before < 2:  # there is no more
+            if number_of(connection, "SELECT total_changes()") - before < 2:  # there is no more
                 traces = 0
                 connection.execute("UPDATE store SET traces = 0")
         pages = _MERGED_PAGES
@@ -58,7 +52,7 @@ def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = Fal
 
 def truncate_log(connection: SqlConnection) -> bool:
     """Empty the write-ahead log; False while another process reads from it."""
-    waits = _number(connection, "PRAGMA busy_timeout")
+    waits = number_of(connection, "PRAGMA busy_timeout")
     # It would keep other writers waiting for the readers.
     connection.execute("PRAGMA busy_timeout = 0").fetchall()
     try:
@@ -69,9 +63,5 @@ def truncate_log(connection: SqlConnection) -> bool:
 
 
 def _is_worth_rewriting(connection: SqlConnection) -> bool:
-    free = _number(connection, "PRAGMA freelist_count")
-    return free * _FREE_SHARE > _number(connection, "PRAGMA page_count")
-
-
-def _number(connection: SqlConnection, query: str) -> int:
-    return cast("int", connection.execute(query).get)
+    free = number_of(connection, "PRAGMA freelist_count")
+    return free * _FREE_SHARE > number_of(connection, "PRAGMA page_count")

@@ -13,7 +13,6 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import apsw
 
@@ -56,14 +55,9 @@ class OpenFile:
     """An open store file, its schema up to date."""
 
     path: Path
-    connection: apsw.Connection
+    sql: SqlConnection
     identity: str
     schema: Schema
-
-    @property
-    def sql(self) -> SqlConnection:
-        """The connection as the SQL in this package sees it."""
-        return cast("SqlConnection", self.connection)
 
     @property
     def current(self) -> bool:
@@ -129,7 +123,7 @@ def _release_reserve(path: Path) -> bool:
 def close_file(file: OpenFile) -> None:
     """Release the file; the last process that does so also folds the write-ahead log into it."""
     with failures(file.path):
-        file.connection.close()
+        file.sql.close()
 
 
 @contextmanager
@@ -192,7 +186,7 @@ def _connect(path: Path, schema: Schema) -> OpenFile | None:
         if 0 < form < schema.number:
             # Its log becomes part of it, unless another process has it open.
             sql.execute("PRAGMA journal_mode = DELETE").fetchall()
-            file.connection.close()
+            sql.close()
             return _set_aside(path, form)
         for pragma in _PRAGMAS:
             # One by one and to the last row: a statement that answers holds up those behind it.

@@ -5,20 +5,17 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Drafted, Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.record.thought import Thought
 from sifaka.storage.cursor import cut_page, decode_cursor, from_microseconds, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import check_append, holds
 from sifaka.storage.protocol import RunPage
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
-from sifaka.storage.sqlite.erasure import note_traces
 from sifaka.storage.sqlite.vectors import remove_vectors
-from sifaka.storage.sqlite.words import put_off_words, unindex_words
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +47,14 @@ def append_entries(
                 (tenant, run.run_id, seq, payload),
             )
             if isinstance(entry, Drafted):
-                _index_version(connection, tenant, run, seq, entry.thought)
+                connection.execute(
+                    "INSERT INTO versions (tenant, run_id, seq, created_at) VALUES (?, ?, ?, ?)",
+                    (tenant, run.run_id, seq, to_microseconds(entry.thought.created_at)),
+                )
+                # A run waits for its appends, and nobody for the words of a version but a search.
+                connection.execute(
+                    "INSERT INTO versions_without_words (id) VALUES (last_insert_rowid())"
+                )
 
 
 def claim_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
@@ -61,7 +65,7 @@ def claim_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
     ).fetchall()
     if not rows:
         raise ThoughtNotFound(run_id)
-    return cast("int", rows[0][0])
+    return rows[0][0]
 
 
 def _holds(
@@ -132,8 +136,14 @@ def _delete(connection: SqlConnection, tenant: str, run_id: str) -> None:
     ).fetchall()
     if versions:
         remove_vectors(connection, [version for (version,) in versions])
-        unindex_words(connection, tenant, run_id)
-        note_traces(connection)
+        connection.execute(
+            """
+            DELETE FROM version_words
+            WHERE rowid IN (SELECT id FROM versions WHERE tenant = ? AND run_id = ?)
+            """,
+            (tenant, run_id),
+        )
+        connection.execute("UPDATE store SET traces = 1")
     # Its entries and versions go with it.
     connection.execute("DELETE FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id))
 
@@ -167,21 +177,18 @@ def size_of_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
     ).get
     if size is None:
         raise ThoughtNotFound(run_id)
-    return cast("int", size)
+    return size
 
 
 def describe_file(connection: SqlConnection) -> str:
     """The contents of the file in one line, after a trial of writing it."""
     with transaction(connection, "IMMEDIATE"):
-        count, schema, pages, page_size = cast(
-            "tuple[int, int, int, int]",
-            connection.execute(
-                """
-                SELECT (SELECT count(*) FROM runs), user_version, page_count, page_size
-                FROM pragma_user_version, pragma_page_count, pragma_page_size
-                """
-            ).fetchone(),
-        )
+        count, schema, pages, page_size = connection.execute(
+            """
+            SELECT (SELECT count(*) FROM runs), user_version, page_count, page_size
+            FROM pragma_user_version, pragma_page_count, pragma_page_size
+            """
+        ).fetchone()
     return f"schema {schema}, runs: {count}, {pages * page_size / 1e6:.1f} MB"
 
 
@@ -190,14 +197,13 @@ def _version_and_fence(
 ) -> tuple[int, int] | None:
     """The number of a run's entries, and its last claim; None without a run."""
     # As numbers whatever is there: a damaged one is then another number than that of the entries.
-    row = connection.execute(
+    return connection.execute(
         """
         SELECT CAST(version AS INTEGER), CAST(fence AS INTEGER)
         FROM runs WHERE tenant = ? AND run_id = ?
         """,
         (tenant, run_id),
     ).fetchone()
-    return cast("tuple[int, int] | None", row)
 
 
 def _version(connection: SqlConnection, tenant: str, run_id: str) -> int:
@@ -219,8 +225,7 @@ def _payloads(
         (tenant, run_id, after),
     )
     count = after
-    for row in rows:
-        seq, payload = cast("tuple[int, bytes]", row)
+    for seq, payload in rows:
         count += 1
         if seq != count:
             raise _incomplete(f"entry {count} of run {run_id!r} is missing")
@@ -273,14 +278,3 @@ def _summary(row: tuple[Any, ...]) -> RunSummary:
         created_at=from_microseconds(int(created_at)),
         updated_at=from_microseconds(int(updated_at)),
     )
-
-
-def _index_version(
-    connection: SqlConnection, tenant: str, run: Run, seq: int, thought: Thought
-) -> None:
-    """Make one version findable; part of the transaction that stores it."""
-    connection.execute(
-        "INSERT INTO versions (tenant, run_id, seq, created_at) VALUES (?, ?, ?, ?)",
-        (tenant, run.run_id, seq, to_microseconds(thought.created_at)),
-    )
-    put_off_words(connection, connection.last_insert_rowid())

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.sqlite.connection import SqlConnection, transaction
+from sifaka.storage.sqlite.connection import SqlConnection, number_of, transaction
 
 
 def create_tables(connection: SqlConnection) -> None:
@@ -99,9 +98,9 @@ class Schema:
         """
         # One transaction, because another process may be creating the tables right now.
         with transaction(connection, "DEFERRED"):
-            application = _number(connection, "PRAGMA application_id")
-            form = _number(connection, "PRAGMA user_version")
-            tables = _number(connection, "SELECT count(*) FROM sqlite_schema")
+            application = number_of(connection, "PRAGMA application_id")
+            form = number_of(connection, "PRAGMA user_version")
+            tables = number_of(connection, "SELECT count(*) FROM sqlite_schema")
         if application != self.application_id and (application or form or tables):
             raise ConfigurationError(
                 f"{name} is the database of another program", "name another file in the store's URL"
@@ -115,7 +114,7 @@ class Schema:
 
     def is_current(self, connection: SqlConnection) -> bool:
         """True when the file has the tables of this release."""
-        return _number(connection, "PRAGMA user_version") == self.number
+        return number_of(connection, "PRAGMA user_version") == self.number
 
     def prepare(self, connection: SqlConnection) -> None:
         """Give an empty file the tables, in one step."""
@@ -131,7 +130,3 @@ class Schema:
 
 RUNS = Schema(0x5346_4B41, 5, create_tables)
 """The tables of a store, marked `SFKA`."""
-
-
-def _number(connection: SqlConnection, query: str) -> int:
-    return cast("int", connection.execute(query).get)

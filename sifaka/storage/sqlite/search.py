@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import cast
 
 from sifaka.embeddings.protocol import Vector
 from sifaka.storage.bm25 import query_words, shorten, snippet
@@ -68,7 +67,7 @@ def rank_by_words(
         """,  # noqa: S608 - a constant of ours
         (*bindings(tenant, only), match, limit),
     )
-    return cast("list[Scored]", rows.fetchall())
+    return rows.fetchall()
 
 
 def show(
@@ -99,7 +98,7 @@ def _hit(connection: SqlConnection, words: Sequence[str], version: int, score: f
     ).fetchone()
     if row is None:
         raise ValueError("it or the beginning of its run is damaged")
-    run_id, created_at, thought_id, text, prompt = cast("tuple[str, int, str, str, str]", row)
+    run_id, created_at, thought_id, text, prompt = row
     return Hit(
         run_id=run_id,
         thought_id=thought_id,

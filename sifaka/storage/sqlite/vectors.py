@@ -7,16 +7,15 @@ A model takes its time, so it is asked outside of transactions and of the connec
 import importlib.util
 import logging
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import ConfigurationError
 from sifaka.extras import install
 from sifaka.storage.embedding import embed_documents, embedding_failures, meaning
 from sifaka.storage.protocol import ANY, Filters
-from sifaka.storage.sqlite.connection import SqlConnection, transaction
+from sifaka.storage.sqlite.connection import SqlConnection, number_of, transaction
 from sifaka.storage.sqlite.words import ADMITTED, bindings
 from sifaka.storage.sqlite.worker import SQLiteWorker
 
@@ -51,7 +50,7 @@ def find_table(connection: SqlConnection, model_id: str, dimension: int) -> Vect
     ).fetchone()
     if row is None:
         return None
-    number, recorded, until = cast("tuple[int, int, int]", row)
+    number, recorded, until = row
     if recorded != dimension:
         raise ConfigurationError(
             f"dimension mismatch: the stored vectors of {model_id!r} have {recorded} numbers, "
@@ -100,8 +99,7 @@ def nearest(
         f"WHERE tenant = ?1 AND vector MATCH ?6 AND k = ?7 {among} ORDER BY distance",
         (*bindings(tenant, only), _packed(vector), min(limit, _MOST)),
     )
-    found = cast("list[tuple[int, float]]", rows.fetchall())
-    return [version for version, distance in found if distance < _RELATED]
+    return [version for version, distance in rows if distance < _RELATED]
 
 
 def remove_vectors(connection: SqlConnection, versions: Sequence[int]) -> None:
@@ -160,25 +158,17 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
 
 def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: str) -> int:
     """The number of a tenant's versions without a vector."""
-    return cast(
-        "int",
-        connection.execute(
-            "SELECT count(*) FROM versions WHERE id > ? AND tenant = ?",
-            (table.until if table else 0, tenant),
-        ).get,
-    )
+    query = "SELECT count(*) FROM versions WHERE id > ? AND tenant = ?"
+    return number_of(connection, query, table.until if table else 0, tenant)
 
 
 def describe(connection: SqlConnection, model_id: str, dimension: int) -> str:
     """The number of embedded versions of all tenants, in one line."""
     table = find_table(connection, model_id, dimension)
-    total, missing = cast(
-        "tuple[int, int]",
-        connection.execute(
-            "SELECT count(*), count(*) FILTER (WHERE id > ?) FROM versions",
-            (table.until if table else 0,),
-        ).fetchone(),
-    )
+    total, missing = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE id > ?) FROM versions",
+        (table.until if table else 0,),
+    ).fetchone()
     return f"dimension {dimension}, {total - missing} of {total} versions are embedded"
 
 
@@ -188,7 +178,7 @@ def _next_batch(connection: SqlConnection, model_id: str, dimension: int) -> _Ba
         rows = connection.execute(
             "SELECT id FROM versions WHERE id > ? ORDER BY id LIMIT ?", (table.until, BATCH)
         )
-        versions = [cast("int", version) for (version,) in rows]
+        versions = [version for (version,) in rows]
         until = versions[-1] if versions else table.until
         # As bytes, because text may be damaged.
         rows = connection.execute(
@@ -200,7 +190,7 @@ def _next_batch(connection: SqlConnection, model_id: str, dimension: int) -> _Ba
         )
         texts = {
             version: meaning(prompt.decode(errors="replace"), text.decode(errors="replace"))
-            for version, prompt, text in cast("Iterator[tuple[int, bytes, bytes]]", rows)
+            for version, prompt, text in rows
         }
     for version in versions:
         if version not in texts:
@@ -226,15 +216,13 @@ def _keep(connection: SqlConnection, batch: _Batch, vectors: Sequence[Vector | N
                         "SELECT id, tenant, ? FROM versions WHERE id = ?",
                         (_packed(vector), version),
                     )
-        return cast(
-            "int",
-            connection.execute(
-                """
-                SELECT count(*) FROM versions
-                WHERE id > (SELECT embedded_until FROM vector_models WHERE number = ?)
-                """,
-                (batch.table.number,),
-            ).get,
+        return number_of(
+            connection,
+            """
+            SELECT count(*) FROM versions
+            WHERE id > (SELECT embedded_until FROM vector_models WHERE number = ?)
+            """,
+            batch.table.number,
         )
 
 

@@ -2,11 +2,10 @@
 
 import json
 import time
-from typing import cast
 
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.protocol import Filters
-from sifaka.storage.sqlite.connection import SqlConnection, transaction
+from sifaka.storage.sqlite.connection import SqlConnection, number_of, transaction
 from sifaka.text.terms import language_of, text_terms
 
 SECONDS = 2.0
@@ -17,25 +16,6 @@ _BATCH = 50
 _WAITING = "SELECT count(*) FROM versions_without_words"
 
 
-def put_off_words(connection: SqlConnection, version: int) -> None:
-    """Note that a version is to be made findable; part of the transaction that stores it.
-
-    A run waits for its appends, and nobody for the words of a version but a search.
-    """
-    connection.execute("INSERT INTO versions_without_words (id) VALUES (?)", (version,))
-
-
-def unindex_words(connection: SqlConnection, tenant: str, run_id: str) -> None:
-    """Make the versions of a run unfindable; part of the transaction that deletes it."""
-    connection.execute(
-        """
-        DELETE FROM version_words
-        WHERE rowid IN (SELECT id FROM versions WHERE tenant = ? AND run_id = ?)
-        """,
-        (tenant, run_id),
-    )
-
-
 def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
     """Index versions that have no words yet, the newest first, for about so long.
 
@@ -43,7 +23,7 @@ def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
         The versions that are left, of all tenants.
     """
     deadline = time.monotonic() + seconds
-    while left := cast("int", connection.execute(_WAITING).get):
+    while left := number_of(connection, _WAITING):
         if time.monotonic() >= deadline or connection.readonly("main"):
             return left
         with transaction(connection, "IMMEDIATE"):
@@ -59,8 +39,7 @@ def catch_up_at_close(connection: SqlConnection) -> None:
 
 def count_without_words(connection: SqlConnection, tenant: str) -> int:
     """The versions of a tenant that are not indexed yet."""
-    mine = f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?"
-    return cast("int", connection.execute(mine, (tenant,)).get)
+    return number_of(connection, f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?", tenant)
 
 
 def _index_batch(connection: SqlConnection) -> None:

@@ -7,7 +7,6 @@ from sifaka.record.entries import Started
 from sifaka.record.run import Run
 from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
 from sifaka.storage.memory import MemoryStorage, RunCache
-from sifaka.storage.milvus import MilvusStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.sifaka.storage.cached.layered import SearchIndexInMemory, begin, draft, names
 
@@ -39,18 +38,13 @@ def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
 
 
 @pytest.mark.anyio
-async def test_nested_stores_are_one_row_of_tiers(tmp_path: Path) -> None:
+async def test_a_store_of_parts_may_be_the_log_of_another(tmp_path: Path) -> None:
     memory, middle, last = MemoryStorage(), SQLiteStorage(tmp_path / "a"), SearchIndexInMemory()
     inner = CachedStorage(middle, last, queue=tmp_path / "queue.db")
     outer = CachedStorage(cache=memory, persistence=inner)
 
-    assert outer.tiers == (memory, middle, last)
-    assert outer.queue == tmp_path / "queue.db"
-    assert CachedStorage(memory, middle, last).tiers == outer.tiers
     with pytest.raises(ConfigurationError, match="twice"):
         CachedStorage(memory, memory)
-    with pytest.raises(ConfigurationError, match="queues"):
-        CachedStorage(memory, inner, queue=tmp_path / "other.db")
     run = await draft(outer, await begin(outer), "x")
     await outer.aclose()
     assert await last.load(run.run_id) == run
@@ -63,15 +57,6 @@ def test_a_second_log_is_refused_and_both_are_named(tmp_path: Path) -> None:
     assert first.place in caught.value.message
     assert second.place in caught.value.message
     assert "archive" in (caught.value.suggestion or "")
-
-
-@pytest.mark.anyio
-async def test_the_log_that_an_index_has_made_gives_way_to_a_named_one(tmp_path: Path) -> None:
-    runs = SQLiteStorage(tmp_path / "runs.db")
-    own = MilvusStorage(f"milvus:///{tmp_path}/vectors")
-    store = CachedStorage(MemoryStorage(), CachedStorage(runs, own))
-    assert store.tiers[1:] == (runs, own.tiers[1])
-    assert len(CachedStorage(MemoryStorage(), own).tiers) == 3
 
 
 @pytest.mark.anyio
