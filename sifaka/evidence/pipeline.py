@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from sifaka.calls.context import fan_out
 from sifaka.calls.failure_log import report_failure
-from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.errors import SifakaError, StorageError
 from sifaka.evidence.classify import classify, ranked
 from sifaka.evidence.documents import ANYTHING, SearchFilters, spread
 from sifaka.evidence.model import (
@@ -50,29 +50,11 @@ class EvidencePipeline:
     Args:
         adapters: Where to search.
         model: The model that plans and verifies; None for none.
-        parallel: Documents of one question that are verified at the same time.
-        seconds: How long an adapter may take for one query.
-
-    Raises:
-        ConfigurationError: A limit is not above zero.
     """
 
-    def __init__(
-        self,
-        adapters: Adapters,
-        model: "Model | None" = None,
-        *,
-        parallel: int = PARALLEL,
-        seconds: float = 10.0,
-    ) -> None:
-        if parallel < 1 or not seconds > 0:
-            raise ConfigurationError(
-                f"parallel is {parallel} and seconds {seconds:g}", "both should be above zero"
-            )
+    def __init__(self, adapters: Adapters, model: "Model | None" = None) -> None:
         self._adapters = adapters
         self._model = model
-        self._parallel = parallel
-        self._seconds = seconds
 
     async def run(
         self,
@@ -111,13 +93,7 @@ class EvidencePipeline:
         check_limit(max_results)
         made = await plan(question, self._model) if decompose else plain_plan(question)
         await hear(made)
-        searched = await search(
-            adapters,
-            made.queries,
-            max_results=max_results,
-            filters=filters,
-            seconds=self._seconds,
-        )
+        searched = await search(adapters, made.queries, max_results=max_results, filters=filters)
         await hear(searched)
         branches = verifications(
             [[Sheet(document, made.criteria)] for document in searched.documents],
@@ -138,40 +114,10 @@ class EvidencePipeline:
             name: partial(judged, number, branch)
             for number, (name, branch) in enumerate(branches.items())
         }
-        evidence = await fan_out(judging, calls_each=0, parallel=self._parallel)
+        evidence = await fan_out(judging, calls_each=0, parallel=PARALLEL)
         result = await concluded(made, searched, evidence)
         await hear(result)
         return result
-
-    async def batch(
-        self,
-        questions: Iterable[str],
-        *,
-        names: Sequence[str] = (),
-        max_results: int = 10,
-        filters: SearchFilters = ANYTHING,
-        at_once: int = 4,
-    ) -> tuple[BatchEntry, ...]:
-        """One entry for each question, in their order; one that fails costs the others nothing.
-
-        Args:
-            questions: What to find evidence for.
-            names: The adapters to search with; empty means all.
-            max_results: Documents for each question at most.
-            filters: Which documents are wanted.
-            at_once: Questions at the same time.
-
-        Raises:
-            ConfigurationError: What all questions share is wrong. Nothing was asked.
-            StorageError: An answer could not be put on record.
-            Suspended: Answers of the host are needed.
-        """
-        self._adapters.chosen(names)
-        check_limit(max_results)
-        if at_once < 1:
-            raise ConfigurationError(f"at_once is {at_once}", "it should be above zero")
-        answer = partial(self.run, names=names, max_results=max_results, filters=filters)
-        return await answer_each(questions, answer, at_once=at_once)
 
 
 async def answer_each(
@@ -180,7 +126,17 @@ async def answer_each(
     *,
     at_once: int = 4,
 ) -> tuple[BatchEntry, ...]:
-    """An entry for each question, in their order; see `EvidencePipeline.batch`."""
+    """One entry for each question, in their order; one that fails costs the others nothing.
+
+    Args:
+        questions: What to find evidence for.
+        answer: Finds the evidence for one, such as `EvidencePipeline.run`.
+        at_once: Questions at the same time.
+
+    Raises:
+        StorageError: An answer could not be put on record.
+        Suspended: Answers of the host are needed.
+    """
     branches = {
         f"question {number}": partial(_entry, question, answer)
         for number, question in enumerate(questions)

@@ -21,7 +21,7 @@ from sifaka.research.agents.agent import consult
 from sifaka.research.agents.report import PLANNER, SYNTHESIZER, planner_prompt, synthesizer_prompt
 from sifaka.research.draft import tidied
 from sifaka.research.iterative import research_section
-from sifaka.research.limits import Stop, stop_of
+from sifaka.research.limits import Stop, leaving_one, stop_of
 from sifaka.research.progress import Work, record_plan, record_section
 from sifaka.research.report import (
     Report,
@@ -198,7 +198,9 @@ async def _revised(
 ) -> Sections:
     if not ctx.deps.advisers:
         return ctx.inputs
-    sections, lines = await revise(ctx.deps, ctx.inputs)
+    # The last call is for the summary.
+    with leaving_one(ctx.deps.calls).active():
+        sections, lines = await revise(ctx.deps, ctx.inputs)
     ctx.state.degraded += lines
     return sections
 
@@ -214,8 +216,7 @@ async def _synthesize(ctx: StepContext[DeepState, Work, tuple[ReportSection, ...
         await work.desk.tell("synthesizing", f"summing up {len(sections)} sections")
         prompt = synthesizer_prompt(work.question, body)
         try:
-            with work.to_synthesize():
-                said = await consult(SYNTHESIZER, work.model, prompt, history=work.history)
+            said = await consult(SYNTHESIZER, work.model, prompt, history=work.history)
             summary = tidied(said.summary, title)
         except BudgetExceeded as error:
             stops = (*stops, stop_of(error))

@@ -63,7 +63,7 @@ async def _drafted(loop: Loop, state: LoopState) -> str:
         observations=observations[-1] if observations else "",
         part_of=loop.part_of,
     )
-    with loop.purse.to_write():
+    with loop.budget.writing.active():
         draft = await consult(WRITER, loop.work.model, prompt, history=loop.work.history)
     return tidied(draft.text, loop.plan.title)
 

@@ -66,26 +66,23 @@ async def research_section(
         work=work,
         number=number,
         plan=plan,
-        purse=work.purses[number],
+        budget=work.budgets[number],
         begun=time.monotonic() - (rounds[-1].seconds if rounds else 0.0),
         part_of=part_of,
     )
     state = LoopState(rounds=rounds, now=Round(number=len(rounds) + 1))
-    try:
-        if number not in work.progress.begun:
-            await work.desk.record(
-                Researched(
-                    step="section_started",
-                    section=number,
-                    title=plan.title,
-                    message=f"researching {plan.title!r}",
-                )
+    if number not in work.progress.begun:
+        await work.desk.record(
+            Researched(
+                step="section_started",
+                section=number,
+                title=plan.title,
+                message=f"researching {plan.title!r}",
             )
-        with scope(place_of(number)):
-            section = await iterative_graph().run(deps=loop, inputs=state)
-        await record_section(work.desk, section)
-    finally:
-        loop.purse.kept.release()
+        )
+    with scope(place_of(number)):
+        section = await iterative_graph().run(deps=loop, inputs=state)
+    await record_section(work.desk, section)
     return section
 
 
@@ -135,7 +132,7 @@ async def _asked(
     if model is None or state.stops:
         return None, state
     try:
-        with loop.purse.looping.active(), scope(f"iteration {state.now.number}"):
+        with loop.budget.looping.active(), scope(f"iteration {state.now.number}"):
             answer = await consult(agent, judge or model, prompt, history=loop.work.history)
     except BudgetExceeded as error:
         return None, state.stopping(stop_of(error))
@@ -227,7 +224,7 @@ async def _select_tools(ctx: Context) -> LoopState:
 async def _execute_tools(ctx: Context) -> LoopState:
     """Make every search, judge what is new, and put the iteration on record."""
     loop, state, haul = ctx.deps, ctx.inputs, Haul()
-    tasks, calls = state.now.tasks, loop.purse.looping
+    tasks, calls = state.now.tasks, loop.budget.looping
     queries = ", ".join(task.query for task in tasks)[:200]
     await loop.tell("searching", f"{len(tasks)} searches: {queries}")
     with calls.active(), scope(f"iteration {state.now.number}"):

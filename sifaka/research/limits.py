@@ -1,15 +1,12 @@
-"""The budgets of the parts of a research, and the calls that are kept for its writers."""
+"""The budgets of the sections of a research, each with room for its writer."""
 
 import math
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
-from contextvars import copy_context
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
 from sifaka.calls.context import Calls
-from sifaka.calls.ledger import Ledger
 from sifaka.calls.part_ledger import PartLedger
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
@@ -38,108 +35,66 @@ def in_order(stops: Iterable[Stop]) -> tuple[Stop, ...]:
     return tuple(stop for stop in ORDER if stop in reached)
 
 
-class KeptCall:
-    """One call that is set aside for one caller, where calls are limited and there is room."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._held = ExitStack()
-        self._context = copy_context()
-        self.is_there = ledger.calls_left != math.inf
-        """True when a call was set aside."""
-        try:
-            if self.is_there:
-                # In a context of its own: in this one the next call of any kind would take it.
-                self._context.run(self._held.enter_context, ledger.set_aside(1))
-        except BudgetExceeded:
-            self.is_there = False
-
-    def release(self) -> None:
-        """Give it back."""
-        self._context.run(self._held.close)
-
-    @contextmanager
-    def within(self) -> Generator[None]:
-        """Within this context the call may be made."""
-        # Nothing awaits in between, so no other call can take it.
-        self.release()
-        with self._ledger.set_aside(1) if self.is_there else nullcontext():
-            yield
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Purse:
+class SectionBudget:
     """The budget of one section."""
 
     looping: Calls
     """The surroundings of its loop."""
     writing: Calls
     """Those of its writer."""
-    kept: KeptCall
-
-    @classmethod
-    def of(
-        cls,
-        calls: Calls,
-        budget: Budget | None,
-        *,
-        spent: Usage,
-        share: float,
-        tokens: float = math.inf,
-        cost: float = math.inf,
-        kept: KeptCall,
-    ) -> "Purse":
-        """A purse out of the budget of a run.
-
-        Args:
-            calls: The surroundings of the run.
-            budget: The section's own budget.
-            spent: The usage of the section before a resume.
-            share: Calls that its loop may still make.
-            tokens: Tokens that its loop and its writer may still use.
-            cost: US dollars that they may still spend.
-            kept: The writer's call.
-        """
-        whole = calls.ledger if budget is None else PartLedger(calls.ledger, budget, spent)
-        if budget is not None and budget.max_calls is not None:
-            # One of its own calls is the writer's.
-            share = min(share, budget.max_calls - 1 - spent.model_calls)
-        tokens = min(tokens, whole.tokens_left) * (1 - _WRITING)
-        cost = min(cost, whole.cost_left) * (1 - _WRITING)
-        limits = Budget(
-            max_calls=None if share == math.inf else max(0, int(share)),
-            max_tokens=None if tokens == math.inf else max(0, int(tokens)),
-            max_cost_usd=None if cost == math.inf else cost,
-        )
-        loop = whole if limits == Budget() else PartLedger(whole, limits)
-        return cls(
-            looping=replace(calls, ledger=loop), writing=replace(calls, ledger=whole), kept=kept
-        )
-
-    @contextmanager
-    def to_write(self) -> Generator[None]:
-        """Within this context calls are the writer's."""
-        with self.kept.within(), self.writing.active():
-            yield
 
 
-def shared_out(
+def share_out(
     calls: Calls, budget: Budget | None, spent: Sequence[Usage], *, besides: int
-) -> tuple[tuple[Purse, ...], Sequence[KeptCall]]:
-    """A purse for each of several sections that are worked on at the same time.
+) -> tuple[SectionBudget, ...]:
+    """A budget for each of several sections that are worked on at the same time.
 
-    A call for each writer is reserved before any of them begins, then those `besides`. The rest is
-    shared out evenly. Of tokens and money a part of each share is kept for its writer, and as much
-    for each call `besides`. Returns the purses, and the calls `besides`.
+    Each has a call for its writer, which no loop and no other section can take; calls `besides` are
+    left for what follows. The rest is shared out evenly. Of tokens and money a part of each share
+    is kept for its writer, and as much for each call `besides`.
+
+    Args:
+        calls: The surroundings of the run.
+        budget: The own budget of each section.
+        spent: The usage of each section before a resume.
+        besides: Calls that follow the sections.
     """
-    writers = [KeptCall(calls.ledger) for _ in spent]
-    others = [KeptCall(calls.ledger) for _ in range(besides)]
-    left = calls.ledger.calls_left
-    share = left if left == math.inf else left // max(1, len(spent))
-    parts = max(1, len(spent) + besides * _WRITING)
-    tokens, cost = calls.ledger.tokens_left / parts, calls.ledger.cost_left / parts
-    purses = tuple(
-        Purse.of(calls, budget, spent=before, share=share, tokens=tokens, cost=cost, kept=call)
-        for before, call in zip(spent, writers, strict=True)
+    whole, sections = calls.ledger, max(1, len(spent))
+    share = whole.calls_left
+    if share != math.inf:
+        share = max(0, share - sections - besides) // sections
+    parts = sections + besides * _WRITING
+    tokens, cost = whole.tokens_left / parts, whole.cost_left / parts
+    budgets: list[SectionBudget] = []
+    for before in spent:
+        section = PartLedger(whole, _limits(calls=share + 1))
+        if budget is not None:
+            section = PartLedger(section, budget, before)
+        limits = _limits(
+            calls=section.calls_left - 1,
+            tokens=min(tokens, section.tokens_left) * (1 - _WRITING),
+            cost=min(cost, section.cost_left) * (1 - _WRITING),
+        )
+        loop = PartLedger(section, limits)
+        budgets.append(
+            SectionBudget(
+                looping=replace(calls, ledger=loop), writing=replace(calls, ledger=section)
+            )
+        )
+    return tuple(budgets)
+
+
+def leaving_one(calls: Calls) -> Calls:
+    """The surroundings in which every call that is left may be made but one."""
+    limits = _limits(calls=calls.ledger.calls_left - 1)
+    return replace(calls, ledger=PartLedger(calls.ledger, limits))
+
+
+def _limits(*, calls: float = math.inf, tokens: float = math.inf, cost: float = math.inf) -> Budget:
+    """A budget of so much, without a limit where that is infinite."""
+    return Budget(
+        max_calls=None if calls == math.inf else max(0, int(calls)),
+        max_tokens=None if tokens == math.inf else max(0, int(tokens)),
+        max_cost_usd=None if cost == math.inf else cost,
     )
-    return purses, others

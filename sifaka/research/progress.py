@@ -1,8 +1,7 @@
 """The resources of a research, and its steps on record."""
 
 import re
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from sifaka.record.entries import Called, Researched
 from sifaka.record.inquiry import Inquiry, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
-from sifaka.research.limits import KeptCall, Purse, shared_out
+from sifaka.research.limits import SectionBudget, share_out
 from sifaka.research.protocol import Desk
 from sifaka.research.state import (
     Outline,
@@ -144,10 +143,8 @@ class Work:
     """The question as it was read; None until it is."""
     history: "Sequence[ModelMessage]" = ()
     """The user's conversation; the observations of the research itself are in its state."""
-    purses: dict[int, Purse] = field(default_factory=dict[int, Purse])
+    budgets: dict[int, SectionBudget] = field(default_factory=dict[int, SectionBudget])
     """By the numbers of the sections that are still to be researched."""
-    summary: list[KeptCall] = field(default_factory=list[KeptCall])
-    """The calls that are set aside for it."""
 
     @property
     def advisers(self) -> bool:
@@ -158,26 +155,11 @@ class Work:
         return self.model is not None and not is_host(self.model)
 
     def allot(self, numbers: Sequence[int], *, besides: int) -> None:
-        """Set aside the calls that are surely needed, before any of these sections begins."""
+        """Share the budget out, with the calls that are surely needed, before these begin."""
         recorded, rounds = self.desk.run.calls, self.progress.rounds
-        budget = self.inquiry.section_budget
         spent = [spent_by(number, recorded, rounds.get(number, ())) for number in numbers]
-        purses, others = shared_out(self.calls, budget, spent, besides=besides)
-        self.purses.update(zip(numbers, purses, strict=True))
-        self.summary.extend(others)
-
-    def release(self) -> None:
-        """Give back every call that was set aside and not used."""
-        for call in (*(purse.kept for purse in self.purses.values()), *self.summary):
-            call.release()
-
-    @contextmanager
-    def to_synthesize(self) -> Generator[None]:
-        """Within this context the call that was kept for the summary may be made."""
-        with ExitStack() as stack:
-            for call in self.summary:
-                stack.enter_context(call.within())
-            yield
+        budgets = share_out(self.calls, self.inquiry.section_budget, spent, besides=besides)
+        self.budgets.update(zip(numbers, budgets, strict=True))
 
 
 async def record_plan(work: Work, outline: Outline) -> None:
@@ -202,7 +184,7 @@ class Loop:
     work: Work
     number: int
     plan: SectionPlan
-    purse: Purse
+    budget: SectionBudget
     begun: float
     """Its start by `time.monotonic`, put back by the seconds that it took before a resume."""
     part_of: str = ""

@@ -80,10 +80,7 @@ class GraphResearcher:
         )
         read = await parsed(work) if progress.plan is None else progress.plan.parsed
         work = replace(work, question=read.question, parsed=read)
-        try:
-            report = await (_iterative(work) if read.mode == "iterative" else research_report(work))
-        finally:
-            work.release()
+        report = await (_iterative(work) if read.mode == "iterative" else research_report(work))
         author = AUTHOR if self.model is None else self.model.model_id
         thought = report.as_thought(desk.run, author=author, usage=work.calls.ledger.spent)
         return thought.add_degraded(read.degraded)

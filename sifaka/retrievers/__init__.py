@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from sifaka.retrievers.in_memory import InMemoryRetriever
     from sifaka.retrievers.mock import MockRetriever
     from sifaka.retrievers.protocol import retrieve_for_thought
-    from sifaka.retrievers.redis_cache import RedisCache
-    from sifaka.retrievers.sqlite_cache import SQLiteCache
     from sifaka.retrievers.thoughts import ThoughtRetriever
 
 _LATER = {
@@ -20,8 +18,6 @@ _LATER = {
     "InMemoryRetriever": "sifaka.retrievers.in_memory",
     "MemoryCache": "sifaka.retrievers.cached",
     "MockRetriever": "sifaka.retrievers.mock",
-    "RedisCache": "sifaka.retrievers.redis_cache",
-    "SQLiteCache": "sifaka.retrievers.sqlite_cache",
     "ThoughtRetriever": "sifaka.retrievers.thoughts",
     "retrieve_for_thought": "sifaka.retrievers.protocol",
 }
@@ -32,9 +28,7 @@ __all__ = [
     "InMemoryRetriever",
     "MemoryCache",
     "MockRetriever",
-    "RedisCache",
     "Retriever",
-    "SQLiteCache",
     "ThoughtRetriever",
     "retrieve_for_thought",
 ]

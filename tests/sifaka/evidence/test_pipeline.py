@@ -17,7 +17,7 @@ from sifaka.evidence.model import (
     SearchPlan,
     Verified,
 )
-from sifaka.evidence.pipeline import EvidencePipeline
+from sifaka.evidence.pipeline import EvidencePipeline, answer_each
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.models.provider import provider_model
@@ -155,12 +155,6 @@ async def test_bad_input_is_refused_before_any_request(
     assert judge.calls == 0
 
 
-@pytest.mark.parametrize("options", [{"parallel": 0}, {"seconds": 0}, {"seconds": float("nan")}])
-def test_limits_of_nothing_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError):
-        EvidencePipeline(Adapters([WIKI]), **options)
-
-
 async def test_progress_comes_step_by_step_and_ends_with_the_result() -> None:
     pipeline = EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model)
     told: list[EvidenceProgress] = []
@@ -252,7 +246,7 @@ async def test_a_batch_has_one_entry_per_query_in_order_and_one_failure_is_one_e
     None
 ):
     pipeline = EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model)
-    entries = await pipeline.batch([QUESTION, " ", "What is the port?", "x" * 20_000])
+    entries = await answer_each([QUESTION, " ", "What is the port?", "x" * 20_000], pipeline.run)
     assert [entry.question[:9] for entry in entries] == [QUESTION[:9], " ", "What is t", "x" * 9]
     assert [entry.result is not None for entry in entries] == [True, False, True, False]
     assert entries[0].error is None
@@ -262,7 +256,7 @@ async def test_a_batch_has_one_entry_per_query_in_order_and_one_failure_is_one_e
 
 async def test_a_bug_that_one_question_brings_out_is_one_entry_and_its_words_are_not_told() -> None:
     pipeline = EvidencePipeline(Adapters([BuggyName()]))
-    (entry,) = await pipeline.batch([QUESTION])
+    (entry,) = await answer_each([QUESTION], pipeline.run)
     assert (entry.result, entry.error) == (None, "ZeroDivisionError")
 
 
@@ -277,41 +271,28 @@ class BuggyName(ScriptedAdapter):
         raise ZeroDivisionError("secret")
 
 
-async def test_what_is_wrong_for_all_questions_is_raised_and_no_entry() -> None:
-    pipeline = EvidencePipeline(Adapters([WIKI]))
-    with pytest.raises(ConfigurationError, match="unknown adapter"):
-        await pipeline.batch([QUESTION], names=["nowhere"])
-    with pytest.raises(ConfigurationError, match="max_results"):
-        await pipeline.batch([QUESTION], max_results=1_000)
-    with pytest.raises(ConfigurationError, match="at_once"):
-        await pipeline.batch([QUESTION], at_once=0)
-    assert await pipeline.batch([]) == ()
-
-
 async def test_a_batch_whose_run_cannot_be_recorded_breaks_off() -> None:
     pipeline = EvidencePipeline(Adapters([ScriptedAdapter(StorageError("the disk is full"))]))
     with pytest.raises(StorageError):
-        await pipeline.batch([QUESTION, QUESTION])
+        await answer_each([QUESTION, QUESTION], pipeline.run)
 
 
 async def test_a_batch_is_bounded() -> None:
     judge = ScriptedJudge(reader)
     pipeline = EvidencePipeline(Adapters([WIKI]), judge.model)
-    await pipeline.batch([f"{QUESTION} {n}" for n in range(6)], at_once=2)
+    await answer_each([f"{QUESTION} {n}" for n in range(6)], pipeline.run, at_once=2)
     assert judge.depth >= 6, "three pairs of questions, each planned before it is verified"
 
 
 async def test_a_resume_asks_neither_model_nor_adapter_again() -> None:
     with recording() as made:
-        before = await EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model).batch(
-            [QUESTION, f"{QUESTION} Again."]
-        )
+        pipeline = EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model)
+        before = await answer_each([QUESTION, f"{QUESTION} Again."], pipeline.run)
     judge, again = ScriptedJudge(reader), ScriptedAdapter([], name="wiki")
     again.place = WIKI.place
     with recording(made) as further:
-        after = await EvidencePipeline(Adapters([again]), judge.model).batch(
-            [QUESTION, f"{QUESTION} Again."]
-        )
+        pipeline = EvidencePipeline(Adapters([again]), judge.model)
+        after = await answer_each([QUESTION, f"{QUESTION} Again."], pipeline.run)
     assert after == before
     assert (judge.calls, again.asked, further) == (0, [], [])
 
