@@ -121,21 +121,21 @@ def _subject(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     """A verb and the pronoun or the person before it."""
     if fix := _fix(parsed, match):
         message = f'"{match["subject"]}" goes with "{fix}"'
-        yield parsed.safe(*match.span("verb"), fix, message, rule="agreement", category="grammar")
+        yield parsed.issue(match.span("verb"), fix, message, "agreement")
 
 
 def _question(fix: str, parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if _asks(parsed, match):
-        yield _issue(parsed, match, fix.capitalize() if match["verb"][0].isupper() else fix)
+        yield parsed.instead(match.span("verb"), fix, "agreement")
 
 
 def _there(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    yield _issue(parsed, match, _PLURAL[match["verb"]])
+    yield parsed.instead(match.span("verb"), _PLURAL[match["verb"]], "agreement")
 
 
 def _one(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if opens_clause(parsed, match.start()):
-        yield _issue(parsed, match, _SINGULAR[match["verb"]])
+        yield parsed.instead(match.span("verb"), _SINGULAR[match["verb"]], "agreement")
 
 
 def _asks(parsed: ParsedText, match: re.Match[str]) -> bool:
@@ -147,11 +147,6 @@ def _asks(parsed: ParsedText, match: re.Match[str]) -> bool:
         not before or (len(before) == 1 and before[0].lower() in _QUESTION)
     )
     return asked and (begin in parsed.sentence_starts)
-
-
-def _issue(parsed: ParsedText, match: re.Match[str], fix: str) -> Issue:
-    message = f'"{fix}" instead of "{match["verb"]}"'
-    return parsed.safe(*match.span("verb"), fix, message, rule="agreement", category="grammar")
 
 
 def _fix(parsed: ParsedText, match: re.Match[str]) -> str | None:

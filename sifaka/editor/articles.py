@@ -58,10 +58,8 @@ def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     fix = sound.capitalize() if article[0] == "A" else sound
     place, message = match.span(1), f'"{sound}" before "{word}"'
     letter = "an" if word[0].lower() in "aeiou" else "a"
-    if letter == sound or (sound == "a" and _is_said_you(parsed, match)):
-        yield parsed.safe(*place, fix, message, rule="article", category="grammar")
-    else:
-        yield parsed.suggestion(*place, message, rule="article", category="grammar", fix=fix)
+    agree = letter == sound or (sound == "a" and _is_said_you(parsed, match))
+    yield parsed.issue(place, fix, message, "article", safe=agree)
 
 
 def _sound(word: str) -> str | None:

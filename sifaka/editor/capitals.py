@@ -71,8 +71,7 @@ def _next(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 def _issue(parsed: ParsedText, start: int, end: int) -> Issue:
     word = parsed.text[start:end]
     fix = word[0].upper() + word[1:]
-    message = f'"{fix}" with a capital'
-    return parsed.safe(start, end, fix, message, rule="capital", category="grammar")
+    return parsed.issue((start, end), fix, f'"{fix}" with a capital', "capital")
 
 
 _NAMES = PatternRule(

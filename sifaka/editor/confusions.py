@@ -57,12 +57,8 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
         end += 1  # the space behind the word goes with it
     found = text[start:end]
     message = f'"{fix}" instead of "{found}"' if fix else f'"{found.strip()}" can go'
-    rule = entry.rule
-    if entry.safe:
-        return parsed.safe(start, end, fix, message, rule=rule, category="grammar")
-    return parsed.suggestion(
-        start, end, message, rule=rule, category="grammar", fix=fix, severity=3
-    )
+    severity = 2 if entry.safe else 3
+    return parsed.issue((start, end), fix, message, entry.rule, safe=entry.safe, severity=severity)
 
 
 _after = cache(re.compile)

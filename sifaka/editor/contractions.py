@@ -53,7 +53,7 @@ def _joined(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 def _issue(parsed: ParsedText, match: re.Match[str], fix: str) -> Issue:
     fix = fix.replace("'", parsed.apostrophe)
     message = f'"{match.group()}" lacks its apostrophe'
-    return parsed.safe(*match.span(), fix, message, rule="contraction", category="spelling")
+    return parsed.issue(match.span(), fix, message, "contraction", "spelling")
 
 
 def _is_joined(parsed: ParsedText, match: re.Match[str]) -> bool:

@@ -79,11 +79,8 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
             continue
         message = message.replace("`", '"')
         category = _CATEGORIES.get(kind, "grammar")
-        name = f"harper.{rule}"
-        if rule in SAFE and fix is not None:
-            yield parsed.safe(start, end, fix, message, rule=name, category=category)
-        else:
-            yield parsed.suggestion(start, end, message, rule=name, category=category, fix=fix)
+        safe = rule in SAFE and fix is not None
+        yield parsed.issue((start, end), fix, message, f"harper.{rule}", category, safe=safe)
 
 
 def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:

@@ -60,7 +60,7 @@ def blocks(
     if front := front_matter(text):
         yield 0, front
     if markup and format not in _INDENTED:
-        text = _without_blocks(text, markup)
+        text = blanked(text, ((start, end) for start, end, kind in markup if kind == "block"))
     lines = _lines(text)
     if format in _INDENTED:
         yield from _indented(text, lines)
@@ -68,11 +68,6 @@ def blocks(
     yield from _columns(text, lines)
     yield from machine_text(text)
     yield from (span for span in lines if _stands_alone(text[slice(*span)]))
-
-
-def _without_blocks(text: str, markup: Sequence[Mark]) -> str:
-    """The text with nothing but line breaks and white space where blocks are."""
-    return blanked(text, ((start, end) for start, end, kind in markup if kind == "block"))
 
 
 def tables(text: str) -> Iterator[Span]:

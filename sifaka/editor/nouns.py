@@ -110,54 +110,40 @@ _NO_THE = (
 
 def _counted(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if match["noun"] in _NOUNS - (_UNITS if " of " in match.group() else set()):
-        yield _issue(parsed, match, _plural(match["noun"]), "plural")
+        yield parsed.instead(match.span("noun"), _plural(match["noun"]), "plural")
 
 
 def _mass(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     noun, before = match["noun"], parsed.text[max(0, match.start() - 20) : match.start()]
     if not re.search(rf"\b(?:{_NUMBER}) \Z", before):
-        yield _issue(parsed, match, noun[0] + _MASS[noun.lower()][1:], "plural")
+        yield parsed.instead(match.span("noun"), _MASS[noun.lower()], "plural")
 
 
 def _childrens(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    yield _issue(parsed, match, match["noun"][:-1] + "'s", "plural")
+    yield parsed.instead(match.span("noun"), match["noun"][:-1] + "'s", "plural")
 
 
 def _this(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if match["of"] in singulars() and match["verb"] not in {"is", "was"}:
         fix = {"this": "these", "that": "those"}[match["noun"].lower()]
         safe = match["verb"] is not None
-        yield _issue(parsed, match, _cased(fix, match), "this_these", safe=safe)
+        yield parsed.instead(match.span("noun"), fix, "this_these", safe=safe)
 
 
 def _these(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if match["of"] in _NOUNS:
         fix = {"these": "this", "those": "that"}[match["noun"].lower()]
         safe = parsed.word_after(match.end()) in {"is", "was", "has"}
-        yield _issue(parsed, match, _cased(fix, match), "this_these", safe=safe)
+        yield parsed.instead(match.span("noun"), fix, "this_these", safe=safe)
 
 
 def _no_article(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     article = "an" if match["noun"][0] in "aeiou" else "a"
-    yield _issue(parsed, match, f"{article} {match['noun']}", "missing_article")
+    yield parsed.instead(match.span("noun"), f"{article} {match['noun']}", "missing_article")
 
 
 def _no_the(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    yield _issue(parsed, match, f"the {match['noun']}", "missing_article")
-
-
-def _issue(
-    parsed: ParsedText, match: re.Match[str], fix: str, rule: str, *, safe: bool = True
-) -> Issue:
-    start, end = match.span("noun")
-    message = f'"{fix}" instead of "{match["noun"]}"'
-    if safe:
-        return parsed.safe(start, end, fix, message, rule=rule, category="grammar")
-    return parsed.suggestion(start, end, message, rule=rule, category="grammar", fix=fix)
-
-
-def _cased(fix: str, match: re.Match[str]) -> str:
-    return fix.capitalize() if match["noun"][0].isupper() else fix
+    yield parsed.instead(match.span("noun"), f"the {match['noun']}", "missing_article")
 
 
 def _plural(noun: str) -> str:

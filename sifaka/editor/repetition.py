@@ -9,7 +9,7 @@ from sifaka.editor.patterns import PatternRule
 from sifaka.editor.verbs import bases
 from sifaka.record.results import Issue
 
-_RULE = "repeated_word"
+_RULE = ("repeated_word", "repetition")
 _GAP = r"(?:[ ]{1,3}|[ ]?\r?\n[ \t]*)"
 # What stands before the word is looked at after its first letter, which is found faster.
 _FREE = r"(?<![\w'’\-].)"
@@ -82,7 +82,7 @@ def _at_the_start(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     opens = word.lower() in _OPENERS and start in parsed.sentence_starts
     if opens and parsed.words_in_line(start) >= 4:
         message = f'"{word.lower()}" is repeated'
-        yield parsed.safe(*match.span(), word, message, rule=_RULE, category="repetition")
+        yield parsed.issue(match.span(), word, message, *_RULE)
 
 
 def _repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -99,22 +99,18 @@ def _repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         if not _has_object(parsed, start, end) or _has_clause_before(parsed, start):
             return
         if not _is_governed(parsed.word_before(start), word):
-            yield parsed.suggestion(
-                start, end, message, rule=_RULE, category="repetition", fix=word
-            )
+            yield parsed.issue((start, end), word, message, *_RULE, safe=False)
             return
     elif word in _LEGITIMATE or not word.islower() or _ends_a_clause(parsed, start, word):
         if word.lower() not in _LEGITIMATE:
-            yield parsed.suggestion(
-                start, end, message, rule=_RULE, category="repetition", fix=word, severity=1
-            )
+            yield parsed.issue((start, end), word, message, *_RULE, safe=False, severity=1)
         return
     fix = word
     if "\n" in match.group() and parsed.text[end : end + 1] == " ":
         # The text stays wrapped: the line now ends after the one word.
         end += 1
         fix += "\r\n" if "\r" in match.group() else "\n"
-    yield parsed.safe(start, end, fix, message, rule=_RULE, category="repetition")
+    yield parsed.issue((start, end), fix, message, *_RULE)
 
 
 def _ends_a_clause(parsed: ParsedText, start: int, word: str) -> bool:

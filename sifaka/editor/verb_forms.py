@@ -104,17 +104,17 @@ def _formed(
 ) -> Iterator[Issue]:
     fix = form(match["verb"])
     if fix and (not opens or _opens(parsed, match.start())):
-        yield _issue(parsed, *match.span("verb"), fix)
+        yield parsed.instead(match.span("verb"), fix, "verb_form")
 
 
 def _to_gerund(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if fix := _gerund(match["verb"]):
-        yield _issue(parsed, *match.span("drop"), fix)
+        yield parsed.instead(match.span("drop"), fix, "verb_form")
 
 
 def _must_to(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if match["verb"] in bases():
-        yield _issue(parsed, *match.span("drop"), match["verb"])
+        yield parsed.instead(match.span("drop"), match["verb"], "verb_form")
 
 
 def _when(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -134,7 +134,7 @@ def _ago(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 def _past(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     fix = past_of().get(base_of_third().get(match["verb"], match["verb"]))
     if fix and fix != match["verb"]:
-        yield _issue(parsed, *match.span("verb"), fix)
+        yield parsed.instead(match.span("verb"), fix, "verb_form")
 
 
 def _opens(parsed: ParsedText, start: int) -> bool:
@@ -143,11 +143,6 @@ def _opens(parsed: ParsedText, start: int) -> bool:
         return True
     before = parsed.text[parsed.sentence_start_before(start) : start].strip().lower()
     return before in {"where", "when", "why", "how", "what", "who"}
-
-
-def _issue(parsed: ParsedText, start: int, end: int, fix: str) -> Issue:
-    message = f'"{fix}" instead of "{parsed.text[start:end]}"'
-    return parsed.safe(start, end, fix, message, rule="verb_form", category="grammar")
 
 
 verb_forms = PatternRule(

@@ -36,8 +36,7 @@ def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         return
     if parsed.words_in_line(start) >= 3:
         message = f'no space before "{mark}"'
-        rule = "space_before_punctuation"
-        yield parsed.safe(start, end, mark, message, rule=rule, category="spacing")
+        yield parsed.issue((start, end), mark, message, "space_before_punctuation", "spacing")
 
 
 def _doubled(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -56,15 +55,14 @@ def _doubled(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         return
     line_start = text.rfind("\n", max(0, start - 40), start) + 1
     if not _MARKER.fullmatch(text[line_start:start]):
-        message = "one space is enough"
-        yield parsed.safe(start, end, " ", message, rule="double_space", category="spacing")
+        yield parsed.issue((start, end), " ", "one space is enough", "double_space", "spacing")
 
 
 def _after_comma(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     start, end = match.span()
     if parsed.words_in_line(start) >= 4 and parsed.free(start - 1, end + 1):
         message, rule = "a space after the comma", "space_after_comma"
-        yield parsed.suggestion(start, end, message, rule=rule, category="spacing", fix=", ")
+        yield parsed.issue((start, end), ", ", message, rule, "spacing", safe=False)
 
 
 def _following(text: str, offset: int) -> str:

@@ -146,7 +146,6 @@ OPENERS: tuple[str, ...] = (
 """Beginnings of a sentence that say nothing; the sentence begins after them."""
 
 
-_RULE = "wordy_phrase"
 _DETERMINERS = lexicon(
     "the these those this that our my your their its his her whose them us it which whom what",
     "all both each some any",
@@ -187,7 +186,7 @@ def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
             end += 1
             fix += "\r\n" if "\r" in found else "\n"
         message = f'"{replacement}" says the same as "{phrase}"'
-        yield parsed.safe(start, end, fix, message, rule=_RULE, category="wordiness")
+        yield parsed.issue((start, end), fix, message, "wordy_phrase", "wordiness")
 
 
 def _replacement(parsed: ParsedText, start: int, end: int, phrase: str) -> str | None:
@@ -213,9 +212,8 @@ def _opener(parsed: ParsedText, start: int, end: int, phrase: str) -> Iterator[I
     letter = match.start(1)
     if not parsed.free(start, letter + 1):
         return
-    fix = match.group(1).upper()
-    message = f'"{phrase}" can go'
-    yield parsed.safe(start, letter + 1, fix, message, rule="empty_opener", category="wordiness")
+    place, fix = (start, letter + 1), match.group(1).upper()
+    yield parsed.issue(place, fix, f'"{phrase}" can go', "empty_opener", "wordiness")
 
 
 wordiness = PatternRule([(_PATTERN, _issue)])
