@@ -11,6 +11,7 @@ from functools import cache
 
 from sifaka.editor.harper_signs import TABLE
 from sifaka.editor.lexicon import lexicon
+from sifaka.text.harper import ALL
 
 DEFAULT: frozenset[str] = frozenset(
     name for line in TABLE.splitlines() for name in line.partition("|")[0].split()
@@ -36,9 +37,6 @@ OFF = lexicon(
     "PronounInflectionBe QuiteQuiet RedundantThat SingleBe ThatThan ToTwoToo TransposedSpace",
 )
 """The rules that run only where they are named one by one."""
-
-ALL = "all"
-"""In place of names: every rule that Harper itself has on, but for those that are off here."""
 
 _WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|\d+")
 
