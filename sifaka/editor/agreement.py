@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.nouns import singulars
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
 from sifaka.editor.verbs import base_of_third, past_of, third_of
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
-# `that he go` is a subjunctive, and after `and` the pronoun may be the second of two subjects.
-_OPENERS = lexicon("because but when if while although though since so where why until unless")
+_WORDS = words_of("agreement")
 _BEFORE = re.compile(r"([\w'’]+)(,?) \Z")
 _PAST_TIME = re.compile(
     r"\b(?:yesterday|ago|last (?:night|week|month|year|summer|winter|spring|autumn))\b",
@@ -36,7 +35,7 @@ def opens_clause(parsed: ParsedText, start: int) -> bool:
     match = _BEFORE.search(parsed.text, max(0, start - 40), start)
     if match is None or not parsed.free(match.start(), match.end()):
         return False
-    if match.group(1).lower() in _OPENERS and not match.group(2):
+    if match.group(1).lower() in _WORDS["openers"] and not match.group(2):
         return True
     if not match.group(2):
         return False
@@ -60,17 +59,6 @@ _SUBJECT = re.compile(
     rf"|(?P<plural>[Tt]hese|[Tt]hose) (?P<things>\w+s)) {_ADVERB}(?P<verb>[a-z]+(?:['’]t)?)"
     r"(?![\w'’-])"
 )
-_PEOPLE = lexicon(
-    "brother sister mother father son daughter uncle aunt wife husband grandmother grandfather",
-    "neighbour neighbor boss teacher doctor landlord cat dog car company mum mom dad friend",
-)
-_MANY = lexicon(
-    "parents children brothers sisters friends neighbours neighbors dogs cats boys girls"
-)
-_PERSONS = lexicon("teacher doctor boss manager driver boy girl man woman child dog cat")
-_GROUPS = lexicon("children boys girls men women dogs cats students kids")
-# With `everyone`: a base form may be an order ("Everybody stand up").
-_STATES = lexicon("want know like need seem agree understand love think believe hate")
 _TO_BE = {
     "I": {"is": "am", "are": "am", "were": "was"},
     "one": {"are": "is", "were": "was", "am": "is"},
@@ -95,7 +83,6 @@ _INVERTED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?P<verb>[Aa]re) (?:he|she|it) [a-z]+"), "is"),
 )  # fmt: skip
 _QUESTION_END = re.compile(r"[^.!?\n]{0,500}+(?:\n[^.!?\n]{0,500}+)?[?]")
-_QUESTION = lexicon("where when why how what who")
 _NUMBERS = r"(?:two|three|four|five|six|seven|eight|nine|ten|many(?! an? )|several)"
 _THERE = re.compile(
     rf"\b[Tt]here (?P<verb>is|was) {_NUMBERS}(?! (?:feet|minutes|hours|days|weeks|months|years|dollars|percent|miles|pounds|euros|times|o['’]clock)\b)"
@@ -144,7 +131,7 @@ def _asks(parsed: ParsedText, match: re.Match[str]) -> bool:
     before = parsed.text[begin : match.start()].split()
     end = _QUESTION_END.match(parsed.text, match.end())
     asked = end is not None and (
-        not before or (len(before) == 1 and before[0].lower() in _QUESTION)
+        not before or (len(before) == 1 and before[0].lower() in _WORDS["question"])
     )
     return asked and (begin in parsed.sentence_starts)
 
@@ -159,7 +146,7 @@ def _fix(parsed: ParsedText, match: re.Match[str]) -> str | None:
         return None if stem is None else stem + verb[-2:]
     if fix := _TO_BE[number].get(verb):
         return None if _may_be_right(parsed, match, number) else fix
-    if match["every"] and verb not in _STATES | {"have", "do"}:
+    if match["every"] and verb not in _WORDS["states"] | {"have", "do"}:
         return None
     fix = third_of().get(verb) if number == "one" else base_of_third().get(verb)
     if fix in {None, "is", "be"} or verb == "be":
@@ -190,9 +177,15 @@ def _number(match: re.Match[str]) -> str | None:
     if subject in {"we", "they", "you"}:
         return "many"
     if match["kin"]:
-        return "one" if match["kin"] in _PEOPLE else "many" if match["kin"] in _MANY else None
+        return (
+            "one"
+            if match["kin"] in _WORDS["people"]
+            else "many"
+            if match["kin"] in _WORDS["many"]
+            else None
+        )
     if match["person"]:
-        one, many = match["person"] in _PERSONS, match["person"] in _GROUPS
+        one, many = match["person"] in _WORDS["persons"], match["person"] in _WORDS["groups"]
         many = many or (match["verb"] in {"is", "was", "has"} and match["person"] in singulars())
         return "one" if one else "many" if many else None
     return "many" if match["verb"] in {"is", "was", "has"} and match["things"][-2] != "s" else None

@@ -1,12 +1,15 @@
 """Words written for others that sound alike, where the words around them decide it."""
 
 import re
+import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 from sifaka.editor.agreement import opens_clause
-from sifaka.editor.confusion_table import TABLE, Confusion
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 
@@ -14,19 +17,49 @@ _WORD = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-
 _NAMED = re.compile(r"\(\?P<\w+>")
 _REACH = 60
 """Characters before a word that are examined."""
-_BY_WORD: Mapping[str, list[Confusion]] = defaultdict(list)
-for _entry in TABLE:
-    for _word in _entry.words.split():
-        _BY_WORD[_word].append(_entry)
+_PART = re.compile(r"\{([A-Z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """Words that stand for others in a certain place; `confusions.toml` says what each means."""
+
+    rule: str
+    words: str
+    fix: str
+    after: str = ""
+    before: str = ""
+    opens: bool = False
+    safe: bool = True
+
+
+@cache
+def _by_word() -> Mapping[str, Sequence[Confusion]]:
+    """The table, by each of the words that it is about."""
+    text = Path(__file__).with_name("confusions.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(text)
+    parts: dict[str, str] = {}
+
+    def whole(value: str | bool) -> Any:
+        return _PART.sub(lambda part: parts[part[1]], value) if isinstance(value, str) else value
+
+    for name, pattern in table["parts"].items():
+        parts[name] = whole(pattern)
+    found: dict[str, list[Confusion]] = defaultdict(list)
+    for row in table["confusions"]:
+        entry = Confusion(**{name: whole(value) for name, value in row.items()})
+        for word in entry.words.split():
+            found[word].append(entry)
+    return found
 
 
 def confusions(parsed: ParsedText) -> Iterator[Issue]:
     """Confused words, prepositions and words that were joined or split by mistake."""
     for match in _WORD.finditer(parsed.text):
         word = match.group().lower().replace("’", "'")
-        if word not in _BY_WORD or not _after_any(word).match(parsed.text, match.end()):
+        if word not in _by_word() or not _after_any(word).match(parsed.text, match.end()):
             continue
-        for entry in _BY_WORD[word]:
+        for entry in _by_word()[word]:
             issue = _issue(parsed, match, entry)
             if issue is not None:
                 yield issue
@@ -67,7 +100,7 @@ _after = cache(re.compile)
 @cache
 def _after_any(word: str) -> re.Pattern[str]:
     """What must follow a word for one of its entries: one look for all of them."""
-    return re.compile("|".join(_NAMED.sub("(?:", entry.after) for entry in _BY_WORD[word]))
+    return re.compile("|".join(_NAMED.sub("(?:", entry.after) for entry in _by_word()[word]))
 
 
 @cache

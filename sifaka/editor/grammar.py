@@ -12,7 +12,6 @@ from importlib.util import find_spec
 from threading import Lock, Timer
 
 from sifaka.editor.harper_rules import DEFAULT, OFF, SAFE, asked, signs
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.isolation import GIVEN_UP, MEMORY, Worker
@@ -31,8 +30,16 @@ _CATEGORIES: Mapping[str, str] = {
     "Readability": "wordiness",
     "Style": "wordiness",
 }
-_IGNORED_KINDS = lexicon(
-    "Spelling Capitalization Formatting Readability Enhancement Regionalism BoundaryError",
+_IGNORED_KINDS = frozenset(
+    [
+        "Spelling",
+        "Capitalization",
+        "Formatting",
+        "Readability",
+        "Enhancement",
+        "Regionalism",
+        "BoundaryError",
+    ]
 )
 LIMIT = 200_000
 """Characters beyond which grammar is not checked."""

@@ -4,23 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
-# Nouns of daily life that are no verbs, adjectives or units ("a six foot wall", "two point five").
-_NOUNS = lexicon(
-    "day week month year hour minute book cat dog friend brother sister question problem reason",
-    "room window shoe player student teacher child man woman tree car house apple egg bottle boy",
-    "girl bird cup glass bag box story city country language letter email mistake idea thing chair",
-    "table picture photo goal lesson bear cousin son daughter uncle aunt neighbour garden flower",
-    "kitchen hotel restaurant shop school key pen phone computer movie film song game class course",
-    "team member colleague customer guest village town street building door bed bike train bus",
-    "ticket page banana orange potato tomato sandwich pound euro dollar hobby family party baby",
-    "knife wife leaf tooth foot mouse",
-)
-_UNITS = lexicon("foot mouse pound euro dollar hour minute day week month year page")
+_WORDS = words_of("nouns")
 _IRREGULAR = {
     "child": "children",
     "man": "men",
@@ -109,7 +98,7 @@ _NO_THE = (
 
 
 def _counted(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    if match["noun"] in _NOUNS - (_UNITS if " of " in match.group() else set()):
+    if match["noun"] in _WORDS["nouns"] - (_WORDS["units"] if " of " in match.group() else set()):
         yield parsed.instead(match.span("noun"), _plural(match["noun"]), "plural")
 
 
@@ -131,7 +120,7 @@ def _this(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 
 
 def _these(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    if match["of"] in _NOUNS:
+    if match["of"] in _WORDS["nouns"]:
         fix = {"these": "this", "those": "that"}[match["noun"].lower()]
         safe = parsed.word_after(match.end()) in {"is", "was", "has"}
         yield parsed.instead(match.span("noun"), fix, "this_these", safe=safe)
@@ -157,7 +146,7 @@ def _plural(noun: str) -> str:
 @cache
 def singulars() -> Mapping[str, str]:
     """The known nouns by their plurals."""
-    return {_plural(noun): noun for noun in sorted(_NOUNS)}
+    return {_plural(noun): noun for noun in sorted(_WORDS["nouns"])}
 
 
 nouns = PatternRule(

@@ -7,19 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
 # Underscores are no letters here: _emphasis_ is prose, and names with underscores are protected.
 _WORD = re.compile(r"(?<![^\W_])(?<!['’\-/@#.&])[A-Za-z][a-z]+(?![^\W_]|['’@/]|-\w|\.\w)")
-# Right in technical texts, though a misspelling elsewhere.
-_TERMS = lexicon(
-    "thead referer buildd buildds hist strat numer datas wan wans ans parms mis vie te udate",
-    "mmaped invokable unparseable cacheing alinged",
-    "hda noice wether alls ser unselect readd inout tre crate pres sur",
-    "writeable transferrable clonable",
-)
+_WORDS = words_of("spelling")
 _SHORT = frozenset({"teh", "hte", "adn"})
 
 
@@ -30,7 +24,7 @@ def spelling(parsed: ParsedText) -> Iterator[Issue]:
     corrections = {word: fixes for word in words if (fixes := corrections_of(word))}
     if not corrections:
         return
-    terms = _terms_of(parsed) | _TERMS
+    terms = _terms_of(parsed) | _WORDS["terms"]
     for match in found:
         word = match.group()
         fixes = corrections.get(word.lower(), ())

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 
-from sifaka.editor.lexicon import lexicon
+from sifaka.editor.words import words_of
 
 # base past participle
 _IRREGULAR = """
@@ -20,35 +20,22 @@ steal stole stolen|swim swam swum|take took taken|teach taught taught|tear tore 
 tell told told|think thought thought|throw threw thrown|understand understood understood
 wake woke woken|wear wore worn|win won won|write wrote written|blow blew blown
 """
-_REGULAR = lexicon(
-    "accept add agree allow answer apologise apologize appear apply arrive ask bark believe belong",
-    "borrow bother call carry change check clean close collect compare complain contain continue",
-    "cook count create cry dance decide deliver deny depend describe deserve discuss dislike drop",
-    "earn end enjoy enter exist expect explain fail finish fix follow happen hate help hope",
-    "improve include invite join jump kill kiss last laugh learn like listen live look love manage",
-    "marry matter miss move need notice offer open order paint pass phone plan play prefer prepare",
-    "produce promise protect provide pull push rain reach realise realize receive recommend refuse",
-    "remember repair repeat reply require rest return save seem share shout show sign smell smile",
-    "smoke sound start stay stop study suggest supply support suppose talk taste thank touch",
-    "train travel treat try turn use visit wait walk want warn wash waste watch water wish work",
-    "worry",
-)
-_DOUBLING = lexicon("drop plan stop prefer regret rob begin get run sit swim win travel")
-UNCLEAR_PAST = lexicon("found fell saw felt left broke spoke rose rode wound lay bore shook wove")
+_WORDS = words_of("verbs")
+UNCLEAR_PAST = _WORDS["unclear_past"]
 """Past forms that are verbs of their own, nouns or adjectives as well."""
 
 
 @cache
 def bases() -> frozenset[str]:
     """The base forms of verbs whose past differs from it."""
-    return _REGULAR | frozenset(_irregular())
+    return _WORDS["regular"] | frozenset(_irregular())
 
 
 @cache
 def past_of() -> Mapping[str, str]:
     """The past of each base form."""
     return {
-        **{base: _with(base, "ed") for base in _REGULAR},
+        **{base: _with(base, "ed") for base in _WORDS["regular"]},
         **{base: past for base, (past, _) in _irregular().items()},
     }
 
@@ -97,7 +84,7 @@ def _third(base: str) -> str:
 
 
 def _with(base: str, ending: str) -> str:
-    if base in _DOUBLING:
+    if base in _WORDS["doubling"]:
         return base + base[-1] + ending
     if base.endswith("ie") and ending == "ing":
         return base[:-2] + "ying"

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
 
@@ -16,13 +16,7 @@ _MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\]
 _COLLAPSES = frozenset({Format.HTML, Format.LATEX})
 """Formats in which white space is never shown as it stands."""
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]?\Z")
-# Words that take a bare full stop as an argument: "git add .", "cd ."
-_COMMANDS = lexicon(
-    "add ls cd cp mv rm find build install source du tar grep test run open tree lint check",
-    "format mypy ruff pytest docker git code pip",
-)
-# "The operators && and !"
-_BEFORE_OPERATOR = lexicon("and or the a an with operator operators")
+_WORDS = words_of("whitespace")
 
 
 def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -32,7 +26,7 @@ def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if mark != "," and _following(parsed.text, end).islower():
         return
     previous = parsed.word_before(start + 1)
-    if (mark == "." and previous in _COMMANDS) or previous in _BEFORE_OPERATOR:
+    if (mark == "." and previous in _WORDS["commands"]) or previous in _WORDS["before_operator"]:
         return
     if parsed.words_in_line(start) >= 3:
         message = f'no space before "{mark}"'
