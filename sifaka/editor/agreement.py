@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from sifaka.editor.nouns import singulars
+from sifaka.editor.nouns import SINGULARS
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.verbs import base_of_third, past_of, third_of
+from sifaka.editor.verbs import BASE_OF_THIRD, PAST_OF, THIRD_OF
 from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
@@ -58,6 +58,9 @@ _SUBJECT = re.compile(
     r"|(?P<every>[Ee]veryone|[Ee]verybody|[Nn]obody|[Ss]omeone|[Ss]omebody|[Nn]o one)"
     rf"|(?P<plural>[Tt]hese|[Tt]hose) (?P<things>\w+s)) {_ADVERB}(?P<verb>[a-z]+(?:['’]t)?)"
     r"(?![\w'’-])"
+)
+_OF_PRONOUN = {"i": "I", "he": "one", "she": "one", "it": "one"} | dict.fromkeys(
+    ("we", "they", "you"), "many"
 )
 _TO_BE = {
     "I": {"is": "am", "are": "am", "were": "was"},
@@ -148,14 +151,14 @@ def _fix(parsed: ParsedText, match: re.Match[str]) -> str | None:
         return None if _may_be_right(parsed, match, number) else fix
     if match["every"] and verb not in _WORDS["states"] | {"have", "do"}:
         return None
-    fix = third_of().get(verb) if number == "one" else base_of_third().get(verb)
+    fix = THIRD_OF.get(verb) if number == "one" else BASE_OF_THIRD.get(verb)
     if fix in {None, "is", "be"} or verb == "be":
         return None
     if match["person"] and verb in {"work", "play", "cook"} and number == "one":
         return None
     if is_in_the_past(parsed, start):
         base = verb if number == "one" else fix
-        return past_of().get(base or "")
+        return PAST_OF.get(base or "")
     if number == "one" and _is_order(parsed, match):
         return None
     return fix
@@ -169,13 +172,10 @@ def _goes_on(parsed: ParsedText, match: re.Match[str]) -> bool:
 
 
 def _number(match: re.Match[str]) -> str | None:
-    subject = match["subject"].lower()
-    if subject == "i":
-        return "I"
-    if subject in {"he", "she", "it"} or match["every"]:
+    if match["every"]:
         return "one"
-    if subject in {"we", "they", "you"}:
-        return "many"
+    if number := _OF_PRONOUN.get(match["subject"].lower()):
+        return number
     if match["kin"]:
         return (
             "one"
@@ -186,7 +186,7 @@ def _number(match: re.Match[str]) -> str | None:
         )
     if match["person"]:
         one, many = match["person"] in _WORDS["persons"], match["person"] in _WORDS["groups"]
-        many = many or (match["verb"] in {"is", "was", "has"} and match["person"] in singulars())
+        many = many or (match["verb"] in {"is", "was", "has"} and match["person"] in SINGULARS)
         return "one" if one else "many" if many else None
     return "many" if match["verb"] in {"is", "was", "has"} and match["things"][-2] != "s" else None
 

@@ -24,12 +24,8 @@ _HTTP_KEY = re.compile(
 )
 
 
-def is_records(lines: Sequence[str]) -> bool:
-    """True when all lines are data: values with separators, or keys with values."""
-    return _are_values(lines) or _are_settings(lines)
-
-
 def _are_values(lines: Sequence[str]) -> bool:
+    """True when all lines are data: values with separators."""
     head = _BARE_HEADER.match(lines[0])
     if head:
         mark = head["mark"]
@@ -60,6 +56,7 @@ def _is_short(line: str, mark: str) -> bool:
 
 
 def _are_settings(lines: Sequence[str]) -> bool:
+    """True when all lines are data: keys with values."""
     if not any(":" in line or "=" in line for line in lines):
         return False
     pairs = [match for line in lines if (match := _PAIR.match(line))]
@@ -251,7 +248,7 @@ def _is_whole(lines: Sequence[str], machine: Sequence[bool], *, after_machine: b
     """True when all lines of a paragraph are written for a machine."""
     if any(WHOLE.match(line) for line in lines) and not is_prose(lines[0]):
         return True
-    if is_records(lines) or _is_recipe(lines):
+    if _are_values(lines) or _are_settings(lines) or _is_recipe(lines):
         return True
     evident = sum(machine)
     if evident * 2 >= len(lines) and (evident > 1 or len(lines) <= 2) and not is_prose(lines[0]):

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
@@ -113,7 +112,7 @@ def _childrens(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 
 
 def _this(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    if match["of"] in singulars() and match["verb"] not in {"is", "was"}:
+    if match["of"] in SINGULARS and match["verb"] not in {"is", "was"}:
         fix = {"this": "these", "that": "those"}[match["noun"].lower()]
         safe = match["verb"] is not None
         yield parsed.instead(match.span("noun"), fix, "this_these", safe=safe)
@@ -143,12 +142,8 @@ def _plural(noun: str) -> str:
     return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
 
 
-@cache
-def singulars() -> Mapping[str, str]:
-    """The known nouns by their plurals."""
-    return {_plural(noun): noun for noun in sorted(_WORDS["nouns"])}
-
-
+SINGULARS: Mapping[str, str] = {_plural(noun): noun for noun in sorted(_WORDS["nouns"])}
+"""The known nouns by their plurals."""
 nouns = PatternRule(
     [
         (_COUNTED, _counted),

@@ -1,7 +1,6 @@
 """Common English verbs and their forms."""
 
 from collections.abc import Mapping
-from functools import cache
 
 from sifaka.editor.words import words_of
 
@@ -25,54 +24,9 @@ UNCLEAR_PAST = _WORDS["unclear_past"]
 """Past forms that are verbs of their own, nouns or adjectives as well."""
 
 
-@cache
-def bases() -> frozenset[str]:
-    """The base forms of verbs whose past differs from it."""
-    return _WORDS["regular"] | frozenset(_irregular())
-
-
-@cache
-def past_of() -> Mapping[str, str]:
-    """The past of each base form."""
-    return {
-        **{base: _with(base, "ed") for base in _WORDS["regular"]},
-        **{base: past for base, (past, _) in _irregular().items()},
-    }
-
-
-@cache
-def base_of_past() -> Mapping[str, str]:
-    """The base form of each past."""
-    return {past: base for base, past in past_of().items()}
-
-
-@cache
-def participle_of_past() -> Mapping[str, str]:
-    """The participle of each past that is not its own participle."""
-    return {past: part for past, part in _irregular().values() if past != part}
-
-
-@cache
-def third_of() -> Mapping[str, str]:
-    """The form with he, she and it, of each base form."""
-    return {base: _third(base) for base in bases()}
-
-
-@cache
-def base_of_third() -> Mapping[str, str]:
-    """The base form of each form with he, she and it."""
-    return {third: base for base, third in third_of().items()}
-
-
 def gerund(base: str) -> str:
     """The form in -ing."""
     return _with(base, "ing")
-
-
-@cache
-def _irregular() -> Mapping[str, tuple[str, str]]:
-    entries = (entry.split() for entry in _IRREGULAR.replace("\n", "|").split("|") if entry)
-    return {base: (past, participle) for base, past, participle in entries}
 
 
 def _third(base: str) -> str:
@@ -95,3 +49,19 @@ def _with(base: str, ending: str) -> str:
     if ending == "ed" and base.endswith("y") and base[-2] not in "aeiou":
         return base[:-1] + "ied"
     return base + ending
+
+
+_FORMS = [entry.split() for entry in _IRREGULAR.replace("\n", "|").split("|") if entry]
+PAST_OF: Mapping[str, str] = {
+    **{base: _with(base, "ed") for base in _WORDS["regular"]},
+    **{base: past for base, past, _ in _FORMS},
+}
+"""The past of each base form."""
+BASES = frozenset(PAST_OF)
+"""The base forms of verbs whose past differs from it."""
+BASE_OF_PAST: Mapping[str, str] = {past: base for base, past in PAST_OF.items()}
+PARTICIPLE_OF_PAST: Mapping[str, str] = {past: part for _, past, part in _FORMS if past != part}
+"""The participle of each past that is not its own participle."""
+THIRD_OF: Mapping[str, str] = {base: _third(base) for base in BASES}
+"""The form with he, she and it, of each base form."""
+BASE_OF_THIRD: Mapping[str, str] = {third: base for base, third in THIRD_OF.items()}

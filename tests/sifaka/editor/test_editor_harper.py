@@ -41,8 +41,8 @@ def test_a_text_that_kills_harper_twice_is_reported_as_not_checked(
 def test_an_idle_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grammar, "_IDLE_SECONDS", 0.05)
     harper = grammar.Harper()
-    harper.lint([TEXT])
     before = pid_of(harper)
+    harper.lint([TEXT])
     harper.idle.join(60)
     assert pid_of(harper) != before
     harper.close()
