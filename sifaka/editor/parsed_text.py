@@ -150,11 +150,6 @@ class ParsedText:
         return "’" if self.text.count("’") > self.text.count("'") else "'"
 
     @cached_property
-    def is_curly(self) -> bool:
-        """True when each of its apostrophes is `’`, and it has some."""
-        return "’" in self.text and "'" not in self.text
-
-    @cached_property
     def code(self) -> list[Span]:
         """The code inside sentences, marks included."""
         if self.format in MARKDOWN_LIKE:
