@@ -12,11 +12,11 @@ from sifaka.editor.facts import keeps_facts
 from sifaka.editor.inline import MARKDOWN_LIKE, named_inline, tokens_of, verbatim_inline
 from sifaka.editor.language import foreign
 from sifaka.editor.layout import blocks
-from sifaka.editor.protection import Cover, merged
+from sifaka.editor.protection import Cover
 from sifaka.record.results import Issue
 from sifaka.text.formats import READERS, UNCHECKED, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, sentences
+from sifaka.text.prose import Span, merged, sentences
 
 REACH = 200
 """Characters of a long line that are examined."""

@@ -1,24 +1,11 @@
 """Places in a text that are closed to rules."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from sifaka.text.prose import Span
-
-
-def merged(spans: Iterable[Span]) -> list[Span]:
-    """The same places, in order, without overlaps and without empty spans."""
-    result: list[Span] = []
-    for start, end in sorted(spans):
-        if start >= end:
-            continue
-        if result and start <= result[-1][1]:
-            result[-1] = (result[-1][0], max(end, result[-1][1]))
-        else:
-            result.append((start, end))
-    return result
 
 
 @dataclass(frozen=True)

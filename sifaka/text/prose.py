@@ -132,3 +132,16 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
             pieces += [text[at : max(at, start)], re.sub(r"[^\n]", " ", text[max(at, start) : end])]
             at = end
     return "".join((*pieces, text[at:]))
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """The same places, in order, without overlaps and without empty spans."""
+    result: list[Span] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if result and start <= result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((start, end))
+    return result
