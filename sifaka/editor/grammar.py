@@ -72,14 +72,17 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
     if _find_spec("harper") is None:
         raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
     parts = list(stretches(parsed, rules))
-    for rule, start, end, message, kind, fix in _lints(parts, rules) if parts else ():
-        ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
-        if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(start, end):
-            continue
-        message = message.replace("`", '"')
-        category = _CATEGORIES.get(kind, "grammar")
-        safe = rule in SAFE and fix is not None
-        yield parsed.issue((start, end), fix, message, f"harper.{rule}", category, safe=safe)
+    found = shared_harper().lint([part for _, part in parts], rules) if parts else []
+    for (offset, _), lints in zip(parts, found, strict=True):
+        for rule, first, last, message, kind, fix in lints:
+            place = offset + first, offset + last
+            ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
+            if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(*place):
+                continue
+            message = message.replace("`", '"')
+            category = _CATEGORIES.get(kind, "grammar")
+            safe = rule in SAFE and fix is not None
+            yield parsed.issue(place, fix, message, f"harper.{rule}", category, safe=safe)
 
 
 def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:
@@ -103,13 +106,6 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
         for part in _PART.finditer(text, *place):
             if not part.group().isspace():
                 yield part.start(), part.group()
-
-
-def _lints(parts: Sequence[tuple[int, str]], rules: str) -> Iterator[HarperLint]:
-    found = shared_harper().lint([part for _, part in parts], rules)
-    for (offset, _), lints in zip(parts, found, strict=True):
-        for rule, start, end, message, kind, fix in lints:
-            yield rule, offset + start, offset + end, message, kind, fix
 
 
 class Harper:
