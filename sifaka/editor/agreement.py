@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from sifaka.editor.lexicon import lexicon
-from sifaka.editor.nouns import singulars
+from sifaka.editor.nouns import SINGULARS
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.verbs import base_of_third, past_of, third_of
+from sifaka.editor.verbs import BASE_OF_THIRD, PAST_OF, THIRD_OF
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
-# `that he go` is a subjunctive, and after `and` the pronoun may be the second of two subjects.
-_OPENERS = lexicon("because but when if while although though since so where why until unless")
+_WORDS = words_of("agreement")
 _BEFORE = re.compile(r"([\w'’]+)(,?) \Z")
 _PAST_TIME = re.compile(
     r"\b(?:yesterday|ago|last (?:night|week|month|year|summer|winter|spring|autumn))\b",
@@ -36,7 +35,7 @@ def opens_clause(parsed: ParsedText, start: int) -> bool:
     match = _BEFORE.search(parsed.text, max(0, start - 40), start)
     if match is None or not parsed.free(match.start(), match.end()):
         return False
-    if match.group(1).lower() in _OPENERS and not match.group(2):
+    if match.group(1).lower() in _WORDS["openers"] and not match.group(2):
         return True
     if not match.group(2):
         return False
@@ -60,17 +59,9 @@ _SUBJECT = re.compile(
     rf"|(?P<plural>[Tt]hese|[Tt]hose) (?P<things>\w+s)) {_ADVERB}(?P<verb>[a-z]+(?:['’]t)?)"
     r"(?![\w'’-])"
 )
-_PEOPLE = lexicon(
-    "brother sister mother father son daughter uncle aunt wife husband grandmother grandfather",
-    "neighbour neighbor boss teacher doctor landlord cat dog car company mum mom dad friend",
+_OF_PRONOUN = {"i": "I", "he": "one", "she": "one", "it": "one"} | dict.fromkeys(
+    ("we", "they", "you"), "many"
 )
-_MANY = lexicon(
-    "parents children brothers sisters friends neighbours neighbors dogs cats boys girls"
-)
-_PERSONS = lexicon("teacher doctor boss manager driver boy girl man woman child dog cat")
-_GROUPS = lexicon("children boys girls men women dogs cats students kids")
-# With `everyone`: a base form may be an order ("Everybody stand up").
-_STATES = lexicon("want know like need seem agree understand love think believe hate")
 _TO_BE = {
     "I": {"is": "am", "are": "am", "were": "was"},
     "one": {"are": "is", "were": "was", "am": "is"},
@@ -95,7 +86,6 @@ _INVERTED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(?P<verb>[Aa]re) (?:he|she|it) [a-z]+"), "is"),
 )  # fmt: skip
 _QUESTION_END = re.compile(r"[^.!?\n]{0,500}+(?:\n[^.!?\n]{0,500}+)?[?]")
-_QUESTION = lexicon("where when why how what who")
 _NUMBERS = r"(?:two|three|four|five|six|seven|eight|nine|ten|many(?! an? )|several)"
 _THERE = re.compile(
     rf"\b[Tt]here (?P<verb>is|was) {_NUMBERS}(?! (?:feet|minutes|hours|days|weeks|months|years|dollars|percent|miles|pounds|euros|times|o['’]clock)\b)"
@@ -121,21 +111,21 @@ def _subject(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     """A verb and the pronoun or the person before it."""
     if fix := _fix(parsed, match):
         message = f'"{match["subject"]}" goes with "{fix}"'
-        yield parsed.safe(*match.span("verb"), fix, message, rule="agreement", category="grammar")
+        yield parsed.issue(match.span("verb"), fix, message, "agreement")
 
 
 def _question(fix: str, parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if _asks(parsed, match):
-        yield _issue(parsed, match, fix.capitalize() if match["verb"][0].isupper() else fix)
+        yield parsed.instead(match.span("verb"), fix, "agreement")
 
 
 def _there(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    yield _issue(parsed, match, _PLURAL[match["verb"]])
+    yield parsed.instead(match.span("verb"), _PLURAL[match["verb"]], "agreement")
 
 
 def _one(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if opens_clause(parsed, match.start()):
-        yield _issue(parsed, match, _SINGULAR[match["verb"]])
+        yield parsed.instead(match.span("verb"), _SINGULAR[match["verb"]], "agreement")
 
 
 def _asks(parsed: ParsedText, match: re.Match[str]) -> bool:
@@ -144,14 +134,9 @@ def _asks(parsed: ParsedText, match: re.Match[str]) -> bool:
     before = parsed.text[begin : match.start()].split()
     end = _QUESTION_END.match(parsed.text, match.end())
     asked = end is not None and (
-        not before or (len(before) == 1 and before[0].lower() in _QUESTION)
+        not before or (len(before) == 1 and before[0].lower() in _WORDS["question"])
     )
     return asked and (begin in parsed.sentence_starts)
-
-
-def _issue(parsed: ParsedText, match: re.Match[str], fix: str) -> Issue:
-    message = f'"{fix}" instead of "{match["verb"]}"'
-    return parsed.safe(*match.span("verb"), fix, message, rule="agreement", category="grammar")
 
 
 def _fix(parsed: ParsedText, match: re.Match[str]) -> str | None:
@@ -164,16 +149,16 @@ def _fix(parsed: ParsedText, match: re.Match[str]) -> str | None:
         return None if stem is None else stem + verb[-2:]
     if fix := _TO_BE[number].get(verb):
         return None if _may_be_right(parsed, match, number) else fix
-    if match["every"] and verb not in _STATES | {"have", "do"}:
+    if match["every"] and verb not in _WORDS["states"] | {"have", "do"}:
         return None
-    fix = third_of().get(verb) if number == "one" else base_of_third().get(verb)
+    fix = THIRD_OF.get(verb) if number == "one" else BASE_OF_THIRD.get(verb)
     if fix in {None, "is", "be"} or verb == "be":
         return None
     if match["person"] and verb in {"work", "play", "cook"} and number == "one":
         return None
     if is_in_the_past(parsed, start):
         base = verb if number == "one" else fix
-        return past_of().get(base or "")
+        return PAST_OF.get(base or "")
     if number == "one" and _is_order(parsed, match):
         return None
     return fix
@@ -187,18 +172,21 @@ def _goes_on(parsed: ParsedText, match: re.Match[str]) -> bool:
 
 
 def _number(match: re.Match[str]) -> str | None:
-    subject = match["subject"].lower()
-    if subject == "i":
-        return "I"
-    if subject in {"he", "she", "it"} or match["every"]:
+    if match["every"]:
         return "one"
-    if subject in {"we", "they", "you"}:
-        return "many"
+    if number := _OF_PRONOUN.get(match["subject"].lower()):
+        return number
     if match["kin"]:
-        return "one" if match["kin"] in _PEOPLE else "many" if match["kin"] in _MANY else None
+        return (
+            "one"
+            if match["kin"] in _WORDS["people"]
+            else "many"
+            if match["kin"] in _WORDS["many"]
+            else None
+        )
     if match["person"]:
-        one, many = match["person"] in _PERSONS, match["person"] in _GROUPS
-        many = many or (match["verb"] in {"is", "was", "has"} and match["person"] in singulars())
+        one, many = match["person"] in _WORDS["persons"], match["person"] in _WORDS["groups"]
+        many = many or (match["verb"] in {"is", "was", "has"} and match["person"] in SINGULARS)
         return "one" if one else "many" if many else None
     return "many" if match["verb"] in {"is", "was", "has"} and match["things"][-2] != "s" else None
 

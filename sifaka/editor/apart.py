@@ -29,14 +29,13 @@ async def apart(text: str, work: Callable[[], T]) -> T:
     Raises:
         PluginError: The text takes too much, or ends its process.
     """
-    key = sha256(text.encode(errors="surrogatepass")).digest() if _too_long else b""
+    key = sha256(text.encode(errors="surrogatepass")).digest()
     if monotonic() < _too_long.get(key, 0.0):
         raise PluginError("the text takes too much time")
     try:
         size = inf if SPREAD.is_set() else len(text)
         return await run_limited(work, size=size, seconds=SECONDS)
     except TimeoutError as error:
-        key = sha256(text.encode(errors="surrogatepass")).digest()
         _too_long[key] = monotonic() + AGAIN
         while len(_too_long) > _MOST:
             del _too_long[next(iter(_too_long))]

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
 _ARTICLE = re.compile(
@@ -21,30 +21,10 @@ _VOWEL_SOUND = re.compile(
     r"[aeio]|un[^aiu]|up[a-z]{2}|ul[tc]|um[bp]|ugly|ush|utt|ur[bcg]|hour|honest|honou?r|heir|herb"
 )
 _UNSURE = re.compile(r"one|oui|ono|uno|oen")
-# Vote 3, where letter and sound differ: words whose sound is not disputed.
-_SAID_YOU = lexicon(
-    "user unit unique union unified uniform universal universe university unilateral unicorn",
-    "useful",
-    "usual usable usage useless utility uranium utensil utopia european euro eulogy euphemism ewe",
-    "unanimous one-time one-off one-way one-page one-day one-year one-line one-to-one one-sided",
-    "once",
-    "one-hour one-person one-size one-shot",
-)
+_WORDS = words_of("articles")
 # An onset that can be read as a word; `an sql query` is read letter by letter.
 _ONSET = re.compile(
     r"(?:[bcdfgjklmnprstvwz]|qu|[bcfgps]l|[bcdfgpt]r|s[ckmnptw]|sc?h|s[cpt]r|spl|squ|ch|ph|th|tw|thr|wr|wh|kn|gn|ps)[aeiou]"
-)
-# After one of these `a` is a name; before one of these as well ("a and b", "a is the first").
-_NAMED = lexicon(
-    "option type class grade section step vitamin plan team variable column row node point letter",
-    "part group case item line value parameter argument figure table appendix exhibit let matrix",
-    "vector scalar versus vs plus minus",
-)
-_NOT_A_NOUN = lexicon(
-    "and are all any above after against also although among around aside away ever even",
-    "either else into inside is its only onto other otherwise our out over under until unless",
-    "upon us use used uses using able along equals equal exists exceeds includes instead isn",
-    "as at if in it of off on or",
 )
 # These may follow a real article: "a other" is a mistake, yet not one to fix blindly.
 _PLURAL = re.compile(r"[^sui]s$")
@@ -58,10 +38,8 @@ def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     fix = sound.capitalize() if article[0] == "A" else sound
     place, message = match.span(1), f'"{sound}" before "{word}"'
     letter = "an" if word[0].lower() in "aeiou" else "a"
-    if letter == sound or (sound == "a" and _is_said_you(parsed, match)):
-        yield parsed.safe(*place, fix, message, rule="article", category="grammar")
-    else:
-        yield parsed.suggestion(*place, message, rule="article", category="grammar", fix=fix)
+    agree = letter == sound or (sound == "a" and _is_said_you(parsed, match))
+    yield parsed.issue(place, fix, message, "article", safe=agree)
 
 
 def _sound(word: str) -> str | None:
@@ -80,7 +58,9 @@ def _is_said_you(parsed: ParsedText, match: re.Match[str]) -> bool:
     """True when the word, with its hyphenated rest, begins with the sound of `you` or `won`."""
     word = match.group(2).lower()
     joined = re.compile(r"-[a-z]+").match(parsed.text, match.end())
-    return word in _SAID_YOU or (joined is not None and word + joined.group() in _SAID_YOU)
+    return word in _WORDS["said_you"] or (
+        joined is not None and word + joined.group() in _WORDS["said_you"]
+    )
 
 
 def _is_name(parsed: ParsedText, match: re.Match[str]) -> bool:
@@ -89,9 +69,9 @@ def _is_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     start = match.start()
     if article[0] == "A" and start not in parsed.sentence_starts:
         return True
-    if word in _NOT_A_NOUN or _PLURAL.search(word):
+    if word in _WORDS["not_a_noun"] or _PLURAL.search(word):
         return True
-    return article.lower() == "a" and parsed.word_before(start) in _NAMED
+    return article.lower() == "a" and parsed.word_before(start) in _WORDS["named"]
 
 
 articles = PatternRule([(_ARTICLE, _issue)])

@@ -3,17 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.verbs import base_of_past
+from sifaka.editor.verbs import BASE_OF_PAST
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
 _I = re.compile(r"i(?<![\w'’.\-/@#`(\[].)(?P<short>['’](?:m|ve|ll|d))?(?![\w'’(\[=+*/-]|\.\w)")
-_VERBS = lexicon(
-    "am have think know don't didn't hope love feel would wasn't haven't couldn't can't won't guess",
-    "want need wish live work really never always also just",
-)
+_WORDS = words_of("capitals")
 _DAYS = re.compile(
     r"\b(?<!['’.\-/@#=:*])(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?![\w\-/=:@]|\.\w)"
 )
@@ -54,7 +51,7 @@ def _is_person(parsed: ParsedText, match: re.Match[str]) -> bool:
         return True
     if re.search(r"\b[Ww]hen \Z", before) and follows in {"was", "am"}:
         return bool(_CHILDHOOD.match(parsed.text, match.end()))
-    return follows in _VERBS or (follows in base_of_past() and follows not in {"was", "had"})
+    return follows in _WORDS["verbs"] or (follows in BASE_OF_PAST and follows not in {"was", "had"})
 
 
 def _name(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -71,8 +68,7 @@ def _next(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 def _issue(parsed: ParsedText, start: int, end: int) -> Issue:
     word = parsed.text[start:end]
     fix = word[0].upper() + word[1:]
-    message = f'"{fix}" with a capital'
-    return parsed.safe(start, end, fix, message, rule="capital", category="grammar")
+    return parsed.issue((start, end), fix, f'"{fix}" with a capital', "capital")
 
 
 _NAMES = PatternRule(

@@ -22,7 +22,7 @@ def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if word == "However" and _MAIN_CLAUSE.search(parsed.sentence_rest(end)):
         return
     message = f'a comma after "{word}"'
-    yield parsed.safe(start, end, f"{word},", message, rule="opening_comma", category="punctuation")
+    yield parsed.issue((start, end), f"{word},", message, "opening_comma", "punctuation")
 
 
 commas = PatternRule([(_ADVERB, _issue)])

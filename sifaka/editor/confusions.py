@@ -1,12 +1,16 @@
-"""Words written for others that sound alike, where the words around them decide it."""
+"""Words written for others that sound alike, and contractions without their apostrophe."""
 
 import re
+import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from sifaka.editor.agreement import opens_clause
-from sifaka.editor.confusion_table import TABLE, Confusion
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
 
@@ -14,23 +18,63 @@ _WORD = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-
 _NAMED = re.compile(r"\(\?P<\w+>")
 _REACH = 60
 """Characters before a word that are examined."""
-_BY_WORD: Mapping[str, list[Confusion]] = defaultdict(list)
-for _entry in TABLE:
-    for _word in _entry.words.split():
-        _BY_WORD[_word].append(_entry)
+_CONTRACTION = "contraction"
+_PART = re.compile(r"\{([A-Z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """Words that stand for others in a certain place; `confusions.toml` says what each means."""
+
+    rule: str
+    words: str
+    fix: str
+    after: str = ""
+    before: str = ""
+    opens: bool = False
+    safe: bool = True
+
+
+@cache
+def _by_word() -> Mapping[str, Sequence[Confusion]]:
+    """The table, by each of the words that it is about."""
+    text = Path(__file__).with_name("confusions.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(text)
+    parts: dict[str, str] = {}
+
+    def whole(value: str | bool) -> Any:
+        return _PART.sub(lambda part: parts[part[1]], value) if isinstance(value, str) else value
+
+    for name, pattern in table["parts"].items():
+        parts[name] = whole(pattern)
+    found: dict[str, list[Confusion]] = defaultdict(list)
+    for row in table["confusions"]:
+        entry = Confusion(**{name: whole(value) for name, value in row.items()})
+        for word in entry.words.split():
+            found[word].append(entry)
+    return found
 
 
 def confusions(parsed: ParsedText) -> Iterator[Issue]:
     """Confused words, prepositions and words that were joined or split by mistake."""
+    return (issue for issue in _found(parsed) if issue.rule != _CONTRACTION)
+
+
+def contractions(parsed: ParsedText) -> Iterator[Issue]:
+    """`dont` for `don't` and the like."""
+    return (issue for issue in _found(parsed) if issue.rule == _CONTRACTION)
+
+
+@lru_cache(maxsize=1)
+def _found(parsed: ParsedText) -> Sequence[Issue]:
+    """What the table finds, for each word by the first of its entries that fits."""
+    found: list[Issue] = []
     for match in _WORD.finditer(parsed.text):
         word = match.group().lower().replace("’", "'")
-        if word not in _BY_WORD or not _after_any(word).match(parsed.text, match.end()):
-            continue
-        for entry in _BY_WORD[word]:
-            issue = _issue(parsed, match, entry)
-            if issue is not None:
-                yield issue
-                break
+        if word in _by_word() and _after_any(word).match(parsed.text, match.end()):
+            issues = (_issue(parsed, match, entry) for entry in _by_word()[word])
+            found += islice(filter(None, issues), 1)
+    return found
 
 
 def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue | None:
@@ -42,6 +86,8 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
         return None
     if word[0].isupper() and word != "I" and start not in parsed.sentence_starts:
         return None
+    if entry.rule == _CONTRACTION and word[1:] != word[1:].lower():
+        return None
     if entry.opens and not opens_clause(parsed, start):
         return None
     if entry.before and not _before(entry.before).search(text, max(0, start - _REACH), start):
@@ -50,19 +96,18 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
     if not parsed.free(start, max(end, after.end())):
         return None
     end = after.end("also") if "also" in after.groupdict() and after["also"] else end
-    fix = entry.fix.replace("'", "’") if parsed.is_curly else entry.fix
+    fix = entry.fix.replace("'", parsed.apostrophe)
     if word[0].isupper() and start in parsed.sentence_starts:
         fix = fix[:1].upper() + fix[1:]
     if not fix:
         end += 1  # the space behind the word goes with it
     found = text[start:end]
     message = f'"{fix}" instead of "{found}"' if fix else f'"{found.strip()}" can go'
-    rule = entry.rule
-    if entry.safe:
-        return parsed.safe(start, end, fix, message, rule=rule, category="grammar")
-    return parsed.suggestion(
-        start, end, message, rule=rule, category="grammar", fix=fix, severity=3
-    )
+    if entry.rule == _CONTRACTION:
+        message = f'"{found}" lacks its apostrophe'
+        return parsed.issue((start, end), fix, message, entry.rule, "spelling")
+    severity = 2 if entry.safe else 3
+    return parsed.issue((start, end), fix, message, entry.rule, safe=entry.safe, severity=severity)
 
 
 _after = cache(re.compile)
@@ -71,7 +116,7 @@ _after = cache(re.compile)
 @cache
 def _after_any(word: str) -> re.Pattern[str]:
     """What must follow a word for one of its entries: one look for all of them."""
-    return re.compile("|".join(_NAMED.sub("(?:", entry.after) for entry in _BY_WORD[word]))
+    return re.compile("|".join(_NAMED.sub("(?:", entry.after) for entry in _by_word()[word]))
 
 
 @cache

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from sifaka.editor.apply import Edit, Edited, Tier, apply, apply_gated, keeps_surroundings
+from sifaka.editor.apply import Edit, Edited, Tier, apply
+from sifaka.editor.facts import keeps_surroundings
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import LONG_TEXT, RULES, findings
 from sifaka.record.results import Issue
@@ -45,11 +46,7 @@ def edit(
             as they are.
     """
     format = format or recognise(text)
-    given = (
-        apply_gated(text, issues, keeps_surroundings, fixes, format)
-        if issues
-        else Edited(text=text, edits=())
-    )
+    given = apply(text, issues, fixes=fixes, format=format, gate=keeps_surroundings)
     if any(entry.before == text for entry in given.edits) or format in UNCHECKED:
         return given
     rounds = [given]
@@ -65,11 +62,10 @@ def _settled(text: str, fixes: Tier, format: Format) -> Sequence[Edited]:
     long = len(text) > LONG_TEXT
     rounds: list[Edited] = []
     for _ in range(LONG_ROUNDS if long else ROUNDS + 1):
-        parsed = ParsedText.read(text, format)
-        found, _ = findings(parsed, RULES)
+        found, _ = findings(ParsedText.read(text, format), RULES)
         if not found:
             return rounds
-        done = apply(text, found, fixes=fixes, format=format, off_limits=parsed.verbatim)
+        done = apply(text, found, fixes=fixes, format=format)
         if not done.edits:
             return rounds
         rounds.append(done)

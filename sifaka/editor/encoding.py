@@ -57,7 +57,7 @@ def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Itera
             continue
         fix = "".join(after[k:m])
         message = _message(parsed.text[start:end], fix)
-        yield parsed.safe(start, end, fix, message, rule="encoding", category="encoding")
+        yield parsed.issue((start, end), fix, message, "encoding", "encoding")
 
 
 def _different(before: list[str], after: list[str]) -> Iterator[tuple[Span, Span]]:

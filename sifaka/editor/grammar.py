@@ -1,25 +1,22 @@
 """Grammar by Harper: suggestions, but for the few rules that were never seen to be wrong."""
 
 import atexit
-import json
 import os
+import pickle
 import re
-import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
-from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Timer
 
-from sifaka.editor.harper_process import HarperLint
-from sifaka.editor.harper_rules import ALL, DEFAULT, OFF, SAFE, asked, signs
-from sifaka.editor.lexicon import lexicon
+from sifaka.editor.harper_rules import DEFAULT, OFF, SAFE, asked, signs
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
+from sifaka.isolation import GIVEN_UP, MEMORY, Worker
 from sifaka.record.results import Issue
+from sifaka.text.harper import ALL, HarperLint, lint_texts
 from sifaka.text.prose import blanked
 
 _CATEGORIES: Mapping[str, str] = {
@@ -33,8 +30,16 @@ _CATEGORIES: Mapping[str, str] = {
     "Readability": "wordiness",
     "Style": "wordiness",
 }
-_IGNORED_KINDS = lexicon(
-    "Spelling Capitalization Formatting Readability Enhancement Regionalism BoundaryError",
+_IGNORED_KINDS = frozenset(
+    [
+        "Spelling",
+        "Capitalization",
+        "Formatting",
+        "Readability",
+        "Enhancement",
+        "Regionalism",
+        "BoundaryError",
+    ]
 )
 LIMIT = 200_000
 """Characters beyond which grammar is not checked."""
@@ -47,12 +52,6 @@ _DEFAULT = asked(DEFAULT)
 _MEMORY = 500
 """Parts whose findings are kept."""
 _IDLE_SECONDS = 30.0
-_PROGRAM = (
-    str(Path(__file__).with_name("harper_process.py")),
-    json.dumps(sorted(OFF)),
-    str(_IDLE_SECONDS),
-)
-"""Harper's process, and its arguments."""
 _find_spec = cache(find_spec)
 _MOST_SECONDS = 120.0
 """Seconds for one text; the slowest of the longest texts took 17."""
@@ -73,17 +72,17 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
     if _find_spec("harper") is None:
         raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
     parts = list(stretches(parsed, rules))
-    for rule, start, end, message, kind, fix in _lints(parts, rules) if parts else ():
-        ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
-        if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(start, end):
-            continue
-        message = message.replace("`", '"')
-        category = _CATEGORIES.get(kind, "grammar")
-        name = f"harper.{rule}"
-        if rule in SAFE and fix is not None:
-            yield parsed.safe(start, end, fix, message, rule=name, category=category)
-        else:
-            yield parsed.suggestion(start, end, message, rule=name, category=category, fix=fix)
+    found = shared_harper().lint([part for _, part in parts], rules) if parts else []
+    for (offset, _), lints in zip(parts, found, strict=True):
+        for rule, first, last, message, kind, fix in lints:
+            place = offset + first, offset + last
+            ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
+            if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(*place):
+                continue
+            message = message.replace("`", '"')
+            category = _CATEGORIES.get(kind, "grammar")
+            safe = rule in SAFE and fix is not None
+            yield parsed.issue(place, fix, message, f"harper.{rule}", category, safe=safe)
 
 
 def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:
@@ -109,31 +108,20 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
                 yield part.start(), part.group()
 
 
-def _lints(parts: Sequence[tuple[int, str]], rules: str) -> Iterator[HarperLint]:
-    found = shared_harper().lint([part for _, part in parts], rules)
-    for (offset, _), lints in zip(parts, found, strict=True):
-        for rule, start, end, message, kind, fix in lints:
-            yield rule, offset + start, offset + end, message, kind, fix
-
-
-@dataclass(slots=True, eq=False)
 class Harper:
-    """Harper in a process of its own, asked by one thread at a time.
+    """Harper in a worker process of its own, asked by one thread at a time.
 
-    The process ends after `_IDLE_SECONDS`, and the next text starts another one.
+    Its tables take 130 MB for the life of a process: this one ends after `_IDLE_SECONDS`, and the
+    next text starts another.
     """
 
-    _lock: Lock = field(default_factory=Lock, init=False)
-    _process: Popen[str] | None = field(default=None, init=False)
-    _known: dict[tuple[str, str], Sequence[HarperLint]] = field(
-        default_factory=dict[tuple[str, str], Sequence[HarperLint]], init=False
-    )
-    """The last answers; after an edit only the parts that it changed are read again."""
-
-    @property
-    def pid(self) -> int | None:
-        """The process that was started last; None when it was closed."""
-        return None if self._process is None else self._process.pid
+    def __init__(self) -> None:
+        self.worker = Worker()
+        self._lock = Lock()
+        self.idle = Timer(_IDLE_SECONDS, self.close)
+        """Ends the process when nothing has been asked for a while."""
+        self._known: dict[tuple[str, str], Sequence[HarperLint]] = {}
+        """The last answers; after an edit only the parts that it changed are read again."""
 
     def lint(self, parts: Sequence[str], rules: str = _DEFAULT) -> list[Sequence[HarperLint]]:
         """The findings of some rules, as `asked` gives them, in each part of a text.
@@ -142,65 +130,40 @@ class Harper:
             PluginError: Harper crashed, or it took too long.
         """
         with self._lock:
+            self.idle.cancel()
             new = [part for part in dict.fromkeys(parts) if (rules, part) not in self._known]
             if new:
-                answers = self._ask(json.dumps([rules, new]) + "\n")
-                self._known |= {
-                    (rules, part): found for part, found in zip(new, answers, strict=True)
-                }
+                answers = zip(new, self._ask(new, rules), strict=True)
+                self._known |= {(rules, part): found for part, found in answers}
             found = [self._known[rules, part] for part in parts]
             while len(self._known) > _MEMORY:
                 del self._known[next(iter(self._known))]
+            self.idle = Timer(_IDLE_SECONDS, self.close)
+            self.idle.daemon = True
+            self.idle.start()
         return found
 
-    def _ask(self, question: str) -> list[list[HarperLint]]:
-        answer = self._answer(question) if self._process else ""
-        if not answer:  # none is running, or the one that was has ended
-            if self._process is not None:
-                self.close()
-            self._process = Popen(  # noqa: S603 - a fixed command; the text goes through stdin
-                [sys.executable, "-I", *_PROGRAM],
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=DEVNULL,
-                encoding="utf-8",
-                start_new_session=True,  # Ctrl-C is for the command, which ends this
-            )
-            answer = self._answer(question)
-        if not answer:
-            raise PluginError("grammar: Harper crashed on the text, or took too long")
-        return json.loads(answer)
+    def _ask(self, parts: Sequence[str], rules: str) -> list[list[HarperLint]]:
+        work = pickle.dumps((lint_texts, (parts, rules, OFF)))
+        try:
+            with suppress(ChildProcessError):  # it may have ended for another reason
+                return self.worker.work(work, seconds=_MOST_SECONDS, memory=MEMORY)
+            return self.worker.work(work, seconds=_MOST_SECONDS, memory=MEMORY)
+        except GIVEN_UP as error:
+            message = "grammar: Harper crashed on the text, or took too long"
+            raise PluginError(message) from error
 
     def close(self) -> None:
-        """End the process, if there is one."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.communicate()
-
-    def _answer(self, question: str) -> str:
-        """The line that the process answers; empty when it has ended."""
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        limit = Timer(_MOST_SECONDS, process.kill)
-        limit.start()
-        try:
-            process.stdin.write(question)
-            process.stdin.flush()
-            return process.stdout.readline()
-        except OSError:
-            return ""
-        finally:
-            limit.cancel()
+        """End the process, if there is one, when it has answered."""
+        with self._lock:
+            self.worker.close()
 
 
 @cache
 def shared_harper() -> Harper:
     """The one that all rules of this process ask."""
     harper = Harper()
-    atexit.register(harper.close)
+    atexit.register(harper.worker.kill)
     return harper
 
 

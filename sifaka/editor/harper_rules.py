@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from sifaka.editor.harper_signs import TABLE
-from sifaka.editor.lexicon import lexicon
+from sifaka.editor.words import words_of
+from sifaka.text.harper import ALL
 
 DEFAULT: frozenset[str] = frozenset(
     name for line in TABLE.splitlines() for name in line.partition("|")[0].split()
@@ -21,24 +22,8 @@ findings in clean documents are wrong."""
 SAFE = frozenset({"AdjectiveDoubleDegree", "ModalOf", "ThenThan", "ThereToTheir"})
 """At least five findings each, in labelled sentences and clean documents, and none was wrong."""
 
-OFF = lexicon(
-    # Prints to standard output.
-    "LookingForwardTo",
-    # Found by the editor's own rules, more carefully.
-    "SpellCheck LongSentences RepeatedWords AnA DiscourseMarkers Spaces",
-    # Wrong or a matter of house style in most of what they report about technical texts.
-    "SplitWords MergeWords PhrasalVerbAsCompoundNoun OxfordComma CommaFixes There CondenseAllThe",
-    "CompoundNouns MissingDeterminer MissingPreposition WrongNegative MassNouns FindOut Codebase",
-    "UseEllipsisCharacter EllipsisLength NumericRangeEnDash Dashes NoFrenchSpaces UnclosedQuotes",
-    "QuoteSpacing SentenceCapitalization AllowTo",
-    # Wrong in most of what they report about 1.6 million words of clean documents.
-    "InflectedVerbAfterTo MissingTo ModalBeAdjective NominalWants NounVerbConfusion",
-    "PronounInflectionBe QuiteQuiet RedundantThat SingleBe ThatThan ToTwoToo TransposedSpace",
-)
+OFF = frozenset[str]().union(*words_of("harper").values())
 """The rules that run only where they are named one by one."""
-
-ALL = "all"
-"""In place of names: every rule that Harper itself has on, but for those that are off here."""
 
 _WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|\d+")
 

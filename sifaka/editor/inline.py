@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from sifaka.text.formats import Format
+from sifaka.text.formats.marks import Closings
 from sifaka.text.markdown import code_spans, read_markdown
 from sifaka.text.prose import Span, urls
 
@@ -115,20 +116,13 @@ def _delimited(text: str) -> Iterator[Span]:
         while start >= 0 and (end := text.find(closing, start + len(opening))) >= 0:
             yield start, end + len(closing)
             start = text.find(opening, end + len(closing))
-    lowered = text.lower()
-    unclosed = set[str]()
+    closings = Closings(text.lower())
     position = 0
     for match in _ELEMENT.finditer(text):
         closing = f"</{match.group(1).lower()}"
-        # Looking for the same missing mark again and again would take quadratic time.
-        if match.start() < position or closing in unclosed:
-            continue
-        end = lowered.find(closing, match.end())
-        if end < 0:
-            unclosed.add(closing)
-            continue
-        position = end + len(closing)
-        yield match.start(), position
+        if match.start() >= position and (end := closings.after(closing, match.end(), 0)):
+            position = end
+            yield match.start(), end
 
 
 def tokens_of(text: str) -> Iterator[Span]:

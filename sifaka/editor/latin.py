@@ -16,7 +16,7 @@ def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     first, last = "".join(match.groups())
     fix = f"{first}.{last}."
     message = f'write "{fix}" with two full stops'
-    yield parsed.safe(*match.span(), fix, message, rule="latin", category="punctuation")
+    yield parsed.issue(match.span(), fix, message, "latin", "punctuation")
 
 
 latin = PatternRule([(_DOTTED, _issue), (_PLAIN, _issue)])

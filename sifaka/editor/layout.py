@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.machine import machine_text
+from sifaka.editor.words import words_of
 from sifaka.text.formats import Format, Mark
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span, blanked
@@ -23,10 +23,7 @@ _OPTION = re.compile(
 _PROMPT = re.compile(r"\s*(?:\$|>>>|\.\.\.|%|PS[^>]*>|C:\\[^>]*>)(?:\s|$)")
 _DATA = re.compile(r"\s*(?:@\w|\.\. |:\w+[^:]*:|[\w.\"'-]+\s*[:=]\s*[\w\"'\[{(.<-]\S*$)")
 _GAP = re.compile(r"(?<=\S)(?: {2,}|[ \t]*\t[ \t]*)(?=\S)")
-_TRUTH = lexicon(
-    "true false t f 0 1 yes no y n on off x - | ✓ ✗ null none and or not xor nand nor a b c p",
-    "q r",
-)
+_WORDS = words_of("layout")
 
 
 _LAID_OUT = frozenset(
@@ -60,7 +57,7 @@ def blocks(
     if front := front_matter(text):
         yield 0, front
     if markup and format not in _INDENTED:
-        text = _without_blocks(text, markup)
+        text = blanked(text, ((start, end) for start, end, kind in markup if kind == "block"))
     lines = _lines(text)
     if format in _INDENTED:
         yield from _indented(text, lines)
@@ -68,11 +65,6 @@ def blocks(
     yield from _columns(text, lines)
     yield from machine_text(text)
     yield from (span for span in lines if _stands_alone(text[slice(*span)]))
-
-
-def _without_blocks(text: str, markup: Sequence[Mark]) -> str:
-    """The text with nothing but line breaks and white space where blocks are."""
-    return blanked(text, ((start, end) for start, end, kind in markup if kind == "block"))
 
 
 def tables(text: str) -> Iterator[Span]:
@@ -119,7 +111,7 @@ def _stands_alone(line: str) -> bool:
             return True
     tokens = stripped.split()
     bare = (token.strip(",;|").lower() for token in tokens)
-    if len(tokens) >= 2 and all(token in _TRUTH or not token for token in bare):
+    if len(tokens) >= 2 and all(token in _WORDS["truth"] or not token for token in bare):
         return True
     visible = "".join(tokens)
     return len(visible) > 5 and sum(map(str.isalpha, visible)) * 2 < len(visible)

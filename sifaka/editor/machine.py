@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sifaka.editor.language import ENGLISH
+from sifaka.text.formats.marks import Closings
 from sifaka.text.prose import Span
 
 _BARE_HEADER = re.compile(
@@ -23,12 +24,8 @@ _HTTP_KEY = re.compile(
 )
 
 
-def is_records(lines: Sequence[str]) -> bool:
-    """True when all lines are data: values with separators, or keys with values."""
-    return _are_values(lines) or _are_settings(lines)
-
-
 def _are_values(lines: Sequence[str]) -> bool:
+    """True when all lines are data: values with separators."""
     head = _BARE_HEADER.match(lines[0])
     if head:
         mark = head["mark"]
@@ -59,6 +56,7 @@ def _is_short(line: str, mark: str) -> bool:
 
 
 def _are_settings(lines: Sequence[str]) -> bool:
+    """True when all lines are data: keys with values."""
     if not any(":" in line or "=" in line for line in lines):
         return False
     pairs = [match for line in lines if (match := _PAIR.match(line))]
@@ -216,7 +214,6 @@ _PARAGRAPH = re.compile(r"(?:^(?=[^\n]*\S)[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _LITERAL = re.compile(r"^[ \t]*(?:[rbfuRBFU]{0,2}(\"{3}|'{3})|(/\*))", re.MULTILINE)
 _DEEPER = re.compile(r"(?: {2,}|\t[ \t]*)(?![-*+•]\s|\d{1,3}[.)]\s)")
 _TARGET = re.compile(r"[\w.%/-]+:(?: [\w.%/$()-]+)*\s*$")
-_MARKED = re.compile(r"\s*(?:[-*+•>]|#{1,6}|\d{1,3}[.)])\s")
 
 
 def machine_text(text: str) -> Iterator[Span]:
@@ -238,26 +235,20 @@ def machine_text(text: str) -> Iterator[Span]:
 
 def _literals(text: str) -> Iterator[Span]:
     """Long strings and comments of programs, from opening to closing mark."""
+    closings = Closings(text)
     position = 0
-    unclosed = set[str]()
     for match in _LITERAL.finditer(text):
         closing = match.group(1) or "*/"
-        # Looking for the same missing mark again and again would take quadratic time.
-        if match.start() < position or closing in unclosed:
-            continue
-        end = text.find(closing, match.end())
-        if end < 0:
-            unclosed.add(closing)
-            continue
-        position = end + len(closing)
-        yield match.start(), position
+        if match.start() >= position and (end := closings.after(closing, match.end(), 0)):
+            position = end
+            yield match.start(), end
 
 
 def _is_whole(lines: Sequence[str], machine: Sequence[bool], *, after_machine: bool) -> bool:
     """True when all lines of a paragraph are written for a machine."""
     if any(WHOLE.match(line) for line in lines) and not is_prose(lines[0]):
         return True
-    if is_records(lines) or _is_recipe(lines):
+    if _are_values(lines) or _are_settings(lines) or _is_recipe(lines):
         return True
     evident = sum(machine)
     if evident * 2 >= len(lines) and (evident > 1 or len(lines) <= 2) and not is_prose(lines[0]):
@@ -271,7 +262,7 @@ def _is_whole(lines: Sequence[str], machine: Sequence[bool], *, after_machine: b
     # A blank line inside a listing: what follows goes on where it stopped.
     return after_machine and (
         all(_DEEPER.match(line) for line in lines)
-        or (not _MARKED.match(lines[0]) and all(CONTINUES.match(line) for line in lines))
+        or (not _MARK.match(lines[0]) and all(CONTINUES.match(line) for line in lines))
     )
 
 

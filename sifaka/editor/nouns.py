@@ -2,25 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
-# Nouns of daily life that are no verbs, adjectives or units ("a six foot wall", "two point five").
-_NOUNS = lexicon(
-    "day week month year hour minute book cat dog friend brother sister question problem reason",
-    "room window shoe player student teacher child man woman tree car house apple egg bottle boy",
-    "girl bird cup glass bag box story city country language letter email mistake idea thing chair",
-    "table picture photo goal lesson bear cousin son daughter uncle aunt neighbour garden flower",
-    "kitchen hotel restaurant shop school key pen phone computer movie film song game class course",
-    "team member colleague customer guest village town street building door bed bike train bus",
-    "ticket page banana orange potato tomato sandwich pound euro dollar hobby family party baby",
-    "knife wife leaf tooth foot mouse",
-)
-_UNITS = lexicon("foot mouse pound euro dollar hour minute day week month year page")
+_WORDS = words_of("nouns")
 _IRREGULAR = {
     "child": "children",
     "man": "men",
@@ -109,55 +97,41 @@ _NO_THE = (
 
 
 def _counted(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    if match["noun"] in _NOUNS - (_UNITS if " of " in match.group() else set()):
-        yield _issue(parsed, match, _plural(match["noun"]), "plural")
+    if match["noun"] in _WORDS["nouns"] - (_WORDS["units"] if " of " in match.group() else set()):
+        yield parsed.instead(match.span("noun"), _plural(match["noun"]), "plural")
 
 
 def _mass(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     noun, before = match["noun"], parsed.text[max(0, match.start() - 20) : match.start()]
     if not re.search(rf"\b(?:{_NUMBER}) \Z", before):
-        yield _issue(parsed, match, noun[0] + _MASS[noun.lower()][1:], "plural")
+        yield parsed.instead(match.span("noun"), _MASS[noun.lower()], "plural")
 
 
 def _childrens(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    yield _issue(parsed, match, match["noun"][:-1] + "'s", "plural")
+    yield parsed.instead(match.span("noun"), match["noun"][:-1] + "'s", "plural")
 
 
 def _this(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    if match["of"] in singulars() and match["verb"] not in {"is", "was"}:
+    if match["of"] in SINGULARS and match["verb"] not in {"is", "was"}:
         fix = {"this": "these", "that": "those"}[match["noun"].lower()]
         safe = match["verb"] is not None
-        yield _issue(parsed, match, _cased(fix, match), "this_these", safe=safe)
+        yield parsed.instead(match.span("noun"), fix, "this_these", safe=safe)
 
 
 def _these(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    if match["of"] in _NOUNS:
+    if match["of"] in _WORDS["nouns"]:
         fix = {"these": "this", "those": "that"}[match["noun"].lower()]
         safe = parsed.word_after(match.end()) in {"is", "was", "has"}
-        yield _issue(parsed, match, _cased(fix, match), "this_these", safe=safe)
+        yield parsed.instead(match.span("noun"), fix, "this_these", safe=safe)
 
 
 def _no_article(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     article = "an" if match["noun"][0] in "aeiou" else "a"
-    yield _issue(parsed, match, f"{article} {match['noun']}", "missing_article")
+    yield parsed.instead(match.span("noun"), f"{article} {match['noun']}", "missing_article")
 
 
 def _no_the(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    yield _issue(parsed, match, f"the {match['noun']}", "missing_article")
-
-
-def _issue(
-    parsed: ParsedText, match: re.Match[str], fix: str, rule: str, *, safe: bool = True
-) -> Issue:
-    start, end = match.span("noun")
-    message = f'"{fix}" instead of "{match["noun"]}"'
-    if safe:
-        return parsed.safe(start, end, fix, message, rule=rule, category="grammar")
-    return parsed.suggestion(start, end, message, rule=rule, category="grammar", fix=fix)
-
-
-def _cased(fix: str, match: re.Match[str]) -> str:
-    return fix.capitalize() if match["noun"][0].isupper() else fix
+    yield parsed.instead(match.span("noun"), f"the {match['noun']}", "missing_article")
 
 
 def _plural(noun: str) -> str:
@@ -168,12 +142,8 @@ def _plural(noun: str) -> str:
     return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
 
 
-@cache
-def singulars() -> Mapping[str, str]:
-    """The known nouns by their plurals."""
-    return {_plural(noun): noun for noun in sorted(_NOUNS)}
-
-
+SINGULARS: Mapping[str, str] = {_plural(noun): noun for noun in sorted(_WORDS["nouns"])}
+"""The known nouns by their plurals."""
 nouns = PatternRule(
     [
         (_COUNTED, _counted),

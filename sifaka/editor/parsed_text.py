@@ -8,14 +8,15 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Self
 
-from sifaka.editor.apply import keeps_facts
-from sifaka.editor.inline import MARKDOWN_LIKE
+from sifaka.editor.facts import keeps_facts
+from sifaka.editor.inline import MARKDOWN_LIKE, named_inline, tokens_of, verbatim_inline
 from sifaka.editor.language import foreign
-from sifaka.editor.protection import Cover, merged, protected, verbatim
+from sifaka.editor.layout import blocks
+from sifaka.editor.protection import Cover
 from sifaka.record.results import Issue
-from sifaka.text.formats import READERS, Format, Mark, marks, underlined, view
+from sifaka.text.formats import READERS, UNCHECKED, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, sentences
+from sifaka.text.prose import Span, merged, sentences
 
 REACH = 200
 """Characters of a long line that are examined."""
@@ -60,15 +61,30 @@ class ParsedText:
         return cls(text, view(text, markup), format, markup)
 
     @cached_property
+    def _tokens(self) -> list[Span]:
+        return list(tokens_of(self.prose))
+
+    @cached_property
     def verbatim(self) -> Cover:
-        """The parts that even a requested replacement must leave alone."""
-        return Cover(verbatim(self.text, self.format, self.markup))
+        """The parts that even a requested replacement must leave alone.
+
+        The code and markup of the format, URLs, e-mail addresses, paths, tags and formulas: another
+        spelling there is another thing. Source code and data are taken for plain text here.
+        """
+        format = Format.TEXT if self.format in UNCHECKED else self.format
+        marked = ((start, end) for start, end, _ in self.markup)
+        return Cover(merged(chain(marked, verbatim_inline(self.prose, format, self._tokens))))
 
     @cached_property
     def protected(self) -> Cover:
-        """The parts that no rule may change."""
-        known = self.verbatim.spans
-        return Cover(protected(self.text, self.format, self.markup, known))
+        """The parts that no rule may report on or change.
+
+        Beside the verbatim ones those are identifiers, flags, short quotes, tables, front matter,
+        indented code and column layouts.
+        """
+        named = named_inline(self.prose, self._tokens)
+        laid_out = blocks(self.text, self.format, self.markup)
+        return Cover(merged(chain(self.verbatim.spans, named, laid_out)))
 
     @cached_property
     def reserved(self) -> Cover:
@@ -134,11 +150,6 @@ class ParsedText:
         return "’" if self.text.count("’") > self.text.count("'") else "'"
 
     @cached_property
-    def is_curly(self) -> bool:
-        """True when each of its apostrophes is `’`, and it has some."""
-        return "’" in self.text and "'" not in self.text
-
-    @cached_property
     def code(self) -> list[Span]:
         """The code inside sentences, marks included."""
         if self.format in MARKDOWN_LIKE:
@@ -183,44 +194,48 @@ class ParsedText:
         match = re.compile(r"\s+([\w'’-]+)").match(self.text, offset)
         return match.group(1).lower() if match else ""
 
-    def safe(
-        self, start: int, end: int, fix: str, message: str, *, rule: str, category: str
+    def issue(
+        self,
+        place: Span,
+        fix: str | None,
+        message: str,
+        rule: str,
+        category: str = "grammar",
+        *,
+        safe: bool = True,
+        severity: int = 2,
     ) -> Issue:
-        """A mistake with a certain fix.
+        """A mistake, whose fix may be certain; what is not safe needs a person's judgement.
 
         When the fix would alter a number, an address or a negation, the width of a title above
         its underline, or what a line begins with, it is only a suggestion.
         """
-        if fix.endswith("\n") and (indent := _INDENT.search(self.text, start, end)):
+        if fix and fix.endswith("\n") and (indent := _INDENT.search(self.text, *place)):
             fix += indent.group(1)  # the rest of the line stays where it was
         issue = Issue.at(
-            self.text, start, end, message, category=category, severity=2, fix=fix, rule=rule,
-            safe=True,
+            self.text, *place, message, category=category, severity=severity, fix=fix, rule=rule,
+            safe=safe,
         )  # fmt: skip
-        if keeps_facts(self.text, issue) and self._keeps_layout(start, end, fix):
+        if not safe or (keeps_facts(self.text, issue) and self._keeps_layout(*place, fix or "")):
             return issue
         return issue.model_copy(update={"safe": False})
+
+    def instead(self, place: Span, fix: str, rule: str, *, safe: bool = True) -> Issue:
+        """Other words that belong in a place, with a capital where its own have one."""
+        found = self.text[slice(*place)]
+        if found[0].isupper():
+            fix = fix[:1].upper() + fix[1:]
+        return self.issue(place, fix, f'"{fix}" instead of "{found}"', rule, safe=safe)
 
     def _keeps_layout(self, start: int, end: int, fix: str) -> bool:
         if len(fix) != end - start and self._underlined.touches(start, end):
             return False
         return not (fix.rstrip(" \t").endswith("\n") and _LINE_MARK.match(self.text, end))
 
-    def suggestion(
-        self,
-        start: int,
-        end: int,
-        message: str,
-        *,
-        rule: str,
-        category: str,
-        fix: str | None = None,
-        severity: int = 2,
-    ) -> Issue:
-        """A place that needs a person's judgement."""
-        return Issue.at(
-            self.text, start, end, message, category=category, severity=severity, fix=fix, rule=rule
-        )
+
+def protected(text: str, format: Format = Format.MARKDOWN) -> Sequence[Span]:
+    """The parts of a text that no rule may report on or change, in order and without overlaps."""
+    return ParsedText.read(text, format).protected.spans
 
 
 def _letters(text: str) -> int:

@@ -11,8 +11,7 @@ from sifaka.editor.agreement import agreement
 from sifaka.editor.articles import articles
 from sifaka.editor.capitals import capitals
 from sifaka.editor.commas import commas
-from sifaka.editor.confusions import confusions
-from sifaka.editor.contractions import contractions
+from sifaka.editor.confusions import confusions, contractions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
 from sifaka.editor.latin import latin

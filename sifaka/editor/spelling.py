@@ -7,19 +7,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
 # Underscores are no letters here: _emphasis_ is prose, and names with underscores are protected.
 _WORD = re.compile(r"(?<![^\W_])(?<!['’\-/@#.&])[A-Za-z][a-z]+(?![^\W_]|['’@/]|-\w|\.\w)")
-# Right in technical texts, though a misspelling elsewhere.
-_TERMS = lexicon(
-    "thead referer buildd buildds hist strat numer datas wan wans ans parms mis vie te udate",
-    "mmaped invokable unparseable cacheing alinged",
-    "hda noice wether alls ser unselect readd inout tre crate pres sur",
-    "writeable transferrable clonable",
-)
+_WORDS = words_of("spelling")
 _SHORT = frozenset({"teh", "hte", "adn"})
 
 
@@ -30,7 +24,7 @@ def spelling(parsed: ParsedText) -> Iterator[Issue]:
     corrections = {word: fixes for word in words if (fixes := corrections_of(word))}
     if not corrections:
         return
-    terms = _terms_of(parsed) | _TERMS
+    terms = _terms_of(parsed) | _WORDS["terms"]
     for match in found:
         word = match.group()
         fixes = corrections.get(word.lower(), ())
@@ -57,27 +51,21 @@ def known_misspellings() -> Sequence[str]:
 def _issue(
     parsed: ParsedText, match: re.Match[str], word: str, fixes: Sequence[str], terms: frozenset[str]
 ) -> Iterator[Issue]:
-    start, end = match.span()
-    if not terms.isdisjoint({word.lower(), word.lower().removesuffix("s")}):
+    lowered, begins = word.lower(), match.start() in parsed.sentence_starts
+    # In the middle of a sentence a capital means a name.
+    is_name = word[0].isupper() and not begins
+    if is_name or not terms.isdisjoint({lowered, lowered.removesuffix("s")}):
         return
+    sure = len(fixes) == 1 and not _is_doubtful(lowered, fixes[0])
     if word[0].isupper():
-        # In the middle of a sentence a capital means a name.
-        if start not in parsed.sentence_starts:
-            return
-        capital = tuple(fix[:1].upper() + fix[1:] for fix in fixes)
-        if len(fixes) > 1 or _is_doubtful(word.lower(), fixes[0]) or _may_be_name(parsed, match):
-            yield _unsure(parsed, start, end, capital)
-        else:
-            yield _sure(parsed, start, end, capital[0])
-    elif len(fixes) > 1 or _is_doubtful(word, fixes[0]):
-        yield _unsure(parsed, start, end, fixes)
-    else:
-        yield _sure(parsed, start, end, fixes[0])
-
-
-def _sure(parsed: ParsedText, start: int, end: int, fix: str) -> Issue:
-    message = f'"{parsed.text[start:end]}" should be "{fix}"'
-    return parsed.safe(start, end, fix, message, rule="misspelling", category="spelling")
+        fixes = [fix[:1].upper() + fix[1:] for fix in fixes]
+        sure = sure and not _may_be_name(parsed, match)
+    choices = " or ".join(f'"{fix}"' for fix in fixes[:3])
+    message = (
+        f'"{word}" should be {choices}' if sure else f'"{word}" may be a misspelling of {choices}'
+    )
+    fix = fixes[0] if len(fixes) == 1 else None
+    yield parsed.issue(match.span(), fix, message, "misspelling", "spelling", safe=sure)
 
 
 def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
@@ -90,18 +78,6 @@ def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     if following is None:
         return True
     return match.group() in parsed.names
-
-
-def _unsure(parsed: ParsedText, start: int, end: int, fixes: Sequence[str]) -> Issue:
-    choices = " or ".join(f'"{fix}"' for fix in fixes[:3])
-    return parsed.suggestion(
-        start,
-        end,
-        f'"{parsed.text[start:end]}" may be a misspelling of {choices}',
-        rule="misspelling",
-        category="spelling",
-        fix=fixes[0] if len(fixes) == 1 else None,
-    )
 
 
 def _is_doubtful(word: str, fix: str) -> bool:

@@ -26,14 +26,9 @@ def style(parsed: ParsedText) -> Iterator[Issue]:
         count = count_words(text[start:end])
         # A span with a listing or a table in it is not one sentence.
         if count > LONG and not _has_lines_of_its_own(text[start:end]) and parsed.free(start, end):
-            yield parsed.suggestion(
-                start,
-                end,
-                f"a sentence of {count} words; consider splitting it",
-                rule="long_sentence",
-                category="wordiness",
-                severity=2,
-            )
+            message = f"a sentence of {count} words; consider splitting it"
+            place = start, end
+            yield parsed.issue(place, None, message, "long_sentence", "wordiness", safe=False)
     yield from _HEDGES(parsed)
 
 
@@ -43,7 +38,7 @@ def _has_lines_of_its_own(sentence: str) -> bool:
 
 def _weakened(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     message = f'"{match.group()}" weakens the sentence'
-    yield parsed.suggestion(*match.span(), message, rule="hedge", category="wordiness", severity=1)
+    yield parsed.issue(match.span(), None, message, "hedge", "wordiness", safe=False, severity=1)
 
 
 _HEDGES = PatternRule([(_HEDGE, _weakened)])

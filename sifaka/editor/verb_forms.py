@@ -8,13 +8,13 @@ from sifaka.editor.agreement import opens_clause
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
 from sifaka.editor.verbs import (
+    BASE_OF_PAST,
+    BASE_OF_THIRD,
+    BASES,
+    PARTICIPLE_OF_PAST,
+    PAST_OF,
     UNCLEAR_PAST,
-    base_of_past,
-    base_of_third,
-    bases,
     gerund,
-    participle_of_past,
-    past_of,
 )
 from sifaka.record.results import Issue
 
@@ -27,26 +27,22 @@ Form = Callable[[str], str | None]
 
 def _base(verb: str) -> str | None:
     """The base of a past form or of a form in -s; None when it may be a base itself."""
-    if verb in bases() or verb in {"is", "was", "used", "needs"}:
+    if verb in BASES or verb in {"is", "was", "used", "needs"}:
         return None
-    past = None if verb in UNCLEAR_PAST - {"felt"} else base_of_past().get(verb)
-    return past or base_of_third().get(verb)
+    past = None if verb in UNCLEAR_PAST - {"felt"} else BASE_OF_PAST.get(verb)
+    return past or BASE_OF_THIRD.get(verb)
 
 
 def _base_of_past(verb: str) -> str | None:
-    return None if verb in UNCLEAR_PAST or verb in bases() else base_of_past().get(verb)
+    return None if verb in UNCLEAR_PAST or verb in BASES else BASE_OF_PAST.get(verb)
 
 
 def _base_of_any_past(verb: str) -> str | None:
-    return None if verb in bases() else base_of_past().get(verb)
-
-
-def _participle(verb: str) -> str | None:
-    return participle_of_past().get(verb)
+    return None if verb in BASES else BASE_OF_PAST.get(verb)
 
 
 def _gerund(verb: str) -> str | None:
-    return gerund(verb) if verb in bases() else None
+    return gerund(verb) if verb in BASES else None
 
 
 _FORMS: tuple[tuple[re.Pattern[str], Form, bool], ...] = (
@@ -66,18 +62,18 @@ _FORMS: tuple[tuple[re.Pattern[str], Form, bool], ...] = (
     # I would have went
     (
         re.compile(rf"\b(?:would|could|should|might|must|may) (?:not )?have{_VERB}"),
-        _participle,
+        PARTICIPLE_OF_PAST.get,
         False,
     ),
     # I have saw
     (re.compile(rf"\b{_SUBJECT} (?:have|has|had) (?:just |already |never )?{_VERB[1:]}"),
-     _participle, True),
-    (re.compile(rf"\b{_SUBJECT}['’]ve{_VERB}"), _participle, True),
+     PARTICIPLE_OF_PAST.get, True),
+    (re.compile(rf"\b{_SUBJECT}['’]ve{_VERB}"), PARTICIPLE_OF_PAST.get, True),
     (re.compile(rf"\b(?:[Mm]y|[Hh]is|[Hh]er|[Oo]ur) [a-z]+ has{_VERB}(?= (?:my|his|her|the|a|our)\b)"),
-     _participle, True),
+     PARTICIPLE_OF_PAST.get, True),
     # It was wrote by
     (re.compile(rf"\b(?:was|were|been|is|are){_VERB}(?= (?:by|when|in|on)\b)"),
-     lambda verb: None if verb in {"came", "went", "became"} else _participle(verb), False),
+     lambda verb: None if verb in {"came", "went", "became"} else PARTICIPLE_OF_PAST.get(verb), False),
     # wants to went, must to go
     (re.compile(rf"\b(?:want|wants|wanted|trying|tried|decided|going|able|like|have|has|had) to{_VERB}"),
      _base_of_past, False),
@@ -104,17 +100,17 @@ def _formed(
 ) -> Iterator[Issue]:
     fix = form(match["verb"])
     if fix and (not opens or _opens(parsed, match.start())):
-        yield _issue(parsed, *match.span("verb"), fix)
+        yield parsed.instead(match.span("verb"), fix, "verb_form")
 
 
 def _to_gerund(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if fix := _gerund(match["verb"]):
-        yield _issue(parsed, *match.span("drop"), fix)
+        yield parsed.instead(match.span("drop"), fix, "verb_form")
 
 
 def _must_to(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    if match["verb"] in bases():
-        yield _issue(parsed, *match.span("drop"), match["verb"])
+    if match["verb"] in BASES:
+        yield parsed.instead(match.span("drop"), match["verb"], "verb_form")
 
 
 def _when(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -132,9 +128,9 @@ def _ago(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 
 
 def _past(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    fix = past_of().get(base_of_third().get(match["verb"], match["verb"]))
+    fix = PAST_OF.get(BASE_OF_THIRD.get(match["verb"], match["verb"]))
     if fix and fix != match["verb"]:
-        yield _issue(parsed, *match.span("verb"), fix)
+        yield parsed.instead(match.span("verb"), fix, "verb_form")
 
 
 def _opens(parsed: ParsedText, start: int) -> bool:
@@ -143,11 +139,6 @@ def _opens(parsed: ParsedText, start: int) -> bool:
         return True
     before = parsed.text[parsed.sentence_start_before(start) : start].strip().lower()
     return before in {"where", "when", "why", "how", "what", "who"}
-
-
-def _issue(parsed: ParsedText, start: int, end: int, fix: str) -> Issue:
-    message = f'"{fix}" instead of "{parsed.text[start:end]}"'
-    return parsed.safe(start, end, fix, message, rule="verb_form", category="grammar")
 
 
 verb_forms = PatternRule(

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
 
@@ -16,13 +16,7 @@ _MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\]
 _COLLAPSES = frozenset({Format.HTML, Format.LATEX})
 """Formats in which white space is never shown as it stands."""
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]?\Z")
-# Words that take a bare full stop as an argument: "git add .", "cd ."
-_COMMANDS = lexicon(
-    "add ls cd cp mv rm find build install source du tar grep test run open tree lint check",
-    "format mypy ruff pytest docker git code pip",
-)
-# "The operators && and !"
-_BEFORE_OPERATOR = lexicon("and or the a an with operator operators")
+_WORDS = words_of("whitespace")
 
 
 def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -32,12 +26,11 @@ def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if mark != "," and _following(parsed.text, end).islower():
         return
     previous = parsed.word_before(start + 1)
-    if (mark == "." and previous in _COMMANDS) or previous in _BEFORE_OPERATOR:
+    if (mark == "." and previous in _WORDS["commands"]) or previous in _WORDS["before_operator"]:
         return
     if parsed.words_in_line(start) >= 3:
         message = f'no space before "{mark}"'
-        rule = "space_before_punctuation"
-        yield parsed.safe(start, end, mark, message, rule=rule, category="spacing")
+        yield parsed.issue((start, end), mark, message, "space_before_punctuation", "spacing")
 
 
 def _doubled(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -56,15 +49,14 @@ def _doubled(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         return
     line_start = text.rfind("\n", max(0, start - 40), start) + 1
     if not _MARKER.fullmatch(text[line_start:start]):
-        message = "one space is enough"
-        yield parsed.safe(start, end, " ", message, rule="double_space", category="spacing")
+        yield parsed.issue((start, end), " ", "one space is enough", "double_space", "spacing")
 
 
 def _after_comma(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     start, end = match.span()
     if parsed.words_in_line(start) >= 4 and parsed.free(start - 1, end + 1):
         message, rule = "a space after the comma", "space_after_comma"
-        yield parsed.suggestion(start, end, message, rule=rule, category="spacing", fix=", ")
+        yield parsed.issue((start, end), ", ", message, rule, "spacing", safe=False)
 
 
 def _following(text: str, offset: int) -> str:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from sifaka.editor.lexicon import lexicon
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
 PHRASES: Mapping[str, str] = {
@@ -146,15 +146,7 @@ OPENERS: tuple[str, ...] = (
 """Beginnings of a sentence that say nothing; the sentence begins after them."""
 
 
-_RULE = "wordy_phrase"
-_DETERMINERS = lexicon(
-    "the these those this that our my your their its his her whose them us it which whom what",
-    "all both each some any",
-)
-# "The rows are in order to the left": here `order` is a noun.
-_ORDERED = lexicon(
-    "is are was were be been not arranged listed sorted placed put kept stored all",
-)
+_WORDS = words_of("wordiness")
 
 
 _ALL = sorted([*PHRASES, *QUANTITIES, *OPENERS], key=len, reverse=True)
@@ -187,17 +179,21 @@ def _issue(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
             end += 1
             fix += "\r\n" if "\r" in found else "\n"
         message = f'"{replacement}" says the same as "{phrase}"'
-        yield parsed.safe(start, end, fix, message, rule=_RULE, category="wordiness")
+        yield parsed.issue((start, end), fix, message, "wordy_phrase", "wordiness")
 
 
 def _replacement(parsed: ParsedText, start: int, end: int, phrase: str) -> str | None:
     following = parsed.word_after(end)
     previous = parsed.word_before(start)
     if phrase in QUANTITIES:
-        if not following or following in _DETERMINERS or previous in {"such", "quite", "rather"}:
+        if (
+            not following
+            or following in _WORDS["determiners"]
+            or previous in {"such", "quite", "rather"}
+        ):
             return None
         return QUANTITIES[phrase]
-    if phrase == "in order to" and previous in _ORDERED:
+    if phrase == "in order to" and previous in _WORDS["ordered"]:
         return None
     replacement = PHRASES[phrase]
     # "an added bonus" must not become "an bonus".
@@ -213,9 +209,8 @@ def _opener(parsed: ParsedText, start: int, end: int, phrase: str) -> Iterator[I
     letter = match.start(1)
     if not parsed.free(start, letter + 1):
         return
-    fix = match.group(1).upper()
-    message = f'"{phrase}" can go'
-    yield parsed.safe(start, letter + 1, fix, message, rule="empty_opener", category="wordiness")
+    place, fix = (start, letter + 1), match.group(1).upper()
+    yield parsed.issue(place, fix, f'"{phrase}" can go', "empty_opener", "wordiness")
 
 
 wordiness = PatternRule([(_PATTERN, _issue)])

@@ -2,6 +2,7 @@
 
 from sifaka.isolation.pool import (
     GIVEN_UP,
+    MEMORY,
     SHORT,
     SPREAD,
     run_limited,
@@ -9,11 +10,14 @@ from sifaka.isolation.pool import (
     sharing,
     spread,
 )
+from sifaka.isolation.worker import Worker
 
 __all__ = [
     "GIVEN_UP",
+    "MEMORY",
     "SHORT",
     "SPREAD",
+    "Worker",
     "run_limited",
     "run_limited_in_thread",
     "sharing",

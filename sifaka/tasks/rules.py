@@ -10,6 +10,7 @@ from sifaka._internal.naming import closest, did_you_mean
 from sifaka.editor import ADVISORS, RULES, Rule, harper_rules
 from sifaka.editor.grammar import grammar
 from sifaka.errors import ConfigurationError
+from sifaka.text import harper
 
 ALL = "all"
 """The name of every rule together."""
@@ -96,7 +97,7 @@ class RuleChoice:
     def _asked_of_harper(self) -> str:
         """The rules that Harper is to run; empty when none is wanted."""
         if self.wants(f"{HARPER}.any"):
-            return harper_rules.ALL
+            return harper.ALL
         named = {name.partition(".")[2] for name in self.select if name.startswith(f"{HARPER}.")}
         names = harper_rules.DEFAULT | named
         return harper_rules.asked(name for name in names if self.wants(f"{HARPER}.{name}"))

@@ -1,8 +1,9 @@
 """The sentences and URLs of a text, each with its place."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from sifaka.text.notation import MONTHS
 
@@ -19,6 +20,8 @@ _SENTENCE_END = re.compile(
 )
 _WORD = re.compile(r"\s*([^\W\d]+)")
 _LONGEST_ORDINAL = 2
+_MARGIN = 100
+"""Characters in front of a list number and its full stop that are looked at."""
 _BACKWARDS = re.compile(r"[\w.]*")
 """A word or an abbreviation, in a text that is turned round."""
 _TITLES = frozenset(
@@ -74,7 +77,7 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
         return True
     if not word.isdigit():
         return False
-    line_start = text.rfind("\n", 0, match.start()) + 1
+    line_start = text.rfind("\n", max(0, match.start() - _MARGIN), match.start()) + 1
     following = _WORD.match(text, match.end())
     # A list number, or an ordinal such as `3. März` and `3. und`.
     return text[line_start : match.start()].strip() == word or (
@@ -84,48 +87,27 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
     )
 
 
-PIECE = 1_000
-"""From how many characters on a paragraph is searched in several pieces."""
-LONG_PIECE = 2_000
-"""From how many on a piece ends even where that may split an abbreviation from what follows."""
-
 _SHORT, _KEPT = 20_000, 64
 """Texts of up to so many characters are kept with their sentences, so many at most."""
 
 _BLOCK_END = re.compile(r"\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)])[ \t]))")
-_SURE = 7
-"""Letters of a word before a full stop that cannot be an abbreviation."""
-_SURE_END = re.compile(rf"[.!?](?<=[a-z]{{{_SURE}}}.)\s+(?=[A-Z])")
-_ANY_END = re.compile(r"[.!?।؟۔]\s+|[。！？｡][」』）】〉》]*")
 
 
 def sentence_spans(text: str) -> Sequence[Span]:
     """The sentences of `sifaka.text.prose`; an item of a list ends one as well."""
-    return _kept_spans(text) if len(text) <= _SHORT else tuple(_spans(text))
+    return _kept_spans(text) if len(text) <= _SHORT else _spans(text)
 
 
-@lru_cache(maxsize=_KEPT)
-def _kept_spans(text: str) -> Sequence[Span]:
-    return tuple(_spans(text))
+def _spans(text: str) -> Sequence[Span]:
+    ends = [match.end() for match in _BLOCK_END.finditer(text)]
+    return tuple(
+        (start + first, start + last)
+        for start, end in pairwise((0, *ends, len(text)))
+        for first, last in sentences(text[start:end])
+    )
 
 
-def _spans(text: str) -> Iterator[Span]:
-    start = 0
-    for cut in _BLOCK_END.finditer(text):
-        yield from _in_block(text, start, cut.end())
-        start = cut.end()
-    yield from _in_block(text, start, len(text))
-
-
-def _in_block(text: str, start: int, end: int) -> Iterator[Span]:
-    # In pieces, because to find all sentences at once takes quadratic time.
-    while start < end:
-        cut = _SURE_END.search(text, start + PIECE + _SURE, min(end, start + LONG_PIECE))
-        cut = cut or _ANY_END.search(text, start + LONG_PIECE, end)
-        stop = cut.end() if cut else end
-        for first, last in sentences(text[start:stop]):
-            yield start + first, start + last
-        start = stop
+_kept_spans = lru_cache(maxsize=_KEPT)(_spans)
 
 
 def whole_words(text: str, most: int) -> str:
@@ -150,3 +132,16 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
             pieces += [text[at : max(at, start)], re.sub(r"[^\n]", " ", text[max(at, start) : end])]
             at = end
     return "".join((*pieces, text[at:]))
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """The same places, in order, without overlaps and without empty spans."""
+    result: list[Span] = []
+    for start, end in sorted(spans):
+        if start >= end:
+            continue
+        if result and start <= result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((start, end))
+    return result

@@ -14,7 +14,7 @@ from operator import add
 from typing import TYPE_CHECKING
 
 from sifaka.text.language import tell_language
-from sifaka.text.prose import Span
+from sifaka.text.prose import Span, merged
 from sifaka.text.stems import fold, possible_stems, stems
 from sifaka.text.words import HALF_WIDTH_MARKS, SIGNS, UNSPACED
 
@@ -90,27 +90,21 @@ def parts(text: str, span: Span) -> Iterator[Span]:
 def places(text: str, span: Span, wanted: frozenset[str], language: str) -> Iterator[Span]:
     """The word, or the parts of a run, that match one of the wanted forms."""
     start, end = span
-    if not _is_run(text[start]):
-        if not wanted.isdisjoint(stems(text[start : min(end, start + LONGEST)], language)):
-            yield span
-        return
-    plain = fold(text[start:end])
-    if not any(form in plain for form in wanted):
-        return
-    begin = reached = start
-    for at in range(start, end):
-        size = next((n for n in (2, 1) if fold(text[at : min(at + n, end)]) in wanted), 0)
-        if not size:
-            continue
-        if at > reached:
-            if reached > begin:
-                yield begin, reached
-            begin = at
-        elif reached == begin:
-            begin = at
-        reached = min(at + size, end)
-    if reached > begin:
-        yield begin, reached
+    if _is_run(text[start]):
+        plain = fold(text[start:end])
+        if any(form in plain for form in wanted):
+            yield from merged(_matching(text, span, wanted))
+    elif not wanted.isdisjoint(stems(text[start : min(end, start + LONGEST)], language)):
+        yield span
+
+
+def _matching(text: str, span: Span, wanted: frozenset[str]) -> Iterator[Span]:
+    """The longest wanted form at each place of a run."""
+    for at in range(*span):
+        for stop in (at + 2, at + 1):
+            if fold(text[at : min(stop, span[1])]) in wanted:
+                yield at, min(stop, span[1])
+                break
 
 
 def _terms(word: str, language: str) -> Iterable[str]:

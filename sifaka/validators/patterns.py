@@ -45,10 +45,8 @@ def compile_pattern(pattern: str, *, by_line: bool = False) -> "regex.Pattern[st
         )
     try:
         return regex.compile(pattern, regex.MULTILINE if by_line else 0, cache_pattern=False)
-    except regex.error as error:
+    except (regex.error, ValueError, OverflowError) as error:
         # Its text is the reason and the position: `missing ) at position 4`.
-        raise ValueError(f"broken regex {shown(pattern)}: {error}") from None
-    except (ValueError, OverflowError) as error:
         raise ValueError(f"broken regex {shown(pattern)}: {error}") from None
     except RecursionError:
         raise ValueError(f"broken regex {shown(pattern)}: it is nested too deeply") from None

@@ -19,7 +19,7 @@ def guard(event, arguments):
 
 sys.addaudithook(guard)
 """
-PROGRAMS = ("harper_process.py",)
+PROGRAMS = ("isolation/process.py",)
 PROGRAM = """
 from sifaka_mcp.cli import run
 
@@ -83,7 +83,7 @@ def test_the_commands_never_ask_the_network_and_start_nothing_but_the_checkers(
     assert "socket." not in done.stderr
     *started, refused = done.stderr.splitlines()
     programs = {next(word for word in line.split() if word.endswith(PROGRAMS)) for line in started}
-    assert {Path(program).name for program in programs} == set(PROGRAMS)
+    assert {"/".join(Path(program).parts[-2:]) for program in programs} == set(PROGRAMS)
     assert "https://schemas.example/order.json" in refused, "a schema is not fetched"
 
 

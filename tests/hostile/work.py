@@ -10,7 +10,8 @@ from types import FunctionType
 
 import sifaka
 from sifaka.critics.opinion import anchored
-from sifaka.editor.apply import apply, keeps_facts, keeps_surroundings
+from sifaka.editor.apply import apply
+from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
 from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows
 from sifaka.evidence.claims.comparison import sentences_of, with_neighbours
@@ -162,7 +163,6 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
 }
 """By what it is: a function, and how it is given a text."""
 ELSEWHERE: Mapping[str, str] = {
-    "sifaka.editor.apply.apply_gated": "`apply` calls it",
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
     "sifaka.text.formats.marks.marks_in_lines": "`marks` of RST, AsciiDoc and Org",

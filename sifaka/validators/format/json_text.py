@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, cast
 
 from sifaka.record.results import ValidationResult
@@ -16,6 +17,7 @@ from sifaka.validators.format.outcome import (
 from sifaka.validators.format.schema import Json, Path, violations
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+_DECODER = json.JSONDecoder()
 
 
 def check_json(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
@@ -55,42 +57,38 @@ def parse(text: str) -> Json:
 
 def locate(text: str, path: Path) -> Span | None:
     """The place of the value at a path in a valid JSON text."""
-    decoder = json.JSONDecoder()
     at = _skip(text, 0)
     for step in path:
-        found = _member(decoder, text, at, step)
-        if found is None:
+        # Of a key that is given twice the last value counts.
+        places = dict(_members(text, at))
+        if step not in places:
             return None
-        at = found
-    return at, decoder.raw_decode(text, at)[1]
+        at = places[step]
+    return at, _DECODER.raw_decode(text, at)[1]
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _member(decoder: json.JSONDecoder, text: str, at: int, step: str | int) -> int | None:
-    """The offset of the value of a key or an index, in the object or array that begins at `at`."""
-    is_object = text[at] == "{"
-    if text[at] not in "{[" or is_object is isinstance(step, int):
-        return None
-    found: int | None = None
-    at = _skip(text, at + 1)
-    index = 0
-    while text[at] not in "]}":
+def _members(text: str, at: int) -> Iterator[tuple[str | int, int]]:
+    """The keys or indexes of the object or array that begins at `at`, and where their values are.
+
+    There are none of another value.
+    """
+    if text[at] not in "{[":
+        return
+    is_object, at = text[at] == "{", _skip(text, at + 1)
+    for index in count():
+        if text[at] in "]}":
+            return
         key: str | int = index
         if is_object:
-            key, at = cast("tuple[str, int]", decoder.raw_decode(text, at))
+            key, at = cast("tuple[str, int]", _DECODER.raw_decode(text, at))
             at = _skip(text, _skip(text, at) + 1)
-        if key == step:
-            # Of a key that is given twice the last value counts, so the search goes on.
-            found = at
-            if not is_object:
-                return found
-        at = _skip(text, decoder.raw_decode(text, at)[1])
+        yield key, at
+        at = _skip(text, _DECODER.raw_decode(text, at)[1])
         at = _skip(text, at + 1) if text[at] == "," else at
-        index += 1
-    return found
 
 
 def _skip(text: str, at: int) -> int:

@@ -1,15 +1,12 @@
 """Harper in a process of its own."""
 
-import json
 import os
+import pickle
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from sifaka.editor import grammar, harper_process, lint
+from sifaka.editor import grammar, lint
 from sifaka.errors import PluginError
 
 TEXT = "It went as follow and we saw it."
@@ -19,13 +16,16 @@ def rules(text: str) -> set[str | None]:
     return {issue.rule for issue in lint(text).issues}
 
 
+def pid_of(harper: grammar.Harper) -> int:
+    return harper.worker.work(pickle.dumps((os.getpid, ())), seconds=5, memory=1 << 30)
+
+
 def test_a_process_that_was_killed_is_replaced() -> None:
     assert "harper.AsFollows" in rules(TEXT)
-    killed = grammar.shared_harper().pid
-    assert killed is not None
+    killed = pid_of(grammar.shared_harper())
     os.kill(killed, signal.SIGKILL)
     assert "harper.AsFollows" in rules("The path goes as follow, we think.")
-    assert grammar.shared_harper().pid != killed
+    assert pid_of(grammar.shared_harper()) != killed
 
 
 def test_a_text_that_kills_harper_twice_is_reported_as_not_checked(
@@ -38,8 +38,11 @@ def test_a_text_that_kills_harper_twice_is_reported_as_not_checked(
     harper.close()
 
 
-def test_an_idle_process_ends_although_its_input_stays_open() -> None:
-    program = Path(harper_process.__file__)
-    command = [sys.executable, "-I", str(program), json.dumps([]), "0.05"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.wait(timeout=60) == 0
+def test_an_idle_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grammar, "_IDLE_SECONDS", 0.05)
+    harper = grammar.Harper()
+    before = pid_of(harper)
+    harper.lint([TEXT])
+    harper.idle.join(60)
+    assert pid_of(harper) != before
+    harper.close()

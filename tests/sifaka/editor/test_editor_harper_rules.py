@@ -1,17 +1,19 @@
 """The choice among Harper's rules."""
 
+from collections.abc import Sequence
 from itertools import chain
 
 import pytest
 
 from benchmarks.quality.editor.labelled import load
 from sifaka.editor import grammar, lint
-from sifaka.editor.harper_rules import ALL, DEFAULT, OFF, SAFE, asked, signs
+from sifaka.editor.harper_rules import DEFAULT, OFF, SAFE, asked, signs
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
 from sifaka.tasks.check import check
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import Format
+from sifaka.text.harper import ALL, HarperLint
 
 HYPHEN = "Please double click on the icon in the corner."
 """A matter of style that only a rule of Harper which is off by default finds."""
@@ -40,13 +42,17 @@ def test_every_rule_is_one_of_harper() -> None:
 
 
 def test_harper_reads_the_sentences_with_signs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    harper = grammar.Harper()
-    monkeypatch.setattr(grammar, "shared_harper", lambda: harper)
+    read = list[str]()
+
+    def noted(_: grammar.Harper, parts: Sequence[str], rules: str) -> list[Sequence[HarperLint]]:
+        read.extend(parts)
+        return [() for _ in parts]
+
+    monkeypatch.setattr(grammar.Harper, "lint", noted)
     assert lint("The door was open. It was a cold day in the old town.").degraded == ()
-    assert harper.pid is None
+    assert read == []
     lint("The door was open. We came in hurry to the old town.")
-    assert harper.pid is not None
-    harper.close()
+    assert read == ["We came in hurry to the old town."]
 
 
 def test_a_sign_is_a_word_and_what_has_to_follow() -> None:

@@ -1,0 +1,92 @@
+"""The facts around an edit: numbers, addresses and negations, which it leaves as they were."""
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+from sifaka.record.results import Issue
+from sifaka.text.prose import urls
+
+WINDOW = 40
+"""Characters compared on each side of an edit, rounded up to whole words."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nor|neither|nothing|nobody|noone|nowhere|cannot|without|unless"
+    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would|ca|wo)nt)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+# Shows quickly that a text has none.
+_NEGATED = re.compile(r"\b(?:n[eo]|cannot|without|unless)|n['’]?t\b", re.IGNORECASE)
+
+
+def facts(text: str) -> Counter[str]:
+    """The numbers, URLs and negations of a text, each with how often it occurs.
+
+    The ways to write `not` count as one, so that `cannot` may become `can't`.
+    """
+    found = Counter(match.group() for match in _NUMBER.finditer(text))
+    if ":/" in text or "www." in text or "mailto:" in text:
+        found.update(text[start:end] for start, end in urls(text))
+    for match in _NEGATION.finditer(text) if _NEGATED.search(text) else ():
+        word = match.group().lower()
+        if word == "noone":
+            word = "no"
+        found["not" if word in {"not", "cannot"} or word.endswith("t") else word] += 1
+    return found
+
+
+def keeps_facts(text: str, issue: Issue) -> bool:
+    """True when the issue's fix leaves the facts nearby unchanged.
+
+    A repaired encoding may bring a negation to light: `donâ€™t` has none, `don’t` has.
+    """
+    start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
+    if _is_plain_word(text, start, end, fix):
+        return True
+    left, right = _window(text, start, end)
+    after = text[left:start] + fix + text[end:right]
+    return _have_the_same_facts(text[left:right], after, encoding=issue.category == "encoding")
+
+
+def _is_plain_word(text: str, start: int, end: int, fix: str) -> bool:
+    """True where a word between spaces becomes another one, and neither is a fact."""
+    word = text[start:end]
+    if not (word.isalpha() and fix.isalpha()) or _NEGATED.search(f"{word} {fix}"):
+        return False
+    return (not start or text[start - 1].isspace()) and text[end : end + 1] in _ENDS
+
+
+_ENDS = frozenset(["", " ", "\n"])
+
+
+# Asked when a fix is found, and again when it is applied.
+@lru_cache(maxsize=1_000)
+def _have_the_same_facts(before: str, after: str, *, encoding: bool) -> bool:
+    one, other = facts(before), facts(after)
+    if encoding:
+        one.pop("not", None)
+        other.pop("not", None)
+    return one == other
+
+
+def keeps_surroundings(text: str, issue: Issue) -> bool:
+    """True when the fix changes facts in the replaced words only, not beside them.
+
+    For requested replacements: those may name another number on purpose.
+    """
+    start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
+    left, right = _window(text, start, end)
+    before = facts(text[left:start]) + facts(text[end:right])
+    glued = facts(text[left:start] + fix + text[end:right])
+    whole = facts(text[left:right]) == before + facts(text[start:end])
+    return not whole or glued == before + facts(fix)
+
+
+def _window(text: str, start: int, end: int) -> tuple[int, int]:
+    left, right = max(0, start - WINDOW), min(len(text), end + WINDOW)
+    while left > 0 and not text[left - 1].isspace():
+        left -= 1
+    while right < len(text) and not text[right].isspace():
+        right += 1
+    return left, right

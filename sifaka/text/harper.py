@@ -1,0 +1,66 @@
+"""Harper's findings in texts, as the worker process that holds Harper finds them.
+
+It is imported there without the editor, which takes a process longer to import than this.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harper import Lint, Linter
+
+HarperLint = tuple[str, int, int, str, str, str | None]
+"""Rule, start, end, message, kind, replacement; no replacement when there is a choice."""
+ALL = "all"
+"""In place of names: every rule that Harper itself has on, but for those that are off."""
+
+
+def lint_texts(texts: Sequence[str], rules: str, off: frozenset[str]) -> list[list[HarperLint]]:
+    """The findings in each of some texts.
+
+    Args:
+        texts: The texts.
+        rules: The names of the rules with spaces between, or `ALL`.
+        off: The rules that `ALL` leaves out.
+    """
+    linter = _linter_with(rules, off)
+    return [list(_findings(linter, text)) for text in texts]
+
+
+@cache
+def _linter() -> "Linter":
+    from harper import Linter
+
+    return Linter()
+
+
+@lru_cache(maxsize=1)
+def _linter_with(rules: str, off: frozenset[str]) -> "Linter":
+    """The one linter, with other rules than the last time."""
+    linter = _linter()
+    config = linter.get_default_lint_config()
+    names = frozenset(rules.split())
+    wanted: dict[str, bool | None] = {name: name in names for name in config}
+    if rules == ALL:
+        wanted = {**config, **dict.fromkeys(config.keys() & off, False)}
+    linter.set_lint_config(wanted)
+    return linter
+
+
+def _findings(linter: "Linter", text: str) -> Iterator[HarperLint]:
+    for rule, lints in linter.organized_lints(text).items():
+        for lint in lints:
+            span = lint.span
+            yield rule, span.start, span.end, lint.message, lint.lint_kind, _fix(lint)
+
+
+def _fix(lint: "Lint") -> str | None:
+    from harper import SuggestionKind
+
+    if lint.suggestion_count != 1:
+        return None
+    suggestion = lint.suggestions[0]
+    if suggestion.kind == SuggestionKind.INSERT_AFTER:
+        return lint.problem_text + suggestion.replacement_text
+    return suggestion.replacement_text
