@@ -3,12 +3,11 @@
 import json
 import re
 from collections.abc import Callable
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import anyio
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
-from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from pydantic import ValidationError
@@ -34,55 +33,21 @@ async def serve_stdio(server: Server[Any], *, ending: Callable[[], None]) -> Non
         server: What answers.
         ending: Is called when the input is closed, before what is in progress is cancelled.
     """
-    async with stdio_server() as (incoming, outgoing):
-        lines = _AnsweredLines(incoming, outgoing, ending)
-        await server.run(cast("Any", lines), outgoing, server.create_initialization_options())
+    ready, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
+    async def answer_what_is_no_message() -> None:
+        async with ready:
+            async for item in incoming:
+                read = _without_mark(item) if isinstance(item, Exception) else item
+                if isinstance(read, Exception):
+                    await outgoing.send(SessionMessage(refusal(read)))
+                else:
+                    await ready.send(read)
+            ending()
 
-class _AnsweredLines:
-    """The messages of a stream; what is none is answered here and goes no further."""
-
-    def __init__(
-        self,
-        incoming: ReadStream[SessionMessage | Exception],
-        outgoing: WriteStream[SessionMessage],
-        ending: Callable[[], None],
-    ) -> None:
-        self._incoming = incoming
-        self._outgoing = outgoing
-        self._ending = ending
-
-    @property
-    def last_context(self) -> object:
-        """The context the last message was sent in."""
-        return getattr(self._incoming, "last_context", None)
-
-    async def receive(self) -> SessionMessage:
-        while isinstance(item := await self._incoming.receive(), Exception):
-            read = _without_mark(item)
-            if isinstance(read, SessionMessage):
-                return read
-            await self._outgoing.send(SessionMessage(refusal(read)))
-        return item
-
-    async def aclose(self) -> None:
-        await self._incoming.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            self._ending()
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
+    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
+        group.start_soon(answer_what_is_no_message)
+        await server.run(messages, outgoing, server.create_initialization_options())
 
 
 def _without_mark(error: Exception) -> SessionMessage | Exception:

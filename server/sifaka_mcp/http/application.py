@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
 from mcp.server.transport_security import TransportSecuritySettings
@@ -13,24 +14,24 @@ from mcp.shared.inbound import (
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.routing import Route, request_response
-from starlette.types import ASGIApp
+from starlette.routing import Route
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.auth.access import access_of
 from sifaka_mcp.host.exchange import KEY_HEADER
 from sifaka_mcp.http.bodies import WholeBodies
-from sifaka_mcp.http.guard import Guard, IssuerErrors, PostOnly
-from sifaka_mcp.http.health import Readiness, alive
-from sifaka_mcp.http.metrics import Measured, Metrics
-from sifaka_mcp.http.negotiation import Negotiated
-from sifaka_mcp.http.runs import RUNS, TOOL, RunPages
-from sifaka_mcp.http.sessions import MOST_SESSIONS, InSession, Sessions
-from sifaka_mcp.http.throttle import Rates, Throttle
+from sifaka_mcp.http.guard import guarded, post_only, with_issuer_errors
+from sifaka_mcp.http.health import ALIVE, Readiness
+from sifaka_mcp.http.metrics import Metrics
+from sifaka_mcp.http.negotiation import MCP, negotiated
+from sifaka_mcp.http.runs import RUNS, TOOL, page_routes
+from sifaka_mcp.http.sessions import MOST_SESSIONS, Sessions
+from sifaka_mcp.http.throttle import Rates, throttled
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.state import AppState
 from sifaka_mcp.stores.catalogue import redis_of
 
-MCP, METRICS, HEALTH, READY = "/mcp", "/metrics", "/healthz", "/readyz"
+METRICS, HEALTH, READY = "/metrics", "/healthz", "/readyz"
 EVIDENCE = ("/v1/search", "/v1/search/batch", "/v1/plan", "/v1/health", "/v1/health/adapters")
 _OPEN = (HEALTH, READY)
 """Paths for load balancers, open to any address without a token; the answers hold no data."""
@@ -74,78 +75,73 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         max_request_body_size=settings.max_body_bytes,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    paths = (MCP, METRICS, HEALTH, READY, RUNS, *EVIDENCE)
-    sessions = Sessions(settings.max_sessions, settings.session_seconds)
+    bodies = WholeBodies(settings.max_body_bytes)
+    door: Any = app.router.routes[0]  # the SDK's own, of MCP
+    if access:
+        door = door.app  # what asks for the token
+    behind = bodies.before(door.app)
+    sessions = Sessions(behind, settings.max_sessions, settings.session_seconds)
+    door.app = sessions if settings.sessions else post_only(behind)
+
+    def state() -> AppState:
+        assert server.state is not None, "requests come while the server runs"
+        return server.state
+
+    admitting = [Middleware(bodies.before)]
+    if access:
+        admitting.insert(0, Middleware(RequireAuthMiddleware, required_scopes=[]))
     metrics = Metrics(
-        lambda: server.state,
-        paths=paths,
+        state,
+        paths=(MCP, METRICS, HEALTH, READY, RUNS, *EVIDENCE),
         sessions=sessions.count,
         access_log=settings.access_log,
     )
-    ready = Readiness(lambda: server.state and server.state.store)
     app.router.routes += [
-        Route(HEALTH, alive),
-        Route(READY, ready.answer),
-        Route(METRICS, _for_tokens(metrics) if access else metrics.answer),
-        *(RunPages(lambda: server.state, access).routes() if TOOL in settings.tools else ()),
+        Route(HEALTH, ALIVE, methods=["GET"]),
+        Route(READY, Readiness(lambda: state().store).answer),
+        Route(METRICS, metrics.answer, middleware=admitting),
+        *(page_routes(state, access) if TOOL in settings.tools else ()),
     ]
     if "search_evidence" in settings.tools:
-        app.router.routes += _evidence(server, settings, guarded=access is not None)
+        from sifaka_mcp.http.evidence import evidence_routes
+
+        app.router.routes += evidence_routes(state, admitting)
     # A page that was led here by a false name has no token; Prometheus asks by address.
     unguarded = (*_OPEN, METRICS) if access else _OPEN
-    rates = _rates(settings)
+    rates = None
+    if settings.rate_limit is not None:
+        shared = redis_of(settings.store, tenant=settings.tenant)
+        rates = Rates(settings.rate_limit, shared)
     # The SDK's own authenticate the request, outermost first as all of them.
     app.user_middleware = [
-        Middleware(Measured, metrics=metrics),
+        Middleware(metrics.measured),
         *_cors(settings),
-        Middleware(Negotiated, path=MCP),
-        Middleware(Guard, settings=settings, unguarded=unguarded),
-        Middleware(IssuerErrors),
+        Middleware(negotiated),
+        Middleware(guarded, settings=settings, unguarded=unguarded),
+        Middleware(with_issuer_errors),
         *app.user_middleware,
-        Middleware(Throttle, rates=rates, most=settings.max_requests, unlimited=_OPEN),
-        Middleware(InSession, path=MCP, sessions=sessions, anonymous=access is None)
-        if settings.sessions
-        else Middleware(PostOnly, path=MCP, anonymous=access is None),
-        Middleware(
-            WholeBodies, path=MCP, largest=settings.max_body_bytes, anonymous=access is None
-        ),
+        Middleware(throttled, rates=rates, most=settings.max_requests, unlimited=_OPEN),
     ]
-    _warm_and_close(app, server, rates)
+    run = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
+        """Load what calls need at the start: no client waits for a handshake meanwhile."""
+        async with run(app):
+            state().warm_up()
+            try:
+                yield
+            finally:
+                if rates is not None:
+                    await rates.aclose()
 
     def ending() -> None:
         server.ending()
         sessions.end_streams()
 
+    app.router.lifespan_context = lifespan
     app.state.ending = ending
     return app
-
-
-def _evidence(server: SifakaServer, settings: Settings, *, guarded: bool) -> list[Route]:
-    from sifaka_mcp.http.evidence import EvidenceRoutes
-
-    answers = EvidenceRoutes(lambda: server.state, settings.max_body_bytes)
-    return [
-        Route(
-            path,
-            RequireAuthMiddleware(request_response(answer), []) if guarded else answer,
-            methods=[method],
-        )
-        for method, path, answer in answers.routes
-    ]
-
-
-def _for_tokens(metrics: Metrics) -> ASGIApp:
-    return RequireAuthMiddleware(request_response(metrics.answer), [])
-
-
-def _rates(settings: Settings) -> Rates | None:
-    if settings.rate_limit is None:
-        return None
-    shared = redis_of(settings.store, tenant=settings.tenant)
-    if shared is None:
-        return Rates(settings.rate_limit)
-    redis_url, prefix = shared
-    return Rates(settings.rate_limit, redis_url, prefix=prefix)
 
 
 def _cors(settings: Settings) -> list[Middleware]:
@@ -161,21 +157,3 @@ def _cors(settings: Settings) -> list[Middleware]:
             max_age=_PREFLIGHT_SECONDS,
         )
     ]
-
-
-def _warm_and_close(app: Starlette, server: SifakaServer, rates: Rates | None) -> None:
-    """Load what calls need when the server starts: no client waits for a handshake meanwhile."""
-    run = app.router.lifespan_context
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncGenerator[None]:
-        async with run(app):
-            if server.state is not None:
-                server.state.warm_up()
-            try:
-                yield
-            finally:
-                if rates is not None:
-                    await rates.aclose()
-
-    app.router.lifespan_context = lifespan

@@ -3,15 +3,16 @@
 import re
 from codecs import BOM_UTF8
 from collections import Counter
+from functools import partial
 
 import anyio
 from anyio.lowlevel import checkpoint
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp_types import JSONRPCError
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sifaka_mcp.http.negotiation import MCP
 from sifaka_mcp.http.throttle import refusal
 from sifaka_mcp.stdio import BATCH
 from sifaka_mcp.tenancy import caller_of
@@ -29,7 +30,7 @@ _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
 
 
 class WholeBodies:
-    """Passes a request on once its body is there.
+    """Reads the bodies of requests before they are answered.
 
     A body that is too large, or has too many values, gets 413, and one that would make too much of
     its caller's unfinished ones 429. A client that leaves before the end of its body gets nothing:
@@ -38,31 +39,22 @@ class WholeBodies:
     A byte order mark before a body is dropped, and several messages at once are refused.
 
     Args:
-        app: What answers.
-        path: Where messages of MCP come in.
         largest: Bytes of one body.
-        anonymous: True when no token is asked for; otherwise only the bodies of requests with a
-            valid one are read.
     """
 
-    def __init__(self, app: ASGIApp, *, path: str, largest: int, anonymous: bool) -> None:
-        self._app = app
-        self._path = path
+    def __init__(self, largest: int) -> None:
         self._largest = largest
         self._most = LARGEST_AT_ONCE * largest
-        self._anonymous = anonymous
         self._unfinished: Counter[str] = Counter()
         self._turn = anyio.Lock()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Read the body, then pass the request on or refuse it."""
-        if scope["type"] != "http" or not (
-            self._anonymous or isinstance(scope.get("user"), AuthenticatedUser)
-        ):
-            await self._app(scope, receive, send)
-            return
+    def before(self, app: ASGIApp) -> ASGIApp:
+        """The same app, to which a request is passed on once its body is there."""
+        return partial(self._answer, app)
+
+    async def _answer(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         body = await self._body(scope, receive)
-        if isinstance(body, bytes) and scope["path"] == self._path and _BATCH.match(body):
+        if isinstance(body, bytes) and scope["path"] == MCP and _BATCH.match(body):
             told = JSONRPCError(jsonrpc="2.0", id=None, error=BATCH)
             body = JSONResponse(told.model_dump(exclude_none=True) | {"id": None}, status_code=400)
         if body is None:
@@ -81,7 +73,7 @@ class WholeBodies:
                     await checkpoint()
             return whole.pop() if whole else await receive()
 
-        await self._app(scope, replay, send)
+        await app(scope, replay, send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | Response | None:
         """The whole body, the refusal of it, or None when its client has left."""

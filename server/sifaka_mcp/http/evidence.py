@@ -5,7 +5,7 @@ Requests and answers have the fields of https://github.com/AtomInnoLab/OpenSift,
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from functools import partial
@@ -15,8 +15,11 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 from pydantic import BaseModel, ValidationError
-from starlette.requests import ClientDisconnect, Request
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from sifaka._internal.explain import explain
 from sifaka.calls.failure_log import report_failure
@@ -38,169 +41,145 @@ from sifaka_mcp.state import AppState
 
 logger = logging.getLogger(__name__)
 Body = TypeVar("Body", bound=BaseModel)
-SEARCH, BATCH, PLAN = "/v1/search", "/v1/search/batch", "/v1/plan"
-HEALTH, ADAPTERS = "/v1/health", "/v1/health/adapters"
-
-
+_Answer = Callable[[Request, AppState], Awaitable[Response]]
 _LOOKING = 30.0
 """Seconds that all adapters together have to say how they are."""
 
 
-class _Refused(Exception):
-    """A request that cannot be answered."""
-
-    def __init__(self, status: int, detail: str) -> None:
-        super().__init__(detail)
-        self.response = JSONResponse({"detail": detail}, status_code=status)
-
-
-class EvidenceRoutes:
-    """Answers the paths.
+def evidence_routes(state: Callable[[], AppState], admitting: Sequence[Middleware]) -> list[Route]:
+    """The routes of the paths.
 
     Args:
-        state: What the server works with, if it is open.
-        most_bytes: Of a request's body.
+        state: What the server works with, which is open by then.
+        admitting: What lets requests in.
     """
-
-    def __init__(self, state: Callable[[], AppState | None], most_bytes: int) -> None:
-        self._state = state
-        self._most_bytes = most_bytes
-
-    @property
-    def routes(self) -> list[tuple[str, str, Callable[[Request], Awaitable[Response]]]]:
-        """The methods and paths with what answers them."""
-        return [
-            (method, path, partial(self._answered, answer))
-            for method, path, answer in (
-                ("POST", SEARCH, self._search),
-                ("POST", BATCH, self._batch),
-                ("POST", PLAN, self._plan),
-                ("GET", HEALTH, self._health),
-                ("GET", ADAPTERS, self._adapters),
-            )
-        ]
-
-    async def _answered(
-        self, answer: Callable[[Request, AppState], Awaitable[Response]], request: Request
-    ) -> Response:
-        state = self._state()
-        if state is None:
-            return JSONResponse({"detail": "the server is not ready"}, status_code=503)
-        try:
-            with share_of_request(state):
-                return await answer(request, state.of_request())
-        except _Refused as refused:
-            return refused.response
-        except ConfigurationError as error:
-            return JSONResponse({"detail": str(error)}, status_code=422)
-        except TimeoutError:
-            return JSONResponse({"detail": "timeout_seconds are over"}, status_code=504)
-        except SifakaError as error:
-            return JSONResponse({"detail": str(error)}, status_code=502)
-
-    async def _search(self, request: Request, state: AppState) -> Response:
-        asked = await self._body(request, SearchBody)
-        if asked.options.stream:
-            headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-            events = _events(asked, state)
-            return StreamingResponse(events, media_type="text/event-stream", headers=headers)
-        began = time.monotonic()
-        with anyio.fail_after(asked.options.timeout_seconds):
-            chain = await state.chain(critics=())
-            result = await search_evidence(chain, asked.query, options=asked.options.for_library())
-        return JSONResponse(response(result, asked.options, began, asked.context))
-
-    async def _batch(self, request: Request, state: AppState) -> Response:
-        asked = await self._body(request, BatchBody)
-        began = time.monotonic()
-        with anyio.fail_after(asked.options.timeout_seconds):
-            chain = await state.chain(critics=())
-            entries = await search_each(chain, asked.queries, options=asked.options.for_library())
-        results = [
-            response(each.result, asked.options, began, asked.context)
-            if each.result is not None
-            else {"query": each.question, "status": "failed", "error": each.error}
-            for each in entries
-        ]
-        done = [each.result for each in entries if each.result is not None]
-        data = None
-        if asked.export_format is not None:
-            data = await anyio.to_thread.run_sync(exported, done, asked.export_format)
-        return JSONResponse(
-            {
-                "status": "completed",
-                "processing_time_ms": milliseconds_since(began),
-                "total_queries": len(entries),
-                "results": results,
-                "export_format": asked.export_format,
-                "export_data": data,
-            }
+    return [
+        Route(path, partial(_answered, state, answer), methods=[method], middleware=admitting)
+        for method, path, answer in (
+            ("POST", "/v1/search", _search),
+            ("POST", "/v1/search/batch", _batch),
+            ("POST", "/v1/plan", _plan),
+            ("GET", "/v1/health", _health),
+            ("GET", "/v1/health/adapters", _adapters),
         )
+    ]
 
-    async def _plan(self, request: Request, state: AppState) -> Response:
-        asked = await self._body(request, SearchBody)
-        began = time.monotonic()
-        with anyio.fail_after(asked.options.timeout_seconds):
-            plan = await plan_search(await state.chain(critics=()), asked.query)
-        return JSONResponse(
-            {
-                "request_id": request_id(),
-                "query": plan.question,
-                "criteria_result": criteria_of(plan),
-                "processing_time_ms": milliseconds_since(began),
-                "degraded": [] if plan.degraded is None else [plan.degraded],
-            }
-        )
 
-    async def _health(self, _: Request, state: AppState) -> Response:
-        names = state.adapters.names
-        return JSONResponse(
-            {
-                "status": "healthy",
-                "version": version("sifaka-mcp"),
-                "service": "sifaka",
-                "default_adapter": names[0] if names else "",
-                "active_adapters": list(names),
-            }
-        )
+async def _answered(opened: Callable[[], AppState], answer: _Answer, request: Request) -> Response:
+    state = opened()
+    try:
+        with share_of_request(state):
+            return await answer(request, state.of_request())
+    except HTTPException as refused:
+        return JSONResponse({"detail": refused.detail}, status_code=refused.status_code)
+    except ConfigurationError as error:
+        return JSONResponse({"detail": str(error)}, status_code=422)
+    except TimeoutError:
+        return JSONResponse({"detail": "timeout_seconds are over"}, status_code=504)
+    except SifakaError as error:
+        return JSONResponse({"detail": str(error)}, status_code=502)
 
-    async def _adapters(self, _: Request, state: AppState) -> Response:
-        began = time.monotonic()
-        with anyio.fail_after(_LOOKING):
-            found = await state.adapters.health()
-        # What is wrong may name a folder or an address: that is for the command on the server.
-        health = {
-            name: {
-                "status": "healthy" if each.works else "unhealthy",
-                "latency_ms": milliseconds_since(began),
-                "last_check": datetime.now(UTC).isoformat(),
-                "error_rate": float(not each.works),
-                "message": None if each.works else "`sifaka doctor` on the server says why",
-            }
-            for name, each in found.items()
+
+async def _search(request: Request, state: AppState) -> Response:
+    asked = await _body(request, SearchBody)
+    if asked.options.stream:
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        events = _events(asked, state)
+        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+    began = time.monotonic()
+    with anyio.fail_after(asked.options.timeout_seconds):
+        chain = await state.chain(critics=())
+        result = await search_evidence(chain, asked.query, options=asked.options.for_library())
+    return JSONResponse(response(result, asked.options, began, asked.context))
+
+
+async def _batch(request: Request, state: AppState) -> Response:
+    asked = await _body(request, BatchBody)
+    began = time.monotonic()
+    with anyio.fail_after(asked.options.timeout_seconds):
+        chain = await state.chain(critics=())
+        entries = await search_each(chain, asked.queries, options=asked.options.for_library())
+    results = [
+        response(each.result, asked.options, began, asked.context)
+        if each.result is not None
+        else {"query": each.question, "status": "failed", "error": each.error}
+        for each in entries
+    ]
+    done = [each.result for each in entries if each.result is not None]
+    data = None
+    if asked.export_format is not None:
+        data = await anyio.to_thread.run_sync(exported, done, asked.export_format)
+    return JSONResponse(
+        {
+            "status": "completed",
+            "processing_time_ms": milliseconds_since(began),
+            "total_queries": len(entries),
+            "results": results,
+            "export_format": asked.export_format,
+            "export_data": data,
         }
-        return JSONResponse({"adapters": health})
+    )
 
-    async def _body(self, request: Request, form: type[Body]) -> Body:
-        """The body of a request.
 
-        Raises:
-            _Refused: It is no POST of JSON in this form, or too large.
-        """
-        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            raise _Refused(415, "send application/json")
-        body = bytearray()
-        try:
-            async for piece in request.stream():
-                body += piece
-                if len(body) > self._most_bytes:
-                    raise _Refused(413, f"at most {self._most_bytes} bytes are read")
-        except ClientDisconnect as error:
-            raise _Refused(400, "the request has no end") from error
-        try:
-            return form.model_validate_json(bytes(body))
-        except ValidationError as error:
-            raise _Refused(422, explain(error)) from error
+async def _plan(request: Request, state: AppState) -> Response:
+    asked = await _body(request, SearchBody)
+    began = time.monotonic()
+    with anyio.fail_after(asked.options.timeout_seconds):
+        plan = await plan_search(await state.chain(critics=()), asked.query)
+    return JSONResponse(
+        {
+            "request_id": request_id(),
+            "query": plan.question,
+            "criteria_result": criteria_of(plan),
+            "processing_time_ms": milliseconds_since(began),
+            "degraded": [] if plan.degraded is None else [plan.degraded],
+        }
+    )
+
+
+async def _health(_: Request, state: AppState) -> Response:
+    names = state.adapters.names
+    return JSONResponse(
+        {
+            "status": "healthy",
+            "version": version("sifaka-mcp"),
+            "service": "sifaka",
+            "default_adapter": names[0] if names else "",
+            "active_adapters": list(names),
+        }
+    )
+
+
+async def _adapters(_: Request, state: AppState) -> Response:
+    began = time.monotonic()
+    with anyio.fail_after(_LOOKING):
+        found = await state.adapters.health()
+    # What is wrong may name a folder or an address: that is for the command on the server.
+    health = {
+        name: {
+            "status": "healthy" if each.works else "unhealthy",
+            "latency_ms": milliseconds_since(began),
+            "last_check": datetime.now(UTC).isoformat(),
+            "error_rate": float(not each.works),
+            "message": None if each.works else "`sifaka doctor` on the server says why",
+        }
+        for name, each in found.items()
+    }
+    return JSONResponse({"adapters": health})
+
+
+async def _body(request: Request, form: type[Body]) -> Body:
+    """The body of a request.
+
+    Raises:
+        HTTPException: It is no JSON in this form.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise HTTPException(415, "send application/json")
+    try:
+        return form.model_validate_json(await request.body())
+    except ValidationError as error:
+        raise HTTPException(422, explain(error)) from error
 
 
 async def _events(asked: SearchBody, state: AppState) -> AsyncGenerator[str, None]:

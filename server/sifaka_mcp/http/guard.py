@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -77,7 +76,7 @@ def _parsed(names: Iterable[str]) -> tuple[Origin, ...]:
     return tuple(found for name in names if (found := Origin.parse(name)) is not None)
 
 
-class Guard:
+def guarded(app: ASGIApp, *, settings: HttpSettings, unguarded: Iterable[str]) -> ASGIApp:
     """Refuses requests under foreign names before anything of them is looked at.
 
     So no web page can reach the server in secret.
@@ -87,46 +86,44 @@ class Guard:
         settings: What is allowed.
         unguarded: Paths that are answered under any name, such as a load balancer's.
     """
+    hosts, origins = allowed(settings)
 
-    def __init__(self, app: ASGIApp, *, settings: HttpSettings, unguarded: Iterable[str]) -> None:
-        self._app = app
-        self._hosts, self._origins = allowed(settings)
-        self._unguarded = frozenset(unguarded)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 400, 403 or 421, or pass the request on."""
-        answer: ASGIApp | None = None
-        if scope["type"] == "http" and scope["path"] not in self._unguarded:
-            answer = self._refusal(scope)
-        await (answer or self._app)(scope, receive, send)
+        refused = None
+        if scope["type"] == "http" and scope["path"] not in unguarded:
+            refused = _refusal(scope, hosts, origins)
+        await (refused or app)(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> JSONResponse | None:
-        names = [name for name, _ in scope["headers"] if name in _SINGLE]
-        if len(names) > len(set(names)):
-            return JSONResponse({"error": "repeated_header"}, status_code=400)
-        headers = Headers(scope=scope)
-        host, origin = Origin.parse(headers.get("host", "")), headers.get("origin")
-        if host is None or host.scheme or not any(each.admits(host) for each in self._hosts):
-            return JSONResponse({"error": "unknown_host"}, status_code=421)
-        if origin is not None:
-            page = Origin.parse(origin)
-            if not (page and page.scheme and any(each.admits(page) for each in self._origins)):
-                return JSONResponse({"error": "unknown_origin"}, status_code=403)
-        return None
+    return answer
 
 
-class IssuerErrors:
+def _refusal(
+    scope: Scope, hosts: Iterable[Origin], origins: Iterable[Origin]
+) -> JSONResponse | None:
+    names = [name for name, _ in scope["headers"] if name in _SINGLE]
+    if len(names) > len(set(names)):
+        return JSONResponse({"error": "repeated_header"}, status_code=400)
+    headers = Headers(scope=scope)
+    host, origin = Origin.parse(headers.get("host", "")), headers.get("origin")
+    if host is None or host.scheme or not any(each.admits(host) for each in hosts):
+        return JSONResponse({"error": "unknown_host"}, status_code=421)
+    if origin is not None:
+        page = Origin.parse(origin)
+        if not (page and page.scheme and any(each.admits(page) for each in origins)):
+            return JSONResponse({"error": "unknown_origin"}, status_code=403)
+    return None
+
+
+def with_issuer_errors(app: ASGIApp) -> ASGIApp:
     """Answers 503, for a 401 would have clients throw tokens away that are good."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and answer it if no token could be checked."""
         try:
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
         except IssuerUnavailable:
-            answer = JSONResponse(
+            refused = JSONResponse(
                 {
                     "error": "temporarily_unavailable",
                     "error_description": "tokens cannot be checked now",
@@ -134,36 +131,23 @@ class IssuerErrors:
                 status_code=503,
                 headers={"retry-after": f"{PAUSE:.0f}"},
             )
-            await answer(scope, receive, send)
+            await refused(scope, receive, send)
+
+    return answer
 
 
-class PostOnly:
+def post_only(app: ASGIApp) -> ASGIApp:
     """Answers 405 to what only a server with sessions serves: a stream of its own, and its end.
 
     The specification lets a server say so. The stream of one that has nothing to send on it would
     keep a connection open for as long as the client likes, and hold up the end of the server.
-
-    Args:
-        app: What it stands before.
-        path: Where that is.
-        anonymous: True when no token is asked for; otherwise a missing token is reported first.
     """
+    refused = JSONResponse(
+        {"error": "method_not_allowed"}, status_code=405, headers={"allow": "POST"}
+    )
 
-    def __init__(self, app: ASGIApp, *, path: str, anonymous: bool) -> None:
-        self._app = app
-        self._path = path
-        self._anonymous = anonymous
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on."""
-        app = self._app
-        if (
-            scope["type"] == "http"
-            and scope["path"] == self._path
-            and scope["method"] in _SESSIONS
-            and (self._anonymous or isinstance(scope.get("user"), AuthenticatedUser))
-        ):
-            app = JSONResponse(
-                {"error": "method_not_allowed"}, status_code=405, headers={"allow": "POST"}
-            )
-        await app(scope, receive, send)
+        await (refused if scope["method"] in _SESSIONS else app)(scope, receive, send)
+
+    return answer

@@ -1,6 +1,7 @@
 """Liveness and readiness of the server."""
 
 import logging
+import math
 import time
 from collections.abc import Callable
 
@@ -13,6 +14,8 @@ from sifaka.errors import SifakaError
 from sifaka.storage.protocol import ThoughtStore
 
 logger = logging.getLogger(__name__)
+ALIVE = JSONResponse({"status": "ok"})
+"""The answer of `/healthz`: the process answers."""
 
 _SECONDS = 5.0
 """Seconds that the store may take to answer."""
@@ -20,37 +23,25 @@ _FRESH = 1.0
 """Seconds for which an answer of the store is reused."""
 
 
-async def alive(_: Request) -> JSONResponse:
-    """`/healthz`: the process answers."""
-    return JSONResponse({"status": "ok"})
-
-
 class Readiness:
     """`/readyz`: every part of the store answers. What is wrong is in the log, not in the answer.
 
     Args:
-        store: The store, if it is open.
-        clock: Seconds of a clock that never goes back.
+        store: The store, which is open by then.
     """
 
-    def __init__(
-        self,
-        store: Callable[[], ThoughtStore | None],
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, store: Callable[[], ThoughtStore]) -> None:
         self._store = store
-        self._clock = clock
         self._lock = anyio.Lock()
-        self._looked: float | None = None
+        self._looked = -math.inf
         self._ready = True
 
     async def answer(self, _: Request) -> JSONResponse:
         """200, or 503 with one line."""
         async with self._lock:
-            if self._looked is None or self._clock() - self._looked >= _FRESH:
+            if time.monotonic() - self._looked >= _FRESH:
                 self._ready = await self._look()
-                self._looked = self._clock()
+                self._looked = time.monotonic()
         if self._ready:
             return JSONResponse({"status": "ready"})
         return JSONResponse(
@@ -58,12 +49,9 @@ class Readiness:
         )
 
     async def _look(self) -> bool:
-        store = self._store()
-        if store is None:
-            return False
         try:
             with anyio.fail_after(_SECONDS):
-                wrong = [part for part in await store.health() if not part.works]
+                wrong = [part for part in await self._store().health() if not part.works]
         except (SifakaError, TimeoutError) as error:
             if self._ready:  # told once, not every few seconds
                 report_failure(logger, "readiness", error)

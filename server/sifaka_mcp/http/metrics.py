@@ -4,6 +4,7 @@ import logging
 from collections import Counter as Counted
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from time import perf_counter
 
 from prometheus_client import (
@@ -37,7 +38,7 @@ class Metrics:
     """The numbers of one server, in a registry of their own.
 
     Args:
-        state: What the server works with, if it is open.
+        state: What the server works with, which is open by then.
         paths: What requests are told apart by; all other paths are one.
         sessions: How many are open.
         access_log: Whether each request is logged, at any log level.
@@ -45,7 +46,7 @@ class Metrics:
 
     def __init__(
         self,
-        state: Callable[[], AppState | None],
+        state: Callable[[], AppState],
         *,
         paths: Iterable[str],
         sessions: Callable[[], int],
@@ -86,8 +87,14 @@ class Metrics:
         """All numbers in the text format of Prometheus."""
         return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
 
-    async def measure(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and count it."""
+    def measured(self, app: ASGIApp) -> ASGIApp:
+        """The same app, of which every request is counted."""
+        return partial(self._measure, app)
+
+    async def _measure(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
         path = scope["path"] if scope["path"] in self._paths else "other"
         status = _GIVEN_UP
 
@@ -127,25 +134,10 @@ def _log(scope: Scope, path: str, status: str, seconds: float) -> None:
     _access.info("request", extra={"sifaka": data})
 
 
-class Measured:
-    """Counts every request to an app."""
-
-    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
-        self._app = app
-        self._metrics = metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] == "http":
-            await self._metrics.measure(self._app, scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-
 class _Work(Collector):
     """Counts and times of the runs, from the server's monitor and circuit breakers."""
 
-    def __init__(self, state: Callable[[], AppState | None]) -> None:
+    def __init__(self, state: Callable[[], AppState]) -> None:
         self._state = state
 
     def describe(self) -> Iterator[Metric]:
@@ -155,8 +147,6 @@ class _Work(Collector):
     def collect(self) -> Iterator[Metric]:
         """The numbers of this moment."""
         state = self._state()
-        if state is None:
-            return
         yield GaugeMetricFamily(
             "sifaka_runs_in_progress",
             "Runs that this process works on.",

@@ -11,7 +11,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound
 from sifaka_mcp.auth.access import Access
@@ -33,66 +33,60 @@ _HEADERS = {
 _Answer = Callable[[Request, AppState], Awaitable[Response]]
 
 
-class RunPages:
-    """The pages of the runs that a token may see.
+def page_routes(state: Callable[[], AppState], access: Access | None) -> list[Route]:
+    """The routes of the pages of the runs that a token may see; the root leads to them.
 
     Args:
-        state: What the server works with, if it is open.
+        state: What the server works with, which is open by then.
         access: Identifies callers; None when no token is needed.
     """
 
-    def __init__(self, state: Callable[[], AppState | None], access: Access | None) -> None:
-        self._state = state
-        self._access = access
-
-    def routes(self) -> list[BaseRoute]:
-        """The routes of the pages; the root leads to them."""
-        return [
-            Route("/", _to_runs),
-            Route(RUNS, self._for_allowed(_list)),
-            Route(f"{RUNS}/{{run_id}}", self._for_allowed(_run)),
-            Route(f"{RUNS}/{{run_id}}/versions/{{place:int}}", self._for_allowed(_version)),
-        ]
-
-    def _for_allowed(self, answer: _Answer) -> Callable[[Request], Awaitable[Response]]:
+    def for_allowed(path: str, answer: _Answer) -> Route:
         async def answered(request: Request) -> Response:
-            status, reason = self._refusal(request)
+            status, reason = _refusal(request, access)
             if "text/html" in request.headers.get("accept", ""):
                 told = _shell(status)
             elif status != 200:
                 told = JSONResponse({"error": reason}, status_code=status)
             else:
-                told = await self._told(request, answer)
+                told = await _told(request, answer, state())
             if status in (401, 403):
                 told.headers["www-authenticate"] = f'Bearer error="{reason}"'
             told.headers.update(_HEADERS)
             return told
 
-        return answered
+        return Route(path, answered)
 
-    def _refusal(self, request: Request) -> tuple[int, str]:
-        """401 or 403 and the reason, or 200."""
-        if self._access is None:
-            return 200, ""
-        user = request.scope.get("user")
-        if not isinstance(user, AuthenticatedUser):
-            return 401, "invalid_token"
-        required = set(self._access.settings.required_scopes or ())
-        return (200, "") if required <= set(user.scopes) else (403, "insufficient_scope")
+    return [
+        Route("/", RedirectResponse(RUNS[1:], status_code=307), methods=["GET"]),
+        for_allowed(RUNS, _list),
+        for_allowed(f"{RUNS}/{{run_id}}", _run),
+        for_allowed(f"{RUNS}/{{run_id}}/versions/{{place:int}}", _version),
+    ]
 
-    async def _told(self, request: Request, answer: _Answer) -> Response:
-        state = self._state()
-        if state is None:
-            return JSONResponse({"error": "the server is starting"}, status_code=503)
-        try:
-            return await answer(request, state.of_request())
-        except (ThoughtNotFound, IndexError) as error:
-            reason = str(error) if isinstance(error, ThoughtNotFound) else "no such version"
-            return JSONResponse({"error": reason}, status_code=404)
-        except ConfigurationError as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
-        except SifakaError as error:
-            return JSONResponse({"error": str(error)}, status_code=503)
+
+def _refusal(request: Request, access: Access | None) -> tuple[int, str]:
+    """401 or 403 and the reason, or 200."""
+    if access is None:
+        return 200, ""
+    user = request.scope.get("user")
+    if not isinstance(user, AuthenticatedUser):
+        return 401, "invalid_token"
+    required = set(access.settings.required_scopes or ())
+    return (200, "") if required <= set(user.scopes) else (403, "insufficient_scope")
+
+
+async def _told(request: Request, answer: _Answer, state: AppState) -> Response:
+    try:
+        return await answer(request, state.of_request())
+    except ThoughtNotFound as error:
+        return JSONResponse({"error": str(error)}, status_code=404)
+    except IndexError:
+        return JSONResponse({"error": "no such version"}, status_code=404)
+    except ConfigurationError as error:
+        return JSONResponse({"error": str(error)}, status_code=400)
+    except SifakaError as error:
+        return JSONResponse({"error": str(error)}, status_code=503)
 
 
 def _shell(status: int) -> Response:
@@ -103,10 +97,6 @@ def _shell(status: int) -> Response:
     policy = f"{made.policy}; frame-ancestors 'none'"
     headers = {"content-security-policy": policy, "x-frame-options": "DENY"}
     return HTMLResponse(made.html, status_code=status, headers=headers)
-
-
-async def _to_runs(_: Request) -> Response:
-    return RedirectResponse(RUNS[1:], status_code=307)
 
 
 async def _list(request: Request, state: AppState) -> Response:

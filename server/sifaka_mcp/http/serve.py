@@ -13,7 +13,8 @@ from sifaka.errors import ConfigurationError
 from sifaka.isolation import spread
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.garbage import collect_less
-from sifaka_mcp.http.application import MCP, create_http_app
+from sifaka_mcp.http.application import create_http_app
+from sifaka_mcp.http.negotiation import MCP
 from sifaka_mcp.http.protocol import StrictProtocol
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import is_loopback
@@ -35,15 +36,17 @@ def serve_http(
         ConfigurationError: The address cannot be listened on, or the settings do not say who may
             use the server there.
     """
-    found = _resolved(host, port)
-    is_local = all(is_loopback(address[0]) for _, address in found)
-    if not is_local:
-        _check_access(settings, host)
-    family, address = found[0]
     try:
+        found = _resolved(host, port)
+        is_local = all(is_loopback(address[0]) for _, address in found)
+        if not is_local:
+            _check_access(settings, host)
+        family, address = found[0]
         listener = socket.create_server(address, family=family)
     except OSError as error:
-        raise _cannot_listen(host, port, error) from error
+        raise ConfigurationError(
+            f"cannot listen on {host}:{port}: {error.strerror}", "choose another --host or --port"
+        ) from error
     with listener:
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listener.getsockname()[1]}{MCP}"
@@ -118,18 +121,12 @@ def _resolved(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[st
 
     Which one that is may change with the next answer of a name server, so all of them decide
     whether tokens have to be asked for.
+
+    Raises:
+        OSError: There are none.
     """
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError as error:
-        raise _cannot_listen(host, port, error) from error
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     return [(family, (str(address[0]), port)) for family, *_, address in found]
-
-
-def _cannot_listen(host: str, port: int, error: OSError) -> ConfigurationError:
-    return ConfigurationError(
-        f"cannot listen on {host}:{port}: {error.strerror}", "choose another --host or --port"
-    )
 
 
 def _asks_who(settings: Settings) -> bool:

@@ -1,13 +1,12 @@
 """Sessions of the handshake era: each caller has so many, which no other caller reaches."""
 
 import math
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import anyio
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types import INTERNAL_ERROR, INVALID_REQUEST
@@ -25,7 +24,6 @@ _UNKNOWN = (
     "Session not found: it has ended, or the server was started anew. "
     "Send initialize without Mcp-Session-Id to open another."
 )
-_Ending = Callable[[], Awaitable[None]]
 
 
 @dataclass(eq=False)
@@ -34,48 +32,109 @@ class _Session:
     tenant: str | None
     bearer: object
     """Who has opened it, and alone may end it."""
-    end: _Ending
+    opening: Scope
+    """The request that has opened it, in whose name it is ended."""
     under_way: int = 0
     """Requests, and an open stream."""
     left: float = field(default_factory=anyio.current_time)
     """When the last of them came to its end."""
 
+    @contextmanager
+    def used(self) -> Generator[None]:
+        """Within it a request is under way."""
+        self.under_way += 1
+        try:
+            yield
+        finally:
+            self.under_way -= 1
+            self.left = anyio.current_time()
+
 
 class Sessions:
-    """The sessions that are open.
+    """Passes the requests of the handshake era on to their sessions, and counts those.
 
     One more than a caller may have ends the one that the caller has not used for longest: many
     clients open a session and never end it. Where each has a request under way, none is opened.
 
+    A session that is unknown, or another tenant's, is answered with 404, which has a client open
+    another; so is a request to end one that another token of the tenant has opened. A stream of
+    notifications ends with the token that has opened it, and after an hour at the latest; without a
+    token it stays.
+
     Args:
+        app: What answers, and knows the sessions too.
         most: Sessions of one caller.
         seconds: After which an unused session ends.
     """
 
-    def __init__(self, most: int, seconds: float) -> None:
+    def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
+        self._app = app
         self._most = most
         self._seconds = seconds
         self._open: dict[str, _Session] = {}
         self._ended = anyio.Event()
 
-    def of_request(self, session_id: str, scope: Scope) -> _Session | None:
-        """The session with an id, if it is open and the current request may do this to it."""
-        session = self._open.get(session_id)
-        if session is None or session.tenant != tenant_of_request():
-            return None
-        if scope["method"] == "DELETE" and session.bearer != bearer_of(scope):
-            return None
-        return None if self._is_over(session) else session
-
     def count(self) -> int:
-        """The number of them."""
+        """The number of those that are open."""
         return sum(not self._is_over(session) for session in tuple(self._open.values()))
 
-    def has_room(self, caller: str) -> bool:
-        """False when each session that a caller may have is in use."""
-        return sum(session.under_way > 0 for _, session in self._of(caller)) < self._most
+    def end_streams(self) -> None:
+        """Have every stream of notifications come to its end; may be called by a signal handler."""
+        self._ended.set()
 
-    async def add(self, session_id: str, session: _Session) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        headers = Headers(scope=scope)
+        version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+        session_id = headers.get(MCP_SESSION_ID_HEADER)
+        if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+            await self._app(scope, receive, send)
+            return
+        if session_id is None:
+            await self._opened(scope, receive, send)
+            return
+        session = self._of_request(session_id, scope)
+        if session is None:
+            await _refusal(404, INVALID_REQUEST, _UNKNOWN)(scope, receive, send)
+            return
+        answer = self._streamed if scope["method"] == "GET" else self._app
+        try:
+            with session.used():
+                await answer(scope, receive, send)
+        finally:
+            if scope["method"] == "DELETE":
+                self._open.pop(session_id, None)
+
+    def _of_request(self, session_id: str, scope: Scope) -> _Session | None:
+        """The session with an id, if it is open and the current request may do this to it."""
+        session = self._open.get(session_id)
+        if session is None or session.tenant != tenant_of_request() or self._is_over(session):
+            return None
+        is_foreign = scope["method"] == "DELETE" and session.bearer != bearer_of(scope)
+        return None if is_foreign else session
+
+    async def _opened(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request that may open a session."""
+        caller = caller_of(scope)
+        if sum(session.under_way > 0 for _, session in self._of(caller)) >= self._most:
+            told = "Too many open sessions, each with a request under way: end one, or wait."
+            await _refusal(503, INTERNAL_ERROR, told)(scope, receive, send)
+            return
+
+        async def watch(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                opened = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
+                if opened is not None:
+                    owner = caller, tenant_of_request(), bearer_of(scope)
+                    session = _Session(*owner, scope)
+                    using.enter_context(session.used())
+                    await self._add(opened, session)
+            await send(message)
+
+        with ExitStack() as using:
+            await self._app(scope, receive, watch)
+
+    async def _add(self, session_id: str, session: _Session) -> None:
         """Count a new session, and end those that its caller has too many."""
         for each in [key for key, known in self._open.items() if self._is_over(known)]:
             del self._open[each]
@@ -84,18 +143,37 @@ class Sessions:
         unused = [(key, each) for key, each in own if not each.under_way]
         unused.sort(key=lambda pair: pair[1].left)
         for key, each in unused[: max(0, len(own) - self._most)]:
-            self.forget(key)
-            await each.end()
+            del self._open[key]
+            await self._end(key, each)
 
-    def forget(self, session_id: str) -> None:
-        """Count a session as ended."""
-        self._open.pop(session_id, None)
+    async def _end(self, session_id: str, session: _Session) -> None:
+        name = [(MCP_SESSION_ID_HEADER.encode(), session_id.encode())]
+        asking: Scope = {**session.opening, "method": "DELETE", "headers": name}
 
-    def end_streams(self) -> None:
-        """Have every stream of notifications come to its end; may be called by a signal handler."""
-        self._ended.set()
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
 
-    async def until_over(self, receive: Receive, deadline: float) -> Message:
+        async def ignore(message: Message) -> None:
+            del message
+
+        await self._app(asking, receive, ignore)
+
+    async def _streamed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with the stream of a session, for as long as it may be open."""
+        held = math.inf if tenant_of_request() is None else min(LONGEST_STREAM, seconds_left())
+        deadline = anyio.current_time() + held
+        is_open = False
+
+        async def watch(message: Message) -> None:
+            nonlocal is_open
+            is_open = message.get("more_body", True)
+            await send(message)
+
+        await self._app(scope, partial(self._until_over, receive, deadline), watch)
+        if is_open:  # the stream has ended before its client left
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _until_over(self, receive: Receive, deadline: float) -> Message:
         """The next message of a client that keeps a stream open; that it has left, in the end."""
         message: Message = {"type": "http.disconnect"}
 
@@ -116,118 +194,6 @@ class Sessions:
 
     def _of(self, caller: str) -> Iterator[tuple[str, _Session]]:
         return ((key, each) for key, each in self._open.items() if each.caller == caller)
-
-
-class InSession:
-    """Passes the requests of the handshake era on to their sessions, and counts those.
-
-    A session that is unknown, or another tenant's, is answered with 404, which has a client open
-    another; so is a request to end one that another token of the tenant has opened. A stream of
-    notifications ends with the token that has opened it, and after an hour at the latest; without a
-    token it stays.
-
-    Args:
-        app: What answers, and knows the sessions too.
-        path: Where that is.
-        sessions: Those that are open.
-        anonymous: True when no token is asked for; otherwise a missing token is reported first.
-    """
-
-    def __init__(self, app: ASGIApp, *, path: str, sessions: Sessions, anonymous: bool) -> None:
-        self._app = app
-        self._path = path
-        self._sessions = sessions
-        self._anonymous = anonymous
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
-        if not self._is_concerned(scope):
-            await self._app(scope, receive, send)
-            return
-        session_id = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
-        if session_id is None:
-            await self._opened(scope, receive, send)
-            return
-        session = self._sessions.of_request(session_id, scope)
-        if session is None:
-            await _refusal(404, INVALID_REQUEST, _UNKNOWN)(scope, receive, send)
-            return
-        session.under_way += 1
-        try:
-            if scope["method"] == "GET":
-                await self._streamed(scope, receive, send)
-            else:
-                await self._app(scope, receive, send)
-        finally:
-            session.under_way -= 1
-            session.left = anyio.current_time()
-            if scope["method"] == "DELETE":
-                self._sessions.forget(session_id)
-
-    def _is_concerned(self, scope: Scope) -> bool:
-        if scope["type"] != "http" or scope["path"] != self._path:
-            return False
-        version = Headers(scope=scope).get(MCP_PROTOCOL_VERSION_HEADER)
-        if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
-            return False
-        return self._anonymous or isinstance(scope.get("user"), AuthenticatedUser)
-
-    async def _opened(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request that may open a session."""
-        caller = caller_of(scope)
-        if not self._sessions.has_room(caller):
-            told = "Too many open sessions, each with a request under way: end one, or wait."
-            await _refusal(503, INTERNAL_ERROR, told)(scope, receive, send)
-            return
-        session: _Session | None = None
-
-        async def watch(message: Message) -> None:
-            nonlocal session
-            if message["type"] == "http.response.start" and message["status"] < 400:
-                opened = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
-                if opened is not None:
-                    owner = caller, tenant_of_request(), bearer_of(scope)
-                    session = _Session(*owner, self._end_of(opened, scope), under_way=1)
-                    await self._sessions.add(opened, session)
-            await send(message)
-
-        try:
-            await self._app(scope, receive, watch)
-        finally:
-            if session is not None:
-                session.under_way -= 1
-                session.left = anyio.current_time()
-
-    def _end_of(self, session_id: str, scope: Scope) -> _Ending:
-        """Ends a session, in the name of the request that has opened it."""
-        name = [(MCP_SESSION_ID_HEADER.encode(), session_id.encode())]
-        asking: dict[str, Any] = {**scope, "method": "DELETE", "headers": name}
-
-        async def receive() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
-
-        async def ignore(message: Message) -> None:
-            del message
-
-        async def end() -> None:
-            await self._app({**asking}, receive, ignore)
-
-        return end
-
-    async def _streamed(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with the stream of a session, for as long as it may be open."""
-        held = math.inf if tenant_of_request() is None else min(LONGEST_STREAM, seconds_left())
-        deadline = anyio.current_time() + held
-        is_open = False
-
-        async def watch(message: Message) -> None:
-            nonlocal is_open
-            is_open = message.get("more_body", True)
-            await send(message)
-
-        await self._app(scope, partial(self._sessions.until_over, receive, deadline), watch)
-        if is_open:  # the stream has ended before its client left
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _refusal(status: int, code: int, message: str) -> JSONResponse:

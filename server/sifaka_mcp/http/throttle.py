@@ -37,17 +37,16 @@ class Rates:
 
     Args:
         rate: Such as `100/second`.
-        redis_url: Where replicas count together; None counts in this process.
-        prefix: What the names of keys begin with there.
+        shared: The URL of the Redis where replicas count together, and what the names of keys
+            begin with there; None counts in this process.
         clock: Seconds of a clock that never goes back.
     """
 
     def __init__(
         self,
         rate: str,
-        redis_url: str | None = None,
+        shared: tuple[str, str] | None = None,
         *,
-        prefix: str = "sifaka:run",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._limit: RateLimitItem = parse(rate)
@@ -56,8 +55,9 @@ class Rates:
         self._shared: RateLimiter | None = None
         self._pool: ConnectionPool | None = None
         self._away_until = -math.inf
-        if redis_url is not None:
-            self._pool = _pool(redis_url)
+        if shared is not None:
+            url, prefix = shared
+            self._pool = _pool(url)
             self._shared = SlidingWindowCounterRateLimiter(
                 RedisStorage(
                     "async+redis://",
@@ -90,7 +90,7 @@ class Rates:
         return max(1, math.ceil(reset - time.time()))
 
 
-class Throttle:
+def throttled(app: ASGIApp, *, rates: Rates | None, most: int, unlimited: Iterable[str]) -> ASGIApp:
     """Answers 429 to a caller who asks too much, before anything of the request's body is read.
 
     A caller is the tenant of a token, and without one the address that a request comes from.
@@ -101,35 +101,29 @@ class Throttle:
         most: How many requests at a time.
         unlimited: Paths that are always answered.
     """
+    under_way: Counter[str] = Counter()
 
-    def __init__(
-        self, app: ASGIApp, *, rates: Rates | None, most: int, unlimited: Iterable[str]
-    ) -> None:
-        self._app = app
-        self._rates = rates
-        self._most = most
-        self._unlimited = frozenset(unlimited)
-        self._under_way: Counter[str] = Counter()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or tell its caller when to come back."""
-        if scope["type"] != "http" or scope["path"] in self._unlimited:
-            await self._app(scope, receive, send)
+        if scope["type"] != "http" or scope["path"] in unlimited:
+            await app(scope, receive, send)
             return
         caller = caller_of(scope)
-        if self._under_way[caller] >= self._most:
-            refused = refusal(1, f"{self._most} requests are under way already")
+        if under_way[caller] >= most:
+            refused = refusal(1, f"{most} requests are under way already")
             await refused(scope, receive, send)
             return
-        self._under_way[caller] += 1
+        under_way[caller] += 1
         try:
-            wait = await self._rates.wait_of(caller) if self._rates is not None else 0
-            app = refusal(wait, "too many requests") if wait else self._app
-            await app(scope, receive, send)
+            wait = await rates.wait_of(caller) if rates is not None else 0
+            answering = refusal(wait, "too many requests") if wait else app
+            await answering(scope, receive, send)
         finally:
-            self._under_way[caller] -= 1
-            if not self._under_way[caller]:
-                del self._under_way[caller]
+            under_way[caller] -= 1
+            if not under_way[caller]:
+                del under_way[caller]
+
+    return answer
 
 
 def _pool(url: str) -> "ConnectionPool":

@@ -7,7 +7,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+)
 
 from sifaka._internal.immutable import FrozenMap
 from sifaka._internal.naming import closest, did_you_mean
@@ -25,7 +32,7 @@ from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.settings.folders import data_folder
-from sifaka_mcp.settings.http import HttpSettings, Names, split_list
+from sifaka_mcp.settings.http import HttpSettings, Names, matching, split_list
 from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.tenancy import TENANT
 
@@ -59,16 +66,33 @@ _SHORTEST_KEY = 32
 MOST_RUNS = 64
 NO_PROVIDER = (AUTO, EDITOR, CALLER, HOST)
 """The names of models that no provider is asked for."""
-_PROVIDER = re.compile(r"[^\s:]+:\S+")
-_EMBEDDER = re.compile(r"[^\s:]+:\S.*")
-"""The path of a folder may have spaces."""
+_PROVIDER = r"[^\s:]+:\S+"
+_Provider = Annotated[
+    str, AfterValidator(matching(_PROVIDER, "should be provider:name such as openai:gpt-5"))
+]
+_Embedder = Annotated[
+    str,
+    AfterValidator(
+        matching(
+            r"[^\s:]+:\S.*",  # the path of a folder may have spaces
+            "should be provider:name such as openai:text-embedding-3-small, or "
+            "model2vec:/path/to/model",
+        )
+    ),
+]
+_Tenant = Annotated[
+    str,
+    AfterValidator(
+        matching(rf"~?{TENANT}", "should be 1 to 64 letters, digits or characters of _ . @ -")
+    ),
+]
 
 
 class Settings(HttpSettings):
     """The settings of a process. Each field is `SIFAKA_<NAME>` in the environment."""
 
     model: str = "auto"
-    judge_model: str | None = None
+    judge_model: _Provider | None = None
     fallback_models: Names = ()
     """Asked in this order when the model has failed for good; `caller` may be the last."""
     call_seconds: float | None = Field(default=None, gt=0, le=3600)
@@ -81,12 +105,12 @@ class Settings(HttpSettings):
     """By the names of adapters, what they are asked with: see `open_adapters`."""
     adapters: Names = ()
     """Sources of evidence, each such as `wiki=wikipedia:en`; none when empty."""
-    embedding_model: str | None = None
+    embedding_model: _Embedder | None = None
     """The embedding model for semantic search, in the stores that keep vectors."""
     home: Path = Field(default_factory=lambda: data_folder("sifaka"))
     facts: Facts = "off"
     """The least that differences of a version from its original weigh; calls only raise it."""
-    tenant: str = "default"
+    tenant: _Tenant = "default"
     toolsets: Names = ("refine",)
     read_only: bool = False
     """True when the server offers only tools that change nothing, and never writes to the store."""
@@ -107,7 +131,7 @@ class Settings(HttpSettings):
     @field_validator("model")
     @classmethod
     def _names_a_writer(cls, value: str) -> str:
-        if value not in NO_PROVIDER and not _PROVIDER.fullmatch(value):
+        if value not in NO_PROVIDER and not re.fullmatch(_PROVIDER, value):
             similar = closest(value, NO_PROVIDER)
             raise ValueError(
                 f"should be {', '.join(NO_PROVIDER)}, or provider:name such as openai:gpt-5"
@@ -115,18 +139,11 @@ class Settings(HttpSettings):
             )
         return value
 
-    @field_validator("judge_model")
-    @classmethod
-    def _names_a_provider(cls, value: str | None) -> str | None:
-        if value is not None and not _PROVIDER.fullmatch(value):
-            raise ValueError("should be provider:name such as openai:gpt-5")
-        return value
-
     @field_validator("fallback_models")
     @classmethod
     def _name_providers(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for name in value:
-            if name not in {HOST, CALLER} and not _PROVIDER.fullmatch(name):
+            if name not in {HOST, CALLER} and not re.fullmatch(_PROVIDER, name):
                 raise ValueError(
                     f"{name!r} should be {HOST}, {CALLER}, or provider:name such as openai:gpt-5"
                 )
@@ -167,23 +184,6 @@ class Settings(HttpSettings):
                 _open_adapters(value, keys, MemoryStorage())  # looks at the form only
             except ConfigurationError as error:
                 raise ValueError(str(error)) from error
-        return value
-
-    @field_validator("embedding_model")
-    @classmethod
-    def _names_an_embedder(cls, value: str | None) -> str | None:
-        if value is not None and not _EMBEDDER.fullmatch(value):
-            raise ValueError(
-                "should be provider:name such as openai:text-embedding-3-small, or "
-                "model2vec:/path/to/model"
-            )
-        return value
-
-    @field_validator("tenant")
-    @classmethod
-    def _is_a_name(cls, value: str) -> str:
-        if not re.fullmatch(rf"~?{TENANT}", value):
-            raise ValueError("should be 1 to 64 letters, digits or characters of _ . @ -")
         return value
 
     @field_validator("state_keys")

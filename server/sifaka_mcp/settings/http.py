@@ -16,9 +16,6 @@ _HOST = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])"
     r"(?::(?:\*|(?P<port>[0-9]{1,5})))?"
 )
-_RATE = re.compile(r"[1-9][0-9]{0,8}/(?:second|minute|hour|day)")
-_SCOPE = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]{1,100}")
-"""RFC 6749, section 3.3."""
 _LOOPBACK_NAMES = frozenset({"localhost"})
 
 
@@ -82,16 +79,15 @@ def _proxy(value: str) -> str:
     return value
 
 
-def _rate(value: str) -> str:
-    if not _RATE.fullmatch(value):
-        raise ValueError("should be a number and a unit: 100/second, 1000/minute, hour or day")
-    return value
+def matching(pattern: str, reason: str) -> Callable[[str], str]:
+    """A check that all of a value matches a pattern; `{!r}` in the reason stands for the value."""
 
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(reason.format(value))
+        return value
 
-def _scope(value: str) -> str:
-    if not _SCOPE.fullmatch(value):
-        raise ValueError(f"{value!r} is no scope")
-    return value
+    return check
 
 
 def _each(check: Callable[[str], str]) -> AfterValidator:
@@ -100,12 +96,21 @@ def _each(check: Callable[[str], str]) -> AfterValidator:
 
 
 Url = Annotated[str, AfterValidator(_url)]
-Rate = Annotated[str, AfterValidator(_rate)]
+Rate = Annotated[
+    str,
+    AfterValidator(
+        matching(
+            r"[1-9][0-9]{0,8}/(?:second|minute|hour|day)",
+            "should be a number and a unit: 100/second, 1000/minute, hour or day",
+        )
+    ),
+]
 Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
 Hosts = Annotated[Names, _each(_host)]
 Origins = Annotated[Names, _each(_origin)]
 Proxies = Annotated[Names, _each(_proxy)]
-Scopes = Annotated[Names, _each(_scope)]
+Scopes = Annotated[Names, _each(matching(r"[\x21\x23-\x5B\x5D-\x7E]{1,100}", "{!r} is no scope"))]
+"""RFC 6749, section 3.3."""
 
 
 class HttpSettings(Frozen):

@@ -1,5 +1,6 @@
 """The page as one HTML document: inline script and style, allowed by their digests alone."""
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,11 +58,7 @@ def _page(door: Door, *, title: str, data: Mapping[str, Data]) -> Page:
         "data": "\n".join(_block(name, each) for name, each in data.items()),
         "script": script,
     }
-    pieces = frame.split("{{")
-    html = pieces[0]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}}")
-        html += parts[name] + rest
+    html = re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], frame)
     return Page(html=html, policy=policy)
 
 

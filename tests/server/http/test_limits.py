@@ -22,7 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.http import serve
 from sifaka_mcp.http.protocol import StrictProtocol
-from sifaka_mcp.http.throttle import Rates, Throttle
+from sifaka_mcp.http.throttle import Rates, throttled
 from tests.stubs.redis_server import redis_server
 from tests.stubs.served import asking, bearer, client_of, grant_token, in_thread, served
 
@@ -109,10 +109,10 @@ async def test_replicas_on_one_redis_count_together_and_each_alone_without_it(
 
 async def test_a_redis_that_fails_is_left_alone_for_a_while() -> None:
     now = 0.0
-    rates = Rates("2/hour", "redis://127.0.0.1:1", clock=lambda: now)
+    rates = Rates("2/hour", ("redis://127.0.0.1:1", "sifaka:run"), clock=lambda: now)
     assert [await rates.wait_of("x") > 0 for _ in range(3)] == [False, False, True]
     with redis_server() as redis:
-        rates = Rates("2/hour", redis.url, clock=lambda: now)
+        rates = Rates("2/hour", (redis.url, "sifaka:run"), clock=lambda: now)
         redis.kill()
         assert [await rates.wait_of("x") > 0 for _ in range(3)] == [False, False, True]
         redis.start()
@@ -140,7 +140,7 @@ async def test_only_so_many_requests_of_a_caller_are_under_way() -> None:
     def request(address: str, path: str = "/mcp") -> Scope:
         return {"type": "http", "path": path, "client": (address, 1), "headers": []}
 
-    throttle = Throttle(slow, rates=None, most=2, unlimited=("/healthz",))
+    throttle = throttled(slow, rates=None, most=2, unlimited=("/healthz",))
     with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             for scope in (
