@@ -16,7 +16,7 @@ from sifaka.storage.catalogue import deciding_url
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.expiry import Expiry
-from sifaka_mcp.runs import FileLeases, Jobs, RunKey
+from sifaka_mcp.runs import FileLeases, RunKey, Runs
 from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
@@ -73,12 +73,12 @@ class Lifespan:
             ):
                 accounts = self._accounts(store)
                 monitor = Monitor()
-                jobs = self._jobs(group, accounts, monitor)
+                runs = self._runs(group, accounts, monitor)
                 self.state = state = AppState(
                     settings=settings,
                     tenant=settings.tenant,
                     store=store,
-                    jobs=jobs,
+                    runs=runs,
                     accounts=accounts,
                     expiry=Expiry(group, self._host_seconds),
                     breakers=Breakers(),
@@ -92,13 +92,13 @@ class Lifespan:
                     warmed=anyio.Event(),
                 )
                 group.start_soon(_keep_up, state)
-                if jobs.queue is not None:
-                    group.start_soon(jobs.queue.serve)
+                if runs.queue is not None:
+                    group.start_soon(runs.queue.serve)
                 try:
                     yield state
                 finally:
                     with anyio.CancelScope(shield=True):
-                        await jobs.aclose()
+                        await runs.aclose()
                         if accounts is not None:
                             await accounts.aclose()
                     group.cancel_scope.cancel()
@@ -113,7 +113,7 @@ class Lifespan:
         May be called from a signal handler.
         """
         if self.state is not None:
-            self.state.jobs.stop()
+            self.state.runs.stop()
 
     @property
     def queue_place(self) -> tuple[str, str] | None:
@@ -130,15 +130,15 @@ class Lifespan:
             return None
         return Accounts(MemoryStorage() if settings.read_only else store, settings.tenant_budget)
 
-    def _jobs(
+    def _runs(
         self, group: anyio.abc.TaskGroup, accounts: Accounts | None, monitor: Monitor
-    ) -> Jobs:
+    ) -> Runs:
         settings, place = self._settings, self.queue_place
         if place is None:
             in_memory = deciding_url(settings.store).lower().startswith("memory:")
             alone = in_memory or settings.read_only
             leases = None if alone else FileLeases(settings.home / "running")
-            return Jobs(group, most=settings.max_runs, leases=leases, accounts=accounts)
+            return Runs(group, most=settings.max_runs, leases=leases, accounts=accounts)
 
         async def work_on(key: RunKey, deaths: int, version: int) -> bool | None:
             assert self.state is not None, "no run is taken before there is a state"
@@ -157,7 +157,7 @@ class Lifespan:
             keys=[key.get_secret_value() for key in settings.state_keys],
             count_refused=lambda: monitor.count_error("ForeignEntry"),
         )
-        return Jobs(group, most=settings.max_runs, queue=queue, accounts=accounts)
+        return Runs(group, most=settings.max_runs, queue=queue, accounts=accounts)
 
 
 async def _keep_up(state: AppState) -> None:

@@ -28,7 +28,7 @@ from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.constitutions import named_in
 from sifaka_mcp.host.expiry import Expiry
-from sifaka_mcp.runs import Job, Jobs, RunKey
+from sifaka_mcp.runs import RunKey, Runs, Ticket
 from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import NO_PROVIDER, Settings
@@ -53,7 +53,7 @@ class AppState:
     tenant: str
     store: ThoughtStore
     """As the tenant sees it."""
-    jobs: Jobs
+    runs: Runs
     accounts: Accounts | None
     """Of what tenants spend in a day, where that is limited."""
     expiry: Expiry
@@ -90,9 +90,9 @@ class AppState:
         """The key of a run of this tenant."""
         return RunKey(self.tenant, run_id)
 
-    def job(self, run: Run) -> Job:
+    def ticket(self, run: Run) -> Ticket:
         """A run of this tenant, to be worked on."""
-        return Job(run=run, store=self.store, tenant=self.tenant)
+        return Ticket(runs=self.runs, run=run, store=self.store, tenant=self.tenant)
 
     async def load(self, run_id: str) -> Run:
         """A run of the store, which is running also where its record is still to say so.
@@ -104,7 +104,7 @@ class AppState:
             StorageError: The store failed.
         """
         run = await self.store.load(run_id)
-        goes_on = is_interrupted(run) and await self.jobs.attended(self.key(run_id))
+        goes_on = is_interrupted(run) and await self.runs.attended(self.key(run_id))
         return run.reopened() if goes_on else run
 
     async def chain(
@@ -215,7 +215,7 @@ class AppState:
                 return None
             is_open = run.status == "running" or is_interrupted(run)
             # Only a client that comes back can have its model asked.
-            if not is_open or state.job(run).needs_host:
+            if not is_open or state.ticket(run).needs_host:
                 return True
             if deaths > _MOST_DEATHS:
                 await append_outside(state.store, run, _fatal(deaths))
@@ -226,7 +226,7 @@ class AppState:
                 chain = await state.chain_of(run)
                 return await chain.resume(key.run_id, listen=listen, parting=parting, reopen=False)
 
-            return await self.jobs.take(state.job(run), work)
+            return await self.runs.take(state.ticket(run), work)
         except ThoughtNotFound:
             return True  # it was deleted
 
@@ -234,8 +234,8 @@ class AppState:
         """Load in the background, once, what the first call would otherwise wait for."""
         if not self.warmed.is_set():
             self.warmed.set()
-            if self.jobs.queue is not None:
-                self.group.start_soon(self.jobs.queue.opened)
+            if self.runs.queue is not None:
+                self.group.start_soon(self.runs.queue.opened)
             self.group.start_soon(anyio.to_thread.run_sync, _load, self)
 
 

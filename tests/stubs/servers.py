@@ -32,7 +32,7 @@ def state_of(server: SifakaServer) -> AppState:
 async def let_go(server: SifakaServer, run_id: str) -> None:
     """Return when a server in this process does not work on a run any more."""
     state = state_of(server)
-    while state.jobs.works_on(state.key(run_id)):  # noqa: ASYNC110 - there is no event
+    while state.runs.works_on(state.key(run_id)):  # noqa: ASYNC110 - there is no event
         await anyio.sleep(0.01)
 
 

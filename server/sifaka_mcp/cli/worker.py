@@ -42,7 +42,7 @@ async def run(session: Session) -> Ending:
     collect_less()
     async with life(None) as state:
         state.warm_up()
-        if state.jobs.queue is None or not await state.jobs.queue.opened():
+        if state.runs.queue is None or not await state.runs.queue.opened():
             raise ConfigurationError("docket is missing", install("redis"))
         print(f"sifaka: working on {at_once} runs at a time", file=sys.stderr, flush=True)
         await anyio.sleep_forever()

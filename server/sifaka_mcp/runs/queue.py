@@ -22,7 +22,7 @@ from sifaka.storage.address import parse_store_url
 from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import IMPORTING
 from sifaka.storage.redis.failures import failures
-from sifaka_mcp.runs.work import RunKey
+from sifaka_mcp.runs.leases import RunKey
 
 if TYPE_CHECKING:
     from docket import Docket, Worker
@@ -84,7 +84,6 @@ class RunQueue:
         keys: Sequence[str] = (),
         count_refused: Callable[[], object] = lambda: None,
     ) -> None:
-        self.renewal = seconds / _RENEWALS
         self._url = url
         self._shown = parse_store_url(url, REDIS).shown
         self._name = name
@@ -149,10 +148,14 @@ class RunQueue:
         put = await self._ask(lambda docket, _: docket.put(key, version, replace=False))
         return put is not None
 
-    async def take(self, key: RunKey) -> None:
-        """See `FileLeases.take`."""
+    async def renew(self, key: RunKey) -> None:
+        """Take a lease again and again, for as long as this is not cancelled."""
         lasting = timedelta(seconds=self._seconds)
-        await self._ask(lambda docket, redis: redis.set(_lease_of(docket, key), b"", px=lasting))
+        while True:
+            await anyio.sleep(self._seconds / _RENEWALS)
+            await self._ask(
+                lambda docket, redis: redis.set(_lease_of(docket, key), b"", px=lasting)
+            )
 
     async def claim(self, key: RunKey) -> bool:
         """See `FileLeases.claim`; while Redis is away any process may go on."""
@@ -276,7 +279,7 @@ class RunQueue:
                 break
             except Exception as error:  # noqa: BLE001 - reported, and one task must not end it all
                 self._report(error)
-                await asyncio.sleep(self.renewal)
+                await asyncio.sleep(self._seconds / _RENEWALS)
 
     async def _until(self, event: anyio.Event) -> None:
         while not event.is_set():

@@ -91,7 +91,7 @@ async def _cancel(ctx: _Context, params: TaskParams) -> EmptyResult:
     with _task_errors(ctx, params):
         # A run that waits for a revision goes on waiting: its task is over.
         if status_of(await state.store.load(run_id)) == "working":
-            await state.jobs.cancel(state.key(run_id))
+            await state.runs.cancel(state.key(run_id))
             await cancel_run(state.store, run_id)
     return EmptyResult()
 

@@ -1,38 +1,15 @@
-"""Follows a run: its progress, and the work of another process on it."""
+"""The progress of a run, as its request is told of it."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-
-import anyio
 
 from sifaka.chain import Listener
 from sifaka.record.entries import Called, Started
 from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.inquiry import Inquiry
 from sifaka.record.run import Run
-from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.view.progress import most_rounds
-
-
-async def after_others(state: AppState, run: Run, listen: Listener, *, until: float) -> Run:
-    """The run when no process works on it any more, or at a moment of the loop's clock.
-
-    Args:
-        state: The tenant's.
-        run: As it stands.
-        listen: Is told what happens meanwhile.
-        until: The moment.
-
-    Raises:
-        StorageError: The store failed.
-    """
-    if run.status != "running" or not await state.jobs.attended(state.key(run.run_id)):
-        return run
-    with anyio.CancelScope(deadline=until):
-        await state.jobs.join(state.job(run), listen)
-    return await state.load(run.run_id)
-
 
 _ORDER: Mapping[Phase, int] = MappingProxyType(
     {"generate": 0, "retrieve": 1, "validate": 2, "critique": 3, "select": 4}

@@ -37,5 +37,5 @@ async def cancel_run(run_id: RunId, ctx: ToolContext) -> Annotated[CallToolResul
     """See the tool's description."""
     state = state_of(ctx)
     await state.store.load(run_id)  # a run that the tenant may not see, it may not stop
-    await state.jobs.cancel(state.key(run_id))
+    await state.runs.cancel(state.key(run_id))
     return await answer_with_text(await cancel(state.store, run_id), ctx=ctx)

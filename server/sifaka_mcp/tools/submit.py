@@ -18,9 +18,9 @@ from sifaka_mcp.schemas.arguments import EditList, FindReplace, HowReturned, Run
 from sifaka_mcp.schemas.runs import SubmitOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.follow import after_others, reporter
+from sifaka_mcp.tools.follow import reporter
 from sifaka_mcp.tools.source import asked_again, text_of
-from sifaka_mcp.tools.work import outcome_of
+from sifaka_mcp.tools.work import after_others, outcome_of
 from sifaka_mcp.ui.apps import SHOWN
 
 WAIT_SECONDS = 45.0
@@ -67,7 +67,7 @@ async def submit_revision(
         until = anyio.current_time() + WAIT_SECONDS
         run = await after_others(state, run, reporter(ctx, run), until=until)
     before = None if parent is None else parent.text
-    if run.status == "running" and await state.jobs.attended(state.key(run_id)):
+    if run.status == "running" and await state.runs.attended(state.key(run_id)):
         pending = Submission.pending(run, state.store.degraded)
         return await answer_with_text(pending, returns, before, ctx=ctx)
     chain = await state.chain_of(run, host=exchange.host or exchange.absent)

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import anyio
 from mcp_types import CallToolResult, InputRequiredResult
@@ -22,15 +22,11 @@ from sifaka_mcp.host.exchange import DECLINED, Exchange
 from sifaka_mcp.host.extensions import declares_tasks
 from sifaka_mcp.host.session import cancel_requested
 from sifaka_mcp.runs import Result, Work
-from sifaka_mcp.runs.jobs import until_stopped
+from sifaka_mcp.runs.service import until_stopped
 from sifaka_mcp.schemas.texts import Return
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
-from sifaka_mcp.tools.follow import (
-    after_others,
-    announce,
-    reporter,
-)
+from sifaka_mcp.tools.follow import announce, reporter
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain
@@ -77,7 +73,7 @@ async def begin(
         return await answer_of_run(ctx, declined, exchange, until=until, returns=returns)
     if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
         try:
-            with state.jobs.room(state.tenant):
+            with state.runs.room(state.tenant):
                 handle = await chain.start(prompt, text=text, run_id=run_id or "")
         except VersionConflict:  # two requests with one key have come together
             if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
@@ -181,20 +177,17 @@ async def work_on(
     A client that leaves before the answer has cancelled the run, unless this process is ending
     or the request has an idempotency key; one that sends word of it has in any case.
     """
-    state, run_id, keeps = state_of(ctx), run.run_id, exchange.keyed_run is not None
+    state, run_id = state_of(ctx), run.run_id
     try:
-        result = await outcome_of(
-            ctx, run, work, exchange, until=until, resumes=resumes, queues=True
-        )
-        if resumes and result is None and not state.jobs.stopping:
+        result = await outcome_of(ctx, run, work, exchange, until=until, queues=True)
+        if resumes and result is None and not state.runs.stopping:
             # Another process may have been faster to go on with it.
             await after_others(state, run.reopened(), reporter(ctx, run), until=until)
     except anyio.get_cancelled_exc_class():
-        if keeps and not (keeps := not cancel_requested(ctx.session).is_set()):
-            await state.jobs.cancel(state.key(run_id))
         # This request may have waited for another process that works on it. If the work had not
         # begun, the record is still open.
-        if not (keeps or state.jobs.stopping or state.jobs.works_on(state.key(run_id))):
+        is_over = not (_goes_on(ctx, exchange) or state.runs.works_on(state.key(run_id)))
+        if is_over:
             with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
                 await cancel_run(state.store, run_id)
         raise
@@ -213,7 +206,6 @@ async def outcome_of(
     exchange: Exchange,
     *,
     until: float,
-    resumes: bool = False,
     queues: bool = False,
 ) -> Result | InputRequiredResult | None:
     """The outcome of some work on a run until a moment of the loop's clock.
@@ -225,24 +217,49 @@ async def outcome_of(
         SifakaError: The work failed, or the tenant has as many runs in progress as may be.
     """
     state = state_of(ctx)
+    ticket, work = state.ticket(run), bounded(state, run, work)
     try:
-        return await state.jobs.run(
-            state.job(run),
-            bounded(state, run, work),
-            reporter(ctx, run),
-            until=until,
-            keeps=exchange.keyed_run is not None,
-            resumes=resumes,
-            queues=queues,
-        )
+        with ticket.heard_by(reporter(ctx, run)):
+            if await state.runs.submit(ticket, work, until=until, queues=queues):
+                return cast("Result | None", await ticket.wait(until))
+            return None
     except Suspended as waiting:
         state.expiry.asked.add(run.run_id)
         return exchange.ask(waiting, run_id=run.run_id)
+    except anyio.get_cancelled_exc_class():
+        if not _goes_on(ctx, exchange):
+            await ticket.cancel()
+        raise
+
+
+def _goes_on(ctx: ToolContext, exchange: Exchange) -> bool:
+    """True when a run goes on although the request for it has been cancelled."""
+    keeps = exchange.keyed_run is not None and not cancel_requested(ctx.session).is_set()
+    return keeps or state_of(ctx).runs.stopping
+
+
+async def after_others(state: AppState, run: Run, listen: Listener, *, until: float) -> Run:
+    """The run when no process works on it any more, or at a moment of the loop's clock.
+
+    Args:
+        state: The tenant's.
+        run: As it stands.
+        listen: Is told what happens meanwhile.
+        until: The moment.
+
+    Raises:
+        StorageError: The store failed.
+    """
+    if run.status != "running" or not await state.runs.attended(state.key(run.run_id)):
+        return run
+    with anyio.CancelScope(deadline=until):
+        await state.runs.join(state.ticket(run), listen)
+    return await state.load(run.run_id)
 
 
 def bounded(state: AppState, run: Run, work: Work[Result]) -> Work[Result]:
     """The same work on a run, which goes on without the host when that is silent for too long."""
-    run_id, needs_host = run.run_id, state.job(run).needs_host
+    run_id, needs_host = run.run_id, state.ticket(run).needs_host
 
     async def watched(listen: Listener, parting: Parting) -> Result:
         state.expiry.leave(run_id)
@@ -262,7 +279,9 @@ async def _go_on_without_host(state: AppState, run_id: str) -> None:
     silent = Unreachable(f"{HOST}: the client has not come back with answers within {waited}")
     run = await state.store.load(run_id)
     chain = await state.chain_of(run, host=silent)
-    await state.jobs.run(state.job(run), _resumption(chain, run_id), until=0)
+    ticket = state.ticket(run)
+    if await state.runs.submit(ticket, _resumption(chain, run_id), until=0):
+        await ticket.wait(0)
 
 
 def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:
@@ -274,7 +293,7 @@ def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:
 async def _waits_for_a_worker(state: AppState, run: Run, exchange: Exchange) -> bool:
     if is_interrupted(run):
         return True
-    if run.status != "running" or await state.jobs.attended(state.key(run.run_id)):
+    if run.status != "running" or await state.runs.attended(state.key(run.run_id)):
         return False
     asks_its_host = run.config.model == HOST and not run.handed_over
     return exchange.host is not None or not asks_its_host or state.expiry.is_over(run)

@@ -142,8 +142,10 @@ async def test_a_run_whose_last_round_the_store_has_failed_is_waited_for(
         state = state_of(server)
         run = (await (await state.chain(model=model)).start(text=TEXT)).run
         until = anyio.current_time() + 20
+        ticket = state.ticket(run)
+        assert await state.runs.submit(ticket, bounded(state, run, fails), until=until)
         with pytest.raises(StorageError):
-            await state.jobs.run(state.job(run), bounded(state, run, fails), until=until)
+            await ticket.wait(until)
         assert watched(server) == ({run.run_id} if waited_for else set())
 
 

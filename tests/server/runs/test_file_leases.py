@@ -17,7 +17,7 @@ import sys, anyio
 from pathlib import Path
 from sifaka_mcp.runs.leases import FileLeases, RunKey
 leases = FileLeases(Path(sys.argv[1]))
-anyio.run(lambda: leases.take(RunKey("ann", "run_1")))
+anyio.run(lambda: leases.claim(RunKey("ann", "run_1")))
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -27,7 +27,7 @@ async def test_a_lease_is_held_until_it_is_let_go(tmp_path: Path) -> None:
     mine, others = FileLeases(tmp_path / "running"), FileLeases(tmp_path / "running")
     assert not await others.held(KEY)
     for _ in range(2):
-        await mine.take(KEY)
+        await mine.claim(KEY)
         assert await mine.held(KEY)
         assert await others.held(KEY)
     assert not await others.held(RunKey("bob", "run_1"))
@@ -66,6 +66,6 @@ async def test_the_lease_of_a_process_that_is_killed_is_free(tmp_path: Path) -> 
 async def test_without_a_folder_to_write_to_nothing_is_held(tmp_path: Path) -> None:
     (tmp_path / "running").write_text("not a folder", encoding="utf-8")
     leases = FileLeases(tmp_path / "running")
-    await leases.take(KEY)
+    await leases.claim(KEY)
     assert not await leases.held(KEY)
     await leases.let_go(KEY)

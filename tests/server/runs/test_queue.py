@@ -286,11 +286,11 @@ async def test_a_lease_is_held_until_it_is_let_go_or_runs_out(name: str) -> None
         running(url, name, Worked(), seconds=SOON) as hasty,
     ):
         assert not await hasty.held(KEY)
-        await mine.take(KEY)
+        assert await mine.claim(KEY)
         assert await hasty.held(KEY)
         await mine.let_go(KEY)
         assert not await hasty.held(KEY)
-        await hasty.take(KEY)
+        assert await hasty.claim(KEY)
         await gone(mine, KEY)
 
 
@@ -299,7 +299,7 @@ async def test_the_users_of_the_example_may_use_the_queue_of_their_tenant() -> N
     with redis_server("--aclfile", str(ACL)) as server:
         url = server.url.replace("//", "//sifaka-ann:change-me-ann@")
         async with running(url, "sifaka:run:{ann}:work", worked, at_once=2, for_tenant=1) as queue:
-            await queue.take(KEY)
+            assert await queue.claim(KEY)
             await queue.let_go(KEY)
             keys = [RunKey("ann", f"run_{number}") for number in range(4)]
             for key in keys:

@@ -36,7 +36,7 @@ BETTER, SHORT = says("one two three four five"), says("one two")
 
 
 def queue_of(server: SifakaServer) -> RunQueue:
-    queue = state_of(server).jobs.queue
+    queue = state_of(server).runs.queue
     assert queue is not None
     return queue
 
@@ -100,8 +100,8 @@ async def test_a_run_is_cancelled_by_another_server_in_the_middle_of_a_call(
                 await gate.reached()
             async with Client(second) as other:
                 elsewhere = state_of(second)
-                assert not await elsewhere.jobs.attended(elsewhere.key("run_of_nobody"))
-                assert await elsewhere.jobs.attended(elsewhere.key(begun["run_id"]))
+                assert not await elsewhere.runs.attended(elsewhere.key("run_of_nobody"))
+                assert await elsewhere.runs.attended(elsewhere.key(begun["run_id"]))
                 cancelled = await call(other, "cancel_run", run_id=begun["run_id"])
                 with anyio.fail_after(60):
                     await served.deserted()
@@ -295,7 +295,7 @@ async def test_a_run_that_asks_the_model_of_its_client_stays_there_and_is_seen_a
         early = await call(other, "resume_run", run_id=begun["run_id"], wait_seconds=0)
         state = state_of(second)
         assert await state.work_on(state.key(begun["run_id"]), 1)
-        assert not state.jobs.works_on(state.key(begun["run_id"]))
+        assert not state.runs.works_on(state.key(begun["run_id"]))
         answered.set()
         ended = await call(other, "resume_run", run_id=begun["run_id"])
     assert early["status"] == "running"

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from sifaka.record.entries import ChainConfig, Started
 from sifaka.record.run import Run
 from sifaka.storage import MemoryStorage
 from sifaka_mcp.lifespan import Lifespan
-from sifaka_mcp.runs import Job
+from sifaka_mcp.runs import Runs, Ticket
 from sifaka_mcp.settings import Settings
 
 
@@ -48,5 +49,7 @@ def test_a_server_that_only_reads_takes_no_run(tmp_path: Path) -> None:
 )
 async def test_a_run_that_asks_a_host_needs_its_client(config: ChainConfig, needed: bool) -> None:
     run = Run.start(Started(config=config))
-    given = Job(run=run, store=MemoryStorage(), tenant="ann")
-    assert given.needs_host == needed
+    async with anyio.create_task_group() as group:
+        runs = Runs(group, most=1)
+        given = Ticket(runs=runs, run=run, store=MemoryStorage(), tenant="ann")
+        assert given.needs_host == needed
