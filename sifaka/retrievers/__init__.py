@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from sifaka.retrievers.in_memory import InMemoryRetriever
     from sifaka.retrievers.mock import MockRetriever
     from sifaka.retrievers.protocol import retrieve_for_thought
+    from sifaka.retrievers.redis_cache import RedisCache
+    from sifaka.retrievers.sqlite_cache import SQLiteCache
     from sifaka.retrievers.thoughts import ThoughtRetriever
 
 _LATER = {
@@ -18,6 +20,8 @@ _LATER = {
     "InMemoryRetriever": "sifaka.retrievers.in_memory",
     "MemoryCache": "sifaka.retrievers.cached",
     "MockRetriever": "sifaka.retrievers.mock",
+    "RedisCache": "sifaka.retrievers.redis_cache",
+    "SQLiteCache": "sifaka.retrievers.sqlite_cache",
     "ThoughtRetriever": "sifaka.retrievers.thoughts",
     "retrieve_for_thought": "sifaka.retrievers.protocol",
 }
@@ -28,7 +32,9 @@ __all__ = [
     "InMemoryRetriever",
     "MemoryCache",
     "MockRetriever",
+    "RedisCache",
     "Retriever",
+    "SQLiteCache",
     "ThoughtRetriever",
     "retrieve_for_thought",
 ]

@@ -1,4 +1,4 @@
-"""A retriever with a cache, and the cache in memory."""
+"""A retriever with caches, and the cache in memory."""
 
 import asyncio
 import json
@@ -8,12 +8,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from hashlib import sha256
 from math import isfinite
 from typing import Generic, Protocol, TypeVar
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from sifaka._internal.immutable import Frozen
@@ -32,6 +31,10 @@ class Cache(Protocol):
 
     async def set(self, key: str, value: bytes, *, ttl: float) -> None:
         """Keep a value for `ttl` seconds, in place of one that is there."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release files and connections; the cache is not used afterwards."""
         ...
 
 
@@ -69,6 +72,11 @@ class MemoryCache:
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
 
+    async def aclose(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+
 
 T = TypeVar("T")
 
@@ -104,27 +112,35 @@ class SingleFlight(Generic[T]):
 logger = logging.getLogger(__name__)
 
 HOUR = 3600.0
+_REST = 30.0
+"""Seconds for which a cache that failed is left alone."""
 
 
 class _Found(Frozen):
     """The entry of a cache."""
 
+    until: float = Field(allow_inf_nan=False)
+    """Seconds since 1970; with the value, so that a copy in a faster cache lives no longer."""
     documents: tuple[Document, ...]
 
 
 class CachedRetriever:
-    """Asks a retriever only what its cache does not know.
+    """Asks a retriever only what no cache knows.
 
-    Where the cache fails, the retriever is asked. Of several callers with the same query at the
-    same time one asks; a failure of the retriever reaches all of them and is kept nowhere.
+    Caches are asked in their order, and what one of them has is put into those before it. One that
+    fails is left out for a while. Of several callers with the same query at the same time one asks
+    the retriever; its failure reaches all of them and is kept nowhere. The caches stay open: their
+    maker closes them.
 
     Args:
         retriever: The retriever to ask.
-        cache: Keeps the answers; one in memory when left out. It may be shared.
+        caches: From the fastest to the one that keeps longest, such as
+            `(MemoryCache(), RedisCache(url), SQLiteCache(path))`; one in memory when left out.
         ttl: Seconds after which the retriever is asked again.
         name: Stands for the retriever in keys. Processes that share a cache share answers under
             one name, so a retriever over other documents needs another one. When None, a retriever
             that is plain data is named by its settings, and any other shares no answers.
+        clock: Seconds since 1970.
 
     Raises:
         ConfigurationError: `ttl` is no number above zero.
@@ -134,51 +150,73 @@ class CachedRetriever:
         self,
         retriever: Retriever,
         *,
-        cache: Cache | None = None,
+        caches: Sequence[Cache] | None = None,
         ttl: float = HOUR,
         name: str | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         if not (ttl > 0 and isfinite(ttl)):
             raise ConfigurationError(f"ttl={ttl} is not possible", "give seconds, above zero")
         self._wrapped = retriever
-        self._cache: Cache = cache or MemoryCache()
+        self._caches = tuple(caches) if caches is not None else (MemoryCache(),)
         self._ttl = ttl
         self._identity = name or _identity(retriever)
+        self._clock = clock
         self._flights = SingleFlight[tuple[Document, ...]]()
+        self._rests_until: dict[int, float] = {}
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
-        """The answer of the cache, or else of the retriever."""
+        """The answer of a cache, or else of the retriever."""
         key = _key(self._identity, query, limit)
         return await self._flights.run(key, lambda: self._retrieve(key, query, limit))
 
     async def _retrieve(self, key: str, query: str, limit: int) -> tuple[Document, ...]:
-        known = await self._known(key)
-        if known is not None:
-            return known.documents
+        for number in range(len(self._caches)):
+            found = await self._read(number, key)
+            if found is not None:
+                await self._fill(number, key, found)
+                return found.documents
         documents = tuple(await self._wrapped.retrieve(query, limit))
-        with suppress(PydanticSerializationError):  # half a surrogate pair; no fault of the cache
-            value = _Found(documents=documents).model_dump_json().encode()
-            await self._keep(key, value)
+        found = _Found(until=self._clock() + self._ttl, documents=documents)
+        await self._fill(len(self._caches), key, found)
         return documents
 
-    async def _known(self, key: str) -> _Found | None:
+    async def _read(self, number: int, key: str) -> _Found | None:
+        if self._rests(number):
+            return None
         try:
-            value = await self._cache.get(key)
+            value = await self._caches[number].get(key)
         # A cache may be foreign code.
         except Exception as error:  # noqa: BLE001 - reported
-            self._report(error)
+            self._leave_alone(number, error)
             return None
-        with suppress(ValidationError):  # nothing, or of another version of this program
-            return _Found.model_validate_json(value or b"")
-
-    async def _keep(self, key: str, value: bytes) -> None:
         try:
-            await self._cache.set(key, value, ttl=self._ttl)
-        except Exception as error:  # noqa: BLE001 - reported
-            self._report(error)
+            found = None if value is None else _Found.model_validate_json(value)
+        except ValidationError:  # of another version of this program, or of another program
+            return None
+        return found if found is not None and found.until > self._clock() else None
 
-    def _report(self, error: Exception) -> None:
-        report_failure(logger, f"cache:{type(self._cache).__name__}", error)
+    async def _fill(self, before: int, key: str, found: _Found) -> None:
+        """Put what was found into the caches before this one."""
+        left = found.until - self._clock()
+        try:
+            value = found.model_dump_json().encode()
+        except PydanticSerializationError:  # half a surrogate pair; no fault of a cache
+            return
+        for number in range(before):
+            if left <= 0 or self._rests(number):
+                continue
+            try:
+                await self._caches[number].set(key, value, ttl=left)
+            except Exception as error:  # noqa: BLE001 - reported
+                self._leave_alone(number, error)
+
+    def _rests(self, number: int) -> bool:
+        return self._rests_until.get(number, 0.0) > self._clock()
+
+    def _leave_alone(self, number: int, error: Exception) -> None:
+        self._rests_until[number] = self._clock() + _REST
+        report_failure(logger, f"cache:{type(self._caches[number]).__name__}", error)
 
 
 def _identity(retriever: Retriever) -> str:

@@ -1,5 +1,6 @@
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 
 import anyio
 import pytest
@@ -8,7 +9,15 @@ from sifaka._internal.blocking import run_blocking
 from sifaka._internal.immutable import Frozen
 from sifaka.errors import ConfigurationError
 from sifaka.record.thought import Document
-from sifaka.retrievers import CachedRetriever, MemoryCache, MockRetriever
+from sifaka.retrievers import (
+    Cache,
+    CachedRetriever,
+    MemoryCache,
+    MockRetriever,
+    RedisCache,
+    SQLiteCache,
+)
+from tests.stubs.redis_server import shared_redis
 
 pytestmark = pytest.mark.anyio
 FACT = Document(text="a fact", id="f", score=0.5, metadata={"page": 3})
@@ -35,6 +44,9 @@ class BrokenCache:
     async def set(self, key: str, value: bytes, *, ttl: float) -> None:
         self.asked += 1
         raise ConnectionError("redis://:hunter2@example.org")
+
+    async def aclose(self) -> None:
+        pass
 
 
 class Counting(MemoryCache):
@@ -101,7 +113,8 @@ async def test_that_nothing_was_found_is_known_too() -> None:
 
 async def test_after_its_time_the_retriever_is_asked_again() -> None:
     clock, mock = Clock(), MockRetriever([FACT])
-    cached = CachedRetriever(mock, cache=MemoryCache(clock=clock), ttl=60)
+    cache = MemoryCache(clock=clock)
+    cached = CachedRetriever(mock, caches=[cache], ttl=60, clock=clock)
     await cached.retrieve("q", 5)
     clock.now += 59
     await cached.retrieve("q", 5)
@@ -111,25 +124,64 @@ async def test_after_its_time_the_retriever_is_asked_again() -> None:
     assert len(mock.queries) == 2
 
 
-async def test_where_the_cache_fails_the_retriever_is_asked_and_the_failure_logged(
+async def test_a_copy_in_a_faster_cache_does_not_live_longer() -> None:
+    clock, mock = Clock(), MockRetriever([FACT])
+    slow = MemoryCache(clock=clock)
+    first = CachedRetriever(mock, caches=[slow], ttl=60, name="m", clock=clock)
+    await first.retrieve("q", 5)
+    clock.now += 50
+    both = (MemoryCache(clock=clock), slow)
+    second = CachedRetriever(mock, caches=both, ttl=60, name="m", clock=clock)
+    await second.retrieve("q", 5)
+    assert len(mock.queries) == 1
+    clock.now += 11
+    await second.retrieve("q", 5)
+    assert len(mock.queries) == 2
+
+
+async def test_three_tiers_fill_each_other_from_below(tmp_path: Path) -> None:
+    mock = MockRetriever([FACT])
+    memory, disk = MemoryCache(), SQLiteCache(tmp_path / "cache.db")
+    shared = RedisCache(shared_redis().url)
+    tiers: list[Cache] = [memory, shared, disk]
+    name = str(tmp_path)
+    assert await CachedRetriever(mock, caches=tiers, name=name).retrieve("q", 5) == (FACT,)
+    for tier in tiers:  # each has it, so each answers alone
+        alone = CachedRetriever(MockRetriever(), caches=[tier], name=name)
+        assert await alone.retrieve("q", 5) == (FACT,)
+    fresh = MemoryCache()
+    filled = CachedRetriever(MockRetriever(), caches=[fresh, disk], name=name)
+    assert await filled.retrieve("q", 5) == (FACT,)
+    alone = CachedRetriever(MockRetriever(), caches=[fresh], name=name)
+    assert await alone.retrieve("q", 5) == (FACT,)
+    for tier in tiers:
+        await tier.aclose()
+
+
+async def test_a_tier_that_fails_is_left_out_for_a_while_and_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    broken, mock = BrokenCache(), MockRetriever([FACT])
-    cached = CachedRetriever(mock, cache=broken)
+    clock, broken, mock = Clock(), BrokenCache(), MockRetriever([FACT])
+    caches: list[Cache] = [broken, MemoryCache(clock=clock)]
+    cached = CachedRetriever(mock, caches=caches, clock=clock)
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
             assert await cached.retrieve("q", 5) == (FACT,)
-    assert len(mock.queries) == 3
+    assert len(mock.queries) == 1
+    assert broken.asked == 1
     assert "cache:BrokenCache failed" in caplog.text
     assert "hunter2" not in caplog.text
+    clock.now += 31
+    await cached.retrieve("q", 5)
+    assert broken.asked == 2
 
 
 async def test_a_value_that_cannot_be_read_is_as_good_as_none() -> None:
     class Garbage(MemoryCache):
         async def get(self, key: str) -> bytes | None:
-            return b'{"documents": "none"'
+            return b'{"until": "never"'
 
-    assert await CachedRetriever(MockRetriever([FACT]), cache=Garbage()).retrieve("q", 5)
+    assert await CachedRetriever(MockRetriever([FACT]), caches=[Garbage()]).retrieve("q", 5)
 
 
 async def test_a_document_that_cannot_be_kept_is_returned_all_the_same() -> None:
@@ -140,7 +192,7 @@ async def test_a_document_that_cannot_be_kept_is_returned_all_the_same() -> None
 async def test_a_document_that_cannot_be_kept_is_no_fault_of_the_cache() -> None:
     cache = Counting()
     answers = {"odd": [Document(text="\ud800")], "plain": [FACT]}
-    retriever = CachedRetriever(MockRetriever(answers), cache=cache)
+    retriever = CachedRetriever(MockRetriever(answers), caches=(cache,))
 
     await retriever.retrieve("odd", 5)
     await retriever.retrieve("plain", 5)
@@ -156,7 +208,7 @@ def test_a_time_that_is_none_is_refused(ttl: float) -> None:
 
 async def test_those_who_ask_at_the_same_time_ask_once() -> None:
     gate = Gate()
-    cached = CachedRetriever(gate)
+    cached = CachedRetriever(gate, caches=[])
     found: list[Sequence[Document]] = []
 
     async def ask() -> None:
@@ -175,7 +227,7 @@ async def test_those_who_ask_at_the_same_time_ask_once() -> None:
 
 async def test_when_the_first_is_cancelled_the_others_get_their_answer() -> None:
     gate = Gate()
-    cached = CachedRetriever(gate)
+    cached = CachedRetriever(gate, caches=[])
     found: list[Sequence[Document]] = []
     first = anyio.CancelScope()
 
@@ -227,21 +279,21 @@ async def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
 
 async def test_retrievers_of_plain_data_share_a_cache_when_they_are_equal() -> None:
     cache = Counting()
-    cats = CachedRetriever(Plain(topic="cats"), cache=cache)
-    dogs = CachedRetriever(Plain(topic="dogs"), cache=cache)
+    cats = CachedRetriever(Plain(topic="cats"), caches=[cache])
+    dogs = CachedRetriever(Plain(topic="dogs"), caches=[cache])
     assert (await cats.retrieve("q", 5))[0].text == "cats: q"
     assert (await dogs.retrieve("q", 5))[0].text == "dogs: q"
     assert cache.kept == 2
-    await CachedRetriever(Plain(topic="cats"), cache=cache).retrieve("q", 5)
+    await CachedRetriever(Plain(topic="cats"), caches=[cache]).retrieve("q", 5)
     assert cache.kept == 2
 
 
 async def test_other_retrievers_share_only_under_a_name() -> None:
     cache = MemoryCache()
-    await CachedRetriever(MockRetriever([FACT]), cache=cache).retrieve("q", 5)
-    assert await CachedRetriever(MockRetriever(), cache=cache).retrieve("q", 5) == ()
-    await CachedRetriever(MockRetriever([FACT]), cache=cache, name="x").retrieve("q", 5)
-    named = CachedRetriever(MockRetriever(), cache=cache, name="x")
+    await CachedRetriever(MockRetriever([FACT]), caches=[cache]).retrieve("q", 5)
+    assert await CachedRetriever(MockRetriever(), caches=[cache]).retrieve("q", 5) == ()
+    await CachedRetriever(MockRetriever([FACT]), caches=[cache], name="x").retrieve("q", 5)
+    named = CachedRetriever(MockRetriever(), caches=[cache], name="x")
     assert await named.retrieve("q", 5) == (FACT,)
 
 
@@ -253,29 +305,14 @@ def test_one_retriever_serves_several_event_loops() -> None:
     assert mock.queries == ["q"]
 
 
-async def test_what_was_kept_last_is_there() -> None:
-    cache, key = MemoryCache(), "k"
-    assert await cache.get(key) is None
-    await cache.set(key, b"\x00one", ttl=60)
-    await cache.set(key, b"\x00two", ttl=60)
-    assert await cache.get(key) == b"\x00two"
-    assert await cache.get(key + "x") is None
+async def test_a_cache_that_keeps_things_too_long_is_not_believed() -> None:
+    class Forgetless(MemoryCache):
+        async def set(self, key: str, value: bytes, *, ttl: float) -> None:
+            await super().set(key, value, ttl=1e9)
 
-
-async def test_a_value_whose_time_is_over_is_gone() -> None:
-    clock = Clock()
-    cache = MemoryCache(clock=clock)
-    await cache.set("k", b"v", ttl=60)
-    clock.now += 59
-    assert await cache.get("k") == b"v"
-    clock.now += 1
-    assert await cache.get("k") is None
-
-
-async def test_memory_forgets_what_was_used_longest_ago() -> None:
-    cache = MemoryCache(most=2)
-    await cache.set("a", b"1", ttl=60)
-    await cache.set("b", b"2", ttl=60)
-    await cache.get("a")
-    await cache.set("c", b"3", ttl=60)
-    assert [await cache.get(key) for key in "abc"] == [b"1", None, b"3"]
+    clock, mock = Clock(), MockRetriever([FACT])
+    cached = CachedRetriever(mock, caches=[Forgetless()], ttl=60, clock=clock)
+    await cached.retrieve("q", 5)
+    clock.now += 61
+    await cached.retrieve("q", 5)
+    assert len(mock.queries) == 2
