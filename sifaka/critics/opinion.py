@@ -123,18 +123,30 @@ def feedback_of(
 
 def _covered(opinion: Opinion, thought: Thought) -> Mapping[str, object]:
     """The words that cover open differences, where they stand in the task or in a document."""
-    ids = {each.id for each in _unanswered(thought)}
-    if not ids:
+    asked = {each.id: each for each in _unanswered(thought)}
+    if not asked:
         return {}
     documents = (*thought.pre_generation_context, *thought.post_generation_context)
-    places = [Anchors(text) for text in (thought.prompt, *(each.text for each in documents))]
+    places = [_plain(text) for text in (thought.prompt, *(each.text for each in documents))]
     quotes = {each.id.strip(): each.quote.strip()[:LONGEST_REMARK] for each in opinion.covered}
     found = {
         id_: quote
         for id_, quote in quotes.items()
-        if id_ in ids and any(place.find(quote) is not None for place in places)
+        if id_ in asked and _says(quote, asked[id_]) and any(_plain(quote) in p for p in places)
     }
     return {COVERED: found}
+
+
+def _plain(text: str) -> str:
+    """The words between spaces, by which a quote is looked up."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _says(quote: str, difference: Difference) -> bool:
+    """True for words that can ask for a difference: one word that is none of its own cannot."""
+    words = _WORD.findall(quote)
+    named = _plain(quote) in {_plain(difference.before), _plain(difference.after)}
+    return len(words) > 1 or named or any(map(str.isdigit, "".join(words)))
 
 
 def _unanswered(thought: Thought) -> list[Difference]:

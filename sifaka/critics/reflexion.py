@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from sifaka.calls.context import current_calls
 from sifaka.calls.journal import scope
 from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
@@ -80,7 +81,9 @@ class ReflexionCritic(JudgingCritic):
                 evaluation, _ = await self._opinion(EVALUATE, thought)
             evaluation = on_record(evaluation, {**evaluation.details, "evaluator": "model"})
             failures = _found_faults(evaluation)
-        if evaluation.verdict == "accept" or thought.metadata.get(LAST):
+        # A lesson is for the next version: there is none without a call for it after this one.
+        is_last = thought.metadata.get(LAST) or not current_calls().ledger.has_spare_call
+        if evaluation.verdict == "accept" or is_last:
             return evaluation
         with scope("reflect"):
             reflection, usage = await self._reflect(thought, failures)

@@ -100,6 +100,8 @@ def _metered(
             f"model {str(model)!r} cannot be used: {said}",
             "check the provider's API key and settings",
         ) from error
+    if isinstance(model, str) and named == "openai" and is_local(inferred.base_url):
+        inferred = infer_model(model.replace("openai", "openai-chat", 1))  # all that many know
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
         _forgive_usage(inferred)

@@ -1,5 +1,6 @@
 """Revising by edits: a version that says what changes, in place of the whole text."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ EDIT = (
     "`find` that they stand there once. Where most of the text changes, answer with the complete "
     "text instead."
 )
+_EDITS = re.compile(r'\{\s*"edits"\s*:')
+"""The beginning of edits, which may have a line or a fence before them."""
 _SHORTEST = 400
 """Characters of a text from which its edits are shorter than it."""
 
@@ -63,6 +66,10 @@ def revised(thought: Thought, answer: str) -> Revision | None:
         ConfigurationError: The edits do not fit the text.
     """
     found = object_of(answer)
+    if found is None and (begins := _EDITS.search(answer)):
+        found = object_of(answer[begins.start() : answer.rfind("}") + 1])
+        if found is None:
+            raise ConfigurationError("the edits cannot be read")
     if found is None or "edits" not in found:
         return None
     try:

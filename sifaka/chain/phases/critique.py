@@ -97,8 +97,7 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
                 for name in unique(critic.name for critic in critics)
             )
         version = shortened(run, version)
-    written = run.thoughts[1:] and version.author != CALLER
-    if written and attempts(run) >= run.config.max_iterations:
+    if version.author != CALLER and attempts(run) >= run.config.max_iterations:
         version = version.model_copy(
             update={"metadata": MappingProxyType({**version.metadata, LAST: True})}
         )

@@ -119,10 +119,16 @@ async def test_a_difference_that_a_document_is_quoted_for_is_covered() -> None:
         covering("the task asks for it"),
         covering(""),
         covering(" \n"),
+        covering("e"),
+        covering("the"),
+        covering("to the mood"),
         covering("it to the moon", "d2"),
         ACCEPTS,
     ],
-    ids=["the text", "the original", "invented", "empty", "blank", "another", "none"],
+    ids=[
+        *("the text", "the original", "invented", "empty", "blank", "a letter", "a word", "near"),
+        *("another", "none"),
+    ],
 )
 async def test_a_quote_that_stands_in_no_task_and_no_document_covers_nothing(
     review: Mapping[str, Any],

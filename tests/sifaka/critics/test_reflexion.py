@@ -127,3 +127,16 @@ async def test_a_run_reflects_once_less_than_it_reviews(settings: dict[str, Any]
     said = [t.critic_feedback[0] for t in result.run.thoughts if t.critic_feedback]
     taught = [feedback.reflection is not None for feedback in said]
     assert taught == [True] * (1 + width) + [False] * width
+
+
+@pytest.mark.parametrize("settings", [{"max_iterations": 0}, {"budget": {"max_calls": 2}}], ids=str)
+async def test_a_run_reflects_only_where_there_is_room_for_another_version(
+    settings: dict[str, Any],
+) -> None:
+    judge = ScriptedJudge(failing)
+    writer = ScriptedModel(lines=["1 two three four"])
+    chain = Chain(model=writer, critics=["reflexion"], judge_model=judge.model, **settings)
+    result = await chain.run(text="one two three four")
+    said = [f for t in result.run.thoughts for f in t.critic_feedback]
+    assert said
+    assert not any(feedback.reflection for feedback in said)

@@ -122,6 +122,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     "model",
     [
         "openai:stub",
+        "openai-responses:stub",
         "openai-chat:stub",
         "anthropic:stub",
         "google:stub",
@@ -137,3 +138,16 @@ async def test_it_writes_and_its_tokens_are_counted(model: str) -> None:
     assert (result.text, result.status, result.error) == ("one two", "done", None)
     usage = result.usage
     assert (usage.model_calls, usage.input_tokens, usage.output_tokens) == (1, 20, 7)
+
+
+async def test_a_local_server_of_openais_protocol_is_asked_for_chat_completions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    routes = [Route("/v1/chat/completions", answer, methods=["POST"])]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_config=None))
+        with in_thread(server, listener):
+            result = await Chain(model="openai:stub", critics=[]).run("Shorten it.", text=TEXT)
+    assert (result.text, result.error) == ("one two", None)

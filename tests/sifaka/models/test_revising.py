@@ -67,7 +67,15 @@ async def run(model: Any, critic: Reviewer = PLACES, **settings: Any) -> RunResu
     return await chain.run(text=TEXT)
 
 
-@pytest.mark.parametrize("fenced", ["{}", "```json\n{}\n```"])
+@pytest.mark.parametrize(
+    "fenced",
+    [
+        "{}",
+        "```json\n{}\n```",
+        "Here are the edits:\n\n{}",
+        "Here are the edits:\n\n```json\n{}\n```\n\nI hope that this helps.",
+    ],
+)
 async def test_edits_lead_to_the_next_version_and_their_reasons_are_kept(fenced: str) -> None:
     model, prompts = writer(fenced.replace("{}", json.dumps(EDITS)))
     result = await run(model)
@@ -99,6 +107,9 @@ async def test_edits_that_do_not_fit_are_shown_to_their_writer_once(edits: Any, 
     assert (await run(model)).text == BETTER
     assert refused in prompts[1]
     assert why in prompts[1]
+    garbled, prompts = writer(f"Here they are: {refused[:-4]}", BETTER)
+    assert (await run(garbled)).text == BETTER
+    assert "the edits" in prompts[1]
     stubborn, prompts = writer(refused)
     result = await run(stubborn, max_iterations=1)
     assert (result.text, len(prompts)) == (TEXT, 2)
