@@ -96,19 +96,12 @@ class WordIndex:
                 numbers, often = self._holders.get(form, ((), ()))
                 for number, count in zip(numbers, often, strict=True):
                     held[number] = max(held.get(number, 0.0), count)
-            weight = _weight(len(held), len(scores))
+            # The `1 +` keeps the weight of a word that most texts contain above zero.
+            weight = log(1 + (len(scores) - len(held) + 0.5) / (len(held) + 0.5))
             for number, count in held.items():
-                scores[number] += weight * _share(count, self._lengths[number] / average)
+                length = _K1 * (1 - _B + _B * (self._lengths[number] / average))
+                scores[number] += weight * (count * (_K1 + 1) / (count + length))
         return scores
-
-
-def _weight(holders: int, texts: int) -> float:
-    # The `1 +` keeps the weight of a word that most texts contain above zero.
-    return log(1 + (texts - holders + 0.5) / (holders + 0.5))
-
-
-def _share(count: float, relative_length: float) -> float:
-    return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * relative_length))
 
 
 def snippet(words: Sequence[str], fields: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import partial
-from typing import Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar, TypeVarTuple
 
 from anyio import CancelScope, CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
@@ -95,6 +95,7 @@ class PolledStore(LogStore):
 
 
 T = TypeVar("T")
+Args = TypeVarTuple("Args")
 Opened = TypeVar("Opened")
 
 
@@ -112,13 +113,13 @@ class Threads:
         self._most = most
         self._limiters: RunVar[CapacityLimiter] = RunVar(name)
 
-    async def run(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[*Args], T], *args: *Args) -> T:
         """The function's result. A task that is cancelled meanwhile waits for its end."""
         limiter = self._limiters.get(None)
         if limiter is None:
             limiter = CapacityLimiter(self._most)
             self._limiters.set(limiter)
-        return await to_thread.run_sync(work, limiter=limiter)
+        return await to_thread.run_sync(work, *args, limiter=limiter)
 
 
 class Worker(ABC, Generic[Opened]):
@@ -150,7 +151,7 @@ class Worker(ABC, Generic[Opened]):
 
     async def run(self, work: Callable[[Opened], T]) -> T:
         """The function's result. A task that is cancelled meanwhile waits for its end."""
-        return await self._threads.run(lambda: self._run(work))
+        return await self._threads.run(self._run, work)
 
     async def aclose(self) -> None:
         """Close when the functions at work are done; further calls change nothing."""

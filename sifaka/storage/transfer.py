@@ -1,7 +1,6 @@
 """Transfer of runs between logs, entry for entry."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
 
 from sifaka.errors import StorageError, VersionConflict
 from sifaka.record.entries import Entry
@@ -14,13 +13,8 @@ _ATTEMPTS = 3
 """Attempts while another process appends to the same run."""
 
 
-class Append(Protocol):
-    """`ThoughtStore.append`."""
-
-    async def __call__(
-        self, run: Run, entries: Sequence[Entry], /, *, expected_version: int, fence: int | None
-    ) -> None:
-        """Make entries durable, all or none."""
+Append = Callable[..., Awaitable[None]]
+"""`ThoughtStore.append`."""
 
 
 async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> Run:

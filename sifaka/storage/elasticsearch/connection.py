@@ -162,7 +162,12 @@ class HttpConnection:
             except httpx.HTTPError as error:
                 broken = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
                 if not (repeatable and isinstance(error, broken)):
-                    raise self._unreachable(error) from error
+                    said = " ".join(str(error).split())[:120] or type(error).__name__
+                    raise StorageError(
+                        f"Elasticsearch at {self.url} cannot be reached: {said}",
+                        "start it, or check the URL and the network",
+                        retryable=True,
+                    ) from error
         raise AssertionError("a second attempt returns or raises")
 
     def _opened(self) -> "httpx.Client":
@@ -181,14 +186,6 @@ class HttpConnection:
                     limits=httpx.Limits(max_connections=_CONNECTIONS),
                 )
             return self._client
-
-    def _unreachable(self, error: Exception) -> StorageError:
-        return StorageError(
-            f"Elasticsearch at {self.url} cannot be reached: "
-            f"{' '.join(str(error).split())[:120] or type(error).__name__}",
-            "start it, or check the URL and the network",
-            retryable=True,
-        )
 
 
 def encode_json(body: Json) -> bytes:

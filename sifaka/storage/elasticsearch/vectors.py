@@ -45,7 +45,9 @@ class Vectors:
             return self._ready
         dimension = await self.embedder.dimension()
         path = f"/{documents.alias}/_mapping"
-        answer = await documents.connection.send("PUT", path, self._layout(dimension))
+        layout = {"type": "dense_vector", "dims": dimension, "index": True, "similarity": "cosine"}
+        fields: Json = {"properties": {self.name: layout}}
+        answer = await documents.connection.send("PUT", path, fields)
         if answer.status == 400 and "[dims]" in answer.reason:
             raise ConfigurationError(
                 f"dimension mismatch: the stored vectors of {self.embedder.model_id!r} have "
@@ -59,10 +61,6 @@ class Vectors:
         answer.checked()
         self._ready = True
         return True
-
-    def _layout(self, dimension: int) -> Json:
-        vector = {"type": "dense_vector", "dims": dimension, "index": True, "similarity": "cosine"}
-        return {"properties": {self.name: vector}}
 
 
 async def embed_missing(documents: Documents, vectors: Vectors) -> int:

@@ -62,12 +62,15 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
 
 
 def sweep(milvus: MilvusConnection) -> int:
-    """Remove some of the runs that have expired; how many are left."""
+    """Remove some of the runs that have expired, and what removed runs have left; how many stay."""
     expired = f"chunk == 0 and expires_at > 0 and expires_at <= {now_in_microseconds()}"
     rows = milvus.select(milvus.names.thoughts, expired, ("run",))
     runs = list(dict.fromkeys(str(row["run"]) for row in rows))
     for key in runs[:_EXPIRED_AT_ONCE]:
         purge(milvus, key)
+    while milvus.shared.purged:
+        # The server writes its files again without the rows that were removed.
+        milvus.compact(milvus.shared.purged.pop())
     return max(0, len(runs) - _EXPIRED_AT_ONCE)
 
 
@@ -79,12 +82,6 @@ def purge(milvus: MilvusConnection, key: str) -> None:
         milvus.remove(name, [str(row["pk"]) for row in rows])
         if rows:
             milvus.shared.purged.add(name)
-
-
-def expunge(milvus: MilvusConnection) -> None:
-    """Have the server write its files again without the rows that were removed."""
-    while milvus.shared.purged:
-        milvus.compact(milvus.shared.purged.pop())
 
 
 def _rows_of(

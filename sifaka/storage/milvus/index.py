@@ -12,12 +12,7 @@ from sifaka.storage.cursor import now_in_microseconds
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.entry_json import decode_version, whole_thoughts
 from sifaka.storage.log import look_at
-from sifaka.storage.milvus.catch_up import (
-    expunge,
-    fill_vectors,
-    purge,
-    sweep,
-)
+from sifaka.storage.milvus.catch_up import fill_vectors, purge, sweep
 from sifaka.storage.milvus.client import MILVUS
 from sifaka.storage.milvus.connection import MilvusConnection
 from sifaka.storage.milvus.rows import (
@@ -28,7 +23,7 @@ from sifaka.storage.milvus.rows import (
     version_key,
     word_rows,
 )
-from sifaka.storage.milvus.search import Meaning, search_versions
+from sifaka.storage.milvus.search import search_versions
 from sifaka.storage.milvus.worker import MilvusWorker
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
@@ -104,7 +99,7 @@ class MilvusIndex(TenantView):
         if embedder is not None and vector is not None:
             model_id, dimension = embedder.model_id, len(vector)
             collection = await self.worker.run(lambda m: m.ensure_vectors(model_id, dimension))
-            meaning = Meaning(collection, vector)
+            meaning = (collection, vector)
         hits = await self.worker.run(
             lambda m: search_versions(m, self.tenant, query, limit, only, meaning)
         )
@@ -130,7 +125,6 @@ class MilvusIndex(TenantView):
         if self._embedder is None and not self.worker.used:
             return 0  # connecting loads a large library, which only a sweep is not worth
         left = await self.worker.run(sweep)
-        await self.worker.run(expunge)
         if self._embedder is not None:
             left += await fill_vectors(self.worker, self._embedder)
         return left

@@ -32,7 +32,8 @@ def thought_rows(
     key = run_key(tenant, run.run_id)
     rows: list[Mapping[str, object]] = []
     for number, thought in enumerate(run.thoughts[first:], first):
-        parts = split_rows(encode_version(run, thought))
+        text = encode_version(run, thought)
+        parts = [text[begin : begin + ROW_CHARS] for begin in range(0, len(text), ROW_CHARS)]
         rows += [
             {
                 "pk": f"{version_key(key, number)}:{chunk}",
@@ -87,11 +88,6 @@ def joined(rows: Sequence[Row]) -> dict[str, str]:
             if len(found) == count:
                 whole[version_key(run, number)] = "".join(part["payload"] for part in found)
     return whole
-
-
-def split_rows(text: str) -> list[str]:
-    """A text in parts that fit into rows, whatever its characters."""
-    return [text[start : start + ROW_CHARS] for start in range(0, len(text), ROW_CHARS)]
 
 
 def plain(term: str) -> str:

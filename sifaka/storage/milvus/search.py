@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sifaka.embeddings.protocol import Vector
 from sifaka.storage.bm25 import best_hits, hit_of, query_words
@@ -24,13 +23,8 @@ Scored = tuple[str, float]
 """The key of a version, and its score."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """The meaning of a query."""
-
-    collection: str
-    """The collection of the model's vectors."""
-    vector: Vector
+Meaning = tuple[str, Vector]
+"""The collection of a model's vectors, and the query's vector."""
 
 
 def search_versions(
@@ -52,11 +46,13 @@ def search_versions(
     rankings: list[list[Scored]] = []
     search = "bm25"
     if meaning is not None:
-        name, vector = meaning.collection, list(meaning.vector)
+        name, vector = meaning
         look_for_missing(milvus, name)
 
         def by_meaning(count: int) -> list[Scored]:
-            found = milvus.nearest(name, vector, field="vector", condition=condition, limit=count)
+            found = milvus.nearest(
+                name, list(vector), field="vector", condition=condition, limit=count
+            )
             return [(key, score) for key, score in found if score > _UNRELATED]
 
         rankings.append(_rank(milvus, by_meaning, depth, only))

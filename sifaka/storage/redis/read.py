@@ -18,11 +18,6 @@ Stored = Sequence[tuple[bytes, Sequence[bytes]]]
 """Entries as Redis returns them from a stream: their ids, and names and values by turns."""
 
 
-async def read_entries(client: RedisClient, keys: Keys, run_id: str) -> tuple[int, Stored]:
-    """The least number of entries that a run has, and the entries that are there."""
-    return await between_versions(client, keys, run_id, "XRANGE", keys.entries(run_id), "-", "+")
-
-
 async def between_versions(
     client: RedisClient, keys: Keys, run_id: str, *command: str
 ) -> tuple[int, Any]:

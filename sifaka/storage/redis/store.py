@@ -19,7 +19,7 @@ from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
 from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys, run_script
-from sifaka.storage.redis.read import list_recent, missing, prune_oldest, read_entries, replay
+from sifaka.storage.redis.read import between_versions, list_recent, missing, prune_oldest, replay
 
 OLDEST = (6, 2)
 """The oldest version of Redis that is supported."""
@@ -139,8 +139,12 @@ class RedisStorage(RecollectingStore):
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry; see `ThoughtStore.load`."""
-        read = partial(read_entries, keys=self._keys, run_id=run_id)
-        version, stored = await self.connections.run(read)
+        keys = self._keys
+        version, stored = await self.connections.run(
+            lambda client: between_versions(
+                client, keys, run_id, "XRANGE", keys.entries(run_id), "-", "+"
+            )
+        )
         if sum(len(each) for _, fields in stored for each in fields) <= _SHORT:
             return replay(run_id, version, stored)
         return await to_thread.run_sync(replay, run_id, version, stored)

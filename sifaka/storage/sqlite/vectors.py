@@ -130,15 +130,6 @@ BATCH = 64
 """Versions that are embedded at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    table: VectorTable
-    until: int
-    """The last version that is in it or was left out."""
-    texts: Mapping[int, str]
-    """The texts to embed, by the version's number."""
-
-
 async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
     """Embed the oldest versions without a vector, of all tenants.
 
@@ -149,11 +140,14 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
     """
     with embedding_failures():
         dimension = await embedder.dimension()
-        batch = await worker.run(lambda c: _next_batch(c, embedder.model_id, dimension))
-        if batch.until == batch.table.until:
+        table, until, texts = await worker.run(
+            lambda c: _next_batch(c, embedder.model_id, dimension)
+        )
+        if until == table.until:
             return 0
-        vectors = await embed_documents(embedder, tuple(batch.texts.values()))
-    return await worker.run(lambda c: _keep(c, batch, vectors))
+        vectors = await embed_documents(embedder, tuple(texts.values()))
+    made = dict(zip(texts, vectors, strict=True))
+    return await worker.run(lambda c: _keep(c, table, until, made))
 
 
 def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: str) -> int:
@@ -172,7 +166,10 @@ def describe(connection: SqlConnection, model_id: str, dimension: int) -> str:
     return f"dimension {dimension}, {total - missing} of {total} versions are embedded"
 
 
-def _next_batch(connection: SqlConnection, model_id: str, dimension: int) -> _Batch:
+def _next_batch(
+    connection: SqlConnection, model_id: str, dimension: int
+) -> tuple[VectorTable, int, Mapping[int, str]]:
+    """The table of a model, the last version that is looked at, and texts to embed by number."""
     table = make_table(connection, model_id, dimension)
     with transaction(connection, "DEFERRED"):
         rows = connection.execute(
@@ -196,23 +193,25 @@ def _next_batch(connection: SqlConnection, model_id: str, dimension: int) -> _Ba
         if version not in texts:
             logger.warning("version %d cannot be read and was not embedded", version)
     # Of nothing there is no vector.
-    return _Batch(table, until, {version: text for version, text in texts.items() if text})
+    return table, until, {version: text for version, text in texts.items() if text}
 
 
-def _keep(connection: SqlConnection, batch: _Batch, vectors: Sequence[Vector | None]) -> int:
+def _keep(
+    connection: SqlConnection, table: VectorTable, until: int, vectors: Mapping[int, Vector | None]
+) -> int:
     with transaction(connection, "IMMEDIATE"):
         mine = connection.execute(
             """
             UPDATE vector_models SET embedded_until = ?
             WHERE number = ? AND embedded_until = ? RETURNING number
             """,
-            (batch.until, batch.table.number, batch.table.until),
+            (until, table.number, table.until),
         ).fetchall()
         if mine:  # and no other process has been faster, or has dropped the table
-            for version, vector in zip(batch.texts, vectors, strict=True):
+            for version, vector in vectors.items():
                 if vector is not None:  # and the version has not been deleted
                     connection.execute(
-                        f"INSERT INTO {batch.table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
+                        f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
                         "SELECT id, tenant, ? FROM versions WHERE id = ?",
                         (_packed(vector), version),
                     )
@@ -222,7 +221,7 @@ def _keep(connection: SqlConnection, batch: _Batch, vectors: Sequence[Vector | N
             SELECT count(*) FROM versions
             WHERE id > (SELECT embedded_until FROM vector_models WHERE number = ?)
             """,
-            batch.table.number,
+            table.number,
         )
 
 

@@ -181,7 +181,12 @@ class MilvusToolIndex(TenantView):
             if (not many and (rows or none != span)) or all_ - none <= 1:
                 break
             span = _DAY if none < _DAY < all_ else (none + all_) // 2
-        admitted = [version for version in _newest(rows) if _admits(version, only)]
+        admitted = [
+            version
+            for version in _newest(rows)
+            if only.admit_run(passed=version.passed, tags=version.tags)
+            and only.admit_time(from_microseconds(version.at))
+        ]
         admitted.sort(key=lambda version: version.at, reverse=True)
         return admitted[:LATEST], len(admitted) > LATEST or span < now + _EVER
 
@@ -229,11 +234,6 @@ def _newest(rows: Iterable[Row]) -> list[_Version]:
         if known is None or known.seq < seq:
             newest[run, number] = version
     return [each for each in newest.values() if each.seq > dropped.get(each.run, 0)]
-
-
-def _admits(version: _Version, only: Filters) -> bool:
-    run = only.admit_run(passed=version.passed, tags=version.tags)
-    return run and only.admit_time(from_microseconds(version.at))
 
 
 def _quoted(name: str) -> str:

@@ -16,7 +16,7 @@ from pydantic import Field
 from sifaka._internal.immutable import Frozen
 from sifaka.errors import StorageError
 from sifaka.storage.log import check_append, holds
-from sifaka.storage.tool_backed.caller import pack, unpack
+from sifaka.storage.tool_backed.caller import unpack
 
 
 class LogRecord(Frozen):
@@ -95,11 +95,6 @@ def fold(records: Iterable[tuple[int, LogRecord]], start: LogState | None = None
             fences[record.id] = fence
         state = LogState(position, record.id, version, fence)
     return Folded(state, payloads, fences)
-
-
-def encode_record(record: LogRecord) -> str:
-    """A record as a stored value."""
-    return pack(record.model_dump_json())
 
 
 def decode_record(value: str) -> LogRecord:

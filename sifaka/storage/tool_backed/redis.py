@@ -1,12 +1,10 @@
 """A store in Redis, through the tools of the official `redis-mcp-server`."""
 
 import logging
-import weakref
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
 import anyio
-from anyio.lowlevel import EventLoopToken, current_token
 
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
@@ -22,10 +20,9 @@ from sifaka.storage.tool_backed.records import (
     LogRecord,
     LogState,
     decode_record,
-    encode_record,
     fold,
 )
-from sifaka.storage.tool_backed.redis_lists import RedisLists, RunList
+from sifaka.storage.tool_backed.redis_lists import RedisLists
 from sifaka.text.input import is_unicode
 
 LATEST = 200
@@ -41,8 +38,7 @@ class RedisToolStorage(RecollectingStore):
     A run is one Redis list of records, to which `rpush` adds at the end. That is atomic, and it is
     the order of the list that decides which of two writers was first, so versions and claims hold
     between processes too, without a script. A record counts or not by its place in its list, which
-    every reader sees alike. Within an event loop a lock for each run keeps late writers from
-    writing at all.
+    every reader sees alike.
 
     The list of runs is another step: its line about a run that two processes write to can be the
     one before the last until the next append, and a process that is killed between the two leaves a
@@ -69,12 +65,9 @@ class RedisToolStorage(RecollectingStore):
         super().__init__(tenant)
         self._name = name
         self._caller = caller
-        self._lists = RedisLists(caller, prefix)
-        self._states: dict[RunList, LogState] = {}
+        self._prefix = prefix
+        self._states: dict[str, LogState] = {}
         """The state of each log when it was last read; an old one only costs another reading."""
-        self._locks: weakref.WeakValueDictionary[tuple[EventLoopToken, RunList], anyio.Lock] = (
-            weakref.WeakValueDictionary()
-        )
 
     @property
     def place(self) -> str:
@@ -87,22 +80,20 @@ class RedisToolStorage(RecollectingStore):
         payloads = encode_entries(run, entries, expected_version)
         record = LogRecord(kind="append", after=expected_version, payloads=payloads, fence=fence)
         line = pack(run.summary().model_dump_json())
-        key = self._key(run.run_id)
         with anyio.CancelScope(shield=True):
-            async with self._lock(key):
-                if await self._add(key, record) == run.version:
-                    await self._lists.list_run(key, to_microseconds(run.updated_at), line)
+            if await self._add(run.run_id, record) == run.version:
+                await self._lists.list_run(run.run_id, to_microseconds(run.updated_at), line)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`."""
-        key = self._key(run_id)
         record = LogRecord(kind="claim")
         with anyio.CancelScope(shield=True):
-            async with self._lock(key):
-                state = self._states.get(key) or (await self._existing(run_id)).state
-                pushed = await self._push(key, state, record)
-                if record.id in pushed.fences:
-                    return pushed.fences[record.id]
+            state = (
+                self._states.get(self._lists.run(run_id)) or (await self._existing(run_id)).state
+            )
+            pushed = await self._push(run_id, state, record)
+            if record.id in pushed.fences:
+                return pushed.fences[record.id]
         raise ThoughtNotFound(run_id)  # it was deleted meanwhile
 
     async def load(self, run_id: str) -> Run:
@@ -111,12 +102,11 @@ class RedisToolStorage(RecollectingStore):
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
         """Every entry of a run, found by looking again; see `ThoughtStore.follow`."""
-        key = self._key(run_id)
         state = LogState()
 
         async def read(known: int) -> Sequence[Entry]:
             nonlocal state
-            folded = await self._since(key, state)
+            folded = await self._since(run_id, state)
             if not folded.state.version:
                 raise ThoughtNotFound(run_id)
             state = folded.state
@@ -126,7 +116,7 @@ class RedisToolStorage(RecollectingStore):
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        found = await self._lists.newest(self.tenant, decode_cursor(cursor), limit + 1)
+        found = await self._lists.newest(decode_cursor(cursor), limit + 1)
         page = found[:limit]
         lines = [_summary(run_id, line) for (_, run_id), line in page]
         more = page and len(found) > limit
@@ -144,11 +134,9 @@ class RedisToolStorage(RecollectingStore):
         self._forget((run_id,))
         if not is_unicode(run_id):
             return  # no run has an id that cannot be sent
-        key = self._key(run_id)
         with anyio.CancelScope(shield=True):
-            async with self._lock(key):
-                self._states.pop(key, None)
-                await self._lists.forget(key)
+            self._states.pop(self._lists.run(run_id), None)
+            await self._lists.forget(run_id)
 
     async def health(self) -> tuple[Health, ...]:
         """The answer of the server behind the tools."""
@@ -164,70 +152,69 @@ class RedisToolStorage(RecollectingStore):
     async def _release(self) -> None:
         await self._caller.aclose()
 
-    def _key(self, run_id: str) -> RunList:
-        return RunList(self.tenant, run_id)
+    @property
+    def _lists(self) -> RedisLists:
+        """The lists of the tenant."""
+        return RedisLists(self._caller, self._prefix, self.tenant)
 
-    def _lock(self, key: RunList) -> anyio.Lock:
-        """Held by the writer of a run, within an event loop."""
-        return self._locks.setdefault((current_token(), key), anyio.Lock())
-
-    async def _add(self, key: RunList, record: LogRecord) -> int:
+    async def _add(self, run_id: str, record: LogRecord) -> int:
         """Append, and return the number of entries that the run has then."""
-        state = self._states.get(key)
+        state = self._states.get(self._lists.run(run_id))
         if state is None or not record.payloads or not state.admits(record):
-            known = await self._read(key)
+            known = await self._read(run_id)
             if record.payloads and known.holds(record):
                 return known.state.version
-            known.check(key.run_id, record)
+            known.check(run_id, record)
             state = known.state
         if not record.payloads:
             return state.version
-        pushed = await self._push(key, state, record)
+        pushed = await self._push(run_id, state, record)
         if record.id not in pushed.fences:
-            known = await self._read(key)
+            known = await self._read(run_id)
             if not known.holds(record):
-                known.check(key.run_id, record)
-                raise VersionConflict(key.run_id, expected=record.after, found=pushed.state.version)
+                known.check(run_id, record)
+                raise VersionConflict(run_id, expected=record.after, found=pushed.state.version)
         return pushed.state.version
 
     async def _existing(self, run_id: str) -> Folded:
         if not is_unicode(run_id):
             raise ThoughtNotFound(run_id)
-        known = await self._read(self._key(run_id))
+        known = await self._read(run_id)
         if not known.state.version:
             raise ThoughtNotFound(run_id)
         return known
 
-    async def _push(self, key: RunList, state: LogState, record: LogRecord) -> Folded:
+    async def _push(self, run_id: str, state: LogState, record: LogRecord) -> Folded:
         """Add a record, and read the records since the state."""
-        await self._lists.push(key, encode_record(record))
-        return await self._since(key, state)
+        await self._lists.push(run_id, pack(record.model_dump_json()))
+        return await self._since(run_id, state)
 
-    async def _read(self, key: RunList) -> Folded:
+    async def _read(self, run_id: str) -> Folded:
         """A whole log."""
-        return self._note(key, fold(await self._records(key, 0)))
+        return self._note(run_id, fold(await self._records(run_id, 0)))
 
-    async def _since(self, key: RunList, state: LogState) -> Folded:
+    async def _since(self, run_id: str, state: LogState) -> Folded:
         """The end of a log after a state, whose last record is read again.
 
         Where that one is another now, the run was deleted, and perhaps begun anew.
         """
         if state.position < 0:
-            return await self._read(key)
-        records = await self._records(key, state.position)
+            return await self._read(run_id)
+        records = await self._records(run_id, state.position)
         if records and records[0][1].id == state.last:
-            return self._note(key, fold(records[1:], state))
-        again = await self._read(key)
+            return self._note(run_id, fold(records[1:], state))
+        again = await self._read(run_id)
         return replace(again, payloads=again.payloads[state.version :])
 
-    async def _records(self, key: RunList, start: int) -> list[tuple[int, LogRecord]]:
-        values = await self._lists.read(key, start)
+    async def _records(self, run_id: str, start: int) -> list[tuple[int, LogRecord]]:
+        values = await self._lists.read(run_id, start)
         return [(position, decode_record(value)) for position, value in values]
 
-    def _note(self, key: RunList, folded: Folded) -> Folded:
-        self._states.pop(key, None)
+    def _note(self, run_id: str, folded: Folded) -> Folded:
+        name = self._lists.run(run_id)
+        self._states.pop(name, None)
         if folded.state.version:
-            self._states[key] = folded.state
+            self._states[name] = folded.state
         while len(self._states) > _REMEMBERED:
             self._states.pop(next(iter(self._states)))
         return folded
