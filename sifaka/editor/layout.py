@@ -10,6 +10,7 @@ from sifaka.text.formats import Format, Mark
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span, blanked
 
+_LINE = re.compile("^.*", re.MULTILINE)
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z][.)])(\s+)\S")
 _TABLE_RULE = re.compile(r"\s*[|+]?\s*:?[-=]{2,}:?\s*(?:[|+]\s*:?[-=]{2,}:?\s*)*[|+]?\s*$")
 _HEX_DUMP = re.compile(
@@ -58,18 +59,17 @@ def blocks(
         yield 0, front
     if markup and format not in _INDENTED:
         text = blanked(text, ((start, end) for start, end, kind in markup if kind == "block"))
-    lines = _lines(text)
+    lines = [line.span() for line in _LINE.finditer(text)]
     if format in _INDENTED:
         yield from _indented(text, lines)
-    yield from tables(text)
+    yield from _tables(text, lines)
     yield from _columns(text, lines)
     yield from machine_text(text)
     yield from (span for span in lines if _stands_alone(text[slice(*span)]))
 
 
-def tables(text: str) -> Iterator[Span]:
+def _tables(text: str, lines: Sequence[Span]) -> Iterator[Span]:
     """Markdown and grid tables, without the line end after the last row."""
-    lines = _lines(text)
     rows = [_is_row(text[slice(*span)]) for span in lines]
     for index, (start, end) in enumerate(lines):
         if not rows[index]:
@@ -77,15 +77,6 @@ def tables(text: str) -> Iterator[Span]:
         near = [i for i in (index - 1, index + 1) if 0 <= i < len(lines) and rows[i]]
         # Joined with the row before, so that the table is one span.
         yield (lines[index - 1][0] if index - 1 in near else start), end
-
-
-def _lines(text: str) -> list[Span]:
-    result: list[Span] = []
-    start = 0
-    for line in text.split("\n"):
-        result.append((start, start + len(line)))
-        start += len(line) + 1
-    return result
 
 
 def _is_row(line: str) -> bool:

@@ -178,14 +178,16 @@ _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 _SYMBOLS = re.compile(r"[{}=<>;\\$|]|\w\(|\w\[|^\s{4,}")
 
 
+_EVIDENT = (WHOLE, _LOG, _TRACE, _COMMAND, _ELEMENT, _QUERY)
+"""Lines that need no second look."""
+
+
 def is_machine(line: str) -> bool:
     """True when a line alone shows that it holds no sentence."""
     line = line.rstrip()[:500]
     if _MARK.match(line) or not line.strip():
         return False
-    if WHOLE.match(line) or _LOG.match(line) or _TRACE.match(line):
-        return True
-    if _COMMAND.match(line) or _ELEMENT.match(line) or _QUERY.match(line):
+    if any(pattern.match(line) for pattern in _EVIDENT):
         return True
     return bool(_CODE.match(line)) and not _reads_well(line)
 

@@ -24,7 +24,7 @@ _LENGTH = struct.Struct(">Q")
 _THRESHOLDS = (50_000, 20, 100)
 """For `gc.set_threshold`: most of what is made here are tuples, and none of it is garbage yet."""
 _NICE = 5
-"""How far the work steps back behind the process that serves."""
+"""How far the work steps back behind the process that serves; a worker's worker no further."""
 
 
 def main(folders: list[str], modules: list[str]) -> None:
@@ -38,7 +38,7 @@ def main(folders: list[str], modules: list[str]) -> None:
     # A library's threads are no use to one piece of work, and cost it the memory that it may take.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if hasattr(os, "nice"):
-        os.nice(_NICE)
+        os.nice(max(0, _NICE - os.nice(0)))
     for module in modules:
         with suppress(Exception):  # whoever asks for it is told
             import_module(module)

@@ -59,10 +59,6 @@ class Lines(list[Line]):
         at = bisect_left(numbers, first)
         return numbers[at] + 1 if at < len(numbers) else unclosed
 
-    def next_line(self, number: int) -> int:
-        """The number after that of a line."""
-        return number + 1
-
     def paragraph_end(self, first: int) -> int:
         """The number of the next blank line."""
         return next((n for n in range(first, len(self)) if self[n].blank), len(self))
@@ -82,7 +78,7 @@ class Opening(NamedTuple):
 
     pattern: re.Pattern[str]
     """Of a line. Its groups are marked; what it matches is where it has none."""
-    end: Callable[[Lines, int], int] = Lines.next_line
+    end: Callable[[Lines, int], int] = lambda _, number: number + 1
     """The number of the line after the block that begins in a line; that of this line itself where
     no such block does. All its lines but the first are marked as a whole."""
 
