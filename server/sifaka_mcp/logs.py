@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-import sys
 import traceback
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -15,12 +14,8 @@ from sifaka.calls.failure_log import stack_of
 _BARE = re.compile(r"[^\s\"'=\\]+")
 
 
-class LineFormatter(logging.Formatter):
-    """`LEVEL component message key=value ...`, values in quotes where they need them.
-
-    The component and the values are those of `sifaka.calls.failure_log.report_failure`; other
-    records have their logger's name. A traceback follows in indented lines. Those of libraries are
-    without the words of the exceptions, which may quote the text under review.
+class _Formatter(logging.Formatter):
+    """Puts a record in one form.
 
     Args:
         verbose: Whether tracebacks have the words of the exceptions after all.
@@ -29,6 +24,15 @@ class LineFormatter(logging.Formatter):
     def __init__(self, *, verbose: bool = False) -> None:
         super().__init__()
         self._verbose = verbose
+
+
+class LineFormatter(_Formatter):
+    """`LEVEL component message key=value ...`, values in quotes where they need them.
+
+    The component and the values are those of `sifaka.calls.failure_log.report_failure`; other
+    records have their logger's name. A traceback follows in indented lines. Those of libraries are
+    without the words of the exceptions, which may quote the text under review.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line, and the lines of its traceback."""
@@ -46,16 +50,8 @@ class LineFormatter(logging.Formatter):
         return "\n".join([line, *(f"  {each}" for each in _traceback(record, self._verbose))])
 
 
-class JsonFormatter(logging.Formatter):
-    """A JSON object a record: `time`, `level`, `logger`, `message`, `component` and the values.
-
-    Args:
-        verbose: As for lines.
-    """
-
-    def __init__(self, *, verbose: bool = False) -> None:
-        super().__init__()
-        self._verbose = verbose
+class JsonFormatter(_Formatter):
+    """A JSON object a record: `time`, `level`, `logger`, `message`, `component` and the values."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line of ASCII."""
@@ -86,11 +82,9 @@ def configure(
         stream: Standard error when None. Never standard output, which carries the protocol.
         as_json: JSON objects instead of lines.
     """
-    verbose = level == "DEBUG"
-    handler = logging.StreamHandler(sys.stderr if stream is None else stream)
-    handler.setFormatter(
-        JsonFormatter(verbose=verbose) if as_json else LineFormatter(verbose=verbose)
-    )
+    formatter = JsonFormatter if as_json else LineFormatter
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(formatter(verbose=level == "DEBUG"))
     if level == "WARNING":
         handler.addFilter(_is_for_users)
     logging.basicConfig(level=level, handlers=[handler])

@@ -138,7 +138,7 @@ def _settings(options: argparse.Namespace) -> "Settings":
         say(line)
     return load_settings(
         os.environ,
-        _flags(options),
+        vars(options),
         project=project,
         config=config,
         wrong=wrong if is_told else None,
@@ -220,9 +220,3 @@ def _parser(
             add_all(command, module.ARGUMENTS)
             command.set_defaults(run=module.run)
     return parser, called
-
-
-def _flags(options: argparse.Namespace) -> dict[str, object]:
-    from sifaka_mcp.settings import Settings
-
-    return {n: getattr(options, n) for n in Settings.model_fields if hasattr(options, n)}

@@ -4,14 +4,13 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from sifaka.chain import asks_a_provider
 from sifaka.critics import CRITICS
-from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import SifakaError
 from sifaka.models import CALLER, HOST
 from sifaka.plugins import Family, Plugins, among
@@ -112,7 +111,9 @@ async def _index(settings: Settings) -> Findings:
 
 
 async def _store(settings: Settings) -> Findings:
-    _, embedder = await _embedder(settings)
+    embedder = None
+    with suppress(SifakaError):  # which is told of the embedding model
+        embedder = settings.open_embedder()
     opened = open_url(
         settings.store,
         home=settings.home,
@@ -126,24 +127,13 @@ async def _store(settings: Settings) -> Findings:
 
 
 async def _embedding(settings: Settings) -> Findings:
-    finding, _ = await _embedder(settings)
-    yield finding
-
-
-async def _embedder(settings: Settings) -> tuple[Finding, Embedder | None]:
-    """Findings on the embedding model, and the model if the store can work with it."""
-    name = settings.embedding_model
-    if name is None:
-        return ("semantic search", True, "disabled: no embedding model configured"), None
-    part = "embedding model"
-    try:
-        embedder = settings.open_embedder()
-        assert embedder is not None, "one is configured"
-        if not name.startswith(LOCAL):
-            return (part, True, f"{name} (not called)"), embedder
-        return (part, True, f"{name}: {await embedder.dimension()} dimensions"), embedder
-    except SifakaError as error:
-        return (part, False, str(error)), None
+    name, embedder = settings.embedding_model, settings.open_embedder()
+    if name is None or embedder is None:
+        yield "semantic search", True, "disabled: no embedding model configured"
+    elif name.startswith(LOCAL):
+        yield "embedding model", True, f"{name}: {await embedder.dimension()} dimensions"
+    else:
+        yield "embedding model", True, f"{name} (not called)"
 
 
 async def _models(settings: Settings) -> Findings:

@@ -19,7 +19,7 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import check_target
 from sifaka_mcp.cli.output import finish, print_result
-from sifaka_mcp.cli.signals import Terminated, termination_interrupts
+from sifaka_mcp.cli.signals import Terminated, cancelled_by_termination
 from sifaka_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -61,11 +61,12 @@ class Session:
         work = command(self)
         if isinstance(work, int):
             return work
+        import asyncio
+
         try:
-            with termination_interrupts():
-                ending = anyio.run(self._close_after, work)
-        except Terminated:
-            raise
+            ending = anyio.run(cancelled_by_termination, self._close_after(work))
+        except asyncio.CancelledError:
+            raise Terminated from None
         except KeyboardInterrupt:
             self._tell_how_to_go_on()
             raise

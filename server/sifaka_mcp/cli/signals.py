@@ -5,11 +5,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
 
+T = TypeVar("T")
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes: 128 and the signal's number, as shells have it."""
 PARTING_SECONDS = 1.0
@@ -20,67 +21,61 @@ class Terminated(KeyboardInterrupt):
     """The process was asked to end; everything in progress is cancelled as by Ctrl-C."""
 
 
+async def cancelled_by_termination(work: Coroutine[Any, Any, T]) -> T:
+    """The result of work that the termination signal cancels, so that a run is recorded as such.
+
+    Raises:
+        asyncio.CancelledError: The signal came.
+    """
+    import asyncio  # a check of files does without it
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None, "a coroutine runs in one"
+
+    def cancel(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(task.cancel)
+
+    with _handled({signal.SIGTERM: cancel}):
+        return await work
+
+
 @contextmanager
 def termination_interrupts() -> Generator[None]:
-    """Within it the termination signal acts like Ctrl-C, so that a run is recorded as cancelled.
+    """Within it the termination signal raises at once, as Ctrl-C does.
 
     Raises:
         Terminated: The signal came.
     """
-    if threading.current_thread() is not threading.main_thread():
+    with _handled({signal.SIGTERM: _terminate}):
         yield
-        return
-    came: list[int] = []
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        # In an event loop this is the loop's own handler, which cancels the main task.
-        handler = signal.getsignal(signal.SIGINT)
-        if not callable(handler):
-            raise KeyboardInterrupt
-        handler(number, frame)
-
-    with _interrupts_have_a_handler():
-        before = signal.signal(signal.SIGTERM, interrupt)
-        try:
-            yield
-        except KeyboardInterrupt:
-            if came:
-                raise Terminated from None
-            raise
-        finally:
-            signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
 def interruptible() -> Generator[None]:
-    """Within it Ctrl-C raises at once, where an event loop would wait for what blocks it."""
-    if threading.current_thread() is not threading.main_thread():
+    """Within it both signals raise at once, where an event loop would wait for what blocks it."""
+    with _handled({signal.SIGTERM: _terminate, signal.SIGINT: signal.default_int_handler}):
         yield
-        return
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated
 
 
 @contextmanager
-def _interrupts_have_a_handler() -> Generator[None]:
-    """Let an event loop handle Ctrl-C where it is ignored, as for commands in the background.
+def _handled(handlers: Mapping[int, Callable[[int, FrameType | None], object]]) -> Generator[None]:
+    """Handle signals: in the main thread, and not where they are ignored.
 
-    Ctrl-C stays without effect there: it is blocked in place of ignored.
+    Shells have Ctrl-C ignored for commands in the background.
     """
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN or sys.platform == "win32":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if threading.current_thread() is not threading.main_thread():
+        handlers = {}
+    heeded = [number for number in handlers if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handlers[number]) for number in heeded}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -93,38 +88,27 @@ def interruption_ends_the_process(ending: Callable[[], None]) -> Generator[None]
     Args:
         ending: Is called first, from the signal handler.
     """
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-    # Not where the signal is ignored, as shells have it for commands in the background.
-    ours = [number for number, handler in usual.items() if signal.getsignal(number) is handler]
-    code = INTERRUPTED
-
-    def leave(number: int, frame: FrameType | None) -> None:
-        _leave(code)
+    came: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal code
-        code = TERMINATED if number == signal.SIGTERM else INTERRUPTED
-        for each in ours:
-            signal.signal(each, leave)
+        if came:
+            _leave(came[0])
+        came.append(128 + number)
         # The interrupt may come out of any task, and the loop would report that as an error.
         logging.getLogger("asyncio").disabled = True
-        last = threading.Timer(PARTING_SECONDS, _leave, (code,))
+        last = threading.Timer(PARTING_SECONDS, _leave, came)
         last.daemon = True
         last.start()
         ending()
         raise KeyboardInterrupt
 
-    for each in ours:
-        signal.signal(each, interrupt)
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not ours:
-            raise
-        _leave(code)
-    finally:
-        for each in ours:
-            signal.signal(each, usual[each])
+    with _handled({signal.SIGINT: interrupt, signal.SIGTERM: interrupt}):
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not came:
+                raise
+            _leave(came[0])
 
 
 def _leave(code: int) -> NoReturn:

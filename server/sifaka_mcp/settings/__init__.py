@@ -37,6 +37,7 @@ from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.tenancy import TENANT
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
+_in_capitals = BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value)
 TOOLSETS: Mapping[str, tuple[str, ...]] = {
     "refine": (
         "improve_text",
@@ -124,7 +125,7 @@ class Settings(HttpSettings):
     state_keys: Annotated[tuple[SecretStr, ...], BeforeValidator(split_list)] = ()
     """Keys that seal the state clients carry between rounds, each of 32 characters at least; the
     first seals. Replicas need the same ones; alone, a key is made in the home folder."""
-    log_level: LogLevel = "WARNING"
+    log_level: Annotated[LogLevel, _in_capitals] = "WARNING"
     log_format: Literal["text", "json"] = "text"
     """The form of a log record on stderr: a line for people, or a JSON object for programs."""
 
@@ -208,11 +209,6 @@ class Settings(HttpSettings):
         if value is not None and value.max_seconds is not None:
             raise ValueError("max_seconds is a limit of a run, not of a day")
         return value
-
-    @field_validator("log_level", mode="before")
-    @classmethod
-    def _upper(cls, value: object) -> object:
-        return value.upper() if isinstance(value, str) else value
 
     @field_validator("toolsets")
     @classmethod

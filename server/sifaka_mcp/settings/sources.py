@@ -34,7 +34,7 @@ def load_settings(
 
     Args:
         environ: The environment; an empty value counts as absent.
-        flags: What the command line says; None values count as absent.
+        flags: What the command line says; None values, and what is no setting, count as absent.
         project: The file of the folder that is worked in.
         config: The user's own folder of configuration.
         wrong: Takes the line about each wrong value, which is then left out.
@@ -50,7 +50,7 @@ def load_settings(
     in_own = parse_toml(own_path, read_content(own_path)) if own_path and has_own else {}
     in_project: Mapping[str, Any] = project.settings if project else {}
     in_environ = {name: environ[v] for name, v in names.items() if environ.get(v)}
-    in_flags = {name: v for name, v in (flags or {}).items() if v is not None}
+    in_flags = {name: v for name, v in (flags or {}).items() if name in names and v is not None}
     merged = {**in_own, **in_project, **in_environ, **in_flags}
     conceal(passwords_in(f"{merged.get('store')} {merged.get('adapters')}"))
     conceal(secrets_of(str(merged.get("adapter_keys") or "")))

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.catalogue import tiers_of
-from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
+from sifaka.storage.protocol import ThoughtStore
 
 if TYPE_CHECKING:
     from sifaka.storage.tool_backed.caller import ToolCaller
@@ -90,11 +90,15 @@ class ReadOnlyStore:
 
     def __init__(self, store: ThoughtStore) -> None:
         self._store = store
-
-    @property
-    def place(self) -> str:
-        """The store that has the runs."""
-        return self._store.place
+        self.place = store.place
+        # What only reads is the other's own.
+        self.load = store.load
+        self.follow = store.follow
+        self.recent = store.recent
+        self.search = store.search
+        self.size = store.size
+        self.health = store.health
+        self.aclose = store.aclose
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -119,37 +123,9 @@ class ReadOnlyStore:
         """Nothing is done, and nothing is left to do: writing what was put off is for others."""
         return 0
 
-    async def load(self, run_id: str) -> Run:
-        """The run as of its last entry."""
-        return await self._store.load(run_id)
-
-    def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, those to come included."""
-        return self._store.follow(run_id, after=after)
-
-    async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
-        """Runs, newest first."""
-        return await self._store.recent(limit=limit, cursor=cursor)
-
-    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
-        """Past versions that match."""
-        return await self._store.search(query, limit=limit, only=only)
-
-    async def size(self, run_id: str) -> int:
-        """The size of a run in bytes."""
-        return await self._store.size(run_id)
-
-    async def health(self) -> tuple[Health, ...]:
-        """Look at each part of the store."""
-        return await self._store.health()
-
     def scoped(self, tenant: str) -> Self:
         """The same for another tenant."""
         return type(self)(self._store.scoped(tenant))
-
-    async def aclose(self) -> None:
-        """Release what the store holds."""
-        await self._store.aclose()
 
 
 def _refusal() -> StorageError:

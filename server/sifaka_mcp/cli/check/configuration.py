@@ -150,15 +150,12 @@ class CheckConfiguration:
 
     def __init__(self, file: Path | None = None, *, search: bool = True) -> None:
         self._by_folder: dict[Path, CheckRules] = {}
-        self._fixed: CheckRules | None = None
+        self._fixed = None if search else CheckRules(Path.cwd(), CheckTable())
         if file is not None:
-            found = _read_rules(file, NAMES.get(file.name, ("check",)))
-            if found is None:
-                table = ".".join(NAMES.get(file.name, ("check",)))
-                raise ConfigurationError(f"{file}: there is no table [{table}]", "add it")
-            self._fixed = found
-        elif not search:
-            self._fixed = CheckRules(Path.cwd(), CheckTable())
+            table = NAMES.get(file.name, ("check",))
+            self._fixed = _read_rules(file, table)
+            if self._fixed is None:
+                raise ConfigurationError(f"{file}: there is no table [{'.'.join(table)}]", "add it")
 
     def rules_in(self, folder: Path) -> CheckRules:
         """The rules for the files of a folder.
