@@ -41,8 +41,7 @@ from sifaka_mcp.icon import ICON, SIZE
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.lines import flat
 from sifaka_mcp.notify.cancel import Cancellations
-from sifaka_mcp.notify.listen import Listening
-from sifaka_mcp.notify.subscribe import add_subscribing
+from sifaka_mcp.notify.subscriptions import Subscriptions
 from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
@@ -148,9 +147,8 @@ class SifakaServer(MCPServer[Any]):
             ],
         )
         add_completions(self, lifespan, settings.tools)
-        add_subscribing(self._lowlevel_server)
         add_log_messages(self._lowlevel_server)
-        self._listening = Listening()
+        self._listening = Subscriptions()
         self._listening.serve(self._lowlevel_server)
 
     @property
