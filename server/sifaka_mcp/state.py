@@ -29,7 +29,6 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.constitutions import named_in
 from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.runs import RunKey, Runs, Ticket
-from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import NO_PROVIDER, Settings
 from sifaka_mcp.stores.catalogue import ReadOnlyStore
@@ -54,8 +53,6 @@ class AppState:
     store: ThoughtStore
     """As the tenant sees it."""
     runs: Runs
-    accounts: Accounts | None
-    """Of what tenants spend in a day, where that is limited."""
     expiry: Expiry
     """Of runs that wait for answers of a host."""
     breakers: Breakers

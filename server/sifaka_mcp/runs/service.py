@@ -226,6 +226,8 @@ class Runs:
                 await ticket.finished.wait()
         if self.queue is not None:
             await self.queue.aclose()
+        if self.accounts is not None:
+            await self.accounts.aclose()
 
     def _check_room(self, tenant: str) -> None:
         if self.queue is not None and self.queue.is_open:
