@@ -14,8 +14,8 @@ from sifaka.plugins import Plugins
 from sifaka.storage import MemoryStorage
 from sifaka.storage.catalogue import deciding_url
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.expiry import Expiry
+from sifaka_mcp.host.sampling import LIFETIME
 from sifaka_mcp.runs import FileLeases, Runs
 from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.followers import Followers

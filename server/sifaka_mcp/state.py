@@ -15,7 +15,7 @@ from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
 from sifaka.calls.monitoring import Monitor
-from sifaka.chain import Listener, Parting, append_outside, is_interrupted
+from sifaka.chain import CancelEntry, Listener, append_outside, is_interrupted
 from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import on_store
@@ -218,7 +218,7 @@ class AppState:
                 await append_outside(state.store, run, _fatal(deaths))
                 return True
 
-            async def work(listen: Listener, parting: Parting) -> "RunResult":
+            async def work(listen: Listener, parting: CancelEntry) -> "RunResult":
                 await turn()
                 chain = await state.chain_of(run)
                 return await chain.resume(key.run_id, listen=listen, parting=parting, reopen=False)

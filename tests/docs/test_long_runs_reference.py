@@ -7,9 +7,9 @@ from mcp import Client
 
 from sifaka.calls.context import PARALLEL
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.host import exchange
-from sifaka_mcp.host.exchange import LIFETIME, MOST_ROUNDS
+from sifaka_mcp.host import sampling
 from sifaka_mcp.host.extensions import TASKS
+from sifaka_mcp.host.sampling import LIFETIME, MOST_ROUNDS
 from sifaka_mcp.notify import subscriptions
 from sifaka_mcp.notify.subscriptions import MOST_STREAMS
 from sifaka_mcp.runs import followers
@@ -65,7 +65,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 def test_how_long_a_host_is_waited_for_is_told() -> None:
     host = words("The host's model", "docs/chain.md")
     assert f"does not come back within {LIFETIME / 60:g} minutes" in host
-    assert f"waits {exchange.PATIENCE / 60:g} minutes for each answer" in host
+    assert f"waits {sampling.PATIENCE / 60:g} minutes for each answer" in host
     assert f"come back {MOST_ROUNDS} times for one call" in host
     assert f"for {LIFETIME / 60:g} minutes; then it goes on without" in words("Takeover")
     cost = words("What it may cost", "docs/privacy.md")
