@@ -33,16 +33,15 @@ from sifaka.plugins import Plugins
 from sifaka.record.run import RunSummary
 from sifaka_mcp.auth.scopes import refusal, share_of_request
 from sifaka_mcp.failures import prompt_errors, request_errors, resource_errors, tool_errors
-from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.log_messages import add_log_messages
+from sifaka_mcp.host.sampling import LIFETIME
 from sifaka_mcp.host.sealing import sealing
 from sifaka_mcp.host.session import connection_of
 from sifaka_mcp.icon import ICON, SIZE
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.lines import flat
 from sifaka_mcp.notify.cancel import Cancellations
-from sifaka_mcp.notify.listen import Listening
-from sifaka_mcp.notify.subscribe import add_subscribing
+from sifaka_mcp.notify.subscriptions import Subscriptions
 from sifaka_mcp.prompts import add_completions
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
@@ -148,9 +147,8 @@ class SifakaServer(MCPServer[Any]):
             ],
         )
         add_completions(self, lifespan, settings.tools)
-        add_subscribing(self._lowlevel_server)
         add_log_messages(self._lowlevel_server)
-        self._listening = Listening()
+        self._listening = Subscriptions()
         self._listening.serve(self._lowlevel_server)
 
     @property

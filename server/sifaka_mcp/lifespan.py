@@ -14,9 +14,9 @@ from sifaka.plugins import Plugins
 from sifaka.storage import MemoryStorage
 from sifaka.storage.catalogue import deciding_url
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.host.exchange import LIFETIME
 from sifaka_mcp.host.expiry import Expiry
-from sifaka_mcp.runs import FileLeases, RunKey, Runs
+from sifaka_mcp.host.sampling import LIFETIME
+from sifaka_mcp.runs import FileLeases, Runs
 from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
@@ -71,15 +71,13 @@ class Lifespan:
                 settings.open_adapters(store) as adapters,
                 anyio.create_task_group() as group,
             ):
-                accounts = self._accounts(store)
                 monitor = Monitor()
-                runs = self._runs(group, accounts, monitor)
+                runs = self._runs(group, store, monitor)
                 self.state = state = AppState(
                     settings=settings,
                     tenant=settings.tenant,
                     store=store,
                     runs=runs,
-                    accounts=accounts,
                     expiry=Expiry(group, self._host_seconds),
                     breakers=Breakers(),
                     monitor=monitor,
@@ -93,14 +91,12 @@ class Lifespan:
                 )
                 group.start_soon(_keep_up, state)
                 if runs.queue is not None:
-                    group.start_soon(runs.queue.serve)
+                    group.start_soon(runs.queue.serve, state.work_on)
                 try:
                     yield state
                 finally:
                     with anyio.CancelScope(shield=True):
                         await runs.aclose()
-                        if accounts is not None:
-                            await accounts.aclose()
                     group.cancel_scope.cancel()
         finally:
             with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
@@ -130,19 +126,13 @@ class Lifespan:
             return None
         return Accounts(MemoryStorage() if settings.read_only else store, settings.tenant_budget)
 
-    def _runs(
-        self, group: anyio.abc.TaskGroup, accounts: Accounts | None, monitor: Monitor
-    ) -> Runs:
-        settings, place = self._settings, self.queue_place
+    def _runs(self, group: anyio.abc.TaskGroup, store: ThoughtStore, monitor: Monitor) -> Runs:
+        settings, place, accounts = self._settings, self.queue_place, self._accounts(store)
         if place is None:
             in_memory = deciding_url(settings.store).lower().startswith("memory:")
             alone = in_memory or settings.read_only
             leases = None if alone else FileLeases(settings.home / "running")
             return Runs(group, most=settings.max_runs, leases=leases, accounts=accounts)
-
-        async def work_on(key: RunKey, deaths: int, version: int) -> bool | None:
-            assert self.state is not None, "no run is taken before there is a state"
-            return await self.state.work_on(key, deaths, version)
 
         from sifaka_mcp.runs.queue import RunQueue
 
@@ -153,7 +143,6 @@ class Lifespan:
             seconds=settings.takeover_seconds,
             at_once=self._concurrency,
             for_tenant=settings.max_runs,
-            work_on=work_on,
             keys=[key.get_secret_value() for key in settings.state_keys],
             count_refused=lambda: monitor.count_error("ForeignEntry"),
         )

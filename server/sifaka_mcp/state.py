@@ -15,7 +15,7 @@ from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host
 from sifaka.calls.monitoring import Monitor
-from sifaka.chain import Listener, Parting, append_outside, is_interrupted
+from sifaka.chain import CancelEntry, Listener, append_outside, is_interrupted
 from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import on_store
@@ -29,7 +29,6 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.constitutions import named_in
 from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.runs import RunKey, Runs, Ticket
-from sifaka_mcp.runs.accounts import Accounts
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import NO_PROVIDER, Settings
 from sifaka_mcp.stores.catalogue import ReadOnlyStore
@@ -54,8 +53,6 @@ class AppState:
     store: ThoughtStore
     """As the tenant sees it."""
     runs: Runs
-    accounts: Accounts | None
-    """Of what tenants spend in a day, where that is limited."""
     expiry: Expiry
     """Of runs that wait for answers of a host."""
     breakers: Breakers
@@ -221,7 +218,7 @@ class AppState:
                 await append_outside(state.store, run, _fatal(deaths))
                 return True
 
-            async def work(listen: Listener, parting: Parting) -> "RunResult":
+            async def work(listen: Listener, parting: CancelEntry) -> "RunResult":
                 await turn()
                 chain = await state.chain_of(run)
                 return await chain.resume(key.run_id, listen=listen, parting=parting, reopen=False)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from sifaka._internal.lazy import imported_later
 
 if TYPE_CHECKING:
-    from sifaka.chain.cancellation import Parting, append_outside, cancel_run, is_interrupted
+    from sifaka.chain.cancellation import CancelEntry, append_outside, cancel_run, is_interrupted
     from sifaka.chain.chain import Chain
     from sifaka.chain.configuration import asks_a_provider
     from sifaka.chain.events import follow_run
@@ -24,7 +24,7 @@ _PLACES = {
     "ChainOptions": "sifaka.chain.options",
     "CommonOptions": "sifaka.chain.options",
     "Listener": "sifaka.record.events",
-    "Parting": "sifaka.chain.cancellation",
+    "CancelEntry": "sifaka.chain.cancellation",
     "Replay": "sifaka.chain.replay",
     "Review": "sifaka.chain.review",
     "RunHandle": "sifaka.chain.handle",
@@ -43,11 +43,11 @@ _PLACES = {
 """A server works on no run before its client has the tools: it is not made to wait for this."""
 
 __all__ = [
+    "CancelEntry",
     "Chain",
     "ChainOptions",
     "CommonOptions",
     "Listener",
-    "Parting",
     "Replay",
     "Review",
     "RunHandle",

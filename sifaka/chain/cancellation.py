@@ -12,7 +12,7 @@ from sifaka.storage.protocol import ThoughtStore
 if TYPE_CHECKING:
     from sifaka.chain.result import RunResult
 
-Parting = Callable[[], Stopped | None]
+CancelEntry = Callable[[], Stopped | None]
 """The entry to record when work is cancelled; None leaves the run as it is."""
 
 

@@ -9,7 +9,7 @@ import anyio
 from sifaka._internal.blocking import run_blocking
 from sifaka.calls.context import new_frame_key
 from sifaka.calls.monitoring import Monitor
-from sifaka.chain.cancellation import Parting, cancel_run, cancellation, is_interrupted
+from sifaka.chain.cancellation import CancelEntry, cancel_run, cancellation, is_interrupted
 from sifaka.chain.configuration import config_of, options_of, parsed, resources_of
 from sifaka.chain.creation import check_can_write, new_run
 from sifaka.chain.events import follow_run
@@ -252,7 +252,7 @@ class Chain:
         run_id: str,
         *,
         listen: Listener | None = None,
-        parting: Parting = cancellation,
+        parting: CancelEntry = cancellation,
         reopen: bool = True,
     ) -> RunResult:
         """Take over a run that this process may not have started, where its last entry left it.

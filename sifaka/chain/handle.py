@@ -8,7 +8,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from sifaka.calls.recovery import Recovery
-from sifaka.chain.cancellation import Parting, cancel_run, cancellation
+from sifaka.chain.cancellation import CancelEntry, cancel_run, cancellation
 from sifaka.chain.engine import Engine
 from sifaka.chain.parts import Parts
 from sifaka.chain.recovery import next_recovery, unless_recovered
@@ -55,7 +55,7 @@ class RunHandle:
     async def work(
         self,
         listen: Listener | None = None,
-        parting: Parting = cancellation,
+        parting: CancelEntry = cancellation,
         *,
         recovery: Recovery | None = None,
     ) -> RunResult:

@@ -14,7 +14,7 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.auth.access import ALGORITHMS, LEEWAY
 from sifaka_mcp.auth.jwks import LONGEST_AGE, PAUSE
 from sifaka_mcp.auth.tokens_file import SCOPES, parse_grants
-from sifaka_mcp.host.exchange import LIFETIME
+from sifaka_mcp.host.sampling import LIFETIME
 from sifaka_mcp.http.application import HEALTH, MCP, METRICS, READY
 from sifaka_mcp.http.protocol import StrictProtocol
 from sifaka_mcp.http.runs import RUNS

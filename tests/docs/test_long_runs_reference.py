@@ -7,11 +7,11 @@ from mcp import Client
 
 from sifaka.calls.context import PARALLEL
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.host import exchange
-from sifaka_mcp.host.exchange import LIFETIME, MOST_ROUNDS
+from sifaka_mcp.host import sampling
 from sifaka_mcp.host.extensions import TASKS
-from sifaka_mcp.notify import subscribe
-from sifaka_mcp.notify.listen import MOST_STREAMS
+from sifaka_mcp.host.sampling import LIFETIME, MOST_ROUNDS
+from sifaka_mcp.notify import subscriptions
+from sifaka_mcp.notify.subscriptions import MOST_STREAMS
 from sifaka_mcp.runs import followers
 from sifaka_mcp.settings import MOST_RUNS, Settings
 from sifaka_mcp.tasks.extension import TasksExtension
@@ -54,7 +54,7 @@ def test_every_request_and_status_of_tasks_is_told() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     being_told = words("Being told")
-    assert f"At most {subscribe.MOST} subscriptions" in being_told
+    assert f"At most {subscriptions.MOST} subscriptions" in being_told
     assert f"{MOST_STREAMS:,} streams and {followers.MOST} runs" in being_told
     assert f"works on {MOST_RUNS} runs" in words("How many")
     assert f"At most {PARALLEL} calls" in words("How many")
@@ -65,7 +65,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 def test_how_long_a_host_is_waited_for_is_told() -> None:
     host = words("The host's model", "docs/chain.md")
     assert f"does not come back within {LIFETIME / 60:g} minutes" in host
-    assert f"waits {exchange.PATIENCE / 60:g} minutes for each answer" in host
+    assert f"waits {sampling.PATIENCE / 60:g} minutes for each answer" in host
     assert f"come back {MOST_ROUNDS} times for one call" in host
     assert f"for {LIFETIME / 60:g} minutes; then it goes on without" in words("Takeover")
     cost = words("What it may cost", "docs/privacy.md")

@@ -210,9 +210,9 @@ async def _queue(url: str) -> AsyncGenerator[RunQueue]:
         return False
 
     name = "sifaka:run:{default}:work"
-    queue = RunQueue(url, name=name, seconds=60, at_once=1, for_tenant=64, work_on=leave)
+    queue = RunQueue(url, name=name, seconds=60, at_once=1, for_tenant=64)
     async with anyio.create_task_group() as group:
-        group.start_soon(queue.serve)
+        group.start_soon(queue.serve, leave)
         await queue.opened()
         queue.stop()
         yield queue

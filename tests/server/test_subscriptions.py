@@ -32,7 +32,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.notify.subscribe import MOST
+from sifaka_mcp.notify.subscriptions import MOST
 from sifaka_mcp.runs import followers
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings

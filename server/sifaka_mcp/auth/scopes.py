@@ -43,7 +43,8 @@ class NoAllowance:
 def share_of_request(state: AppState) -> Generator[None]:
     """Within it the request has its tenant's share of the processors, and of the money."""
     tenant = tenant_of_request()
-    account = state.accounts and state.accounts.of(tenant or state.tenant)
+    accounts = state.runs.accounts
+    account = accounts and accounts.of(tenant or state.tenant)
     with sharing(tenant or ""), charging(NoAllowance() if may_only_read() else account):
         yield
 

@@ -81,7 +81,6 @@ class Expiry:
         scope: anyio.CancelScope,
         left: float,
     ) -> None:
-        failure: SifakaError | None = None
         try:
             with scope:
                 while left > 0:
@@ -95,9 +94,8 @@ class Expiry:
                 await go_on()
         except SifakaError as error:
             report_failure(logger, "waiting for a host", error, run_id=run_id)
-            failure = error
+            if error.retryable and self._watched.get(run_id, scope) is scope:
+                self._start(run_id, store, go_on, min(self.seconds, _PAUSE))
         finally:
             if self._watched.get(run_id) is scope:
                 del self._watched[run_id]
-        if failure is not None and failure.retryable and run_id not in self._watched:
-            self._start(run_id, store, go_on, min(self.seconds, _PAUSE))

@@ -9,7 +9,7 @@ from pathlib import Path
 from mcp.server.request_state import AESGCMRequestStateCodec, RequestStateSecurity
 
 from sifaka.errors import StorageError
-from sifaka_mcp.host.exchange import LIFETIME
+from sifaka_mcp.host.sampling import LIFETIME
 from sifaka_mcp.settings import Settings
 
 _FILE = "state.key"

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.auth.access import access_of
-from sifaka_mcp.host.exchange import KEY_HEADER
+from sifaka_mcp.host.sampling import KEY_HEADER
 from sifaka_mcp.http.bodies import WholeBodies
 from sifaka_mcp.http.guard import guarded, post_only, with_issuer_errors
 from sifaka_mcp.http.health import ALIVE, Readiness

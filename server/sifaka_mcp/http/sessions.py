@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sifaka_mcp.notify.listen import LONGEST_STREAM
+from sifaka_mcp.notify.subscriptions import LONGEST_STREAM
 from sifaka_mcp.tenancy import bearer_of, caller_of, seconds_left, tenant_of_request
 
 MOST_SESSIONS = 10_000

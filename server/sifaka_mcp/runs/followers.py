@@ -9,7 +9,7 @@ import anyio
 import anyio.abc
 
 from sifaka.calls.failure_log import report_failure
-from sifaka.errors import MemoryLimitError, SifakaError, ThoughtNotFound
+from sifaka.errors import MemoryLimitError, ThoughtNotFound
 from sifaka.storage.protocol import ThoughtStore
 
 logger = logging.getLogger(__name__)
@@ -26,11 +26,11 @@ _Key = tuple[str | None, str]
 
 @dataclass(eq=False)
 class _Following:
-    listeners: dict[object, Listener] = field(default_factory=dict[object, Listener])
+    listeners: set[Listener] = field(default_factory=set[Listener])
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     def tell(self) -> None:
-        for listener in tuple(self.listeners.values()):
+        for listener in tuple(self.listeners):
             listener()
 
 
@@ -69,13 +69,15 @@ class Followers:
             MemoryLimitError: Too many of the tenant's runs are followed.
             StorageError: The store failed.
         """
-        key, token = (tenant, run_id), object()
+        key = (tenant, run_id)
         following = self._followed.get(key)
         if following is None:
             # What is written from now on counts, not from when the follower comes to look.
             run = await store.load(run_id)
             following = self._followed.get(key)  # others may have come meanwhile
-            if following is None and not run.finished:
+            if run.finished:
+                return lambda: None
+            if following is None:
                 if sum(owner == tenant for owner, _ in self._followed) >= MOST:
                     raise MemoryLimitError(
                         f"{MOST} runs are being followed",
@@ -83,12 +85,10 @@ class Followers:
                     )
                 following = self._followed[key] = _Following()
                 self._group.start_soon(self._follow, store, key, following, run.version)
-        if following is not None:
-            following.listeners[token] = listener
+        following.listeners.add(listener)
 
         def leave() -> None:
-            if following is None or following.listeners.pop(token, None) is None:
-                return
+            following.listeners.discard(listener)
             if not following.listeners:
                 following.scope.cancel()
                 self._forget(key, following)
@@ -103,25 +103,21 @@ class Followers:
         self, store: ThoughtStore, key: _Key, following: _Following, after: int
     ) -> None:
         pause = self._pause
-        try:
-            with following.scope:
-                while True:
-                    try:
-                        async with aclosing(store.follow(key[1], after=after)) as steps:
-                            async for _, run in steps:
-                                after, pause = run.version, self._pause
-                                following.tell()
-                        return
-                    except ThoughtNotFound:
-                        following.tell()  # its listeners learn that it is gone when they read it
-                        return
-                    except SifakaError as error:
-                        if pause == self._pause:  # told once, not at every try
-                            report_failure(logger, "follower", error, run_id=key[1])
+        with following.scope:
+            while True:
+                try:
+                    async with aclosing(store.follow(key[1], after=after)) as steps:
+                        async for _, run in steps:
+                            after, pause = run.version, self._pause
+                            following.tell()
+                    break
+                except ThoughtNotFound:
+                    following.tell()  # its listeners learn that it is gone when they read it
+                    break
+                # It must not take the others down.
+                except Exception as error:  # noqa: BLE001 - reported, once and not at every try
+                    if pause == self._pause:
+                        report_failure(logger, "follower", error, run_id=key[1])
                     await anyio.sleep(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
-        # It must not take the others down.
-        except Exception as error:  # noqa: BLE001 - reported just below
-            report_failure(logger, "follower", error, run_id=key[1])
-        finally:
-            self._forget(key, following)
+        self._forget(key, following)

@@ -67,7 +67,6 @@ class RunQueue:
         seconds: Seconds that a worker may be silent before it is taken for dead.
         at_once: Runs this process works on at the same time.
         for_tenant: Runs of one tenant that all workers together work on at the same time.
-        work_on: Works on a run.
         keys: What entries are signed with, the same for those processes.
         count_refused: Counts an entry that was foreign or altered.
     """
@@ -80,7 +79,6 @@ class RunQueue:
         seconds: float,
         at_once: int,
         for_tenant: int,
-        work_on: WorkOn,
         keys: Sequence[str] = (),
         count_refused: Callable[[], object] = lambda: None,
     ) -> None:
@@ -90,7 +88,6 @@ class RunQueue:
         self._seconds = seconds
         self._at_once = at_once
         self._for_tenant = for_tenant
-        self._work_on = work_on
         self._keys, self._count_refused = keys, count_refused
         self._docket: RunDocket | None = None
         # Two servers of one process have two workers.
@@ -115,7 +112,7 @@ class RunQueue:
         await self._opened.wait()
         return self.is_open
 
-    async def serve(self) -> None:
+    async def serve(self, work_on: WorkOn) -> None:
         """Work on runs until `aclose`. Opens when it is wanted, or after a while."""
         try:
             with anyio.move_on_after(_UNTIL_WANTED):
@@ -123,7 +120,7 @@ class RunQueue:
             # Shielded: runs that are handed back at the end need a connection until then.
             with self._scope:
                 if not self._stopping.is_set():
-                    await self._serve()
+                    await self._serve(work_on)
         except ImportError:
             advice = f"{install('redis')}, or each server works on the runs it has begun, alone"
             self._report(ConfigurationError("docket is missing", advice))
@@ -191,7 +188,7 @@ class RunQueue:
             await self._closed.wait()
         self._scope.cancel()
 
-    async def _serve(self) -> None:
+    async def _serve(self, work_on: WorkOn) -> None:
         await anyio.to_thread.run_sync(_load)
         from docket import Worker
 
@@ -202,7 +199,7 @@ class RunQueue:
         most = urlencode({"max_connections": self._at_once + _SPARE})
         url = f"{self._url}{'&' if urlsplit(self._url).query else '?'}{most}"
         async with RunDocket(self._name, url, keys=self._keys, count=self._count_refused) as docket:
-            docket.register(self._task(docket), [TASK])
+            docket.register(self._task(docket, work_on), [TASK])
             async with Worker(
                 docket,
                 name=self._worker,
@@ -220,7 +217,7 @@ class RunQueue:
                 await self._until(self._stopping)
             await self._until(self._closing)
 
-    def _task(self, docket: "RunDocket") -> Callable[..., Awaitable[None]]:
+    def _task(self, docket: "RunDocket", work_on: WorkOn) -> Callable[..., Awaitable[None]]:
         from docket import ConcurrencyLimit, CurrentExecution, Depends, Execution
 
         current, limit = CurrentExecution(), ConcurrencyLimit("tenant", self._for_tenant)
@@ -250,14 +247,16 @@ class RunQueue:
                 # A task of its own: what the silent worker reports, should it wake up, is refused.
                 await docket.put(key, version, deaths=execution.attempt)
             else:
-                await self._work(docket, key, version, execution.attempt - 1)
+                await self._work(docket, work_on, key, version, execution.attempt - 1)
 
         return work_on_run
 
-    async def _work(self, docket: "RunDocket", key: RunKey, version: int, deaths: int) -> None:
+    async def _work(
+        self, docket: "RunDocket", work_on: WorkOn, key: RunKey, version: int, deaths: int
+    ) -> None:
         put = partial(docket.put, key, version, deaths=deaths)
         try:
-            done = await self._work_on(key, deaths, version)
+            done = await work_on(key, deaths, version)
             if done is None:
                 docket.refuse()
             elif not done:

@@ -15,7 +15,7 @@ import anyio.abc
 from sifaka.calls.allowance import charging
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
-from sifaka.chain import Listener, Parting, follow_run, is_interrupted
+from sifaka.chain import CancelEntry, Listener, follow_run, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound
 from sifaka.isolation import sharing
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result", bound="RunResult")
-Work = Callable[[Listener, Parting], Awaitable[Result]]
+Work = Callable[[Listener, CancelEntry], Awaitable[Result]]
 """Works on a run: tells a listener what happens, and asks what to record when it is cancelled."""
 
 _PARTING_SECONDS = 10
@@ -226,6 +226,8 @@ class Runs:
                 await ticket.finished.wait()
         if self.queue is not None:
             await self.queue.aclose()
+        if self.accounts is not None:
+            await self.accounts.aclose()
 
     def _check_room(self, tenant: str) -> None:
         if self.queue is not None and self.queue.is_open:

@@ -8,7 +8,7 @@ from pydantic import Field
 from sifaka.chain.presets import Effort
 from sifaka.models import AUTO
 from sifaka.record.thought import EDITOR
-from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import (
     BudgetLimits,
     CriticList,

@@ -10,7 +10,7 @@ from sifaka.calls.host import Suspended
 from sifaka.errors import ConfigurationError
 from sifaka.tasks import validate
 from sifaka.tasks.history import number_of
-from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, ValidatorList
 from sifaka_mcp.schemas.evidence import MOST_SOURCES, SourceIn, documents_of
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, IssueOut, ValidateOut

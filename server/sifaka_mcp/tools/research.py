@@ -8,7 +8,7 @@ from pydantic import Field
 from sifaka.models import AUTO
 from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
-from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorList, WaitSeconds
 from sifaka_mcp.schemas.research import ResearchOut, TurnList, turns_of
 from sifaka_mcp.tools.answer import ToolContext, state_of

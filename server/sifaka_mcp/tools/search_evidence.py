@@ -11,7 +11,7 @@ from sifaka.evidence.model import EvidenceProgress
 from sifaka.tasks.evidence import EvidenceOptions, plan_search
 from sifaka.tasks.evidence import search_evidence as search
 from sifaka.tasks.verification import check_options
-from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of

@@ -5,7 +5,7 @@ from typing import Annotated
 from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.chain import cancel_run as cancel
-from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import HowReturned, RunId, WaitSeconds
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of

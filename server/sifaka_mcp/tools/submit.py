@@ -7,13 +7,13 @@ import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
-from sifaka.chain import Listener, Parting, Submission
+from sifaka.chain import CancelEntry, Listener, Submission
 from sifaka.errors import ConfigurationError, StaleRevision
 from sifaka.models import CALLER
 from sifaka.record.edits import Edit, edited, patched
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import EditList, FindReplace, HowReturned, RunId
 from sifaka_mcp.schemas.runs import SubmitOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
@@ -72,7 +72,7 @@ async def submit_revision(
         return await answer_with_text(pending, returns, before, ctx=ctx)
     chain = await state.chain_of(run, host=exchange.host or exchange.absent)
 
-    def submit(listen: Listener, parting: Parting) -> Awaitable[Submission]:
+    def submit(listen: Listener, parting: CancelEntry) -> Awaitable[Submission]:
         del parting  # the submission stays open, to be submitted again
         return chain.submit(
             run_id,

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from sifaka.calls.host import Suspended
 from sifaka.tasks.verification import MOST_CLAIMS, MOST_DOCUMENTS, check_claims, check_options
-from sifaka_mcp.host.exchange import Exchange
+from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits
 from sifaka_mcp.schemas.evidence import JudgementIn, SourceList, VerifyOut, documents_of
 from sifaka_mcp.tenancy import may_only_read

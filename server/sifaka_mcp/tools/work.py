@@ -8,7 +8,7 @@ import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.calls.host import Suspended, Unreachable
-from sifaka.chain import Listener, Parting, RunResult, cancel_run, is_interrupted
+from sifaka.chain import CancelEntry, Listener, RunResult, cancel_run, is_interrupted
 from sifaka.errors import (
     ConfigurationError,
     SifakaError,
@@ -18,8 +18,8 @@ from sifaka.errors import (
 )
 from sifaka.models import HOST
 from sifaka.record.run import Run
-from sifaka_mcp.host.exchange import DECLINED, Exchange
 from sifaka_mcp.host.extensions import declares_tasks
+from sifaka_mcp.host.sampling import DECLINED, Exchange
 from sifaka_mcp.host.session import cancel_requested
 from sifaka_mcp.runs import Result, Work
 from sifaka_mcp.runs.service import until_stopped
@@ -261,7 +261,7 @@ def bounded(state: AppState, run: Run, work: Work[Result]) -> Work[Result]:
     """The same work on a run, which goes on without the host when that is silent for too long."""
     run_id, needs_host = run.run_id, state.ticket(run).needs_host
 
-    async def watched(listen: Listener, parting: Parting) -> Result:
+    async def watched(listen: Listener, parting: CancelEntry) -> Result:
         state.expiry.leave(run_id)
         try:
             return await work(listen, parting)

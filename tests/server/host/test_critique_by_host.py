@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.host import exchange
+from sifaka_mcp.host import sampling
 from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, hosted, said
 from tests.stubs.servers import Era
@@ -69,7 +69,7 @@ async def test_a_budget_holds_over_all_rounds(tmp_path: Path) -> None:
 async def test_what_travels_along_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "LARGEST_STATE", 2000)
+    monkeypatch.setattr(sampling, "LARGEST_STATE", 2000)
     host, call = ScriptedHost(), ByHand("critique_text", **ARGUMENTS)
     long = json.dumps({"verdict": "revise", "suggestions": ["x" * 3000]})
     async with hosted("memory", "auto", tmp_path, host) as client:

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from sifaka.chain import Listener, Parting, RunResult, follow_run
+from sifaka.chain import CancelEntry, Listener, RunResult, follow_run
 from sifaka.errors import SifakaError, StorageError
 from sifaka.record.entries import RunStatus, Started, Stopped
 from sifaka.record.run import Run
@@ -133,7 +133,7 @@ async def test_after_a_restart_whoever_looks_settles_what_has_waited_too_long(
 async def test_a_run_whose_last_round_the_store_has_failed_is_waited_for(
     tmp_path: Path, model: str, waited_for: bool
 ) -> None:
-    async def fails(listen: Listener, parting: Parting) -> RunResult:
+    async def fails(listen: Listener, parting: CancelEntry) -> RunResult:
         del listen, parting
         raise StorageError("the store is away")
 

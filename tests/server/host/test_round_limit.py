@@ -7,7 +7,7 @@ import pytest
 from mcp import Client
 from mcp.client._input_required import DEFAULT_INPUT_REQUIRED_MAX_ROUNDS
 
-from sifaka_mcp.host.exchange import MOST_ROUNDS
+from sifaka_mcp.host.sampling import MOST_ROUNDS
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, handed_in, hosted
 
 pytestmark = pytest.mark.anyio

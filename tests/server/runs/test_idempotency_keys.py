@@ -12,7 +12,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.host.exchange import KEY_META
+from sifaka_mcp.host.sampling import KEY_META
 from sifaka_mcp.settings import Settings
 from tests.stubs.provider import Gate, provider, says, told_of
 from tests.stubs.served import client_of, grant_token, served

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.host.exchange import KEY_META
+from sifaka_mcp.host.sampling import KEY_META
 from sifaka_mcp.settings import Settings
 from tests.stubs.provider import Gate, provider, says, told_of
 from tests.stubs.redis_server import redis_server

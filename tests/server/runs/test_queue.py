@@ -40,11 +40,10 @@ async def main():
         seconds=float(sys.argv[3]),
         at_once=1,
         for_tenant=9,
-        work_on=work_on,
     )
     async with anyio.create_task_group() as group:
         group.start_soon(queue.opened)
-        await queue.serve()
+        await queue.serve(work_on)
 
 anyio.run(main)
 """
@@ -114,12 +113,11 @@ async def running(
         seconds=seconds,
         at_once=at_once,
         for_tenant=for_tenant,
-        work_on=worked.work_on,
         keys=keys,
         count_refused=lambda: None if counting is None else counting.append(None),
     )
     async with anyio.create_task_group() as group:
-        group.start_soon(queue.serve)
+        group.start_soon(queue.serve, worked.work_on)
         await queue.opened()
         try:
             yield queue

@@ -64,10 +64,9 @@ async def queued(store: ThoughtStore, url: str, prefix: str) -> str:
         seconds=60,
         at_once=1,
         for_tenant=64,
-        work_on=nothing,
     )
     async with anyio.create_task_group() as group:
-        group.start_soon(queue.serve)
+        group.start_soon(queue.serve, nothing)
         await queue.opened()
         queue.stop()
         assert await queue.add(RunKey("default", run.run_id))

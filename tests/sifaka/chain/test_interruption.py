@@ -8,7 +8,7 @@ from anyio.lowlevel import checkpoint
 
 from sifaka import Chain, ChainEvent, Thought
 from sifaka.calls.ledger import Ledger
-from sifaka.chain import Parting, is_interrupted
+from sifaka.chain import CancelEntry, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.chain.recorder import Recorder
 from sifaka.models import Generation
@@ -47,7 +47,7 @@ class Silent:
     ],
 )
 async def test_who_cancels_the_work_says_what_is_put_on_record(
-    parting: Parting, status: str, interrupted: bool
+    parting: CancelEntry, status: str, interrupted: bool
 ) -> None:
     store, model = MemoryStorage(), Silent()
     chain = Chain(model=model, validators=RULES, critics=[], store=store)

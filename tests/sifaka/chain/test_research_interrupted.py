@@ -9,7 +9,7 @@ import pytest
 
 from sifaka import Chain, ChainEvent, Thought
 from sifaka.calls.host import HostQuestion, Suspended
-from sifaka.chain import Parting, append_outside, is_interrupted
+from sifaka.chain import CancelEntry, append_outside, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import ModelProviderError, StorageError
 from sifaka.record.entries import Entry, Recovered, Researched
@@ -91,7 +91,7 @@ async def test_research_killed_after_any_append_is_resumed_and_repeats_no_record
     [(cancellation, "cancelled", ["cancelled"]), (interruption, "cancelled", [])],
 )
 async def test_cancelling_in_the_middle_stops_the_work_and_keeps_what_it_found(
-    tmp_path: Path, parting: Parting, status: str, terminal: list[str]
+    tmp_path: Path, parting: CancelEntry, status: str, terminal: list[str]
 ) -> None:
     store, researcher = SQLiteStorage(tmp_path / "runs.db"), Silent()
     chain = researching(researcher, store=store, **writing())

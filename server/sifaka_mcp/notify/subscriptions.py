@@ -1,0 +1,314 @@
+"""Clients are told of the runs they subscribe to, in the way of each era of the protocol.
+
+The handshake era has `resources/subscribe`, where there is a way back to the client; the era of
+2026-07-28 has `subscriptions/listen`, which is answered with a stream of notifications.
+"""
+
+import math
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, cast
+
+import anyio
+from mcp.server import Server
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.mcpserver.server import require_client_extension
+from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import (
+    SUBSCRIPTION_ID_META_KEY,
+    ResourceUpdated,
+    event_to_notification,
+)
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    EmptyResult,
+    Notification,
+    RequestId,
+    ServerNotification,
+    SubscribeRequestParams,
+    SubscriptionFilter,
+    SubscriptionsAcknowledgedNotification,
+    SubscriptionsAcknowledgedNotificationParams,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+    UnsubscribeRequestParams,
+)
+
+from sifaka.errors import SifakaError, ThoughtNotFound
+from sifaka_mcp.host.extensions import TASKS
+from sifaka_mcp.host.session import connection_of
+from sifaka_mcp.state import AppState
+from sifaka_mcp.tenancy import seconds_left, tenant_of_request
+
+MOST = 100
+"""Subscriptions of one connection, or of one stream where a connection has several."""
+MOST_STREAMS = 1000
+"""Streams that are open for one tenant at the same time."""
+LONGEST_STREAM = 3600.0
+"""Seconds until a stream that a token has opened comes to its end, so that its client has to show
+one again: a token that was withdrawn is of no use for long."""
+_PAUSE = 0.1
+"""Seconds between two notifications of the same subscription: a burst is told once."""
+_RUN = re.compile(r"run://([^/?#]+)(?:/diff)?")
+_Context = ServerRequestContext[AppState, Any]
+_KEY = "sifaka.subscriber"
+_TASK_IDS = "taskIds"
+"""The name of the tasks extension for the tasks a client subscribes to."""
+_TASK = "task "
+"""Tells the topic of a task from those of resources: there is no space in an address."""
+
+
+class Subscriber:
+    """One client's subscriptions.
+
+    What has moved is told once, however often it has moved since the client was told last: a
+    client that reads slowly gets fewer notifications, not late ones.
+    """
+
+    def __init__(self) -> None:
+        self._leaving: dict[str, Callable[[], None]] = {}
+        self._moved: dict[str, None] = {}
+        self._woken = anyio.Event()
+        self._ended = False
+
+    async def add(self, state: AppState, topics: Iterable[tuple[str, str | None]]) -> None:
+        """Subscribe to some topics, all or none.
+
+        Args:
+            state: What the server works with, as the tenant of the request sees it.
+            topics: Words for what is subscribed to, each with the run it is about, or None where
+                nothing ever happens. An unknown run is one where nothing ever happens.
+
+        Raises:
+            MCPError: There are too many, or the store failed.
+        """
+        wanted = {topic: run_id for topic, run_id in topics if topic not in self._leaving}
+        if len(self._leaving) + len(wanted) > MOST:
+            raise MCPError(code=INVALID_PARAMS, message=f"more than {MOST} subscriptions")
+        self._leaving |= dict.fromkeys(wanted, _nothing)
+        try:
+            for topic, run_id in wanted.items():
+                leave = await self._follow(state, topic, run_id)
+                if topic in self._leaving:
+                    self._leaving[topic] = leave
+                else:
+                    leave()  # it was given up meanwhile
+        except BaseException as error:
+            for topic in wanted:
+                self.remove(topic)
+            if isinstance(error, SifakaError):
+                raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
+            raise
+
+    def remove(self, topic: str) -> None:
+        """Unsubscribe; nothing happens where there was no subscription."""
+        self._leaving.pop(topic, _nothing)()
+        self._moved.pop(topic, None)
+
+    def close(self) -> None:
+        """Unsubscribe from everything."""
+        for topic in list(self._leaving):
+            self.remove(topic)
+
+    async def deliver(self, send: Callable[[str], Awaitable[None]]) -> None:
+        """Send each topic that has moved, until the end."""
+        while not self._ended:
+            await self._woken.wait()
+            self._woken = anyio.Event()
+            moved, self._moved = self._moved, {}
+            for topic in moved:
+                await send(topic)
+            if not self._ended:
+                await anyio.sleep(_PAUSE)
+
+    def end(self) -> None:
+        """Let `deliver` come to its end when it has sent what has moved until now."""
+        self._ended = True
+        self._woken.set()
+
+    async def _follow(self, state: AppState, topic: str, run_id: str | None) -> Callable[[], None]:
+        if run_id is None:
+            return _nothing
+
+        def moved() -> None:
+            self._moved[topic] = None
+            self._woken.set()
+
+        try:
+            return await state.followers.add(state.store, tenant_of_request(), run_id, moved)
+        except ThoughtNotFound:
+            return _nothing
+
+
+def run_of(uri: str) -> str | None:
+    """The run that a resource is about and changes with; None for other resources."""
+    found = _RUN.fullmatch(uri)
+    return found[1] if found else None
+
+
+def _nothing() -> None:
+    pass
+
+
+async def _subscribe(ctx: _Context, params: SubscribeRequestParams) -> EmptyResult:
+    connection = _with_way_back(ctx)
+    subscriber = connection.state.get(_KEY)
+    if subscriber is None:
+        subscriber = connection.state[_KEY] = Subscriber()
+        _deliver(ctx, connection, subscriber)
+    state = ctx.lifespan_context.of_request()
+    await subscriber.add(state, [(params.uri, run_of(params.uri))])
+    return EmptyResult()
+
+
+async def _unsubscribe(ctx: _Context, params: UnsubscribeRequestParams) -> EmptyResult:
+    subscriber = _with_way_back(ctx).state.get(_KEY)
+    if subscriber is not None:
+        subscriber.remove(params.uri)
+    return EmptyResult()
+
+
+def _deliver(ctx: _Context, connection: Connection, subscriber: Subscriber) -> None:
+    """Send a connection what its subscriber is told, for as long as it is open."""
+    scope = anyio.CancelScope()
+
+    async def deliver() -> None:
+        with scope:
+            await subscriber.deliver(ctx.session.send_resource_updated)
+
+    def end() -> None:
+        scope.cancel()
+        subscriber.close()
+
+    ctx.lifespan_context.group.start_soon(deliver)
+    connection.exit_stack.callback(end)
+
+
+def _with_way_back(ctx: _Context) -> Connection:
+    connection = connection_of(ctx.session)
+    if not connection.has_standalone_channel:
+        raise MCPError(code=METHOD_NOT_FOUND, message="Method not found", data=ctx.method)
+    return connection
+
+
+class Subscriptions:
+    """What a server answers to those who subscribe, and the streams that are open."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[str | None, Subscriber]] = []
+
+    def serve(self, server: Server[Any]) -> None:
+        """Have a server answer the requests of both eras."""
+        server.add_request_handler("resources/subscribe", SubscribeRequestParams, _subscribe)
+        server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, _unsubscribe)
+        params = SubscriptionsListenRequestParams
+        server.add_request_handler("subscriptions/listen", params, self._listen)
+
+    def end(self) -> None:
+        """Have every stream come to its end; may be called from a signal handler."""
+        for _, subscriber in tuple(self._open):
+            subscriber.end()
+
+    async def _listen(
+        self, ctx: _Context, params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        """Acknowledge what is subscribed to, then notify until the client leaves or we do.
+
+        With a token it ends when that expires at the latest.
+
+        Runs and tasks that are not there are subscribed to like others and never heard of.
+        """
+        tenant = tenant_of_request()
+        if ctx.request_id is None:
+            raise MCPError(code=INVALID_REQUEST, message="a stream of notifications needs an id")
+        if sum(owner == tenant for owner, _ in self._open) >= MOST_STREAMS:
+            raise MCPError(code=INTERNAL_ERROR, message=f"{MOST_STREAMS} streams are open already")
+        wanted = params.notifications
+        uris = list(dict.fromkeys(wanted.resource_subscriptions or ()))
+        tasks = _tasks(ctx, wanted)
+        topics = [(uri, run_of(uri)) for uri in uris] + [(_TASK + task, task) for task in tasks]
+        stream, subscriber = _Stream(ctx, ctx.request_id), Subscriber()
+        self._open.append((tenant, subscriber))
+        try:
+            await subscriber.add(ctx.lifespan_context.of_request(), topics)
+            await stream.acknowledge(wanted, uris, tasks)
+            seconds = math.inf if tenant is None else min(LONGEST_STREAM, seconds_left())
+            with anyio.move_on_after(seconds):
+                await subscriber.deliver(stream.tell)
+        finally:
+            self._open.remove((tenant, subscriber))
+            subscriber.close()
+        return SubscriptionsListenResult(_meta=stream.meta)
+
+
+class _Stream:
+    """The answer to one request, each of its notifications marked with the request's id."""
+
+    def __init__(self, ctx: _Context, request_id: RequestId) -> None:
+        self._ctx = ctx
+        self._id = request_id
+        self.meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
+
+    async def acknowledge(
+        self, wanted: SubscriptionFilter, uris: Iterable[str], tasks: Iterable[str]
+    ) -> None:
+        """Say what will be told. Lists of tools, prompts and resources never change here."""
+        extra: dict[str, Any] = {_TASK_IDS: list(tasks)} if tasks else {}
+        agreed = SubscriptionFilter(
+            tools_list_changed=wanted.tools_list_changed or None,
+            prompts_list_changed=wanted.prompts_list_changed or None,
+            resources_list_changed=wanted.resources_list_changed or None,
+            resource_subscriptions=list(uris) or None,
+            **extra,
+        )
+        await self._send(
+            SubscriptionsAcknowledgedNotification(
+                params=SubscriptionsAcknowledgedNotificationParams(
+                    notifications=agreed, _meta=self.meta
+                )
+            )
+        )
+
+    async def tell(self, topic: str) -> None:
+        """Say that a resource has changed, or how a task is now."""
+        if topic.startswith(_TASK):
+            await self._tell_of_task(topic.removeprefix(_TASK))
+        else:
+            await self._send(event_to_notification(ResourceUpdated(topic), self.meta))
+
+    async def _tell_of_task(self, run_id: str) -> None:
+        from sifaka_mcp.tasks.wire import detailed_task
+
+        try:
+            task = await detailed_task(self._ctx.lifespan_context.of_request().store, run_id)
+        except ThoughtNotFound:
+            return  # forgotten; the next request for it reports that
+        params = {**task, "_meta": self.meta}
+        await self._send(
+            Notification[dict[str, Any], str](method="notifications/tasks", params=params)
+        )
+
+    async def _send(self, notification: ServerNotification | Notification[Any, str]) -> None:
+        await self._ctx.session.send_notification(
+            cast("ServerNotification", notification), related_request_id=self._id
+        )
+
+
+def _tasks(ctx: _Context, wanted: SubscriptionFilter) -> list[str]:
+    """The tasks to tell of.
+
+    Raises:
+        MCPError: The client has not declared the extension, or these are no ids.
+    """
+    asked: object = (wanted.model_extra or {}).get(_TASK_IDS)
+    if asked is None:
+        return []
+    require_client_extension(ctx, TASKS)
+    ids = cast("list[object]", asked) if isinstance(asked, list) else [asked]
+    if not all(isinstance(each, str) for each in ids):
+        raise MCPError(code=INVALID_PARAMS, message=f"{_TASK_IDS} should be a list of strings")
+    return list(dict.fromkeys(cast("list[str]", ids)))
