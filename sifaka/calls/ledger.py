@@ -2,14 +2,15 @@
 
 import math
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import anyio
 
+from sifaka.calls.allowance import stricter
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
 
@@ -40,125 +41,60 @@ class Reservation:
     """True when that is less than was asked for."""
 
 
-class Ledger:
-    """The account of one run: a call is reserved before it is made and settled after.
+@dataclass(slots=True, eq=False)
+class _Account:
+    """One budget, and what is spent and in use of it."""
 
-    `budget` is its own, `limits` are those in force for a call that is charged to it.
+    budget: Budget
+    spent: Usage
+    clock: Callable[[], float]
+    started: float = field(init=False)
+    in_flight: Usage = field(default_factory=Usage)
+    under_way: int = 0
+    settled: anyio.Event | None = None
+    set_aside: int = 0
+    waiting: int = 0
+    stopped: float = 0.0
+    scopes: list[anyio.CancelScope] = field(default_factory=list[anyio.CancelScope])
+    """Those that end when the time of this account is spent."""
 
-    The only mutable object of a run. It is used from one event loop, and no reservation awaits, so
-    parallel critics cannot reserve the same call.
-    """
-
-    def __init__(
-        self, budget: Budget, spent: Usage, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self.budget = self.limits = budget
-        self._spent = spent
-        self._in_flight = Usage()
-        self._under_way = 0
-        self._settled: anyio.Event | None = None
-        self._set_aside = 0
-        self._clock = clock
-        self._started = clock()
-        self._waiting = 0
-        self._stopped = 0.0
-        self._limits: list[anyio.CancelScope] = []
+    def __post_init__(self) -> None:
+        self.started = self.clock()
 
     @property
-    def spent(self) -> Usage:
+    def spent_by_now(self) -> Usage:
         """The usage settled so far, seconds up to now included."""
-        now = self._stopped if self._waiting else self._clock()
-        seconds = self._spent.seconds + now - self._started
-        return self._spent.model_copy(update={"seconds": seconds})
+        now = self.stopped if self.waiting else self.clock()
+        seconds = self.spent.seconds + now - self.started
+        return self.spent.model_copy(update={"seconds": seconds})
 
     @property
-    def seconds_left(self) -> float | None:
-        """Seconds until the time budget is spent; None without one."""
+    def seconds_left(self) -> float:
         if self.budget.max_seconds is None:
-            return None
-        return max(0.0, self.budget.max_seconds - self.spent.seconds)
-
-    def within_time(self) -> AbstractContextManager[anyio.CancelScope, bool]:
-        """Within this context, what is done is cancelled when the time budget is spent."""
-        if self.limits.max_seconds is None:
-            return anyio.CancelScope()
-        # Like a cancel scope it swallows the cancellation, which the decorator does not tell.
-        return cast("AbstractContextManager[anyio.CancelScope, bool]", self._limited())
-
-    @contextmanager
-    def _limited(self) -> Generator[anyio.CancelScope]:
-        with anyio.CancelScope(deadline=self._deadline()) as limit:
-            self._limits.append(limit)
-            try:
-                yield limit
-            finally:
-                self._limits.remove(limit)
-
-    @contextmanager
-    def waiting(self) -> Generator[None]:
-        """Stop the clock within this context, while a caller or a host takes its time."""
-        if not self._waiting:
-            self._stopped = self._clock()
-        self._waiting += 1
-        self._move_limits()
-        try:
-            yield
-        finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._started += self._clock() - self._stopped
-            self._move_limits()
-
-    def _move_limits(self) -> None:
-        for limit in self._limits:
-            limit.deadline = self._deadline()
-
-    def _deadline(self) -> float:
-        left = self.seconds_left
-        return math.inf if left is None or self._waiting else anyio.current_time() + left
+            return math.inf
+        return max(0.0, self.budget.max_seconds - self.spent_by_now.seconds)
 
     @property
     def calls_left(self) -> float:
-        """Calls that are neither spent nor set aside; infinite without a limit."""
-        return self._own_calls_left
-
-    @property
-    def has_spare_call(self) -> bool:
-        """True when there is room for a call besides the one that comes next here."""
-        share = self._share()
-        return self.calls_left >= (1 if share is not None and share.calls else 2)
+        if self.budget.max_calls is None:
+            return math.inf
+        used = self.spent.model_calls + self.in_flight.model_calls + self.set_aside
+        return self.budget.max_calls - used
 
     @property
     def tokens_left(self) -> float:
-        """Tokens that are neither spent nor in use by a call; infinite without a limit."""
-        return self._own_tokens_left
+        most = self.budget.max_tokens
+        return math.inf if most is None else most - _tokens(self.spent) - _tokens(self.in_flight)
 
     @property
     def cost_left(self) -> float:
-        """US dollars neither spent nor in use; infinite without a limit, 0 after unknown prices."""
-        return self._own_cost_left
-
-    @property
-    def _own_tokens_left(self) -> float:
-        most = self.budget.max_tokens
-        return math.inf if most is None else most - _tokens(self._spent) - _tokens(self._in_flight)
-
-    @property
-    def _own_cost_left(self) -> float:
-        most, used = self.budget.max_cost_usd, (self._spent + self._in_flight).cost_usd
+        most, used = self.budget.max_cost_usd, (self.spent + self.in_flight).cost_usd
         return math.inf if most is None else max(0.0, most - used) if used is not None else 0.0
-
-    @property
-    def _own_calls_left(self) -> float:
-        if self.budget.max_calls is None:
-            return math.inf
-        used = self._spent.model_calls + self._in_flight.model_calls + self._set_aside
-        return self.budget.max_calls - used
 
     def exhausted(self) -> str | None:
         """The first limit that leaves no room for one more call, or None."""
-        budget, spent = self.budget, self._spent
-        if self._own_calls_left <= 0:
+        budget, spent = self.budget, self.spent
+        if self.calls_left <= 0:
             return "calls"
         if budget.max_tokens is not None and _tokens(spent) >= budget.max_tokens:
             return "tokens"
@@ -172,130 +108,36 @@ class Ledger:
         return None
 
     def require(self, calls: int) -> None:
-        """See that there is room for so many calls, without setting them aside.
-
-        Raises:
-            BudgetExceeded: There is not.
-        """
+        """Raise `BudgetExceeded` unless there is room for so many calls."""
         if limit := self.exhausted():
             raise BudgetExceeded(limit)
         if calls > self.calls_left:
             raise BudgetExceeded("calls")
 
-    @contextmanager
-    def set_aside(self, calls: int) -> Generator[None]:
-        """Reserve so many calls for the work within this context.
-
-        Inside another such context they are taken from what that one has left, as far as it goes.
-
-        Raises:
-            BudgetExceeded: There is no room for them. Nothing was set aside.
-        """
-        outer = self._share()
-        lent = min(calls, outer.calls) if outer is not None else 0
-        if calls > lent:
-            self.require(calls - lent)
-        if outer is not None:
-            outer.calls -= lent
-        self._set_aside += calls - lent
-        share = _Share(self, calls)
-        token = _current_share.set(share)
-        try:
-            yield
-        finally:
-            _current_share.reset(token)
-            returned = min(share.calls, lent)
-            if outer is not None:
-                outer.calls += returned
-            self._set_aside -= share.calls - returned
-
-    async def room_for(self, quote: Quote) -> None:
-        """Wait while calls under way have set aside what this one may need.
-
-        Most of them use less. When none is left there may still be too little.
-        """
-        while self._is_short(quote):
-            await self._settlement()
-
-    def _is_short(self, quote: Quote) -> bool:
-        if not self._under_way:
+    def is_short(self, quote: Quote) -> bool:
+        """True while calls under way have what this one may need."""
+        if not self.under_way:
             return False
-        if quote.input_tokens + quote.output_tokens > self._own_tokens_left:
+        if quote.input_tokens + quote.output_tokens > self.tokens_left:
             return True
         if quote.input_cost is None:
             return False
-        return quote.input_cost + quote.output_tokens * quote.output_cost > self._own_cost_left
+        return quote.input_cost + quote.output_tokens * quote.output_cost > self.cost_left
 
-    async def _settlement(self) -> None:
-        if self._settled is None:
-            self._settled = anyio.Event()
-        await self._settled.wait()
-
-    def reserve(self, quote: Quote | None = None) -> Reservation:
-        """Set aside what one call may take.
-
-        Raises:
-            BudgetExceeded: The call could break a limit. Nothing was set aside.
-        """
-        quote = quote or Quote()
-        share = self._share()
-        own = share is not None and share.calls > 0
-        if not own and self._own_calls_left <= 0:
-            raise BudgetExceeded("calls")
+    def longest(self, quote: Quote) -> int:
+        """The longest answer for which there are seconds, tokens and money."""
         if self.seconds_left == 0.0:
             raise BudgetExceeded("seconds")
-        output = min(self._within_tokens(quote), self._within_cost(quote))
-        if share is not None and own:
-            share.calls -= 1
-            self._set_aside -= 1
-        cost = None
-        if quote.input_cost is not None:
-            cost = quote.input_cost + output * quote.output_cost
-        usage = Usage(
-            model_calls=1, input_tokens=quote.input_tokens, output_tokens=output, cost_usd=cost
-        )
-        self._in_flight += usage
-        self._under_way += 1
-        return Reservation(usage=usage, clipped=output < quote.output_tokens)
-
-    def leave(self) -> None:
-        """One call is no more under way: its answer comes later, and what it may take stays."""
-        self._end()
-
-    def _end(self) -> None:
-        self._under_way -= 1
-        if self._settled is not None:
-            self._settled.set()
-            self._settled = None
-
-    def settle(self, reservation: Reservation, usage: Usage) -> None:
-        """Replace what was set aside for one call by what it really took."""
-        self._in_flight -= reservation.usage
-        if self._in_flight.model_calls == 0:
-            self._in_flight = Usage()  # no rounding error and no unknown price stays behind
-        self._spent += usage
-        self._end()
-
-    def charge(self, usage: Usage) -> None:
-        """Add what was spent without a reservation, by a model that is not metered."""
-        self._spent += usage
-
-    def _share(self) -> "_Share | None":
-        share = _current_share.get()
-        return share if share is not None and share.ledger is self else None
-
-    def _within_tokens(self, quote: Quote) -> int:
-        """The longest answer for which there are tokens."""
-        if self.budget.max_tokens is None:
-            return quote.output_tokens
-        return _clipped(quote, int(self._own_tokens_left) - quote.input_tokens, "tokens")
+        output = quote.output_tokens
+        if self.budget.max_tokens is not None:
+            output = _clipped(quote, int(self.tokens_left) - quote.input_tokens, "tokens")
+        return min(output, self._within_cost(quote))
 
     def _within_cost(self, quote: Quote) -> int:
-        """The longest answer for which there is money."""
         most = self.budget.max_cost_usd
         if most is None:
             return quote.output_tokens
-        before = self._spent + self._in_flight
+        before = self.spent + self.in_flight
         if quote.input_cost is None:
             # What it will cost is unknown: one call, and none beside it or after it.
             if before.model_calls or most == 0:
@@ -307,6 +149,222 @@ class Ledger:
         if quote.output_cost == 0:
             return _clipped(quote, quote.output_tokens if left >= 0 else -1, "cost")
         return _clipped(quote, math.floor(left / quote.output_cost), "cost")
+
+    def end(self) -> None:
+        """One call is no more under way."""
+        self.under_way -= 1
+        if self.settled is not None:
+            self.settled.set()
+            self.settled = None
+
+
+class Ledger:
+    """The account of one run: a call is reserved before it is made and settled after.
+
+    A part of a run's work may have a ledger of its own: what it spends, the whole spends too.
+    `budget` is its own, `limits` are those in force for a call that is charged to it.
+
+    The only mutable object of a run. It is used from one event loop, and no reservation awaits, so
+    parallel critics cannot reserve the same call.
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        spent: Usage,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        of: Sequence[_Account] = (),
+    ) -> None:
+        self.budget = self.limits = budget
+        for account in of:
+            self.limits = stricter(self.limits, account.budget)
+        self._accounts = (_Account(budget, spent, clock), *of)
+
+    def part(self, budget: Budget, spent: Usage | None = None) -> "Ledger":
+        """The ledger of a part of the work, with limits of its own besides these.
+
+        Args:
+            budget: The budget of the part.
+            spent: The earlier usage of the part, which is in this ledger already.
+        """
+        clock = self._accounts[0].clock
+        return Ledger(budget, spent or Usage(), clock=clock, of=self._accounts)
+
+    @property
+    def spent(self) -> Usage:
+        """The usage settled so far, seconds up to now included."""
+        return self._accounts[0].spent_by_now
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until a time budget is spent; None without one."""
+        left = min(account.seconds_left for account in self._accounts)
+        return None if left == math.inf else left
+
+    def within_time(self) -> AbstractContextManager[anyio.CancelScope, bool]:
+        """Within this context, what is done is cancelled when the time budget is spent."""
+        # Like a cancel scope it swallows the cancellation, which the decorator does not tell.
+        return cast("AbstractContextManager[anyio.CancelScope, bool]", self._limited())
+
+    @contextmanager
+    def _limited(self) -> Generator[anyio.CancelScope]:
+        scopes = self._accounts[0].scopes
+        with anyio.CancelScope(deadline=_deadline(self._accounts)) as limit:
+            scopes.append(limit)
+            try:
+                yield limit
+            finally:
+                scopes.remove(limit)
+
+    @contextmanager
+    def waiting(self) -> Generator[None]:
+        """Stop the clock within this context, while a caller or a host takes its time."""
+        for account in self._accounts:
+            if not account.waiting:
+                account.stopped = account.clock()
+            account.waiting += 1
+        self._move_deadlines()
+        try:
+            yield
+        finally:
+            for account in self._accounts:
+                account.waiting -= 1
+                if not account.waiting:
+                    account.started += account.clock() - account.stopped
+            self._move_deadlines()
+
+    def _move_deadlines(self) -> None:
+        for at, account in enumerate(self._accounts):
+            for scope in account.scopes:
+                scope.deadline = _deadline(self._accounts[at:])
+
+    @property
+    def calls_left(self) -> float:
+        """Calls that are neither spent nor set aside; infinite without a limit."""
+        return min(account.calls_left for account in self._accounts)
+
+    @property
+    def tokens_left(self) -> float:
+        """Tokens that are neither spent nor in use by a call; infinite without a limit."""
+        return min(account.tokens_left for account in self._accounts)
+
+    @property
+    def cost_left(self) -> float:
+        """US dollars neither spent nor in use; infinite without a limit, 0 after unknown prices."""
+        return min(account.cost_left for account in self._accounts)
+
+    def exhausted(self) -> str | None:
+        """The first limit that leaves no room for one more call, or None."""
+        limits = (account.exhausted() for account in self._accounts)
+        return next(filter(None, limits), None)
+
+    def require(self, calls: int) -> None:
+        """See that there is room for so many calls, without setting them aside.
+
+        Raises:
+            BudgetExceeded: There is not.
+        """
+        for account in self._accounts:
+            account.require(calls)
+
+    @contextmanager
+    def set_aside(self, calls: int) -> Generator[None]:
+        """Reserve so many calls for the work within this context.
+
+        Inside another such context they are taken from what that one has left, as far as it goes.
+
+        Raises:
+            BudgetExceeded: There is no room for them. Nothing was set aside.
+        """
+        *parts, whole = self._accounts
+        if calls:
+            for part in parts:
+                part.require(calls)
+        outer = self._share()
+        lent = min(calls, outer.calls) if outer is not None else 0
+        if calls > lent:
+            whole.require(calls - lent)
+        if outer is not None:
+            outer.calls -= lent
+        whole.set_aside += calls - lent
+        share = _Share(whole, calls)
+        token = _current_share.set(share)
+        try:
+            yield
+        finally:
+            _current_share.reset(token)
+            returned = min(share.calls, lent)
+            if outer is not None:
+                outer.calls += returned
+            whole.set_aside -= share.calls - returned
+
+    async def room_for(self, quote: Quote) -> None:
+        """Wait while calls under way have set aside what this one may need.
+
+        Most of them use less. When none is left there may still be too little.
+        """
+        whole = self._accounts[-1]  # which settles what is settled in any part
+        while any(account.is_short(quote) for account in self._accounts):
+            whole.settled = whole.settled or anyio.Event()
+            await whole.settled.wait()
+
+    def reserve(self, quote: Quote | None = None) -> Reservation:
+        """Set aside what one call may take.
+
+        Raises:
+            BudgetExceeded: The call could break a limit. Nothing was set aside.
+        """
+        quote = wanted = quote or Quote()
+        whole, share = self._accounts[-1], self._share()
+        for account in self._accounts:
+            is_held = account is whole and share is not None and share.calls > 0
+            if not is_held and account.calls_left <= 0:
+                raise BudgetExceeded("calls")
+            wanted = replace(wanted, output_tokens=account.longest(wanted))
+        if share is not None and share.calls > 0:
+            share.calls -= 1
+            whole.set_aside -= 1
+        output, cost = wanted.output_tokens, None
+        if quote.input_cost is not None:
+            cost = quote.input_cost + output * quote.output_cost
+        usage = Usage(
+            model_calls=1, input_tokens=quote.input_tokens, output_tokens=output, cost_usd=cost
+        )
+        for account in self._accounts:
+            account.in_flight += usage
+            account.under_way += 1
+        return Reservation(usage=usage, clipped=output < quote.output_tokens)
+
+    def leave(self) -> None:
+        """One call is no more under way: its answer comes later, and what it may take stays."""
+        for account in self._accounts:
+            account.end()
+
+    def settle(self, reservation: Reservation, usage: Usage) -> None:
+        """Replace what was set aside for one call by what it really took."""
+        for account in self._accounts:
+            account.in_flight -= reservation.usage
+            if account.in_flight.model_calls == 0:
+                account.in_flight = Usage()  # no rounding error and no unknown price stays behind
+            account.spent += usage
+            account.end()
+
+    def charge(self, usage: Usage) -> None:
+        """Add what was spent without a reservation, by a model that is not metered."""
+        for account in self._accounts:
+            account.spent += usage
+
+    def _share(self) -> "_Share | None":
+        share = _current_share.get()
+        return share if share is not None and share.account is self._accounts[-1] else None
+
+
+def _deadline(accounts: Sequence[_Account]) -> float:
+    """The time at which work is cancelled that these are charged for, the narrowest first."""
+    if accounts[0].waiting:
+        return math.inf
+    return anyio.current_time() + min(account.seconds_left for account in accounts)
 
 
 def _tokens(usage: Usage) -> int:
@@ -322,7 +380,7 @@ def _clipped(quote: Quote, left: int, limit: str) -> int:
 
 @dataclass(slots=True)
 class _Share:
-    ledger: Ledger
+    account: _Account
     calls: int
     """Set aside and not used yet."""
 

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Literal
 
 from sifaka.calls.context import Calls
-from sifaka.calls.part_ledger import PartLedger
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
 
@@ -68,15 +67,15 @@ def share_out(
     tokens, cost = whole.tokens_left / parts, whole.cost_left / parts
     budgets: list[SectionBudget] = []
     for before in spent:
-        section = PartLedger(whole, _limits(calls=share + 1))
+        section = whole.part(_limits(calls=share + 1))
         if budget is not None:
-            section = PartLedger(section, budget, before)
+            section = section.part(budget, before)
         limits = _limits(
             calls=section.calls_left - 1,
             tokens=min(tokens, section.tokens_left) * (1 - _WRITING),
             cost=min(cost, section.cost_left) * (1 - _WRITING),
         )
-        loop = PartLedger(section, limits)
+        loop = section.part(limits)
         budgets.append(
             SectionBudget(
                 looping=replace(calls, ledger=loop), writing=replace(calls, ledger=section)
@@ -88,7 +87,7 @@ def share_out(
 def leaving_one(calls: Calls) -> Calls:
     """The surroundings in which every call that is left may be made but one."""
     limits = _limits(calls=calls.ledger.calls_left - 1)
-    return replace(calls, ledger=PartLedger(calls.ledger, limits))
+    return replace(calls, ledger=calls.ledger.part(limits))
 
 
 def _limits(*, calls: float = math.inf, tokens: float = math.inf, cost: float = math.inf) -> Budget:

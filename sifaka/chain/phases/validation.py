@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sifaka.calls.context import Calls
 from sifaka.calls.journal import scope
-from sifaka.calls.part_ledger import PartLedger
 from sifaka.chain.findings import findings_of, of_input
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.recovery import place
@@ -64,7 +63,7 @@ def _without_critics(context: PhaseContext) -> Calls:
     kept = sum(critic.calls(version.text) for version in versions for critic in critics)
     if not kept:
         return calls
-    part = PartLedger(calls.ledger, Budget(max_calls=max(0, int(left) - kept)))
+    part = calls.ledger.part(Budget(max_calls=max(0, int(left) - kept)))
     return replace(calls, ledger=part)
 
 

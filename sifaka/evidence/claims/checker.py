@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sifaka.calls.component import Component
 from sifaka.calls.context import current_calls, recorded
 from sifaka.calls.journal import scope
-from sifaka.calls.part_ledger import PartLedger
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.claims.comparison import by_caller, held, unjudged
 from sifaka.evidence.claims.extraction import (
@@ -102,7 +101,7 @@ class EvidenceChecker(Component):
         given = None if claims is None else claims_given(claims, text)
         # An account of its own tells what the check has cost while others spend from the same one.
         calls = current_calls()
-        ledger = PartLedger(calls.ledger, Budget())
+        ledger = calls.ledger.part(Budget())
         with replace(calls, ledger=ledger).active():
             found = Extracted(claims=given or ())
             if given is None:

@@ -3,7 +3,6 @@
 import pytest
 
 from sifaka.calls.ledger import Ledger, Quote
-from sifaka.calls.part_ledger import PartLedger
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
 from tests.sifaka.calls.test_budget import Clock
@@ -13,7 +12,7 @@ ONE_CALL = Usage(model_calls=1, input_tokens=10, output_tokens=10)
 
 def test_what_a_part_spends_is_spent_by_the_whole() -> None:
     whole = Ledger(Budget(max_calls=3), Usage())
-    part = PartLedger(whole, Budget(max_calls=2))
+    part = whole.part(Budget(max_calls=2))
     part.settle(part.reserve(), ONE_CALL)
     part.charge(ONE_CALL)
     assert (part.spent.model_calls, whole.spent.model_calls) == (2, 2)
@@ -22,7 +21,7 @@ def test_what_a_part_spends_is_spent_by_the_whole() -> None:
 
 def test_a_part_stops_at_its_own_limit_and_others_go_on() -> None:
     whole = Ledger(Budget(), Usage())
-    part, other = PartLedger(whole, Budget(max_calls=1)), PartLedger(whole, Budget(max_calls=1))
+    part, other = whole.part(Budget(max_calls=1)), whole.part(Budget(max_calls=1))
     part.reserve()
     with pytest.raises(BudgetExceeded) as error:
         part.reserve()
@@ -32,7 +31,7 @@ def test_a_part_stops_at_its_own_limit_and_others_go_on() -> None:
 
 def test_the_whole_caps_all_parts_together() -> None:
     whole = Ledger(Budget(max_calls=3), Usage())
-    parts = [PartLedger(whole, Budget(max_calls=2)) for _ in range(2)]
+    parts = [whole.part(Budget(max_calls=2)) for _ in range(2)]
     for part in (*parts, parts[0]):
         part.reserve()
     with pytest.raises(BudgetExceeded):
@@ -42,7 +41,7 @@ def test_the_whole_caps_all_parts_together() -> None:
 
 def test_what_the_whole_refuses_is_not_set_aside_in_the_part() -> None:
     whole = Ledger(Budget(max_calls=1), Usage())
-    part = PartLedger(whole, Budget(max_calls=5))
+    part = whole.part(Budget(max_calls=5))
     held = whole.reserve()
     with pytest.raises(BudgetExceeded):
         part.reserve()
@@ -53,7 +52,7 @@ def test_what_the_whole_refuses_is_not_set_aside_in_the_part() -> None:
 
 def test_calls_set_aside_for_a_part_are_there_although_the_whole_has_no_others() -> None:
     whole = Ledger(Budget(max_calls=2), Usage())
-    part = PartLedger(whole, Budget(max_calls=2))
+    part = whole.part(Budget(max_calls=2))
     with part.set_aside(2):
         assert whole.calls_left == 0
         part.reserve()
@@ -64,14 +63,14 @@ def test_calls_set_aside_for_a_part_are_there_although_the_whole_has_no_others()
 
 def test_a_part_sets_nothing_aside_beyond_its_own_limit() -> None:
     whole = Ledger(Budget(max_calls=9), Usage())
-    with pytest.raises(BudgetExceeded), PartLedger(whole, Budget(max_calls=2)).set_aside(3):
+    with pytest.raises(BudgetExceeded), whole.part(Budget(max_calls=2)).set_aside(3):
         pass
     assert whole.calls_left == 9
 
 
 def test_the_shorter_of_both_limits_clips_an_answer() -> None:
     whole = Ledger(Budget(max_tokens=1000), Usage())
-    part = PartLedger(whole, Budget(max_tokens=5000))
+    part = whole.part(Budget(max_tokens=5000))
     reservation = part.reserve(Quote(input_tokens=100, output_tokens=2000))
     assert (reservation.usage.output_tokens, reservation.clipped) == (900, True)
     part.settle(reservation, ONE_CALL)
@@ -82,18 +81,18 @@ def test_the_shorter_of_both_limits_clips_an_answer() -> None:
 def test_time_is_over_when_either_has_none_left() -> None:
     clock = Clock()
     whole = Ledger(Budget(max_seconds=10), Usage(), clock=clock)
-    part = PartLedger(whole, Budget(max_seconds=4), clock=clock)
+    part = whole.part(Budget(max_seconds=4))
     assert part.seconds_left == 4
     clock.now = 5
     assert (part.seconds_left, whole.seconds_left) == (0, 5)
-    late = PartLedger(whole, Budget(max_seconds=100), clock=clock)
+    late = whole.part(Budget(max_seconds=100))
     assert late.seconds_left == 5
 
 
 def test_while_a_part_waits_no_time_passes_for_the_whole() -> None:
     clock = Clock()
     whole = Ledger(Budget(max_seconds=10), Usage(), clock=clock)
-    part = PartLedger(whole, Budget(max_seconds=4), clock=clock)
+    part = whole.part(Budget(max_seconds=4))
     with part.waiting():
         clock.now = 100
     assert (part.seconds_left, whole.seconds_left) == (4, 10)
@@ -101,7 +100,7 @@ def test_while_a_part_waits_no_time_passes_for_the_whole() -> None:
 
 def test_what_a_part_has_spent_before_counts_for_it_alone() -> None:
     whole = Ledger(Budget(), Usage(model_calls=3))
-    part = PartLedger(whole, Budget(max_calls=3), Usage(model_calls=2))
+    part = whole.part(Budget(max_calls=3), Usage(model_calls=2))
     part.reserve()
     assert part.exhausted() == "calls"
     assert whole.spent.model_calls == 3
@@ -109,6 +108,6 @@ def test_what_a_part_has_spent_before_counts_for_it_alone() -> None:
 
 def test_a_call_of_a_part_stays_within_every_limit_the_stricter_one_each() -> None:
     whole = Ledger(Budget(max_tokens=1000, max_calls=2, max_cost_usd=1.0), Usage())
-    part = PartLedger(PartLedger(whole, Budget(max_tokens=5000, max_calls=1)), Budget())
+    part = whole.part(Budget(max_tokens=5000, max_calls=1)).part(Budget())
     assert part.limits == Budget(max_tokens=1000, max_calls=1, max_cost_usd=1.0)
     assert whole.limits == whole.budget
