@@ -62,7 +62,7 @@ class Calls:
         Raises:
             BudgetExceeded: There is no room for them. Nothing was set aside.
         """
-        with self.ledger.set_aside(max(0, calls - self.journal.recorded_here())):
+        with self.ledger.set_aside(max(0, calls - self.journal.recorded_at(""))):
             yield
 
     @contextmanager

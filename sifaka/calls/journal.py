@@ -97,27 +97,23 @@ class Journal:
         """The number of answers on record from the start at these places inside the current one.
 
         They cost nothing when they are asked for again, so no room is needed for them.
+
+        Args:
+            names: Of the places; "" is the current one itself, where there is one.
         """
         path = self.place()
-        return self._before_at(*(f"{path}/{name}" if path else name for name in names))
-
-    def recorded_here(self) -> int:
-        """The number of answers on record from the start at the current place."""
-        path = self.place()
-        return self._before_at(path) if path else 0
+        places = ("/".join(filter(None, (path, name))) for name in names)
+        prefixes = tuple(f"{place}{end}" for place in places if place for end in "#/")
+        return sum(key.startswith(prefixes) for key in self._before)
 
     def place(self) -> str:
         """The current place as keys name it; empty outside any."""
         here = _scope.get(None)
         return "" if here is None else f"{here.path}/".removeprefix(self._outer).rstrip("/")
 
-    def _before_at(self, *places: str) -> int:
-        prefixes = tuple(f"{place}{end}" for place in places for end in "#/")
-        return sum(key.startswith(prefixes) for key in self._before)
-
-    def answer(self, key: str | None, request: str) -> str | None:
+    def answer(self, key: str, request: str) -> str | None:
         """The answer on record to this very question at this very place, if there is one."""
-        call = self._recorded.get(key) if key is not None else None
+        call = self._recorded.get(key)
         if call is None or call.request not in {request, ANY_QUESTION}:
             return None
         return call.response

@@ -168,13 +168,11 @@ def bounded(suggestions: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, given)))[:MOST_SUGGESTIONS]
 
 
-def anchored(
-    found: Iterable[FoundIssue], text: str, *, rule: str | None = None
-) -> tuple[Issue, ...]:
+def anchored(found: Iterable[FoundIssue], text: str) -> tuple[Issue, ...]:
     """Issues at the places they quote; one whose quote is not in the text has no place."""
     anchors = Anchors(text)
     told = [issue for issue in found if _bare(issue.message) not in {"", _bare(issue.quote)}]
-    return tuple(_issue(issue, text, anchors, rule) for issue in told[:MOST_ISSUES])
+    return tuple(_issue(issue, text, anchors) for issue in told[:MOST_ISSUES])
 
 
 def _bare(words: str) -> str:
@@ -182,19 +180,15 @@ def _bare(words: str) -> str:
     return "".join(_WORD.findall(words)).casefold()
 
 
-def _issue(found: FoundIssue, text: str, anchors: Anchors, rule: str | None) -> Issue:
+def _issue(found: FoundIssue, text: str, anchors: Anchors) -> Issue:
     message = found.message.strip()[:LONGEST_REMARK]
     category = found.category.strip().casefold()[:_LONGEST_NAME] or "general"
     span = anchors.find(found.quote)
     if span is None:
         # Without a place there is nothing that a fix could replace.
         quote = found.quote[:200]
-        return Issue(
-            message=message, quote=quote, category=category, severity=found.severity, rule=rule
-        )
+        return Issue(message=message, quote=quote, category=category, severity=found.severity)
     fix = found.fix
     if fix is not None and (len(fix) > _LONGEST_FIX or fix == text[slice(*span)]):
         fix = None
-    return Issue.at(
-        text, *span, message, category=category, severity=found.severity, fix=fix, rule=rule
-    )
+    return Issue.at(text, *span, message, category=category, severity=found.severity, fix=fix)

@@ -19,13 +19,13 @@ _QUOTED = re.compile(r"'([^']*)'")
 
 
 class Form(BaseModel):
-    """An answer that a model fills in. Numbers in it are finite."""
+    """An answer that a model fills in. Numbers in it are finite, and words may be numbers."""
 
-    model_config = ConfigDict(allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False, coerce_numbers_to_str=True)
 
 
-class Misfit(ValueError):
-    """An object cannot be read as the form; the message says why, in a few words."""
+class Unreadable(ValueError):
+    """A reply is not the form; the message says why, in words the model may be told."""
 
 
 def _no_boolean(value: object) -> object:
@@ -47,7 +47,7 @@ def fit(sent: Mapping[str, object], form: type[Answer]) -> Answer:
     comes twice with different values is missing.
 
     Raises:
-        Misfit: A field that the form requires is missing or cannot be read.
+        Unreadable: A field that the form requires is missing or cannot be read.
     """
     data = unambiguous((_name(key, form), value) for key, value in sent.items())
     for _ in range(_ROUNDS):
@@ -59,7 +59,7 @@ def fit(sent: Mapping[str, object], form: type[Answer]) -> Answer:
         mended: set[tuple[int | str, ...]] = set()
         for detail in reversed(details):  # from the end, as items of lists are taken out
             _mend(data, detail, form, mended)
-    raise Misfit("its fields do not fit together")
+    raise Unreadable("its fields do not fit together")
 
 
 def _name(key: str, form: type[BaseModel]) -> str:
@@ -76,7 +76,7 @@ def _mend(
     """Coerce or take out the value that one error is about.
 
     Raises:
-        Misfit: It is the form itself or a field that must be there.
+        Unreadable: It is the form itself or a field that must be there.
     """
     if any(detail["loc"][:length] in mended for length in range(len(detail["loc"]) + 1)):
         return
@@ -93,7 +93,7 @@ def _mend(
     required = field is None or field.is_required()
     if not path or (len(path) == 1 and put is _DROP and required):
         where = "".join(f"{part}: " for part in detail["loc"])
-        raise Misfit((where + detail["msg"].removeprefix("Value error, "))[:200])
+        raise Unreadable((where + detail["msg"].removeprefix("Value error, "))[:200])
     mended.add(path)
     if put is _DROP:
         del holder[path[-1]]
@@ -116,8 +116,6 @@ def _coerced(detail: ErrorDetails, value: object) -> object:
         case "literal_error", str():
             choices = _QUOTED.findall(str(limits.get("expected")))
             return next((c for c in choices if normal(c) == normal(value)), _DROP)
-        case "string_type", (int() | float()) if not isinstance(value, bool):
-            return str(value)
         case "greater_than_equal" | "less_than_equal", int() if not isinstance(value, bool):
             return limits.get("ge", limits.get("le", _DROP))
         case _:

@@ -54,11 +54,6 @@ class HostModel(Model):
         """The name in the place of the provider's."""
         return HOST
 
-    @property
-    def base_url(self) -> str | None:
-        """It has none."""
-        return None
-
     async def request(
         self,
         messages: "list[ModelMessage]",

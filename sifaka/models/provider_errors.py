@@ -102,7 +102,7 @@ def translate(error: Exception, model: str) -> SifakaError:
     """
     provider, _, _ = model.partition(":")
     if isinstance(error, pydantic_ai.UserError):
-        said, providers = _first_line(error), _providers()
+        said, providers = str(error).partition("\n")[0], _providers()
         if said.startswith("Unknown model") and provider not in providers:
             return ConfigurationError(
                 f"unknown provider {provider!r} of model {model!r}",
@@ -159,7 +159,3 @@ def _code_of_status(status: int) -> str:
     return {401: "authentication", 403: "authentication", 404: "not_found", 429: "rate_limit"}.get(
         status, "unknown"
     )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]

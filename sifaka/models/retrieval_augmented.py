@@ -69,7 +69,7 @@ class RetrievalAugmentedModel(Component):
         if degraded:
             before = metadata.get("degraded", ())
             metadata["degraded"] = [*(before if isinstance(before, tuple) else ()), *degraded]
-        return Generation.model_validate({**_fields(generation), "metadata": metadata})
+        return Generation.model_validate({**dict(generation), "metadata": metadata})
 
 
 def _of_name(name: str) -> Model:
@@ -88,7 +88,3 @@ def _new(found: Sequence[Document], known: Sequence[Document]) -> tuple[Document
     """The documents whose text is not among the known ones."""
     texts = {document.text for document in known}
     return tuple(document for document in found if document.text not in texts)
-
-
-def _fields(generation: Generation) -> dict[str, object]:
-    return {name: getattr(generation, name) for name in Generation.model_fields}

@@ -8,7 +8,7 @@ from anyio import to_thread
 from pydantic import BaseModel
 
 from sifaka.errors import ModelProviderError
-from sifaka.models.coercion import Misfit, fit
+from sifaka.models.coercion import Unreadable, fit
 from sifaka.models.json_objects import clean, normal, object_of
 from sifaka.record.usage import Usage
 from sifaka.text.reasoning import answer_of
@@ -135,10 +135,6 @@ def _parameters(form: type[BaseModel]) -> "ModelRequestParameters":
     return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
 
-class Unreadable(Exception):
-    """A reply is not the form; the message says why, in words the model may be told."""
-
-
 def size_of(response: "ModelResponse") -> int:
     """The characters of a reply, roughly."""
     said = (getattr(part, "args", None) or getattr(part, "content", "") for part in response.parts)
@@ -172,8 +168,6 @@ def read(response: "ModelResponse", form: type[Answer], question: str) -> Answer
                 reason = "it refuses to answer"
             elif answer:
                 answers.append(fit(answer, form))
-    except Misfit as misfit:
-        raise Unreadable(str(misfit)) from misfit
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
     if not answers:

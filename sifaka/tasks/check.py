@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from operator import attrgetter
 from pathlib import PurePath
 
 from sifaka.editor import Edit, Tier, apply, lint
@@ -118,7 +119,9 @@ def _look(text: str, *, rules: RuleChoice, words: frozenset[str], format: Format
     found = lint(text, format=format, rules=dict(rules.finders()))
     kept = (i for i in found.issues if rules.wants(i.rule or i.category) and not _accepts(words, i))
     told = list(exceptions(text))
-    off = sorted((each for each in told if isinstance(each, RuleException)), key=_first)
+    off = sorted(
+        (each for each in told if isinstance(each, RuleException)), key=attrgetter("first")
+    )
     unknown = (each for each in told if isinstance(each, UnknownRule))
     skipped = [f"line {each.line}: {each.message}" for each in unknown]
     return CheckedText(
@@ -139,10 +142,6 @@ def _without(off: Sequence[RuleException], found: Iterable[Diagnostic]) -> Itera
         reached = [one for one in reached if one.last >= each.line]
         if not any(one.covers(each.line, each.rule) for one in reached):
             yield each
-
-
-def _first(exception: RuleException) -> int:
-    return exception.first
 
 
 def _accepts(words: frozenset[str], issue: Issue) -> bool:

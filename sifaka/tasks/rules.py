@@ -78,12 +78,10 @@ class RuleChoice:
     def wants(self, rule: str) -> bool:
         """True when the findings of this rule are wanted."""
         family, _, name = rule.partition(".")
+        selected = self.select
         if family == HARPER and name not in harper_rules.DEFAULT:
-            return _exactness(self.select - {DEFAULT, _GRAMMAR}, rule) > self._ignored(rule)
-        return _exactness(self.select, rule) > self._ignored(rule)
-
-    def _ignored(self, rule: str) -> int:
-        return _exactness(self.ignore, rule)
+            selected -= {DEFAULT, _GRAMMAR}
+        return _exactness(selected, rule) > _exactness(self.ignore, rule)
 
     def finders(self) -> Iterator[tuple[str, Rule]]:
         """The groups that hold a wanted rule, each with the function that runs it."""
@@ -117,11 +115,6 @@ def known_name(name: str) -> str:
     if form not in names:
         raise ConfigurationError(f"unknown rule {name!r}", did_you_mean(name, dict.fromkeys(names)))
     return form
-
-
-def covers(names: frozenset[str], rule: str) -> bool:
-    """True when one of the names is that of the rule, of its group, or of all."""
-    return _exactness(names, rule) > 0
 
 
 def _exactness(names: frozenset[str], rule: str) -> int:
@@ -170,7 +163,7 @@ class RuleException:
 
     def covers(self, line: int, rule: str) -> bool:
         """True when the findings of a rule in this line are not wanted."""
-        return self.first <= line <= self.last and covers(self.rules, rule)
+        return self.first <= line <= self.last and _exactness(self.rules, rule) > 0
 
 
 @dataclass(frozen=True, slots=True)
