@@ -254,6 +254,12 @@ class Ledger:
         """US dollars neither spent nor in use; infinite without a limit, 0 after unknown prices."""
         return min(account.cost_left for account in self._accounts)
 
+    @property
+    def has_spare_call(self) -> bool:
+        """True when there is room for a call besides the one that comes next here."""
+        share = self._share()
+        return self.calls_left >= (1 if share is not None and share.calls else 2)
+
     def exhausted(self) -> str | None:
         """The first limit that leaves no room for one more call, or None."""
         limits = (account.exhausted() for account in self._accounts)
