@@ -92,9 +92,9 @@ async def _measure(folder: Path, url: str) -> Report:
             served.append(await _served_wall(client))
             late.append(await _critique_with_a_late_critic(store, connections))
     await store.aclose()
-    ideal = {policy: rounds * ANSWER for policy, rounds in ROUNDS.items()}
-    ours = {policy: median(samples[1:]) for policy, samples in walls.items()}
-    theirs = {policy: median(samples[1:]) for policy, samples in bare.items()}
+    ideal: dict[Policy, float] = {policy: rounds * ANSWER for policy, rounds in ROUNDS.items()}
+    ours: dict[Policy, float] = {policy: median(samples[1:]) for policy, samples in walls.items()}
+    theirs: dict[Policy, float] = {policy: median(samples[1:]) for policy, samples in bare.items()}
     through_server = median(served[1:])
     return Report(
         title="critics_wall: a run with 8 critics and a provider that answers after 200 ms",

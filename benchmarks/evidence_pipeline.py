@@ -15,6 +15,7 @@ from sifaka.calls.ledger import Ledger
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.pipeline import EvidencePipeline
 from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.verify import PARALLEL
 from sifaka.record.entries import Called
 from sifaka.record.usage import Budget, Usage
 from sifaka.storage.protocol import Health
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 DOCUMENTS = 10
 CRITERIA = 4
-PARALLEL = 10
 ANSWER = 0.1
 SAMPLES = 15
 LONG = 40
@@ -45,9 +45,7 @@ def measure() -> Report:
 
 async def _measure() -> Report:
     pipelines = {
-        (seconds, count): EvidencePipeline(
-            Adapters([_AtOnce(count)]), _model(seconds), parallel=PARALLEL
-        )
+        (seconds, count): EvidencePipeline(Adapters([_AtOnce(count)]), _model(seconds))
         for seconds, count in (
             (0.0, DOCUMENTS),
             (ANSWER, DOCUMENTS),

@@ -57,12 +57,15 @@ _CLICHES = (
 )
 
 
-_RULES = (
-    Rule("trait", "|".join(_TRAITS), "gives a whole group one trait: {quote}", 4, 0.85),
-    Rule("cliche", "|".join(_CLICHES), "a cliché about a group: {quote}", 4, 0.8),
-    Rule("sweeping", "|".join(_SWEEPING), "speaks of a whole group at once: {quote}", 3, 0.6),
+bias = partial(
+    Screen,
+    "bias",
+    "biased",
+    (
+        Rule("trait", "|".join(_TRAITS), "gives a whole group one trait: {quote}", 4, 0.85),
+        Rule("cliche", "|".join(_CLICHES), "a cliché about a group: {quote}", 4, 0.8),
+        Rule("sweeping", "|".join(_SWEEPING), "speaks of a whole group at once: {quote}", 3, 0.6),
+    ),
+    "explicit generalisations about groups, English",
 )
-
-
-bias = partial(Screen, "bias", "biased", _RULES, "explicit generalisations about groups, English")
 """A screen for sentences that judge people by their group."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Literal, Protocol, cast
+from typing import Any, Literal
 
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.text.language import OWN_LANGUAGES, SURE_SCRIPTS, is_enough, sample, tell_language
@@ -13,15 +13,6 @@ from sifaka.text.scripts import script
 
 _MACRO_LANGUAGES = {"nb": "no", "nn": "no", "wuu": "zh", "yue": "zh", "arz": "ar", "ary": "ar"}
 """Varieties that are asked for by the code of the language they belong to."""
-
-
-class _Identifier(Protocol):
-    """The part of py3langid in use, which has no types."""
-
-    @property
-    def labels(self) -> list[str]: ...
-
-    def rank(self, text: str) -> list[tuple[str, float]]: ...
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,8 @@ class LanguageClassifier:
         """The codes it may answer, and `unknown`."""
         own = set(OWN_LANGUAGES)
         if self.engine != "own" and _installed():
-            own |= {_MACRO_LANGUAGES.get(code, code) for code in _identifier().labels}
+            known: list[str] = _identifier().labels
+            own |= {_MACRO_LANGUAGES.get(code, code) for code in known}
         return (*sorted(own), UNKNOWN)
 
     def classify(self, text: str) -> Classification:
@@ -65,7 +57,8 @@ class LanguageClassifier:
 
 def _by_model(prose: str, coverage: str) -> Classification:
     scores: dict[str, float] = {}
-    for code, share in _identifier().rank(prose)[:3]:
+    ranked: list[tuple[str, float]] = _identifier().rank(prose)[:3]
+    for code, share in ranked:
         macro = _MACRO_LANGUAGES.get(code, code)
         scores[macro] = round(scores.get(macro, 0.0) + share, 3)
     label = max(scores, key=lambda code: scores[code])
@@ -82,10 +75,9 @@ def _installed() -> bool:
 
 
 @lru_cache(maxsize=1)
-def _identifier() -> _Identifier:
+def _identifier() -> Any:
+    # It has no types.
     from py3langid import langid  # pyright: ignore[reportMissingTypeStubs]
 
-    made = langid.LanguageIdentifier.from_model_file(  # pyright: ignore[reportUnknownMemberType]
-        langid.MODEL_FILE, norm_probs=True
-    )
-    return cast("_Identifier", made)
+    kind: Any = langid.LanguageIdentifier
+    return kind.from_model_file(langid.MODEL_FILE, norm_probs=True)

@@ -29,11 +29,14 @@ _MILD = (
 )
 
 
-_RULES = (
-    Rule("strong", "|".join(_STRONG), "strong language: {quote}", 4, 0.95),
-    Rule("mild", "|".join(_MILD), "coarse language: {quote}", 2, 0.6),
+profanity = partial(
+    Screen,
+    "profanity",
+    "profanity",
+    (
+        Rule("strong", "|".join(_STRONG), "strong language: {quote}", 4, 0.95),
+        Rule("mild", "|".join(_MILD), "coarse language: {quote}", 2, 0.6),
+    ),
+    denials=False,
 )
-
-
-profanity = partial(Screen, "profanity", "profanity", _RULES, denials=False)
 """A screen for swear words: whole words, and simple disguises of them."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Protocol, cast
+from typing import Any
 
 from sifaka.classifiers.english import other_language, reads_as
 from sifaka.classifiers.protocol import UNKNOWN, Classification
@@ -116,14 +116,10 @@ def _score(prose: str, span: Span) -> float:
     return _analyzer().polarity_scores(prose[slice(*span)])["compound"]
 
 
-class _Analyzer(Protocol):
-    """The part of vaderSentiment in use, which has no types."""
-
-    def polarity_scores(self, text: str) -> dict[str, float]: ...
-
-
 @lru_cache(maxsize=1)
-def _analyzer() -> _Analyzer:
+def _analyzer() -> Any:
+    # It has no types.
     from vaderSentiment import vaderSentiment  # pyright: ignore[reportMissingTypeStubs]
 
-    return cast("_Analyzer", vaderSentiment.SentimentIntensityAnalyzer())
+    kind: Any = vaderSentiment.SentimentIntensityAnalyzer
+    return kind()

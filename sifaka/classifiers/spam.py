@@ -51,12 +51,6 @@ _WORDS_PER_LINK = 8
 _LEAST_REPEATS = 3
 
 
-_RULES = (
-    Rule("scam", _SURE, "a phrase of scams: {quote}", 4, 0.7),
-    Rule("pitch", _TYPICAL, "a phrase of unwanted advertising: {quote}", 3, 0.4),
-)
-
-
 def _setting(text: str) -> Iterator[Occurrence]:
     """Findings in the setting of the text: shouting, exclamation marks, links, repeated lines."""
     links = urls(text)
@@ -84,7 +78,10 @@ spam = partial(
     Screen,
     "spam",
     "spam",
-    _RULES,
+    (
+        Rule("scam", _SURE, "a phrase of scams: {quote}", 4, 0.7),
+        Rule("pitch", _TYPICAL, "a phrase of unwanted advertising: {quote}", 3, 0.4),
+    ),
     "explicit phrases, English; shouting, links, repeated lines",
     whole=_setting,
 )

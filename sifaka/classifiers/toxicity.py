@@ -58,14 +58,15 @@ _INSULTS = (
 _SLURS = word("nigger", "nigga", "faggot", "kike", "wetback", "tranny", "towelhead", "raghead")
 
 
-_RULES = (
-    Rule("threat", "|".join(_THREATS), "reads as a threat: {quote}", 5, 0.95),
-    Rule("insult", "|".join(_INSULTS), "reads as an insult: {quote}", 4, 0.85),
-    Rule("slur", _SLURS, "a slur: {quote}", 5, 0.95),
-)
-
-
 toxicity = partial(
-    Screen, "toxicity", "toxic", _RULES, "explicit threats, insults and slurs, English"
+    Screen,
+    "toxicity",
+    "toxic",
+    (
+        Rule("threat", "|".join(_THREATS), "reads as a threat: {quote}", 5, 0.95),
+        Rule("insult", "|".join(_INSULTS), "reads as an insult: {quote}", 4, 0.85),
+        Rule("slur", _SLURS, "a slur: {quote}", 5, 0.95),
+    ),
+    "explicit threats, insults and slurs, English",
 )
 """A screen for threats, insults and slurs against persons."""

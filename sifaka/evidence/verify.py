@@ -197,9 +197,9 @@ def _assessed(
     """
     by_id: dict[str, list[_Judged]] = {}
     for each in judged:
-        by_id.setdefault(_known(each.criterion, criteria), []).append(each)
+        by_id.setdefault(_plain(each.criterion), []).append(each)
     look_up = _search_of(texts)
-    return tuple(_together(each.id, by_id.get(each.id, []), look_up) for each in criteria)
+    return tuple(_together(each.id, by_id.get(_plain(each.id), []), look_up) for each in criteria)
 
 
 _LookUp = Callable[[str], str | None]
@@ -222,15 +222,8 @@ def _search_of(texts: Sequence[str]) -> _LookUp:
     return look_up
 
 
-def _known(given: str, criteria: Sequence[Criterion]) -> str:
-    """The id that is meant: as given, or else apart from capitals and spaces around it."""
-    ids = [each.id for each in criteria]
-    if given in ids:
-        return given
-    return next((each for each in ids if _plain(each) == _plain(given)), given)
-
-
 def _plain(identifier: str) -> str:
+    """An id apart from capitals and spaces around it, in which no two of a plan are the same."""
     return identifier.strip().casefold()
 
 

@@ -44,7 +44,8 @@ _VOLATILE = frozenset(
 """Parts of a message that differ each time the same thing is asked."""
 _LARGEST = 4_000_000
 """Characters of an answer as JSON that a run keeps; no text may be that long."""
-_Response: TypeAdapter[ModelResponse] = TypeAdapter(ModelResponse)
+RESPONSE: TypeAdapter[ModelResponse] = TypeAdapter(ModelResponse)
+"""Reads and writes the answers on record."""
 
 
 class JournaledModel(WrapperModel):
@@ -69,7 +70,7 @@ class JournaledModel(WrapperModel):
         request = digest(messages, model_settings, model_request_parameters)
         recorded = journal.answer(key, request)
         if recorded is not None:
-            answer = _Response.validate_json(recorded)
+            answer = RESPONSE.validate_json(recorded)
             if calls.replaying:
                 calls.ledger.settle(calls.ledger.reserve(), usage_of(answer))
             return answer
@@ -126,7 +127,7 @@ def _written(response: ModelResponse, model: str) -> str:
         ModelProviderError: It is too long, or holds characters that no text may hold.
     """
     try:
-        written = _Response.dump_json(response, exclude_none=True).decode()
+        written = RESPONSE.dump_json(response, exclude_none=True).decode()
         problem = f"is longer than {_LARGEST:,} characters" if len(written) > _LARGEST else None
     except PydanticSerializationError:
         written, problem = "", "holds half a surrogate pair"

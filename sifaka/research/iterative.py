@@ -38,7 +38,7 @@ from sifaka.research.progress import (
     place_of,
     record_section,
 )
-from sifaka.research.search import Haul, findings_of, judge_all, search_all
+from sifaka.research.search import SearchResults, findings_of, judge_all, search_all
 from sifaka.research.state import LoopState, ReportSection, Round, SearchTask, SectionPlan, listed
 
 if TYPE_CHECKING:
@@ -223,27 +223,27 @@ async def _select_tools(ctx: Context) -> LoopState:
 
 async def _execute_tools(ctx: Context) -> LoopState:
     """Make every search, judge what is new, and put the iteration on record."""
-    loop, state, haul = ctx.deps, ctx.inputs, Haul()
+    loop, state, found = ctx.deps, ctx.inputs, SearchResults()
     tasks, calls = state.now.tasks, loop.budget.looping
     queries = ", ".join(task.query for task in tasks)[:200]
     await loop.tell("searching", f"{len(tasks)} searches: {queries}")
     with calls.active(), scope(f"iteration {state.now.number}"):
         with calls.ledger.within_time() as limit:
-            await search_all(loop, state, tasks, haul)
-            found = f"{len(haul.documents)} documents that were not looked at before"
-            await loop.tell("search_complete", found)
-            if haul.documents and loop.work.model is not None:
-                await loop.tell("judging", f"judging {len(haul.documents)} documents")
-                await judge_all(loop, state, haul)
+            await search_all(loop, state, tasks, found)
+            new = f"{len(found.documents)} documents that were not looked at before"
+            await loop.tell("search_complete", new)
+            if found.documents and loop.work.model is not None:
+                await loop.tell("judging", f"judging {len(found.documents)} documents")
+                await judge_all(loop, state, found)
         if limit.cancelled_caught or calls.ledger.seconds_left == 0.0:
             state = state.stopping("time")
         elif not state.findings:
-            haul.require_an_answer()
-        findings = await findings_of(loop, state, haul)
+            found.require_an_answer()
+        findings = await findings_of(loop, state, found)
     after = state.adding(
         findings=findings,
-        seen=tuple(haul.documents),
-        degraded=tuple(dict.fromkeys((*state.now.degraded, *haul.degraded))),
+        seen=tuple(found.documents),
+        degraded=tuple(dict.fromkeys((*state.now.degraded, *found.degraded))),
         seconds=time.monotonic() - loop.begun,
     )
     one = after.now

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING
 
 from sifaka._internal.immutable import thawed
@@ -26,8 +25,7 @@ from sifaka.research.state import (
 )
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
 
 
@@ -95,28 +93,17 @@ def place_of(number: int) -> str:
 
 def spent_by(number: int, calls: Sequence[Called], rounds: Sequence[Round]) -> Usage:
     """The usage of a section so far, by the answers on record."""
+    from sifaka.models.journaled import RESPONSE
     from sifaka.models.metered import usage_of
 
     here = re.escape(current_calls().journal.place().partition("~")[0])
     within = re.compile(rf"{here}(?:~\d+)?/{re.escape(place_of(number))}/")
-    reader = _responses()
-    answers = [call for call in calls if within.match(call.key) and _is_a_models(call)]
     spent = Usage(seconds=rounds[-1].seconds if rounds else 0.0)
-    return sum((usage_of(reader.validate_json(each.response)) for each in answers), start=spent)
-
-
-def _is_a_models(call: Called) -> bool:
-    # What adapters answer is on record in the same way, and has no parts.
-    return call.response.startswith('{"parts":')
-
-
-@cache
-def _responses() -> "TypeAdapter[ModelResponse]":
-    # It takes long to build.
-    from pydantic import TypeAdapter
-    from pydantic_ai.messages import ModelResponse
-
-    return TypeAdapter(ModelResponse)
+    for call in calls:
+        # What adapters answer is on record in the same way, and has no parts.
+        if within.match(call.key) and call.response.startswith('{"parts":'):
+            spent += usage_of(RESPONSE.validate_json(call.response))
+    return spent
 
 
 def is_host(model: "Model") -> bool:

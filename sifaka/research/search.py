@@ -28,9 +28,10 @@ _TIME_OVER = "not verified: the budget of time was spent"
 
 
 @dataclass(slots=True)
-class Haul:
+class SearchResults:
     """The documents of an iteration; filled step by step, so that a time-out leaves the rest."""
 
+    searches: Sequence[Searched] = ()
     documents: dict[str, tuple[SourceDocument, str]] = field(
         default_factory=dict[str, tuple[SourceDocument, str]]
     )
@@ -38,40 +39,35 @@ class Haul:
     judged: dict[str, Verification] = field(default_factory=dict[str, Verification])
     """By the document's source."""
     degraded: list[str] = field(default_factory=list[str])
-    failures: list[str] = field(default_factory=list[str])
-    """The reasons that whole searches have failed."""
-    answered: int = 0
-    """Searches that were answered."""
 
     def require_an_answer(self) -> None:
         """See that some search was answered."""
-        if self.failures and not self.answered:
-            told = "; ".join(dict.fromkeys(self.failures))
+        if self.searches and all(each.status == "search_failed" for each in self.searches):
+            reasons = dict.fromkeys(line for each in self.searches for line in each.degraded)
+            told = "; ".join(reasons)
             raise SourceError(f"no source could be searched: {told}", "see that sources answer")
 
 
-async def search_all(loop: Loop, state: LoopState, tasks: Sequence[SearchTask], haul: Haul) -> None:
+async def search_all(
+    loop: Loop, state: LoopState, tasks: Sequence[SearchTask], found: SearchResults
+) -> None:
     """Make every search, all at the same time; documents that were seen before are left out."""
     searches = {f"task {n}": partial(_searched, loop, task) for n, task in enumerate(tasks)}
-    results = await fan_out(searches, calls_each=0)
-    for task, result in zip(tasks, results, strict=True):
+    found.searches = await fan_out(searches, calls_each=0)
+    for task, result in zip(tasks, found.searches, strict=True):
         if task.adapter and task.adapter not in loop.work.adapters.names:
-            haul.degraded.append(f"there is no adapter {task.adapter!r}: all were searched")
-        haul.degraded += [*result.degraded, *result.notes]
-        if result.status == "search_failed":
-            haul.failures += result.degraded
-        else:
-            haul.answered += 1
+            found.degraded.append(f"there is no adapter {task.adapter!r}: all were searched")
+        found.degraded += [*result.degraded, *result.notes]
     # In turn, so that each search has its share of what is judged.
     columns = [
         [(document, task.query) for document in result.documents]
-        for task, result in zip(tasks, results, strict=True)
+        for task, result in zip(tasks, found.searches, strict=True)
     ]
     for row in zip_longest(*columns):
         for document, query in filter(None, row):
             source = source_of(document)
-            if source not in state.seen and len(haul.documents) < MOST_JUDGED:
-                haul.documents.setdefault(source, (document, query))
+            if source not in state.seen and len(found.documents) < MOST_JUDGED:
+                found.documents.setdefault(source, (document, query))
 
 
 async def _searched(loop: Loop, task: SearchTask) -> Searched:
@@ -80,9 +76,9 @@ async def _searched(loop: Loop, task: SearchTask) -> Searched:
     return await search(adapters.chosen(names), [task.query], max_results=RESULTS)
 
 
-async def judge_all(loop: Loop, state: LoopState, haul: Haul) -> None:
+async def judge_all(loop: Loop, state: LoopState, found: SearchResults) -> None:
     """Hold every new document against the question and the gaps."""
-    documents = [document for document, _ in haul.documents.values()]
+    documents = [document for document, _ in found.documents.values()]
     criteria = _criteria(loop, state)
     with scope("judging"):
         judging = verifications(
@@ -91,32 +87,32 @@ async def judge_all(loop: Loop, state: LoopState, haul: Haul) -> None:
             model=loop.work.model,
         )
         await fan_out(
-            {name: partial(_kept, haul, branch) for name, branch in judging.items()},
+            {name: partial(_kept, found, branch) for name, branch in judging.items()},
             calls_each=0,
             parallel=PARALLEL,
         )
 
 
-async def _kept(haul: Haul, judging: Callable[[], Awaitable[list[Verification]]]) -> None:
+async def _kept(found: SearchResults, judging: Callable[[], Awaitable[list[Verification]]]) -> None:
     """Keep what was judged at once: the rest may be cut off by time."""
-    haul.judged |= {source_of(each.document): each for each in await judging()}
+    found.judged |= {source_of(each.document): each for each in await judging()}
 
 
-async def findings_of(loop: Loop, state: LoopState, haul: Haul) -> tuple[Finding, ...]:
+async def findings_of(loop: Loop, state: LoopState, found: SearchResults) -> tuple[Finding, ...]:
     """The findings of the documents that were not rejected, the best first."""
-    evidence = await _evidence(loop, state, haul)
-    queries = {source_of(document): query for document, query in haul.documents.values()}
+    evidence = await _evidence(loop, state, found)
+    queries = {source_of(document): query for document, query in found.documents.values()}
     first = len(state.findings) + 1
     kept = [each for each in ranked(evidence) if each.classification != "reject"]
-    haul.degraded += dict.fromkeys(each.degraded for each in kept if each.degraded)
+    found.degraded += dict.fromkeys(each.degraded for each in kept if each.degraded)
     return tuple(
         Finding.of(number, each, queries[source_of(each.document)])
         for number, each in enumerate(kept, first)
     )
 
 
-async def _evidence(loop: Loop, state: LoopState, haul: Haul) -> list[Evidence]:
-    documents = [document for document, _ in haul.documents.values()]
+async def _evidence(loop: Loop, state: LoopState, found: SearchResults) -> list[Evidence]:
+    documents = [document for document, _ in found.documents.values()]
     if loop.work.model is None:
         asked = " ".join((loop.plan.question, *state.now.gaps))
         order = await to_thread.run_sync(_relevant, loop.plan.question, asked, documents)
@@ -132,8 +128,8 @@ async def _evidence(loop: Loop, state: LoopState, haul: Haul) -> list[Evidence]:
         ]
     criteria = _criteria(loop, state)
     late = {source: Verification(document=d, degraded=_TIME_OVER)
-            for source, (d, _) in haul.documents.items()}  # fmt: skip
-    return [classify(each, criteria) for each in (late | haul.judged).values()]
+            for source, (d, _) in found.documents.items()}  # fmt: skip
+    return [classify(each, criteria) for each in (late | found.judged).values()]
 
 
 def _relevant(

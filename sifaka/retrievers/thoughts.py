@@ -25,15 +25,11 @@ class ThoughtRetriever:
     Args:
         store: The store of the runs.
         only: The filter of the runs that are looked at.
-        exclude_run: One that is left out too.
     """
 
-    def __init__(
-        self, store: ThoughtStore, *, only: Filters = ANY, exclude_run: str | None = None
-    ) -> None:
+    def __init__(self, store: ThoughtStore, *, only: Filters = ANY) -> None:
         self.store = store
         self.only = only
-        self.exclude_run = exclude_run
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
         """The best versions of the runs that match, the best match first.
@@ -62,7 +58,6 @@ class ThoughtRetriever:
         first: dict[str, Hit] = {}
         for hit in hits:
             first.setdefault(hit.run_id, hit)
-        first.pop(self.exclude_run or "", None)
         documents: list[Document] = []
         for hit in first.values():
             try:

@@ -72,16 +72,6 @@ class JudgedSource(NamedTuple):
         return self.assessment is not None and self.assessment.judgement == "support"
 
 
-def stance_of(assessment: Assessment) -> Stance:
-    """The stance on a claim that a judgement on its criterion amounts to.
-
-    A rejection is a contradiction only where the document says the contrary: one that speaks about
-    something else refutes nothing.
-    """
-    contradicts = assessment.judgement == "reject" and assessment.contradicts
-    return "contradicts" if contradicts else _STANCES[assessment.judgement]
-
-
 def status_of(stances: Sequence[Stance]) -> ClaimStatus:
     """The verdict that stances amount to; those of off-topic documents do not count.
 
@@ -145,9 +135,18 @@ def _evidence(held: JudgedSource) -> ClaimEvidence:
 
 
 def _stance(held: JudgedSource) -> Stance:
-    if held.assessment is None:
+    """The stance on a claim that a judgement on its criterion amounts to.
+
+    A rejection is a contradiction only where the document says the contrary: one that speaks about
+    something else refutes nothing.
+    """
+    assessment = held.assessment
+    if assessment is None:
         return "unjudged"
-    return "in_doubt" if held.doubt else stance_of(held.assessment)
+    if held.doubt:
+        return "in_doubt"
+    contradicts = assessment.judgement == "reject" and assessment.contradicts
+    return "contradicts" if contradicts else _STANCES[assessment.judgement]
 
 
 def _reason(

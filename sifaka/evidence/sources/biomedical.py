@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka.evidence.documents import SearchFilters
-from sifaka.evidence.sources.html import plain_text
+from sifaka.evidence.sources.html import plain_text, soup_of
 from sifaka.evidence.sources.records import (
     Fields,
     Record,
@@ -90,10 +90,8 @@ async def _pubmed(
 
 def articles_in(xml: str) -> list[dict[str, str]]:
     """The articles of an answer of `efetch`; those without an abstract are left out."""
-    from bs4 import BeautifulSoup
-
     found: list[dict[str, str]] = []
-    for article in BeautifulSoup(f"<div>{xml}</div>", "html.parser").find_all("pubmedarticle"):
+    for article in soup_of(xml).find_all("pubmedarticle"):
         parts = [_labelled(each) for each in article.find_all("abstracttext")]
         number, doi = _text(article, "pmid"), article.find("articleid", idtype="doi")
         if text := "\n".join(filter(None, parts)):
@@ -140,21 +138,22 @@ def _date(article: "Tag") -> str:
 
 
 def _articles(results: Sequence[Record]) -> list[Record]:
-    return [_article(each) for each in results]
-
-
-def _article(result: Record) -> Record:
-    """A result of Europe PMC."""
-    source, number = str(result.get("source") or ""), str(result.get("id") or "")
-    return {
-        "text": plain_text(str(result.get("abstractText") or "")),
-        "title": plain_text(str(result.get("title") or "")),
-        "author": str(result.get("authorString") or "").rstrip("."),
-        "id": f"{source}:{number}",
-        "url": f"https://europepmc.org/article/{source}/{number}",
-        "doi": result.get("doi"),
-        "date": result.get("firstPublicationDate"),
-    }
+    """The results of Europe PMC."""
+    articles: list[Record] = []
+    for result in results:
+        source, number = str(result.get("source") or ""), str(result.get("id") or "")
+        articles.append(
+            {
+                "text": plain_text(str(result.get("abstractText") or "")),
+                "title": plain_text(str(result.get("title") or "")),
+                "author": str(result.get("authorString") or "").rstrip("."),
+                "id": f"{source}:{number}",
+                "url": f"https://europepmc.org/article/{source}/{number}",
+                "doi": result.get("doi"),
+                "date": result.get("firstPublicationDate"),
+            }
+        )
+    return articles
 
 
 def _study(study: Record) -> Record:

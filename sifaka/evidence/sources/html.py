@@ -54,7 +54,7 @@ def plain_text(html: str, *, tables: bool = False) -> str:
         html: A page, or a part of one.
         tables: Whether tables are text too, one row a line; of a wiki they are left out.
     """
-    soup = _soup(html)
+    soup = soup_of(html)
     hidden = frozenset(_hiding(soup))
     lines = (" ".join(line.split()) for line in "".join(_pieces(soup, tables, hidden)).split(_END))
     return "\n".join(line for line in lines if line)
@@ -62,7 +62,7 @@ def plain_text(html: str, *, tables: bool = False) -> str:
 
 def origin_of(html: str) -> tuple[str, str, str]:
     """The title, the author and the date of publication of a page; empty without them."""
-    soup = _soup(html)
+    soup = soup_of(html)
     told: dict[str, str] = {}
     for meta in islice(soup.find_all("meta"), 500):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop")
@@ -75,7 +75,8 @@ def origin_of(html: str) -> tuple[str, str, str]:
     return title.get_text() if title is not None else "", author, named[1] or date
 
 
-def _soup(html: str) -> "BeautifulSoup":
+def soup_of(html: str) -> "BeautifulSoup":
+    """The elements of a page, or of XML of which a few plain elements are read."""
     require("reading HTML", "evidence", "bs4")
     from bs4 import BeautifulSoup
 

@@ -120,7 +120,8 @@ class MediaWikiAdapter:
 
         async def read(page: SourceDocument) -> SourceDocument | None:
             try:
-                text = await self._text(page.id)
+                read_text = self._extract if self._has_extracts else self._parsed
+                text = await read_text(page.id)
             except SourceError as error:
                 if error.code not in _UNREADABLE:
                     raise
@@ -174,11 +175,8 @@ class MediaWikiAdapter:
         ordered = {by_id[page]["pageid"]: by_id[page] for page in pages if page in by_id}
         return [self._document(page) for page in ordered.values()]
 
-    async def _text(self, page: str) -> str:
-        """The running text of a page, one paragraph or heading a line."""
-        return await self._extract(page) if self._has_extracts else await self._parsed(page)
-
     async def _extract(self, page: str) -> str:
+        """The running text of a page, one paragraph or heading a line."""
         told = await ask(
             self._http,
             "query",

@@ -10,14 +10,11 @@ from importlib.util import find_spec
 from io import BytesIO
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from sifaka.evidence.sources.html import origin_of, plain_text
+from sifaka.evidence.sources.html import origin_of, plain_text, soup_of
 from sifaka.extras import install
-
-if TYPE_CHECKING:
-    from bs4 import BeautifulSoup
 
 MOST_TEXT = 2_000_000
 """Characters that are kept of one document."""
@@ -200,9 +197,9 @@ def _epub(content: bytes) -> Reading:
     with zipfile.ZipFile(BytesIO(content)) as book:
         if "META-INF/encryption.xml" in book.namelist():
             raise NotText("encrypted")
-        package = _soup(book, "META-INF/container.xml").find("rootfile")
+        package = soup_of(_unpacked(book, "META-INF/container.xml")).find("rootfile")
         path = str(package["full-path"]) if package else ""
-        described = _soup(book, path)
+        described = soup_of(_unpacked(book, path))
         files = {str(item.get("id")): str(item.get("href")) for item in described.find_all("item")}
         order = [str(each.get("idref")) for each in described.find_all("itemref")][:_MOST_PAGES]
         folder = PurePosixPath(path).parent
@@ -212,13 +209,6 @@ def _epub(content: bytes) -> Reading:
     title, author, date = (each.get_text() if each else "" for each in origin)
     pages = tuple(Page(f"chapter={number}", text) for number, text in enumerate(texts, 1))
     return Reading(title, author, date, pages)
-
-
-def _soup(book: zipfile.ZipFile, name: str) -> "BeautifulSoup":
-    from bs4 import BeautifulSoup
-
-    # Of these files a few plain elements are read, so no entity is ever looked up.
-    return BeautifulSoup(f"<div>{_unpacked(book, name)}</div>", "html.parser")
 
 
 def _unpacked(book: zipfile.ZipFile, name: str) -> str:

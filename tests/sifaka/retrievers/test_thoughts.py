@@ -85,12 +85,6 @@ async def test_a_run_under_way_is_left_out(store: ThoughtStore) -> None:
     assert not await ThoughtRetriever(store).retrieve("otter", 5)
 
 
-async def test_a_run_may_be_left_out_by_name(store: ThoughtStore) -> None:
-    one, other = await keep(store, "lynx one"), await keep(store, "lynx other")
-    found = await ThoughtRetriever(store, exclude_run=one.run_id).retrieve("lynx", 5)
-    assert [document.metadata["run_id"] for document in found] == [other.run_id]
-
-
 async def test_filters_are_passed_on(store: ThoughtStore) -> None:
     await keep(store, "a stoat")
     nothing = ThoughtRetriever(store, only=Filters(tags=("none-has-this",)))
