@@ -7,17 +7,20 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from threading import Lock, Timer
+from typing import TYPE_CHECKING
 
 from sifaka.editor.harper_rules import DEFAULT, OFF, SAFE, asked, signs
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
-from sifaka.isolation import GIVEN_UP, MEMORY, Worker
 from sifaka.record.results import Issue
 from sifaka.text.harper import ALL, HarperLint, lint_texts
 from sifaka.text.prose import blanked
+
+if TYPE_CHECKING:
+    from sifaka.isolation import Worker
 
 _CATEGORIES: Mapping[str, str] = {
     "Spelling": "spelling",
@@ -116,12 +119,18 @@ class Harper:
     """
 
     def __init__(self) -> None:
-        self.worker = Worker()
         self._lock = Lock()
         self.idle = Timer(_IDLE_SECONDS, self.close)
         """Ends the process when nothing has been asked for a while."""
         self._known: dict[tuple[str, str], Sequence[HarperLint]] = {}
         """The last answers; after an edit only the parts that it changed are read again."""
+
+    @cached_property
+    def worker(self) -> "Worker":
+        """Its process."""
+        from sifaka.isolation import Worker  # it takes the event loop along: only for this
+
+        return Worker()
 
     def lint(self, parts: Sequence[str], rules: str = _DEFAULT) -> list[Sequence[HarperLint]]:
         """The findings of some rules, as `asked` gives them, in each part of a text.
@@ -144,6 +153,8 @@ class Harper:
         return found
 
     def _ask(self, parts: Sequence[str], rules: str) -> list[list[HarperLint]]:
+        from sifaka.isolation import GIVEN_UP, MEMORY
+
         work = pickle.dumps((lint_texts, (parts, rules, OFF)))
         try:
             with suppress(ChildProcessError):  # it may have ended for another reason
@@ -156,7 +167,8 @@ class Harper:
     def close(self) -> None:
         """End the process, if there is one, when it has answered."""
         with self._lock:
-            self.worker.close()
+            if "worker" in vars(self):
+                self.worker.close()
 
 
 @cache
