@@ -48,7 +48,7 @@ class _Account:
     budget: Budget
     spent: Usage
     clock: Callable[[], float]
-    started: float = field(init=False)
+    started: float
     in_flight: Usage = field(default_factory=Usage)
     under_way: int = 0
     settled: anyio.Event | None = None
@@ -57,9 +57,6 @@ class _Account:
     stopped: float = 0.0
     scopes: list[anyio.CancelScope] = field(default_factory=list[anyio.CancelScope])
     """Those that end when the time of this account is spent."""
-
-    def __post_init__(self) -> None:
-        self.started = self.clock()
 
     @property
     def spent_by_now(self) -> Usage:
@@ -179,7 +176,7 @@ class Ledger:
         self.budget = self.limits = budget
         for account in of:
             self.limits = stricter(self.limits, account.budget)
-        self._accounts = (_Account(budget, spent, clock), *of)
+        self._accounts = (_Account(budget, spent, clock, started=clock()), *of)
 
     def part(self, budget: Budget, spent: Usage | None = None) -> "Ledger":
         """The ledger of a part of the work, with limits of its own besides these.
@@ -204,6 +201,8 @@ class Ledger:
 
     def within_time(self) -> AbstractContextManager[anyio.CancelScope, bool]:
         """Within this context, what is done is cancelled when the time budget is spent."""
+        if self.limits.max_seconds is None:
+            return anyio.CancelScope()
         # Like a cancel scope it swallows the cancellation, which the decorator does not tell.
         return cast("AbstractContextManager[anyio.CancelScope, bool]", self._limited())
 

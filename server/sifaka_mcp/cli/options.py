@@ -126,7 +126,7 @@ RULES = (
 JUDGES = (
     argument("--critics", metavar="A,B", help="such as lint,self_refine"),
     argument("--model", help="auto, editor, caller or provider:name"),
-    argument("--prompt", default="", metavar="P", help="what the text is for"),
+    argument("--prompt", default="", metavar="P", help="the task, in words"),
 )
 """The judge and the writer."""
 BUDGET = group(

@@ -97,7 +97,8 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
                 for name in unique(critic.name for critic in critics)
             )
         version = shortened(run, version)
-    if version.author != CALLER and attempts(run) >= run.config.max_iterations:
+    tried = attempts(run) if run.thoughts[1:] else 0
+    if version.author != CALLER and tried >= run.config.max_iterations:
         version = version.model_copy(
             update={"metadata": MappingProxyType({**version.metadata, LAST: True})}
         )
