@@ -19,7 +19,6 @@ _NAMED = re.compile(r"\(\?P<\w+>")
 _REACH = 60
 """Characters before a word that are examined."""
 _CONTRACTION = "contraction"
-_PART = re.compile(r"\{([A-Z_]+)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +39,15 @@ def _by_word() -> Mapping[str, Sequence[Confusion]]:
     """The table, by each of the words that it is about."""
     text = Path(__file__).with_name("confusions.toml").read_text(encoding="utf-8")
     table = tomllib.loads(text)
-    parts: dict[str, str] = {}
-
-    def whole(value: str | bool) -> Any:
-        return _PART.sub(lambda part: parts[part[1]], value) if isinstance(value, str) else value
-
-    for name, pattern in table["parts"].items():
-        parts[name] = whole(pattern)
+    parts: dict[str, str] = table["parts"]
+    rows: list[dict[str, Any]] = table["confusions"]
+    for name, pattern in parts.items():  # each may name those before it
+        for patterns in (parts, *rows):
+            held = ((key, value) for key, value in patterns.items() if isinstance(value, str))
+            patterns |= {key: value.replace(f"{{{name}}}", pattern) for key, value in held}
     found: dict[str, list[Confusion]] = defaultdict(list)
-    for row in table["confusions"]:
-        entry = Confusion(**{name: whole(value) for name, value in row.items()})
+    for row in rows:
+        entry = Confusion(**row)
         for word in entry.words.split():
             found[word].append(entry)
     return found
