@@ -53,14 +53,14 @@ def _by_word() -> Mapping[str, Sequence[Confusion]]:
     return found
 
 
-def confusions(parsed: ParsedText) -> Iterator[Issue]:
-    """Confused words, prepositions and words that were joined or split by mistake."""
-    return (issue for issue in _found(parsed) if issue.rule != _CONTRACTION)
+def confusions(parsed: ParsedText, *, contracted: bool = False) -> Iterator[Issue]:
+    """Confused words, prepositions and words that were joined or split by mistake.
 
-
-def contractions(parsed: ParsedText) -> Iterator[Issue]:
-    """`dont` for `don't` and the like."""
-    return (issue for issue in _found(parsed) if issue.rule == _CONTRACTION)
+    Args:
+        parsed: The text.
+        contracted: True for `dont` for `don't` and the like, and for nothing else.
+    """
+    return (issue for issue in _found(parsed) if (issue.rule == _CONTRACTION) is contracted)
 
 
 @lru_cache(maxsize=1)

@@ -46,7 +46,9 @@ def edit(
             as they are.
     """
     format = format or recognise(text)
-    given = apply(text, issues, fixes=fixes, format=format, gate=keeps_surroundings)
+    given = Edited(text=text, edits=())
+    if reported := list(issues):
+        given = apply(text, reported, fixes=fixes, format=format, gate=keeps_surroundings)
     if any(entry.before == text for entry in given.edits) or format in UNCHECKED:
         return given
     rounds = [given]

@@ -5,13 +5,14 @@ import sys
 from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.editor.agreement import agreement
 from sifaka.editor.articles import articles
 from sifaka.editor.capitals import capitals
 from sifaka.editor.commas import commas
-from sifaka.editor.confusions import confusions, contractions
+from sifaka.editor.confusions import confusions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
 from sifaka.editor.latin import latin
@@ -41,7 +42,7 @@ RULES: Mapping[str, Rule] = {
     "latin": latin,
     "commas": commas,
     "spacing": spacing,
-    "contractions": contractions,
+    "contractions": partial(confusions, contracted=True),
     "confusions": confusions,
     "agreement": agreement,
     "verb_forms": verb_forms,
