@@ -39,10 +39,10 @@ from sifaka_mcp.host.sealing import sealing
 from sifaka_mcp.host.session import connection_of
 from sifaka_mcp.icon import ICON, SIZE
 from sifaka_mcp.lifespan import Lifespan
-from sifaka_mcp.lines import flat
 from sifaka_mcp.notify.cancel import Cancellations
 from sifaka_mcp.notify.subscriptions import Subscriptions
 from sifaka_mcp.prompts import add_completions
+from sifaka_mcp.safe_text import flat
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.stdio import serve_stdio

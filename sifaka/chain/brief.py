@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from sifaka._internal.immutable import Frozen
-from sifaka.chain.sheet import in_scope, question_of, sheet_of, start_of
+from sifaka.chain.caller_notes import in_scope, question_of, sheet_of, start_of
 from sifaka.chain.stop_rules import is_review_due
 from sifaka.models.writing import MOST_ISSUES
 from sifaka.record.clustering import cluster

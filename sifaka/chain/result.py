@@ -263,8 +263,8 @@ class RunResult(Frozen):
             return ()
         models = dict.fromkeys(call.model for call in self.run.calls if call.unable)
         return tuple(
-            f"{model} did not call the tool it was shown: facts that a version loses are refused, "
-            "as with facts=require"
+            f"{model} did not call the tool that it was shown, so facts that a version loses are "
+            "refused, as with facts=require; if it can, let its server pass tools on"
             for model in models
         )
 

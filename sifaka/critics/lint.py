@@ -50,13 +50,13 @@ class LintCritic(DataComponent):
 
         Without a vote when nothing was examined, as in a text that is not English.
         """
-        from sifaka.editor.apart import apart
+        from sifaka.editor.isolated import run_editor
         from sifaka.editor.report import lint
         from sifaka.text.formats import Format
 
         format = Format(self.format) if self.format else None
         try:
-            report = await apart(thought.text, partial(lint, thought.text, format=format))
+            report = await run_editor(thought.text, partial(lint, thought.text, format=format))
         except PluginError as error:
             line = f"mechanics: not checked, {error.message}"
             return CriticFeedback(critic=self.name, judges_task=False, degraded=(line,))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from sifaka.editor.machine import machine_text
+from sifaka.editor.machine_text import machine_text
 from sifaka.editor.words import words_of
 from sifaka.text.formats import Format, Mark
 from sifaka.text.markdown import front_matter

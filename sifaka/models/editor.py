@@ -40,7 +40,7 @@ class EditorModel:
     async def edit_input(self, thought: Thought) -> Generation:
         """The text with the safe edits and the certain fixes of validators."""
         from sifaka.editor import edit
-        from sifaka.editor.apart import apart
+        from sifaka.editor.isolated import run_editor
         from sifaka.text.formats import Format
 
         certain = tuple(
@@ -53,7 +53,7 @@ class EditorModel:
         format = Format(self.format) if self.format else None
         work = partial(edit, thought.text, certain, fixes=tier, format=format)
         try:
-            edited = await apart(thought.text, work)
+            edited = await run_editor(thought.text, work)
         except PluginError:  # a text that takes too much stays as it is
             return Generation(text=thought.text)
         if not edited.edits:

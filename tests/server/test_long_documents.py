@@ -94,7 +94,7 @@ async def test_of_many_sections_that_failed_some_are_told_as_text_and_all_as_dat
     with provider(by_sections(better, judged, [], failing)) as served:
         told_of(served, monkeypatch)
         arguments = {"text": text, "model": MODEL, "max_iterations": 1, "return": "text"}
-        told, out = parts(await client.call_tool("improve_text", arguments))
+        told, out = parts(await client.call_tool("improve_text", arguments | {"wait_seconds": 300}))
     assert out["changed"]
     assert len([line for line in out["degraded"] if "was not written" in line]) == 44
     assert told.count("was not written") == 40

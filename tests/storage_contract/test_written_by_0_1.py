@@ -110,6 +110,7 @@ def _of_0_1(run: Run) -> dict[str, Any]:
         assert (inquiry.pop("sources"), inquiry.pop("history")) == ([], [])
     assert (dump["config"].pop("facts"), dump["config"].pop("look_back")) == (None, None)
     assert (dump.pop("form"), dump["config"].pop("own_review")) == (1, False)
+    assert not any(call.pop("unable") for call in dump["calls"])
     for thought in dump["thoughts"]:
         assert thought.pop("findings") == Findings().model_dump(mode="json")
         for result in thought["validation_results"].values():

@@ -16,7 +16,7 @@ from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtN
 from sifaka_mcp.cli.output import prepare_streams, printing, say
 from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
 from sifaka_mcp.garbage import collect_seldom, loading
-from sifaka_mcp.lines import flat, one_line
+from sifaka_mcp.safe_text import flat, one_line
 
 if TYPE_CHECKING:
     from sifaka_mcp.settings import Settings

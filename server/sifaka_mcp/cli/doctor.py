@@ -21,7 +21,7 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import lines
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.installation import other_project
-from sifaka_mcp.lines import visible
+from sifaka_mcp.safe_text import visible
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.folders import config_folder
 from sifaka_mcp.settings.project import read_project

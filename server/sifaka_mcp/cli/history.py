@@ -18,7 +18,7 @@ from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_lines
 from sifaka_mcp.cli.session import Ending, Session
-from sifaka_mcp.lines import flat, visible
+from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.view.text import history as as_text
 

@@ -20,7 +20,7 @@ from sifaka_mcp.cli.document import (
 from sifaka_mcp.cli.output import STDIO
 from sifaka_mcp.cli.review import review, terminal
 from sifaka_mcp.cli.session import Ending, Session
-from sifaka_mcp.lines import visible
+from sifaka_mcp.safe_text import visible
 
 ARGUMENTS = (
     opt.TEXT,

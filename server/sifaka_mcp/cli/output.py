@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.lines import one_line, visible
+from sifaka_mcp.safe_text import one_line, visible
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -11,7 +11,7 @@ from anyio import to_thread
 from sifaka.editor import apply, lint
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue
-from sifaka_mcp.lines import visible
+from sifaka_mcp.safe_text import visible
 from sifaka_mcp.view.console import Console, Text
 
 if TYPE_CHECKING:

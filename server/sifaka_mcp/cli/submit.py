@@ -5,7 +5,7 @@ import sys
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.session import Ending, Session
-from sifaka_mcp.lines import flat
+from sifaka_mcp.safe_text import flat
 from sifaka_mcp.view.research_terminal import progress_of
 
 ARGUMENTS = (

@@ -10,7 +10,7 @@ from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_lines
 from sifaka_mcp.cli.session import Session
-from sifaka_mcp.lines import flat, visible
+from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.settings.folders import config_folder
 from sifaka_mcp.settings.project import FILE, OF_THE_USER, ProjectFile, canonical, read_project
 from sifaka_mcp.settings.sources import load_settings

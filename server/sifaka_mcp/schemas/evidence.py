@@ -17,7 +17,7 @@ from sifaka.record.claims import (
 from sifaka.record.thought import Document
 from sifaka.text.input import MAX_TEXT, check_text
 from sifaka_mcp.schemas.arguments import knows
-from sifaka_mcp.schemas.foreign import Foreign, Remark
+from sifaka_mcp.schemas.untrusted import Foreign, Remark
 from sifaka_mcp.schemas.verdicts import UsageOut
 from sifaka_mcp.schemas.wire import Moment, Relevance, Wire, taken
 

@@ -19,7 +19,7 @@ from sifaka.evidence.model import (
     SearchStatus,
 )
 from sifaka.evidence.passages import excerpt
-from sifaka_mcp.schemas.foreign import Foreign, Remark
+from sifaka_mcp.schemas.untrusted import Foreign, Remark
 from sifaka_mcp.schemas.verdicts import UsageOut
 from sifaka_mcp.schemas.wire import Moment, Score, Wire
 

@@ -9,8 +9,8 @@ from sifaka.record.entries import Recovered, RunStatus, StopReason
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.tasks import History
-from sifaka_mcp.schemas.foreign import Foreign, Remark
 from sifaka_mcp.schemas.texts import HunkOut, changes
+from sifaka_mcp.schemas.untrusted import Foreign, Remark
 from sifaka_mcp.schemas.verdicts import CritiqueOut, DifferenceOut, UsageOut, ValidationOut
 from sifaka_mcp.schemas.wire import Moment, Relevance, Wire, taken
 

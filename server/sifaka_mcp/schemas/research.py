@@ -12,9 +12,9 @@ from sifaka.record.entries import Researched
 from sifaka.record.inquiry import Turn
 from sifaka.record.run import Run
 from sifaka.text.input import MAX_TEXT, check_text
-from sifaka_mcp.schemas.foreign import Foreign, Remark
 from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut, fields_of
 from sifaka_mcp.schemas.texts import TextOut
+from sifaka_mcp.schemas.untrusted import Foreign, Remark
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 

@@ -5,11 +5,11 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from sifaka.chain import RunResult
-from sifaka.chain.sheet import ledger_of
+from sifaka.chain.caller_notes import ledger_of
 from sifaka.record.entries import RunStatus, StopReason
 from sifaka.text.limits import Asked
-from sifaka_mcp.schemas.foreign import Remark
 from sifaka_mcp.schemas.texts import TextOut
+from sifaka_mcp.schemas.untrusted import Remark
 from sifaka_mcp.schemas.verdicts import DifferenceOut, IssueList, UsageOut, ValidationOut
 from sifaka_mcp.schemas.wire import Wire
 

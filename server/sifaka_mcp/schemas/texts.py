@@ -10,7 +10,7 @@ from sifaka.record.diff import Hunk, diff
 from sifaka.record.edits import edits_of
 from sifaka.record.provenance import reasons_for
 from sifaka.record.thought import Thought
-from sifaka_mcp.schemas.foreign import Foreign, Remark
+from sifaka_mcp.schemas.untrusted import Foreign, Remark
 from sifaka_mcp.schemas.wire import Wire
 
 Return = Literal["auto", "text", "diff", "none"]

@@ -9,7 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from sifaka._internal.immutable import thawed
 from sifaka.record.results import CriticFeedback, Issue
-from sifaka_mcp.schemas.foreign import Foreign, Remark
+from sifaka_mcp.schemas.untrusted import Foreign, Remark
 from sifaka_mcp.schemas.wire import Score, Wire
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from sifaka_mcp.lines import shown
+from sifaka_mcp.safe_text import shown
 
 LARGEST = 40_000
 """Characters of the structured part, as JSON, beside the text that was asked for."""

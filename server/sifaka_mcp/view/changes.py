@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sifaka.record.diff import Hunk
-from sifaka_mcp.lines import because, visible
+from sifaka_mcp.safe_text import because, visible
 from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.edits import edits, made
 

@@ -15,7 +15,7 @@ from sifaka.evidence.model import (
     SearchPlan,
     Verified,
 )
-from sifaka_mcp.lines import section
+from sifaka_mcp.safe_text import section
 from sifaka_mcp.schemas.evidence import ClaimOut, CountsOut, EvidenceOut, VerifyOut
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, FoundOut
 from sifaka_mcp.view.text import usage

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sifaka.record.run import Run
-from sifaka_mcp.lines import flat, visible
+from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut, RunLine, RunOut
 from sifaka_mcp.view.changes import show
 from sifaka_mcp.view.progress import duration

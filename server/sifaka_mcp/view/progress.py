@@ -13,7 +13,7 @@ from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Usage
-from sifaka_mcp.lines import flat
+from sifaka_mcp.safe_text import flat
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TextIO
 from sifaka.chain import RunResult
 from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
-from sifaka_mcp.lines import flat, short
+from sifaka_mcp.safe_text import flat, short
 from sifaka_mcp.schemas.research import ResearchedOut, SectionOut
 from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.progress import TerminalProgress

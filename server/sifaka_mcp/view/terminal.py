@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
-from sifaka_mcp.lines import section, visible
+from sifaka_mcp.safe_text import section, visible
 from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.schemas.texts import TextOut
 from sifaka_mcp.schemas.verdicts import ValidationOut

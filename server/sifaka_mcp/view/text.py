@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from sifaka.models.prompt import frame
-from sifaka_mcp.lines import because
-from sifaka_mcp.lines import section as _section
-from sifaka_mcp.schemas.foreign import Remark
+from sifaka_mcp.safe_text import because
+from sifaka_mcp.safe_text import section as _section
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
 from sifaka_mcp.schemas.runs import BriefOut, CheckOut, RunAnswer, SubmitOut
 from sifaka_mcp.schemas.texts import HunkOut
+from sifaka_mcp.schemas.untrusted import Remark
 from sifaka_mcp.schemas.verdicts import (
     CritiqueOut,
     CritiqueTextOut,

@@ -25,8 +25,8 @@ from sifaka.storage.files.durable import (
 from sifaka.storage.files.folder import TenantFolder
 from sifaka.storage.files.record import FileRecord, append_lines, claim_line, parse_record
 from sifaka.storage.log import check_append, holds, look_at
+from sifaka.storage.log_repair import RepairingStore, identity_of
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.recollection import RecollectingStore, identity_of
 from sifaka.storage.store import PolledStore, Threads
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ _KEPT = 16
 _READERS = 4
 
 
-class FileStorage(RecollectingStore, PolledStore):
+class FileStorage(RepairingStore, PolledStore):
     """A `ThoughtStore` of JSON Lines files, `<folder>/<tenant>/<run>.jsonl`, an entry each line.
 
     Any program can read them; `sifaka.storage.files.record` tells their form. Several processes may

@@ -13,8 +13,8 @@ from sifaka.storage.address import parse_store_url
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.log import look_at
+from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.recollection import RecollectingStore
 from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.follow import StreamFollower
@@ -57,7 +57,7 @@ LATEST = 500
 """Runs that a search reads at most, the newest: few servers have a search module."""
 
 
-class RedisStorage(RecollectingStore):
+class RedisStorage(RepairingStore):
     """A `ThoughtStore` on a Redis server (6.2 or newer) that many processes share.
 
     What an append that has returned survives is up to the server: with `appendonly yes` and

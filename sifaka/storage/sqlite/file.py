@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
-from sifaka.storage.recollection import identity_of
+from sifaka.storage.log_repair import identity_of
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
 

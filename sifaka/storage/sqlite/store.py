@@ -12,8 +12,8 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.log import look_at
+from sifaka.storage.log_repair import RepairingStore, identity_of
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.recollection import RecollectingStore, identity_of
 from sifaka.storage.sqlite import runs, vectors
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.erasure import SECONDS, erase_traces, truncate_log
@@ -27,7 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class SQLiteStorage(RecollectingStore, PolledStore):
+class SQLiteStorage(RepairingStore, PolledStore):
     """A `ThoughtStore` in a file that several processes may have open at the same time.
 
     An append that has returned survives the end of the process and of the power supply. The words

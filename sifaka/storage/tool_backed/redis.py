@@ -12,8 +12,8 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import follow_by_polling, look_at
+from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.recollection import RecollectingStore
 from sifaka.storage.tool_backed.caller import ToolCaller, pack, unpack
 from sifaka.storage.tool_backed.records import (
     Folded,
@@ -32,7 +32,7 @@ _REMEMBERED = 1_000
 logger = logging.getLogger(__name__)
 
 
-class RedisToolStorage(RecollectingStore):
+class RedisToolStorage(RepairingStore):
     """A `ThoughtStore` in the Redis that a `redis-mcp-server` (0.5) is connected to.
 
     A run is one Redis list of records, to which `rpush` adds at the end. That is atomic, and it is

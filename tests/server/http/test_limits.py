@@ -84,7 +84,7 @@ async def test_guesses_of_tokens_are_limited_by_address(tmp_path: Path) -> None:
 
 
 async def test_without_tokens_an_address_is_limited(tmp_path: Path) -> None:
-    with served(tmp_path, rate_limit="3/minute") as url:
+    with served(tmp_path, rate_limit="3/hour") as url:
         codes = [answer.status_code for answer in await statuses(url, None, 5)]
         assert sorted(codes) == [200, 200, 200, 429, 429]
         async with httpx2.AsyncClient() as http:

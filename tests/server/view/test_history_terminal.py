@@ -7,8 +7,8 @@ from typing import Literal
 import pytest
 from rich.cells import cell_len
 
-from sifaka_mcp.schemas.foreign import Foreign
 from sifaka_mcp.schemas.history import HistoryOut, RunLine
+from sifaka_mcp.schemas.untrusted import Foreign
 from sifaka_mcp.view.history_terminal import ago, show_history, sparkline
 from sifaka_mcp.view.progress import duration
 

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from sifaka.chain import Chain, RunResult
-from sifaka_mcp.lines import visible
+from sifaka_mcp.safe_text import visible
 from sifaka_mcp.view.terminal import show_run
 
 pytestmark = pytest.mark.anyio

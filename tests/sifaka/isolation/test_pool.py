@@ -165,14 +165,14 @@ def test_short_texts_of_a_server_take_a_process_where_it_has_a_core(
     program = f"""if True:
         import os, sys
         import anyio
-        from sifaka.editor.apart import apart
+        from sifaka.editor.isolated import run_editor
         from sifaka.isolation import spread
 
         os.cpu_count = lambda: {cores}
         async def main():
-            assert await apart("short", os.getpid) == os.getpid()
+            assert await run_editor("short", os.getpid) == os.getpid()
             spread("colorsys")
-            assert (await apart("short", os.getpid) != os.getpid()) == {elsewhere}
+            assert (await run_editor("short", os.getpid) != os.getpid()) == {elsewhere}
         anyio.run(main)
     """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

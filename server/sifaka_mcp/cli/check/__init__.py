@@ -26,7 +26,7 @@ from sifaka_mcp.cli.check.work import (
 from sifaka_mcp.cli.output import printing, say
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.cli.signals import termination_interrupts
-from sifaka_mcp.lines import flat, visible
+from sifaka_mcp.safe_text import flat, visible
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""

@@ -19,7 +19,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.tasks.rules import DEFAULT, RuleChoice, known_name
 from sifaka.text.formats import UNCHECKED, Format
 from sifaka_mcp.cli.check.patterns import Patterns
-from sifaka_mcp.lines import short
+from sifaka_mcp.safe_text import short
 from sifaka_mcp.settings.toml import parse_toml, read_content
 
 NAMES: Mapping[str, tuple[str, ...]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from sifaka.tasks.check import Diagnostic
 from sifaka_mcp.cli.check.work import FileReport
-from sifaka_mcp.lines import flat, one_line, visible
+from sifaka_mcp.safe_text import flat, one_line, visible
 
 Report = Callable[[Sequence[FileReport]], Iterable[str]]
 """Makes the lines of a report."""

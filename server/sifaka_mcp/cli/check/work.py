@@ -22,7 +22,7 @@ from sifaka.tasks.check import Diagnostic, check
 from sifaka.tasks.rules import RuleChoice
 from sifaka.text.formats import Format
 from sifaka_mcp.cli.document import TextFile, decode, read_text_file, write_text_file
-from sifaka_mcp.lines import one_line
+from sifaka_mcp.safe_text import one_line
 
 BATCH = 16
 """Files that a process is given at once; to start another one takes as long as so few."""

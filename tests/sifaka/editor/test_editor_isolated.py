@@ -5,8 +5,8 @@ from time import process_time
 
 import pytest
 
-from sifaka.editor import apart as module
-from sifaka.editor.apart import apart
+from sifaka.editor import isolated as module
+from sifaka.editor.isolated import run_editor
 from sifaka.errors import PluginError
 from sifaka.isolation import SHORT
 
@@ -26,10 +26,10 @@ async def test_a_text_that_took_too_long_for_one_part_is_not_tried_by_the_next(
     monkeypatch.setattr(module, "SECONDS", 0.5)
     text = "long " * SHORT
     with pytest.raises(PluginError, match="too much time"):
-        await apart(text, busy)
+        await run_editor(text, busy)
     with pytest.raises(PluginError, match="too much time"):
-        await apart(text, partial(len, text))
-    assert await apart(f"{text}.", partial(len, text)) == len(text)
+        await run_editor(text, partial(len, text))
+    assert await run_editor(f"{text}.", partial(len, text)) == len(text)
 
 
 async def test_it_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,5 +37,5 @@ async def test_it_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(module, "AGAIN", 0.0)
     text = "slow " * SHORT
     with pytest.raises(PluginError, match="too much time"):
-        await apart(text, busy)
-    assert await apart(text, partial(len, text)) == len(text)
+        await run_editor(text, busy)
+    assert await run_editor(text, partial(len, text)) == len(text)

@@ -48,7 +48,7 @@ def identity_of(path: Path) -> str:
     return f"{found.st_dev}:{found.st_ino}"
 
 
-class RecollectingStore(LogStore):
+class RepairingStore(LogStore):
     """A `LogStore` that tells a log which moved backwards from a rival, and brings it back.
 
     Args:

@@ -21,7 +21,7 @@ _too_long: dict[bytes, float] = {}
 """Their digests, and until when they are not tried."""
 
 
-async def apart(text: str, work: Callable[[], T]) -> T:
+async def run_editor(text: str, work: Callable[[], T]) -> T:
     """The result of work on a text.
 
     Editor and critic ask for the same text: what took too long for one is not tried by the next.

@@ -5,7 +5,7 @@ from operator import attrgetter
 from pydantic_core import CoreSchema, core_schema
 
 from sifaka.models.prompt import frame
-from sifaka_mcp.lines import flat, short
+from sifaka_mcp.safe_text import flat, short
 
 _LONGEST = "500"
 
