@@ -144,7 +144,12 @@ def _beside(
         unit="x",
         most=1.10,
     )
-    yield Figure(what=f"run, policy {policy} / ideal", value=ours[policy] / ideal[policy], unit="x")
+    yield Figure(
+        what=f"run, policy {policy} / ideal",
+        value=ours[policy] / ideal[policy],
+        unit="x",
+        most=1.10,
+    )
     yield Figure(
         what=f"its calls by PydanticAI alone, policy {policy} / ideal",
         value=theirs[policy] / ideal[policy],

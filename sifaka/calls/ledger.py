@@ -59,17 +59,11 @@ class _Account:
     """Those that end when the time of this account is spent."""
 
     @property
-    def spent_by_now(self) -> Usage:
-        """The usage settled so far, seconds up to now included."""
-        now = self.stopped if self.waiting else self.clock()
-        seconds = self.spent.seconds + now - self.started
-        return self.spent.model_copy(update={"seconds": seconds})
-
-    @property
     def seconds_left(self) -> float:
         if self.budget.max_seconds is None:
             return math.inf
-        return max(0.0, self.budget.max_seconds - self.spent_by_now.seconds)
+        now = self.stopped if self.waiting else self.clock()
+        return max(0.0, self.budget.max_seconds - self.spent.seconds - (now - self.started))
 
     @property
     def calls_left(self) -> float:
@@ -191,7 +185,10 @@ class Ledger:
     @property
     def spent(self) -> Usage:
         """The usage settled so far, seconds up to now included."""
-        return self._accounts[0].spent_by_now
+        own = self._accounts[0]
+        now = own.stopped if own.waiting else own.clock()
+        seconds = own.spent.seconds + now - own.started
+        return own.spent.model_copy(update={"seconds": seconds})
 
     @property
     def seconds_left(self) -> float | None:

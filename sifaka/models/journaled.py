@@ -87,7 +87,7 @@ class JournaledModel(WrapperModel):
                 request=request,
                 model=model,
                 fallback=bool(noted.get("sifaka_fallback")),
-                unable=bool(noted.get("sifaka_failed")),
+                unable=bool(noted.get("sifaka_unable")),
                 response=written,
             )
         )

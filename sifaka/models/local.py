@@ -44,7 +44,7 @@ class Abilities(Frozen):
 
     calls_tools: bool = True
     """True when it answers by a tool call, where one is asked for."""
-    failed: bool = False
+    unable: bool = False
     """True when the model, shown the tool, has not called it as it was asked to."""
     tokens_per_second: float = Field(gt=0)
     """Of one answer, after the half second that its first one may take."""
@@ -185,7 +185,7 @@ async def _asked(model: "Model[Any]") -> Abilities | None:
     rate = rate_of(tokens, perf_counter() - began)
     found = Abilities(
         calls_tools=calls_tools,
-        failed=not calls_tools,
+        unable=not calls_tools,
         tokens_per_second=rate,
         asked_at=datetime.now(UTC),
     )

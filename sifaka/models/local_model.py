@@ -102,7 +102,7 @@ class LocalModel(MeteredModel):
             return  # it did not answer, and is asked again at the next call
         self._is_known = True
         self._calls_tools = found.calls_tools
-        self._signature["sifaka_failed"] = found.failed
+        self._signature["sifaka_unable"] = found.unable
         self._places = anyio.Semaphore(found.parallel, fast_acquire=True)
         if not self._timeout_given:
             self._call_timeout = found.call_timeout

@@ -414,8 +414,8 @@ class Ticket:
 
         An interrupted process has not cancelled the run, but left it to the next one.
         """
-        while (rest := self.last_event_at + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110
-            await anyio.sleep(rest)  # not an event: time is what is waited for
+        while (rest := self.last_event_at + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110 - a span of time is waited for, no event
+            await anyio.sleep(rest)
         run = self.run
         while True:
             try:
