@@ -36,7 +36,7 @@ _LINES = 27
 _PAUSE = 0.12
 """Seconds between two lines, so that eyes can follow."""
 _IMPROVE = (
-    "improve", "announcement.md", "--max-words", "310",
+    "improve", "announcement.md", "--max-words", "330",
     "--forbid", "world-class=reliable", "--out", "better.md",
 )  # fmt: skip
 _CHROMIUM = (

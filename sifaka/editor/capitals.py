@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.verbs import BASE_OF_PAST
 from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
@@ -51,7 +50,7 @@ def _is_person(parsed: ParsedText, match: re.Match[str]) -> bool:
         return True
     if re.search(r"\b[Ww]hen \Z", before) and follows in {"was", "am"}:
         return bool(_CHILDHOOD.match(parsed.text, match.end()))
-    return follows in _WORDS["verbs"] or (follows in BASE_OF_PAST and follows not in {"was", "had"})
+    return follows in _WORDS["verbs"]
 
 
 def _name(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:

@@ -10,12 +10,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sifaka.editor.agreement import opens_clause
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
 _WORD = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-]|\.\w)")
 _NAMED = re.compile(r"\(\?P<\w+>")
+_BEFORE = re.compile(r"([\w'’]+)(,?) \Z")
+_AUXILIARY = re.compile(
+    r"^\W*(?:do|does|did|can|could|will|would|shall|should|may|might|must|is|are|was|were|have|has"
+    r"|had|let)\b",
+    re.IGNORECASE,
+)
+_WORDS = words_of("confusions")
 _REACH = 60
 """Characters before a word that are examined."""
 _CONTRACTION = "contraction"
@@ -86,7 +93,7 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
         return None
     if entry.rule == _CONTRACTION and word[1:] != word[1:].lower():
         return None
-    if entry.opens and not opens_clause(parsed, start):
+    if entry.opens and not _opens_clause(parsed, start):
         return None
     if entry.before and not _before(entry.before).search(text, max(0, start - _REACH), start):
         return None
@@ -120,3 +127,21 @@ def _after_any(word: str) -> re.Pattern[str]:
 @cache
 def _before(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{pattern})\Z", re.IGNORECASE)
+
+
+def _opens_clause(parsed: ParsedText, start: int) -> bool:
+    """True when the word at `start` is the first of its sentence or of a clause in it.
+
+    Not after a comma in a question, for `Did she, he or they go` has one as well.
+    """
+    if start in parsed.sentence_starts:
+        return True
+    match = _BEFORE.search(parsed.text, max(0, start - 40), start)
+    if match is None or not parsed.free(match.start(), match.end()):
+        return False
+    if match.group(1).lower() in _WORDS["openers"] and not match.group(2):
+        return True
+    if not match.group(2):
+        return False
+    sentence = parsed.text[parsed.sentence_start_before(start) : start]
+    return "," in match.group() and not _AUXILIARY.match(sentence) and sentence.count(",") == 1

@@ -101,8 +101,6 @@ MakeItSeem | make makes made > it seems
 MakeSense | make makes made making > (?:\w+ )?senses
 MeansALotTo | a > lot for
 Meanwhile | mean > while
-ModalOf | would could should might must may can will > (?:not )?of
-ModalOf | wouldn't couldn't shouldn't mightn't mustn't can't won't > of
 Months | in on since by of last next until early late this > (?:march|may|april|august)
 Months | in on since by of last next until early late this > (?:january|february|june|july)
 Months | in on since by of last next until early late this > (?:september|october|november|december)
@@ -181,7 +179,6 @@ ThenThan | more less rather better worse other fewer older younger taller bigger
 ThenThan | smaller larger higher lower longer shorter faster slower greater > (?:\w+ ){0,3}then
 ThenThan | easier cheaper heavier stronger weaker earlier later harder > (?:\w+ ){0,3}then
 ThereOwn | there they're theyre > own
-ThereToTheir | there > (?!is|are|was|were|will|has|have|had|may|can|could|should|would|must)\w+
 Therefore | there > fore
 TheyreToTheir | they're
 ThingThink | i we you they > thing

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.verbs import BASES
 from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
@@ -64,7 +63,7 @@ def _repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 def _ends_a_clause(parsed: ParsedText, start: int, word: str) -> bool:
     """True when one verb may end a clause and the other go on: "what the host sends sends us"."""
     before = parsed.text[parsed.sentence_start_before(start) : start].lower()
-    verb = (len(word) > 3 and word.endswith("s")) or word in BASES
+    verb = (len(word) > 3 and word.endswith("s")) or word in _WORDS["bases"]
     return verb and not _WORDS["relative"].isdisjoint(before.split())
 
 

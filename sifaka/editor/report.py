@@ -8,22 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from sifaka.calls.failure_log import report_failure
-from sifaka.editor.agreement import agreement
 from sifaka.editor.articles import articles
 from sifaka.editor.capitals import capitals
-from sifaka.editor.commas import commas
 from sifaka.editor.confusions import confusions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
-from sifaka.editor.latin import latin
 from sifaka.editor.nouns import nouns
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.repetition import repetition
 from sifaka.editor.spelling import spelling
-from sifaka.editor.style import style
-from sifaka.editor.verb_forms import verb_forms
 from sifaka.editor.whitespace import spacing
-from sifaka.editor.wordiness import wordiness
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.formats import UNCHECKED, Format, recognise
@@ -37,24 +31,16 @@ Rule = Callable[[ParsedText], Iterable[Issue]]
 RULES: Mapping[str, Rule] = {
     "encoding": encoding,
     "repetition": repetition,
-    "wordiness": wordiness,
     "articles": articles,
-    "latin": latin,
-    "commas": commas,
     "spacing": spacing,
     "contractions": partial(confusions, contracted=True),
     "confusions": confusions,
-    "agreement": agreement,
-    "verb_forms": verb_forms,
     "nouns": nouns,
     "capitals": capitals,
     "spelling": spelling,
     "grammar": grammar,
 }
-"""The rules that may find safe fixes; where two want the same place the earlier one gets it."""
-
-ADVISORS: Mapping[str, Rule] = {"style": style}
-"""The rules that only suggest."""
+"""What finds mistakes; where two want the same place the earlier one gets it."""
 
 LONG_TEXT = 200_000
 """Characters beyond which a text is checked with less care, to stay within seconds."""
@@ -92,13 +78,13 @@ def lint(
     Args:
         text: The text to check.
         format: Its format; recognised by its look when None.
-        rules: The rules by their names in `RULES` and `ADVISORS`; all when None.
+        rules: The rules by their names in `RULES`; all when None.
     """
     format = format or recognise(text)
     if format in UNCHECKED:
         line = f"format: {UNCHECKED[format]}"
         return Lint(issues=(), degraded=(line,), format=format, checked=False)
-    wanted = {**RULES, **ADVISORS} if rules is None else rules
+    wanted = RULES if rules is None else rules
     parsed = ParsedText.read(text, format)
     issues, failed = findings(parsed, wanted)
     elsewhere = parsed.foreign_share if parsed.foreign else 0.0
@@ -137,14 +123,12 @@ def _without_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:
     kept: list[Issue] = []
     taken: list[Span] = []
     for issue in sorted(issues, key=lambda issue: not issue.safe):
-        # A long sentence is always reported, with or without other mistakes in it.
-        if issue.rule != "long_sentence":
-            start, end = place = _place(issue)
-            # The last place that begins before this one ends; earlier ones end before it begins.
-            index = bisect_right(taken, (max(end - 1, start), sys.maxsize)) - 1
-            if index >= 0 and taken[index][1] > start and (start < end or taken[index][0] < start):
-                continue
-            insort(taken, place)
+        start, end = place = _place(issue)
+        # The last place that begins before this one ends; earlier ones end before it begins.
+        index = bisect_right(taken, (max(end - 1, start), sys.maxsize)) - 1
+        if index >= 0 and taken[index][1] > start and (start < end or taken[index][0] < start):
+            continue
+        insort(taken, place)
         kept.append(issue)
     return tuple(sorted(kept, key=_place))
 

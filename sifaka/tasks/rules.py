@@ -7,7 +7,7 @@ from functools import cache, partial
 from types import MappingProxyType
 
 from sifaka._internal.naming import closest, did_you_mean
-from sifaka.editor import ADVISORS, RULES, Rule, harper_rules
+from sifaka.editor import RULES, Rule, harper_rules
 from sifaka.editor.grammar import grammar
 from sifaka.errors import ConfigurationError
 from sifaka.text import harper
@@ -24,10 +24,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "encoding": ("encoding",),
         "repetition": ("repeated_word",),
-        "wordiness": ("wordy_phrase", "empty_opener"),
         "articles": ("article",),
-        "latin": ("latin",),
-        "commas": ("opening_comma",),
         "spacing": ("double_space", "space_before_punctuation", "space_after_comma"),
         "contractions": ("contraction",),
         "confusions": (
@@ -35,13 +32,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("joined_words", "split_word", "preposition", "wrong_verb", "pronoun"),
             *("comparative", "extra_article"),
         ),
-        "agreement": ("agreement",),
-        "verb_forms": ("verb_form",),
         "nouns": ("plural", "this_these", "missing_article"),
         "capitals": ("capital",),
         "spelling": ("misspelling",),
         _GRAMMAR: (HARPER,),
-        "style": ("hedge", "long_sentence"),
     }
 )
 """The groups of rules, as the editor calls what finds them, and the rules in each."""
@@ -85,7 +79,7 @@ class RuleChoice:
 
     def finders(self) -> Iterator[tuple[str, Rule]]:
         """The groups that hold a wanted rule, each with the function that runs it."""
-        for group, finder in {**RULES, **ADVISORS}.items():
+        for group, finder in RULES.items():
             if group == _GRAMMAR:
                 if asked := self._asked_of_harper():
                     yield group, partial(grammar, rules=asked)

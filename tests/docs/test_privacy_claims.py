@@ -37,7 +37,7 @@ for command, *rest in (
 """
 SPEC = """
 validators:
-  - {type: length, max_words: 320}
+  - {type: length, max_words: 330}
   - {type: readability, max_grade: 9}
   - {type: format, format: markdown}
   - {type: preserve, names: true}

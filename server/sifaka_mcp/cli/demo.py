@@ -9,7 +9,7 @@ from sifaka_mcp.cli.output import say
 from sifaka_mcp.cli.session import Ending, Session
 
 TEXT = Path(__file__).with_name("announcement.md")
-_RULES = ("--max-words", "310", "--forbid", "world-class=reliable", "--model", "editor")
+_RULES = ("--max-words", "330", "--forbid", "world-class=reliable", "--model", "editor")
 
 
 def _as_improve(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import apsw
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.storage.files.durable import LockFile
 from sifaka.storage.log_repair import identity_of
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
@@ -79,8 +80,6 @@ def open_file(path: Path, schema: Schema = RUNS) -> OpenFile:
                 if _is_read_only(path):
                     return _connect_to_read(path, schema)
                 opened = _connect(path, schema)
-            if opened is None:
-                continue
             if schema is RUNS:
                 _keep_reserve(path)
             return opened
@@ -158,56 +157,84 @@ def _create(path: Path) -> None:
 
 @contextmanager
 def _connected(path: Path, schema: Schema, place: str, flags: int) -> Generator[OpenFile]:
-    """A connection, which is closed where what is done within it fails."""
+    """A connection, which is closed where what is done within it fails or the file was moved."""
     identity = identity_of(path)
     with _CREATING:
         connection = apsw.Connection(place, flags=flags)
     try:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
         yield OpenFile(path, connection, identity, schema)
+        moved = identity_of(path) != identity
     except BaseException as error:
         connection.close()
-        if isinstance(error, apsw.IOError) and identity_of(path) != identity:
-            raise StorageError(
-                f"the store {str(path)!r} was set aside or replaced meanwhile",
-                "try again",
-                retryable=True,
-            ) from error
+        if isinstance(error, apsw.Error) and identity_of(path) != identity:
+            raise _moved(path) from error
         raise
+    if moved:
+        connection.close()
+        raise _moved(path)
 
 
-def _connect(path: Path, schema: Schema) -> OpenFile | None:
-    """The open file; None after one of an older form was set aside."""
+def _moved(path: Path) -> StorageError:
+    return StorageError(
+        f"the store {str(path)!r} is set aside or replaced by another process",
+        "try again",
+        retryable=True,
+    )
+
+
+def _connect(path: Path, schema: Schema) -> OpenFile:
+    """The open file; one of an older form is set aside before."""
     with _connected(path, schema, str(path), apsw.SQLITE_OPEN_READWRITE) as file:
         sql = file.sql
         if sql.readonly("main"):
             raise apsw.ReadOnlyError("attempt to write a readonly database")
-        form = schema.check(sql, repr(str(path)))
-        if 0 < form < schema.number:
-            # Its log becomes part of it, unless another process has it open.
-            sql.execute("PRAGMA journal_mode = DELETE").fetchall()
-            sql.close()
-            return _set_aside(path, form)
-        for pragma in _PRAGMAS:
-            # One by one and to the last row: a statement that answers holds up those behind it.
-            sql.execute(f"PRAGMA {pragma}").fetchall()
-        schema.prepare(sql)
-        return file
+        older = 0 < schema.check(sql, repr(str(path))) < schema.number
+        if not older:
+            for pragma in _PRAGMAS:
+                # One by one and to the last row: one that answers holds up those behind it.
+                sql.execute(f"PRAGMA {pragma}").fetchall()
+            schema.prepare(sql)
+            return file
+        sql.close()
+    _set_aside(path, schema)
+    return _connect(path, schema)
 
 
-def _set_aside(path: Path, form: int) -> None:
-    """Give a file of an older form a name of its own; it is not changed."""
-    aside = path.with_name(f"{path.name}.schema-{form}")
+def _set_aside(path: Path, schema: Schema) -> None:
+    """Give a file of an older form a name of its own, unless another process just did.
+
+    Its entries are not changed. SQLite finds the journal and the log of a file by its name: whoever
+    opened this one just before it was moved takes those of the new one for its own, and rolls back
+    or folds into it what they say. So one process at a time moves it, only a file that cannot be
+    moved meanwhile is written, and the new one is complete before it gets the name: it has no
+    journal, and its log does no harm to somebody who only reads.
+    """
+    lock = LockFile.take(path.with_name(f"{path.name}-lock"))
+    if lock is None:
+        raise _moved(path)
     try:
-        # No two processes can both do this, so none moves the file that another has made since.
-        os.link(path, aside)
-    except FileExistsError as error:
-        raise StorageError(
-            f"the store {str(path)!r} has the older schema {form}, and {str(aside)!r} is there",
-            "move one of them away",
-            retryable=True,
-        ) from error
-    path.unlink()
+        with _connected(path, schema, str(path), apsw.SQLITE_OPEN_READWRITE) as file:
+            form = schema.check(file.sql, repr(str(path)))
+            if 0 < form < schema.number:
+                # Its log becomes part of it, unless another process has it open.
+                file.sql.execute("PRAGMA journal_mode = DELETE").fetchall()
+            file.sql.close()
+        if not 0 < form < schema.number:
+            return
+        aside, fresh = (path.with_name(f"{path.name}{end}") for end in (f".schema-{form}", "-new"))
+        with suppress(FileExistsError):
+            os.link(path, aside)
+        if not aside.samefile(path):
+            raise StorageError(
+                f"the store {str(path)!r} has the older schema {form}, and {str(aside)!r} is there",
+                "move one of them away",
+            )
+        _create(fresh)
+        _connect(fresh, schema).sql.close()
+        fresh.replace(path)
+    finally:
+        lock.release()
     logger.warning("%r has the older schema %d and is now %r", str(path), form, str(aside))
 
 

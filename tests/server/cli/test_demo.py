@@ -15,4 +15,4 @@ def test_the_demonstration_mends_its_text_until_its_rules_are_met(
     shown = capsys.readouterr().out
     assert "'definately' -> 'definitely'" in shown
     assert "done (rules_met)" in shown
-    assert "at most 310" in shown
+    assert "at most 330" in shown

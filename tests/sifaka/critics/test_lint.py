@@ -46,10 +46,10 @@ async def test_a_grave_mistake_without_a_safe_fix_asks_for_a_revision_too() -> N
 
 
 async def test_matters_of_taste_do_not() -> None:
-    feedback = await LintCritic().critique(Thought(text="It is basically the same as before."))
+    text = "In order to be clear, it is basically the same as before. " + "We saw the dog " * 11
+    feedback = await LintCritic().critique(Thought(text=f"{text.strip()}."))
     assert feedback.verdict == "accept"
-    assert [issue.rule for issue in feedback.issues] == ["hedge"]
-    assert feedback.scores["mechanics"] < 1
+    assert feedback.issues == ()
 
 
 async def test_suggestions_are_distinct_and_few() -> None:

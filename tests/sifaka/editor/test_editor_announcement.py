@@ -12,10 +12,10 @@ TEXT = demo.TEXT.read_text(encoding="utf-8")
 def test_the_editor_removes_every_mistake_that_was_put_in() -> None:
     done = edit(TEXT)
     assert {e.rule for e in done.edits} == {
-        "misspelling", "repeated_word", "article", "wordy_phrase", "empty_opener", "double_space",
-        "encoding", "space_before_punctuation", "opening_comma", "latin",
+        "misspelling", "repeated_word", "article", "double_space", "encoding", "contraction",
+        "space_before_punctuation", "then_than",
     }  # fmt: skip
-    for mistake in ("untill", "recieved", "the the", "a easy", "â€™", "in order to", " ,", " !"):
+    for mistake in ("untill", "recieved", "the the", "a easy", "â€™", "wouldnt", " ,", " !"):
         assert mistake in TEXT
         assert mistake not in done.text
 

@@ -119,11 +119,11 @@ def test_a_new_layout_of_the_whole_text_goes_alone() -> None:
 
 
 def test_the_log_of_several_rounds_points_into_the_text_before_the_call() -> None:
-    text = "In order to go  there we recieve an  recieved parcel due to the fact that it is late."
+    text = "We dont go  there to recieve an  recieved parcel alot , as it is late."
     done = edit(text)
-    assert done.text == "To go there we receive a received parcel because it is late."
+    assert done.text == "We don't go there to receive a received parcel a lot, as it is late."
     starts = {e.before: e.start for e in done.edits}
-    for before in ("In order to", "due to the fact that"):
+    for before in ("dont", "alot"):
         assert starts[before] == text.index(before)
     article = next(e for e in done.edits if e.rule == "article")
     assert text[article.start :].startswith("an")

@@ -62,7 +62,7 @@ def test_harper_is_not_given_what_holds_no_english(kind: str) -> None:
 
 
 def test_harper_is_given_a_long_line_in_short_stretches() -> None:
-    text = "you should of seen it and " * 2_000
+    text = "all of sudden it was here " * 2_000
     parts = list(stretches(ParsedText(text, text)))
     assert max(map(len, (part for _, part in parts))) <= 2_000
     assert sum(map(len, (part for _, part in parts))) <= len(text)

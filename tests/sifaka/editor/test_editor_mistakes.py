@@ -51,28 +51,6 @@ MISTAKES = [
     ("We dont know and she doesnt care.", "We don't know and she doesn't care."),
     ("Isnt it too late for that now?", "Isn't it too late for that now?"),
     ("It’s late and they havent come.", "It’s late and they haven’t come."),
-    # wordy phrases
-    ("We stopped in order to save fuel.", "We stopped to save fuel."),
-    ("In order to win, we must train.", "To win, we must train."),
-    ("He left due to the fact that it rained.", "He left because it rained."),
-    ("Due to the fact that it rained, he left.", "Because it rained, he left."),
-    ("At this point in time, it is closed.", "Now, it is closed."),
-    ("A large number of users asked.", "Many users asked."),
-    ("We utilize two servers for that.", "We use two servers for that."),
-    ("In the event that it fails, call us.", "If it fails, call us."),
-    ("They meet on a weekly basis here.", "They meet weekly here."),
-    ("They made a decision to leave early.", "They decided to leave early."),
-    ("It is important to note that the key is kept.", "The key is kept."),
-    ("We left despite the fact that\nit was early.", "We left although\nit was early."),
-    ("Each and every member has a vote.", "Every member has a vote."),
-    # i.e. and e.g.
-    ("Bring food, eg. bread and cheese.", "Bring food, e.g. bread and cheese."),
-    ("Use the last form (i.e the short one).", "Use the last form (i.e. the short one)."),
-    ("Use a vowel (eg, the letter o).", "Use a vowel (e.g., the letter o)."),
-    # commas
-    ("However the door was locked.", "However, the door was locked."),
-    ("It rained. Therefore we stayed at home.", "It rained. Therefore, we stayed at home."),
-    ("Moreover the price has doubled.", "Moreover, the price has doubled."),
     # spaces
     ("We like tea , coffee and milk.", "We like tea, coffee and milk."),
     ("This is the end of it .", "This is the end of it."),
@@ -99,9 +77,7 @@ def test_a_mistake_is_corrected_and_nothing_else(wrong: str, right: str) -> None
     [
         ("It took a hour to load the van.", "article"),
         ("Lenght Brothers opened a second shop.", "misspelling"),
-        ("It is basically the same as before.", "hedge"),
         ("It works as follow: you type a word.", "harper.AsFollows"),
-        (" ".join(["We saw the dog"] * 11) + ".", "long_sentence"),
     ],
 )
 def test_what_is_not_certain_is_a_suggestion_and_not_applied(text: str, rule: str) -> None:
@@ -119,13 +95,13 @@ def test_a_negation_is_never_added_by_a_spelling_fix() -> None:
 def test_issues_are_anchored_and_in_text_order() -> None:
     text = " ".join(wrong for wrong, _ in MISTAKES)
     issues = lint(text).issues
-    assert len(issues) >= 40
+    assert len(issues) >= 35
     assert all(i.anchored and text[i.start : i.end].startswith(i.quote) for i in issues)
     assert [i.start for i in issues] == sorted(i.start or 0 for i in issues)
 
 
 def test_safe_issues_do_not_overlap() -> None:
-    text = "in order to to go  to the the the  shop , due to the fact that that is a a apple ."
+    text = "we dont want to to go  to the the the  shop , as teh that is a a apple ."
     spans = [(i.start or 0, i.end or 0) for i in lint(text).issues if i.safe]
     assert spans
     assert all(a[1] <= b[0] for a, b in pairwise(spans))

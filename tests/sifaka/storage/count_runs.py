@@ -12,9 +12,8 @@ async def count(path: str) -> None:
     runs = (await store.recent(limit=1000)).runs
     await store.aclose()
     sys.stdout.write(f"{len(runs)}\n")
+    sys.stdout.flush()
 
 
-sys.stdout.write("ready\n")
-sys.stdout.flush()
-sys.stdin.readline()
-anyio.run(count, sys.argv[1])
+for line in sys.stdin:
+    anyio.run(count, line.strip())

@@ -79,6 +79,20 @@ async def test_a_second_file_of_an_older_form_does_not_take_the_place_of_the_fir
     assert sql(path, "SELECT run_id FROM runs") == [(old.run_id,)]
 
 
+async def test_a_file_that_was_being_set_aside_when_a_process_was_killed_is_set_aside(
+    tmp_path: Path, sql: Sql
+) -> None:
+    path, aside = tmp_path / "runs.db", tmp_path / "runs.db.schema-3"
+    (old,) = await older_file(path, sql, "A zebra.")
+    aside.hardlink_to(path)
+    store = SQLiteStorage(path)
+
+    assert (await store.recent(limit=1)).runs == ()
+
+    await store.aclose()
+    assert sql(aside, "SELECT run_id FROM runs") == [(old.run_id,)]
+
+
 async def test_a_file_of_an_older_form_that_another_process_has_open_stays(
     tmp_path: Path, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,30 +166,31 @@ async def test_a_file_that_a_newer_release_upgrades_meanwhile_is_not_written_any
 
 
 def test_several_processes_set_a_file_aside_once(tmp_path: Path, sql: Sql) -> None:
-    path = tmp_path / "runs.db"
-    anyio.run(older_file, path, sql, *(f"A zebra, number {n}." for n in range(20)))
+    paths = [tmp_path / f"{number}.db" for number in range(12)]
+    for path in paths:
+        anyio.run(older_file, path, sql, *(f"A zebra, number {n}." for n in range(20)))
     script = Path(__file__).parent / "count_runs.py"
-
     processes = [
         subprocess.Popen(
-            [sys.executable, str(script), str(path)],
+            [sys.executable, str(script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         for _ in range(4)
     ]
-    for process in processes:
-        assert process.stdout
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin
-        process.stdin.write("go\n")
-        process.stdin.flush()
+    pipes = [(process.stdin, process.stdout) for process in processes]
 
-    assert [process.communicate(timeout=60)[0] for process in processes] == ["0\n"] * 4
-    assert sql(tmp_path / "runs.db.schema-3", "SELECT count(*) FROM runs") == [(20,)]
-    assert sql(path, "SELECT count(*) FROM runs") == [(0,)]
+    for path in paths:
+        for told, _ in pipes:
+            assert told
+            told.write(f"{path}\n")
+            told.flush()
+        assert [said and said.readline() for _, said in pipes] == ["0\n"] * 4
+        assert sql(Path(f"{path}.schema-3"), "SELECT count(*) FROM runs") == [(20,)]
+        assert sql(path, "SELECT count(*) FROM runs") == [(0,)]
+    for process in processes:
+        process.communicate(timeout=60)
 
 
 async def test_versions_that_are_not_indexed_yet_are_told_of_and_lost_by_nothing(

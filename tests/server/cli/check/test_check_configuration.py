@@ -45,7 +45,7 @@ def test_one_file_of_rules_can_be_named(texts: Path, check: Check) -> None:
 
 def test_the_command_line_wins(texts: Path, check: Check) -> None:
     (texts / "a.md").write_text(WRONG)
-    (texts / "sifaka.toml").write_text('[check]\nselect = ["style"]\nignore = ["spelling"]\n')
+    (texts / "sifaka.toml").write_text('[check]\nselect = ["capitals"]\nignore = ["spelling"]\n')
     assert rules(check, "a.md", "--select", "spelling") == ["misspelling"]
 
 
@@ -85,7 +85,7 @@ def test_rules_are_ignored_in_some_files(texts: Path, check: Check) -> None:
         ("selekt = []", "sifaka.toml: check.selekt: unknown key — did you mean 'select'?"),
         ('words = "teh"', "sifaka.toml: check.words: should be a list, not 'teh'"),
         ("exclude = [3]", "sifaka.toml: check.exclude[0]: should be a string, not 3"),
-        ('ignore = ["styel"]', "sifaka.toml: check.ignore: unknown rule 'styel' — did you mean"),
+        ('ignore = ["speling"]', "sifaka.toml: check.ignore: unknown rule 'speling' — did you mean"),
         ('per-file-ignores = {"*" = ["x"]}', "sifaka.toml: check.per-file-ignores: unknown rule"),
         ("plugins = []", "sifaka.toml: check.plugins: unknown key"),
         ("x = [", "sifaka.toml is not valid TOML"),
