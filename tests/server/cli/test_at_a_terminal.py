@@ -10,8 +10,8 @@ from tests.stubs.provider import ABLE, Gate, Reply, opinion, provider, says
 from tests.stubs.terminal import at_terminal
 
 TEXT = (
-    "We have decided to send you the the report more then two times a day, so you donâ€™t have to ask. "
-    "Please recieve it, and write to us.\n"
+    "We have decided to send you the the report more then two times a day, so you donâ€™t have to "
+    "ask. Please recieve it, and write to us.\n"
 )
 
 

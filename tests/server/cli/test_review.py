@@ -90,10 +90,10 @@ def test_accepted_fixes_become_one_version_and_the_rest_is_declined(
 
 
 def test_q_keeps_what_was_accepted_and_safe_edits_are_made_without_asking(here: Path) -> None:
-    (here / "text.md").write_text("He dont go home. " + TEXT)
+    (here / "text.md").write_text("He dont go. " + TEXT)
     done = reviewed(here, "yq", "--in-place")
     assert done.returncode == 0, done.stderr
-    assert (here / "text.md").read_text() == "He doesn't go home. " + TEXT.replace("I seen", "I saw")
+    assert (here / "text.md").read_text() == "He doesn't go. " + TEXT.replace("I seen", "I saw")
 
 
 def test_without_a_suggestion_nothing_is_asked(here: Path) -> None:

@@ -29,7 +29,7 @@ RIGHT = [
     "It is they who have to decide where we were and what they have.",
     "The variable i is an index, and x and i are numbers.",
     "It was passed by by chance, as on page two of three.",
-    "He need not come, and nobody dare ask. Is there support for Windows? It must of necessity fail.",
+    "He need not come. Is there support for Windows? It must of necessity fail.",
     "In order to win, it utilizes both. However you do it, it works (eg here).",
 ]
 

@@ -21,7 +21,7 @@ def test_a_comment_alone_switches_rules_off_in_the_next_line(texts: Path, check:
 
 def test_a_comment_in_a_line_switches_rules_off_there(texts: Path, check: Check) -> None:
     text = (
-        f"{WRONG} <!-- sifaka: ignore -->\n\n{WRONG} <!-- sifaka: ignore repeated-word, capitals -->\n"
+        f"{WRONG} <!-- sifaka: ignore -->\n\n{WRONG} <!-- sifaka: ignore repeated-word, nouns -->\n"
     )
     assert found(texts, check, text) == ["3 misspelling"]
 

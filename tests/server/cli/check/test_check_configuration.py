@@ -85,7 +85,7 @@ def test_rules_are_ignored_in_some_files(texts: Path, check: Check) -> None:
         ("selekt = []", "sifaka.toml: check.selekt: unknown key — did you mean 'select'?"),
         ('words = "teh"', "sifaka.toml: check.words: should be a list, not 'teh'"),
         ("exclude = [3]", "sifaka.toml: check.exclude[0]: should be a string, not 3"),
-        ('ignore = ["speling"]', "sifaka.toml: check.ignore: unknown rule 'speling' — did you mean"),
+        ('ignore = ["speling"]', "sifaka.toml: check.ignore: unknown rule 'speling' — did you"),
         ('per-file-ignores = {"*" = ["x"]}', "sifaka.toml: check.per-file-ignores: unknown rule"),
         ("plugins = []", "sifaka.toml: check.plugins: unknown key"),
         ("x = [", "sifaka.toml is not valid TOML"),
