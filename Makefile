@@ -26,7 +26,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-claims bench-quality bench-prompts weights coverage snapshots clean
+.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-style bench-claims bench-quality bench-prompts weights coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -173,6 +173,10 @@ bench: $(READY)
 # The editor on labelled sentences; writes the tables of docs/editor.md.
 bench-editor: $(READY)
 	$(BIN)/python -m benchmarks.quality.editor --markdown docs/editor.md
+
+# Stock prose in texts of models and of people, which DATA holds and nobody ships; docs/quality.md says where from.
+bench-style: $(READY)
+	$(BIN)/python -m benchmarks.quality.style $(DATA) $(BENCH)
 
 # The site of the documents, with reference pages made of the code, in build/site.
 docs: $(INSTALLED)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         SelfConsistencyCritic,
         SelfRAGCritic,
         SelfRefineCritic,
+        StyleCritic,
     )
     from sifaka.embeddings.protocol import Embedder
     from sifaka.errors import (
@@ -114,7 +115,8 @@ _NAMES = {
     "sifaka.chain.judging": "Judge",
     "sifaka.critics": (
         "ConstitutionalCritic Critic EvidenceCritic LintCritic MetaRewardingCritic NCriticsCritic "
-        "PromptCritic ReflexionCritic SelfConsistencyCritic SelfRAGCritic SelfRefineCritic"
+        "PromptCritic ReflexionCritic SelfConsistencyCritic SelfRAGCritic SelfRefineCritic "
+        "StyleCritic"
     ),
     "sifaka.embeddings.protocol": "Embedder",
     "sifaka.errors": (
@@ -233,6 +235,7 @@ __all__ = [
     "SourceError",
     "StaleRevision",
     "StorageError",
+    "StyleCritic",
     "Submission",
     "Thought",
     "ThoughtNotFound",

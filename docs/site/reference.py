@@ -36,9 +36,9 @@ _TOPICS: Mapping[str, tuple[str, ...]] = {
         "ReportValidator",
     ),
     "Critics": (
-        "Critic", "LintCritic", "SelfRefineCritic", "ReflexionCritic", "ConstitutionalCritic",
-        "SelfRAGCritic", "SelfConsistencyCritic", "MetaRewardingCritic", "NCriticsCritic",
-        "PromptCritic", "EvidenceCritic",
+        "Critic", "LintCritic", "StyleCritic", "SelfRefineCritic", "ReflexionCritic",
+        "ConstitutionalCritic", "SelfRAGCritic", "SelfConsistencyCritic", "MetaRewardingCritic",
+        "NCriticsCritic", "PromptCritic", "EvidenceCritic",
     ),
     "Models": ("Model", "Generation", "Judge", "RetrievalAugmentedModel"),
     "Retrievers": (

@@ -4,10 +4,14 @@ All of it is counted, not judged: what was kept, lost, changed and added, never 
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
+from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.style import USUAL, worst_habits
 from sifaka.record.results import MATTERS_OF_STYLE, Findings, Issue
 from sifaka.record.thought import Thought
 from sifaka.text.differences import Difference
+from sifaka.text.formats import recognise
 from sifaka.text.limits import instruction_of, scope_of
 
 NOT_MEASURED = "not measured: conditions, negation, who does what, how sure it is"
@@ -16,6 +20,8 @@ _QUOTED = 40
 _ASKED = 6
 _ABSENT = 8
 """Figures and lines of the task that are named where the text does not have them."""
+_READ = 20_000
+"""Characters that are read for stock prose."""
 _NOTED = 4
 """Differences of one sort that are named; the structured answer has them all."""
 
@@ -77,6 +83,8 @@ def _sheet(version: Thought) -> Iterator[str]:
     yield from _limits(version.findings)
     if mistakes := _mistakes(version):
         yield f"Mistakes? {'; '.join(mistakes)}"
+    if stock := _stock_prose(version.text[:_READ]):
+        yield f"Stock prose? {stock}"
     yield (
         "Once more as its reader: does the form fit how it is read? What would you still ask, "
         "misread, or do wrong by it? What in it is only yours? Read for yourself what is "
@@ -123,6 +131,15 @@ def _mistakes(version: Thought) -> list[str]:
         and issue.quote not in version.prompt
     ]
     return told[:_NOTED]
+
+
+@lru_cache(maxsize=4)  # a brief is asked for several times in one answer
+def _stock_prose(text: str) -> str:
+    """The worst of it in a line; empty where a text has no more than people's texts have."""
+    issues, score = worst_habits(ParsedText.read(text, recognise(text)), _NOTED)
+    if score is None or score >= USUAL:
+        return ""
+    return "; ".join(f"{_cut(issue.quote)!r} {issue.message}" for issue in issues)
 
 
 def in_words(difference: Difference) -> str:

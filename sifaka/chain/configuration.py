@@ -13,7 +13,7 @@ from sifaka.chain.options import ChainOptions
 from sifaka.chain.presets import PRESETS
 from sifaka.chain.recall import MOST_REMEMBERED
 from sifaka.chain.resources import Resources
-from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic, parse_critics
+from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic, StyleCritic, parse_critics
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, Model
 from sifaka.record.entries import ChainConfig, Started
@@ -89,7 +89,7 @@ def resources_of(options: Mapping[str, Any]) -> Resources:
     if (format := options.get("format")) is not None:
         chosen = tuple(
             each.model_copy(update={"format": format})
-            if isinstance(each, LintCritic) and each.format is None
+            if isinstance(each, LintCritic | StyleCritic) and each.format is None
             else each
             for each in chosen
         )

@@ -18,7 +18,7 @@ from sifaka.chain.parts import Parts, bind_parts
 from sifaka.chain.recovery import first_place
 from sifaka.chain.resources import Resources
 from sifaka.chain.writers import Writer
-from sifaka.critics.lint import LintCritic
+from sifaka.critics import LintCritic, StyleCritic
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import AUTO, CALLER, Generation
@@ -213,7 +213,7 @@ class _RecordedCritic(Component):
         self.name = critic.name
         self._critic = critic
         # Components that ask models through the journal, or ask none, compute anew.
-        self._computed = bool(critic.models) or isinstance(critic, LintCritic)
+        self._computed = bool(critic.models) or isinstance(critic, LintCritic | StyleCritic)
         self._said = {t.id: t.critic_feedback[position] for t in run.thoughts if t.critic_feedback}
 
     @property

@@ -22,22 +22,26 @@ from sifaka.critics.sectioned import SectionedCritic
 from sifaka.critics.self_consistency import SelfConsistencyCritic
 from sifaka.critics.self_rag import SelfRAGCritic
 from sifaka.critics.self_refine import SelfRefineCritic
+from sifaka.critics.style import StyleCritic
 from sifaka.errors import ConfigurationError
 from sifaka.plugins import NO_PLUGINS, Plugins
 
-CRITICS: Mapping[str, type[LintCritic | JudgingCritic | EvidenceCritic]] = MappingProxyType(
-    {
-        "lint": LintCritic,
-        "self_refine": SelfRefineCritic,
-        "prompt": PromptCritic,
-        "reflexion": ReflexionCritic,
-        "constitutional": ConstitutionalCritic,
-        "self_rag": SelfRAGCritic,
-        "evidence": EvidenceCritic,
-        "self_consistency": SelfConsistencyCritic,
-        "meta_rewarding": MetaRewardingCritic,
-        "n_critics": NCriticsCritic,
-    }
+CRITICS: Mapping[str, type[LintCritic | StyleCritic | JudgingCritic | EvidenceCritic]] = (
+    MappingProxyType(
+        {
+            "lint": LintCritic,
+            "style": StyleCritic,
+            "self_refine": SelfRefineCritic,
+            "prompt": PromptCritic,
+            "reflexion": ReflexionCritic,
+            "constitutional": ConstitutionalCritic,
+            "self_rag": SelfRAGCritic,
+            "evidence": EvidenceCritic,
+            "self_consistency": SelfConsistencyCritic,
+            "meta_rewarding": MetaRewardingCritic,
+            "n_critics": NCriticsCritic,
+        }
+    )
 )
 """Every built-in critic by its `type`."""
 
@@ -124,6 +128,7 @@ __all__ = [
     "SelfConsistencyCritic",
     "SelfRAGCritic",
     "SelfRefineCritic",
+    "StyleCritic",
     "as_critic",
     "parse_critics",
 ]

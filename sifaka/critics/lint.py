@@ -23,26 +23,18 @@ MOST = 1_000
 """The most issues that are listed; score and verdict are those of all."""
 
 
+FormatName = Literal[
+    "markdown", "mdx", "rst", "asciidoc", "org", "latex", "html", "text", "gettext", "python"
+]
+"""The formats of texts."""
+
+
 class LintCritic(DataComponent):
     """Reads a text for mistakes of form; whether it is true or useful is not its concern."""
 
     type: Literal["lint"] = "lint"
     name: Name = "lint"
-    format: (
-        Literal[
-            "markdown",
-            "mdx",
-            "rst",
-            "asciidoc",
-            "org",
-            "latex",
-            "html",
-            "text",
-            "gettext",
-            "python",
-        ]
-        | None
-    ) = None
+    format: FormatName | None = None
     """The format of the text; recognised by its look when None."""
 
     async def critique(self, thought: Thought) -> CriticFeedback:

@@ -11,7 +11,9 @@ from pathlib import PurePath
 
 from sifaka.editor import Edit, Tier, apply, lint
 from sifaka.editor.edit import LONG_ROUNDS, ROUNDS
+from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import LONG_TEXT
+from sifaka.editor.style import worst_habits
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Fixes
 from sifaka.record.results import Issue
@@ -76,6 +78,7 @@ def check(
     path: str | PurePath | None = None,
     words: frozenset[str] = frozenset(),
     fixes: Fixes = "none",
+    min_style: int = 0,
 ) -> CheckedText:
     """Find the mistakes in a text, and fix those that are to be fixed.
 
@@ -86,6 +89,7 @@ def check(
         path: The name of its file.
         words: Accepted words in small letters: no misspelling of them is reported.
         fixes: The fixes to make.
+        min_style: The least score of the critic `style`, 0 to 100; a lower one is a finding.
 
     Raises:
         ConfigurationError: The text is too long, or contains NUL or half of a surrogate pair, or is
@@ -96,6 +100,7 @@ def check(
     if format in UNCHECKED:
         raise ConfigurationError(f"{UNCHECKED[format]}; --as text checks it as plain text")
     look = partial(_look, rules=rules or RuleChoice(), words=words, format=format)
+    look = partial(look, min_style=min_style)
     report = look(text)
     for tier in _TIERS[fixes]:
         report = _settled(report, look, tier, format)
@@ -115,9 +120,15 @@ def _settled(
     return report if long else before
 
 
-def _look(text: str, *, rules: RuleChoice, words: frozenset[str], format: Format) -> CheckedText:
+def _look(
+    text: str, *, rules: RuleChoice, words: frozenset[str], format: Format, min_style: int
+) -> CheckedText:
     found = lint(text, format=format, rules=dict(rules.finders()))
-    kept = (i for i in found.issues if rules.wants(i.rule or i.category) and not _accepts(words, i))
+    kept = [i for i in found.issues if rules.wants(i.rule or i.category) and not _accepts(words, i)]
+    score = worst_habits(ParsedText.read(text, format), 0)[1] if min_style else None
+    if score is not None and 100 * score < min_style:
+        message = f"stock prose: {100 * score:.0f} of 100, at least {min_style}"
+        kept.insert(0, Issue.at(text, 0, 0, message, category="style", rule="style.score"))
     told = list(exceptions(text))
     off = sorted(
         (each for each in told if isinstance(each, RuleException)), key=attrgetter("first")
@@ -162,7 +173,7 @@ def _issues(report: CheckedText) -> Iterator[Issue]:
         )
 
 
-def _diagnostics(text: str, issues: Iterator[Issue]) -> Iterator[Diagnostic]:
+def _diagnostics(text: str, issues: Iterable[Issue]) -> Iterator[Diagnostic]:
     lines = LineTable(text)
     for issue in issues:
         start, end = issue.start or 0, issue.end or 0

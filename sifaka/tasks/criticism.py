@@ -7,7 +7,7 @@ from sifaka.chain import Chain, Review, TaskOptions, asks_a_provider
 from sifaka.chain.brief import rubric_for, rubrics_of
 from sifaka.chain.findings import findings_of
 from sifaka.chain.parts import build_parts
-from sifaka.critics import CriticSpec
+from sifaka.critics import CriticSpec, StyleCritic
 from sifaka.critics.execution import run_critics
 from sifaka.errors import ConfigurationError
 from sifaka.models import HOST
@@ -33,7 +33,8 @@ async def critique(
 
     Args:
         text: The text.
-        critics: Critics, names or specs. None takes `self_refine` with a model and `lint` without.
+        critics: Critics, names or specs. None takes `self_refine` with a model, and `lint` and
+            `style` without.
         prompt: The task of the text, in words.
         original: The text that it is a revision of: critics see it, and what differs.
         documents: The sources that it may take facts from.
@@ -76,6 +77,8 @@ async def review(
     """
     if not check_text(text).strip():
         raise ConfigurationError("the text is empty", "give the text to criticise")
+    if chain.options.get("critics") is None and not _is_judged(chain):
+        chain = chain.improve_with(*chain.resources.critics, StyleCritic())
     run_id = review_id or new_run_id()
     given: dict[str, Any] = {
         "prompt": check_text(prompt, "prompt"),

@@ -9,15 +9,19 @@ from types import MappingProxyType
 from sifaka._internal.naming import closest, did_you_mean
 from sifaka.editor import RULES, Rule, harper_rules
 from sifaka.editor.grammar import grammar
+from sifaka.editor.style import style
+from sifaka.editor.style.rules import kinds
 from sifaka.errors import ConfigurationError
 from sifaka.text import harper
 
 ALL = "all"
 """The name of every rule together."""
 DEFAULT = "default"
-"""The name of all rules but those of Harper that are off by default."""
+"""The name of all rules but style and those of Harper that are off by default."""
 HARPER = "harper"
 """The prefix of the rules of Harper, each `harper.<Name>`; alone it names all of them."""
+STYLE = "style"
+"""The group of stock prose, which is a matter of taste: it runs where it is named."""
 _GRAMMAR = "grammar"
 """The group of Harper's rules; it selects those that are on by default, and ignores all."""
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -36,6 +40,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "capitals": ("capital",),
         "spelling": ("misspelling",),
         _GRAMMAR: (HARPER,),
+        STYLE: (STYLE,),
     }
 )
 """The groups of rules, as the editor calls what finds them, and the rules in each."""
@@ -75,6 +80,8 @@ class RuleChoice:
         selected = self.select
         if family == HARPER and name not in harper_rules.DEFAULT:
             selected -= {DEFAULT, _GRAMMAR}
+        if family == STYLE:
+            selected -= {DEFAULT}
         return _exactness(selected, rule) > _exactness(self.ignore, rule)
 
     def finders(self) -> Iterator[tuple[str, Rule]]:
@@ -85,6 +92,8 @@ class RuleChoice:
                     yield group, partial(grammar, rules=asked)
             elif any(self.wants(rule) for rule in GROUPS.get(group, (group,))):
                 yield group, finder
+        if any(self.wants(f"{STYLE}.{kind}") for kind in kinds()):
+            yield STYLE, style
 
     def _asked_of_harper(self) -> str:
         """The rules that Harper is to run; empty when none is wanted."""
@@ -105,7 +114,14 @@ def known_name(name: str) -> str:
     if form.partition(".")[0] == HARPER and "." in form:
         return _known_harper_rule(form)
     form = form.lower().replace("-", "_")
-    names = [ALL, DEFAULT, *GROUPS, *(rule for rules in GROUPS.values() for rule in rules)]
+    of_style = [f"{STYLE}.{kind}" for kind in kinds()]
+    names = [
+        ALL,
+        DEFAULT,
+        *GROUPS,
+        *of_style,
+        *(rule for rules in GROUPS.values() for rule in rules),
+    ]
     if form not in names:
         raise ConfigurationError(f"unknown rule {name!r}", did_you_mean(name, dict.fromkeys(names)))
     return form

@@ -175,8 +175,8 @@ async def test_a_run_without_validators_and_critics_checks_nothing() -> None:
 
 
 async def test_lint_accepts_no_text_below_four_fifths() -> None:
-    review = await critique("We was there. They was here. The paper was wrote by him.")
-    (feedback,) = review.feedback
+    text = "We dont recieve teh paper. Its alot to read, and they cant untill monday."
+    (feedback, _) = (review := await critique(text)).feedback
     assert feedback.scores["mechanics"] < 0.8
     assert review.verdict == "revise"
 

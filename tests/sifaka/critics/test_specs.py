@@ -25,7 +25,7 @@ NEEDED: dict[str, dict[str, Any]] = {"prompt": {"rubric": "Is it short?"}}
 
 def test_the_catalogue_holds_every_technique() -> None:
     assert set(CRITICS) == {
-        "lint", "self_refine", "prompt", "reflexion", "constitutional", "self_rag",
+        "lint", "style", "self_refine", "prompt", "reflexion", "constitutional", "self_rag",
         "evidence", "self_consistency", "meta_rewarding", "n_critics",
     }  # fmt: skip
     for kind, critic in CRITICS.items():

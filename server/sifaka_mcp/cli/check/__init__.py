@@ -52,6 +52,13 @@ ARGUMENTS = (
     opt.argument(
         "--select", action="append", metavar="RULES", help="these rules alone, such as spelling"
     ),
+    opt.argument(
+        "--min-style",
+        type=opt.whole_number(0, 100),
+        default=0,
+        metavar="N",
+        help="texts of which the critic `style` says less than N, of 100, fail",
+    ),
     opt.argument("--ignore", action="append", default=[], metavar="RULES", help="not these rules"),
     opt.argument(
         "--as",
@@ -164,6 +171,7 @@ class _Command:
             format=Format(told) if told else rules.format_of(path),
             named=found.named,
             fixes=self._fixes,
+            min_style=self._options.min_style,
             write=write and self._options.fix and not self._options.diff,
         )
 

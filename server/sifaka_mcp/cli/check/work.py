@@ -45,6 +45,8 @@ class CheckJob:
     named: bool = True
     """False for a file that was found in a folder: one that holds no text is left out."""
     fixes: Fixes = "none"
+    min_style: int = 0
+    """The least score of the style."""
     write: bool = False
     """True when the fixes are written into the file."""
 
@@ -129,6 +131,7 @@ def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
 
 def _report(file: TextFile, job: CheckJob) -> FileReport:
     look = partial(check, file.text, job.rules, format=job.format, path=job.path, words=job.words)
+    look = partial(look, min_style=job.min_style)
     try:
         found = look(fixes=job.fixes)
     except ConfigurationError as error:
