@@ -28,7 +28,7 @@ from benchmarks.servers import ROOT
 from sifaka.record.run import Run
 
 TEXT = "The meeting is on Monday."
-TEXTS = tuple(f"The the meeting is on Monday. We has {n} rooms." for n in (3, 4))
+TEXTS = tuple(f"The the meeting is on Monday. We dont have {n} rooms." for n in (3, 4))
 _LIBRARY = f"{Path(sifaka.__file__).parent}/"
 _OURS = (_LIBRARY, f"{Path(sifaka_mcp.__file__).parent}/")
 _TOOL = "sifaka_mcp/tools/improve.py"

@@ -139,7 +139,7 @@ def _stock_prose(text: str) -> str:
     issues, score = worst_habits(ParsedText.read(text, recognise(text)), _NOTED)
     if score is None or score >= USUAL:
         return ""
-    return "; ".join(f"{_cut(issue.quote)!r} {issue.message}" for issue in issues)
+    return " ".join(f"{_cut(issue.quote)!r} {issue.message}" for issue in issues)
 
 
 def in_words(difference: Difference) -> str:

@@ -13,6 +13,8 @@ from sifaka.critics.opinion import anchored
 from sifaka.editor.apply import apply
 from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
+from sifaka.editor.style.prose import Prose
+from sifaka.editor.style.rules import habits
 from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows
 from sifaka.evidence.claims.comparison import sentences_of, with_neighbours
 from sifaka.evidence.claims.extraction import claims_given
@@ -93,6 +95,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
         verbatim_inline,
         lambda t: verbatim_inline(t, Format.MARKDOWN, tokens_of(t)),
     ),
+    "stock prose": (habits, lambda t: habits(Prose(t, t))),
     "names": (names_in, lambda t: names_in(t, "en")),
     "names and quotes": (named_inline, lambda t: named_inline(t, tokens_of(t))),
     "claims that are given": (claims_given, lambda t: claims_given([_SHORT, t[:500]], t)),

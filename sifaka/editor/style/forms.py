@@ -11,7 +11,8 @@ from sifaka.text.prose import Span
 
 _DASH = re.compile(r"(?<=\w)(?: ?— ?| – | -- )(?=\w)")
 _LABEL = re.compile(
-    r"^[ \t]*(?:[-*+•]|\d+[.)])?[ \t]*(?:\*\*|__)[^*_\n]{2,60}(?:\*\*|__)", re.MULTILINE
+    r"^[ \t]{0,12}(?:(?:[-*+•]|\d{1,3}[.)])[ \t]{1,4})?(?:\*\*|__)[^*_\n]{2,60}(?:\*\*|__)",
+    re.MULTILINE,
 )
 _EMOJI = re.compile("[\U0001f300-\U0001faff✀-➿☀-⛿]️?")
 _ITEM = r"[\w’'-]{3,24}(?: [\w’'-]{1,24}){0,2}"

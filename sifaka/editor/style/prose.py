@@ -10,6 +10,8 @@ from sifaka.text.prose import Span, blanked, sentences
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _FIRST = re.compile(r"[^\W\d_]")
 _LINE = re.compile(r"(?<=\n)[^\W\d_]")
+_WRAP = re.compile(r"(?<=[^\s.!?:])\n(?=[^\W\d_])")
+"""The end of a line within a sentence."""
 _BLOCK_QUOTE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _LONG_QUOTE = re.compile(r"“[^”\n]{1,2000}”|(?<![\w\"])\"[^\"\n]{1,2000}\"(?!\w)")
 _STANZA = re.compile(r"(?:^(?![ \t]*(?:[-*+•#|>]|\d+[.)]))[^\n]{2,64}\n){3,}", re.MULTILINE)
@@ -31,7 +33,7 @@ class Prose:
         others = [m.span() for p in (_BLOCK_QUOTE, _LONG_QUOTE) for m in p.finditer(text)]
         verses = [m.span() for m in _STANZA.finditer(text + "\n") if _is_verse(m.group())]
         hidden = sorted((*parsed.reserved.spans, *others, *verses))
-        return cls(text, blanked(parsed.prose, hidden))
+        return cls(text, _WRAP.sub(" ", blanked(parsed.prose, hidden)))
 
     @cached_property
     def tokens(self) -> list[tuple[str, int, int]]:

@@ -127,7 +127,7 @@ def _by_first_word() -> Mapping[str, Sequence[tuple[StyleRule, re.Pattern[str]]]
     for rule in rules():
         for line in rule.phrases.replace("'", "['’]").splitlines():
             words, sign, rest = re.split(r"( >>? |$)", line, maxsplit=1)
-            gap = r"\s+" if sign == " > " else ""
+            gap = r"\s{1,3}" if sign == " > " else ""
             pattern = re.compile(rf"{gap}(?:{rest})(?!\w)", re.IGNORECASE)
             for word in words.replace("['’]", "'").split():
                 found[word].append((rule, pattern))
