@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from benchmarks.quality.tables import Table, put_into
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.style import USUAL
 from sifaka.editor.style.prose import Prose
-from sifaka.editor.style.rules import habits, score_of
+from sifaka.editor.style.rules import habits, places_of, rules, score_of
 from sifaka.text.formats import recognise
 
 SHORTEST = 100
@@ -51,8 +51,12 @@ def load(path: Path, *, but: frozenset[str] = frozenset()) -> list[Sample]:
 
 def style_of(text: str) -> float:
     """The score, as the critic gives it."""
-    prose = Prose.of(ParsedText.read(text, recognise(text)))
+    prose = _prose(text)
     return score_of(habits(prose), prose.words)
+
+
+def _prose(text: str) -> Prose:
+    return Prose.of(ParsedText.read(text, recognise(text)))
 
 
 def without_signs(text: str) -> str:
@@ -86,14 +90,18 @@ def main() -> None:
     models, people = (load(options.data / f"{n}.jsonl", but=but) for n in ("models", "people"))
     drafts = [each for each in models if each.group == "writing"]
     human = [style_of(each.text) for each in people]
-    tables = (_areas(models, drafts, people, human), _shares(models, people, human))
+    tables = (
+        _areas(models, drafts, people, human),
+        _shares(models, people, human),
+        _rules(drafts, people),
+    )
     print("\n\n".join(table.as_text() for table in tables))
     if options.markdown:
         put_into(options.markdown, [(table.name, table.as_markdown()) for table in tables])
 
 
 def _areas(
-    models: Iterable[Sample], drafts: Sequence[Sample], people: Sequence[Sample], human: list[float]
+    models: Sequence[Sample], drafts: Sequence[Sample], people: Sequence[Sample], human: list[float]
 ) -> Table:
     def row(
         name: str, texts: Iterable[Sample], change: Callable[[str], str] = str, goal: str = ""
@@ -104,7 +112,6 @@ def _areas(
 
     signs = [counted_signs(each.text) for each in drafts]
     others = [counted_signs(each.text) for each in people]
-    explained = [each for each in models if each.group != "writing"]
     return Table(
         name="style areas",
         title=f"Held against {len(people)} texts of people; usual from {USUAL:g}",
@@ -113,7 +120,10 @@ def _areas(
             row("writing tasks", drafts, goal=".98"),
             row("placeholders masked", drafts, lambda t: _PLACEHOLDER.sub("Smith", t), ".97"),
             row("without dashes, emoji, bold", drafts, without_signs, ".95"),
-            row("explanations", explained),
+            *(
+                row(group, [each for each in models if each.group == group])
+                for group in sorted({each.group for each in models} - {"writing"})
+            ),
             (
                 "a counter of dashes and emoji",
                 str(len(signs)),
@@ -142,6 +152,26 @@ def _shares(models: Iterable[Sample], people: Iterable[Sample], human: list[floa
             for (who, name), found in sorted(below.items())
         ),
         words=2,
+    )
+
+
+def _rules(drafts: Sequence[Sample], people: Sequence[Sample]) -> Table:
+    shares = [
+        Counter(
+            name for each in texts for name, found in places_of(_prose(each.text)).items() if found
+        )
+        for texts in (drafts, people)
+    ]
+    rows: list[tuple[str, ...]] = []
+    for rule in rules():
+        one, other = shares[0][rule.name] / len(drafts), shares[1][rule.name] / len(people)
+        times = f"{one / other:.1f}" if other else ""
+        rows.append((rule.name, f"{rule.weight:g}", f"{one:.1%}", f"{other:.1%}", times))
+    return Table(
+        name="style rules",
+        title="Texts in which a rule finds something",
+        header=("rule", "weight", "drafts", "people", "times"),
+        rows=tuple(rows),
     )
 
 

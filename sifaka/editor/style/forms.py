@@ -17,11 +17,6 @@ _LABEL = re.compile(
 _EMOJI = re.compile("[\U0001f300-\U0001faff✀-➿☀-⛿]️?")
 _ITEM = r"[\w’'-]{3,24}(?: [\w’'-]{1,24}){0,2}"
 _TRIAD = re.compile(rf"\b{_ITEM}, {_ITEM}, (?:and|or) {_ITEM}")
-_COMMON = frozenset(
-    re.findall(
-        r"\w+", "the a an of to in on at by for with and or but is are was be it this that as"
-    )
-)
 
 
 def dashes(prose: Prose, above: float) -> Sequence[Span]:
@@ -57,20 +52,6 @@ def evenness(prose: Prose, above: float) -> Sequence[Span]:
     if len(lengths) < 8 or 1 - pstdev(lengths) / mean(lengths) <= above:
         return ()
     return [prose.sentences[0]]
-
-
-def repeated(prose: Prose, above: float) -> Sequence[Span]:
-    """The last place of each four words that stand in the text more than `above` times."""
-    words = [word for word, _, _ in prose.tokens]
-    rows = Counter(zip(words, words[1:], words[2:], words[3:], strict=False))
-    often = {row for row, n in rows.items() if n > above and len(_COMMON.intersection(row)) < 3}
-    last = {row: at for at in range(len(words) - 3) if (row := tuple(words[at : at + 4])) in often}
-    found: list[Span] = []
-    for at in sorted(last.values()):
-        span = prose.tokens[at][1], prose.tokens[at + 3][2]
-        if not found or found[-1][1] < span[0]:
-            found.append(span)
-    return found
 
 
 def _dense(found: list[Span], prose: Prose, above: float) -> Sequence[Span]:

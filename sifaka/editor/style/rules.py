@@ -17,7 +17,7 @@ from sifaka.text.prose import Span
 
 HALF = 6.0
 """Points per 100 words at which the score has fallen to a half."""
-USUAL = 0.7
+USUAL = 0.75
 """The score below which few texts of people are; the table is in docs/quality.md."""
 SHORT = 60
 """Words below which a text has no score."""
@@ -78,7 +78,7 @@ def rules() -> Sequence[StyleRule]:
 
 def habits(prose: Prose) -> list[Habit]:
     """What is found in a text, by kind, from the heaviest to the lightest."""
-    found = _places(prose)
+    found = places_of(prose)
     points: dict[str, float] = defaultdict(float)
     places: dict[str, list[Span]] = defaultdict(list)
     for rule in rules():
@@ -96,7 +96,7 @@ def score_of(found: Sequence[Habit], words: int) -> float:
     return HALF / (HALF + 100 * points / (max(words, SHORT) + 100))
 
 
-def _places(prose: Prose) -> Mapping[str, Sequence[Span]]:
+def places_of(prose: Prose) -> Mapping[str, Sequence[Span]]:
     """What each rule finds, in text order."""
     places: dict[str, list[Span]] = defaultdict(list)
     first, end = _by_first_word(), 0
