@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -102,7 +102,7 @@ def places_of(prose: Prose) -> Mapping[str, Sequence[Span]]:
     first, end = _by_first_word(), 0
     for word, start, stop in prose.tokens:
         for rule, rest in first.get(word, ()) if start >= end else ():
-            match = rest.match(prose.text, stop)
+            match = _compiled(rest).match(prose.text, stop)
             if match and _stands(rule.before, prose, start):
                 end = match.end()
                 places[rule.name].append((start, end))
@@ -121,19 +121,25 @@ def _stands(before: str, prose: Prose, start: int) -> bool:
 
 
 @cache
-def _by_first_word() -> Mapping[str, Sequence[tuple[StyleRule, re.Pattern[str]]]]:
+def _by_first_word() -> Mapping[str, Sequence[tuple[StyleRule, str]]]:
     """What may follow each word that a phrase begins with, from the heaviest rule on."""
-    found: dict[str, list[tuple[StyleRule, re.Pattern[str]]]] = defaultdict(list)
+    found: dict[str, list[tuple[StyleRule, str]]] = defaultdict(list)
     for rule in rules():
         for line in rule.phrases.replace("'", "['’]").splitlines():
             words, sign, rest = re.split(r"( >>? |$)", line, maxsplit=1)
             gap = r"\s{1,3}" if sign == " > " else ""
-            pattern = re.compile(rf"{gap}(?:{rest})(?!\w)", re.IGNORECASE)
             for word in words.replace("['’]", "'").split():
-                found[word].append((rule, pattern))
+                found[word].append((rule, rf"{gap}(?:{rest})(?!\w)"))
     return found
 
 
-def _files() -> Iterator[Mapping[str, Any]]:
-    for path in sorted(Path(__file__).parent.glob("*.toml")):
-        yield tomllib.loads(path.read_text(encoding="utf-8"))
+# Most texts hold few of the first words: a pattern is made when it is first looked at.
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@cache
+def _files() -> Sequence[Mapping[str, Any]]:
+    files = sorted(Path(__file__).parent.glob("*.toml"))
+    return [tomllib.loads(file.read_text(encoding="utf-8")) for file in files]
