@@ -14,7 +14,7 @@ RUNS = 5
 LONG = 900_000
 """Characters."""
 IMPROVE = [sys.executable, "-m", "sifaka_mcp.cli", "improve", str(ANNOUNCEMENT)]
-RULES = ["--store", "memory:", "--max-words", "300", "--forbid", "world-class=reliable"]
+RULES = ["--store", "memory:", "--max-words", "330", "--forbid", "world-class=reliable"]
 
 
 def measure() -> Report:

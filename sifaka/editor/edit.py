@@ -1,12 +1,12 @@
 """Edits a text until no safe fix is left."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
 from sifaka.editor.apply import Edit, Edited, Tier, apply
-from sifaka.editor.facts import keeps_surroundings
+from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import LONG_TEXT, RULES, findings
 from sifaka.record.results import Issue
@@ -18,6 +18,8 @@ ROUNDS = 4
 LONG_ROUNDS = 1
 """The same for a text of more than `LONG_TEXT` characters, so that it takes seconds only."""
 
+_BEFORE = 12
+"""Characters before an edit that tell its place in the next round."""
 _TIERS: Mapping[Tier, tuple[Tier, ...]] = {"safe": ("safe",), "suggested": ("safe", "suggested")}
 
 
@@ -52,25 +54,46 @@ def edit(
     if any(entry.before == text for entry in given.edits) or format in UNCHECKED:
         return given
     rounds = [given]
+
+    def find(text: str) -> Iterable[Issue]:
+        return findings(ParsedText.read(text, format), RULES)[0]
+
     for tier in _TIERS[fixes]:
-        rounds += _settled(rounds[-1].text, tier, format)
+        rounds += settle(rounds[-1].text, find, tier, format)
     if len(rounds) == 1:
         return given
     return Edited(text=rounds[-1].text, edits=_log(rounds))
 
 
-def _settled(text: str, fixes: Tier, format: Format) -> Sequence[Edited]:
-    """The rounds after which nothing is left to do; none when there is no end to them."""
+def settle(
+    text: str, find: Callable[[str], Iterable[Issue]], fixes: Tier, format: Format
+) -> Sequence[Edited]:
+    """The rounds after which nothing is left to do; none when there is no end to them.
+
+    Of two edits that undo each other the first one is made.
+
+    Args:
+        text: The text.
+        find: What is wrong with a text.
+        fixes: The fixes to make.
+        format: The format of the text.
+    """
     long = len(text) > LONG_TEXT
     rounds: list[Edited] = []
+    made: set[tuple[str, str, str]] = set()
+
+    def is_new(text: str, issue: Issue) -> bool:
+        start, end = issue.start or 0, issue.end or 0
+        undone = text[max(0, start - _BEFORE) : start], issue.fix or "", text[start:end]
+        return undone not in made and keeps_facts(text, issue)
+
     for _ in range(LONG_ROUNDS if long else ROUNDS + 1):
-        found, _ = findings(ParsedText.read(text, format), RULES)
-        if not found:
-            return rounds
-        done = apply(text, found, fixes=fixes, format=format)
+        done = apply(text, find(text), fixes=fixes, format=format, gate=is_new)
         if not done.edits:
             return rounds
         rounds.append(done)
+        for each in done.edits:
+            made.add((text[max(0, each.start - _BEFORE) : each.start], each.before, each.after))
         text = done.text
     return rounds if long else ()
 

@@ -3,16 +3,15 @@
 import re
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import PurePath
 
-from sifaka.editor import Edit, Tier, apply, lint
-from sifaka.editor.edit import LONG_ROUNDS, ROUNDS
+from sifaka.editor import Edit, Tier, lint
+from sifaka.editor.edit import settle
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.report import LONG_TEXT
 from sifaka.editor.style import worst_habits
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Fixes
@@ -103,21 +102,11 @@ def check(
     look = partial(look, min_style=min_style)
     report = look(text)
     for tier in _TIERS[fixes]:
-        report = _settled(report, look, tier, format)
+        rounds = settle(report.text, lambda text: _issues(look(text)), tier, format)
+        if rounds:
+            made = tuple(edit for each in rounds for edit in each.edits)
+            report = replace(look(rounds[-1].text), edits=report.edits + made)
     return report
-
-
-def _settled(
-    before: CheckedText, look: Callable[[str], CheckedText], tier: Tier, format: Format
-) -> CheckedText:
-    """The report after all fixes of a tier; the one before when there is no end to them."""
-    report, long = before, len(before.text) > LONG_TEXT
-    for _ in range(LONG_ROUNDS if long else ROUNDS + 1):
-        done = apply(report.text, _issues(report), fixes=tier, format=format)
-        if not done.edits:
-            return report
-        report = replace(look(done.text), edits=report.edits + done.edits)
-    return report if long else before
 
 
 def _look(

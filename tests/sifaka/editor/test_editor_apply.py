@@ -1,12 +1,15 @@
 """Applying given issues, and editing in rounds."""
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from sifaka.editor import Edit, apply, edit, lint
+from sifaka.editor.edit import settle
 from sifaka.record.results import Issue
+from sifaka.text.formats import Format
 
 
 def fix(text: str, quote: str, replacement: str, *, safe: bool = True, **fields: str) -> Issue:
@@ -140,3 +143,21 @@ def test_many_threads_may_lint_at_once() -> None:
         found = list(pool.map(lint, texts))
     assert all({"misspelling", "harper.AsFollows"} <= {i.rule for i in f.issues} for f in found)
     assert all(f.degraded == () for f in found)
+
+
+def test_of_two_edits_that_undo_each_other_one_is_made_and_the_others_stay() -> None:
+    def find(text: str) -> Iterator[Issue]:
+        for before, after in (("grey", "gray"), ("gray", "grey"), ("teh", "the")):
+            if before in text:
+                yield fix(text, before, after, rule=before)
+
+    rounds = settle("A grey cat and teh dog.", find, "safe", Format.TEXT)
+    assert rounds[-1].text == "A gray cat and the dog."
+    assert [edit.rule for each in rounds for edit in each.edits] == ["grey", "teh"]
+
+
+def test_edits_without_an_end_are_not_made() -> None:
+    def find(text: str) -> Iterator[Issue]:
+        yield fix(text, "cat", "cat cat")
+
+    assert settle("A cat.", find, "safe", Format.TEXT) == ()
