@@ -109,7 +109,8 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
     found = text[start:end]
     message = f'"{fix}" instead of "{found}"' if fix else f'"{found.strip()}" can go'
     if entry.rule == _CONTRACTION:
-        message = f'"{found}" lacks its apostrophe'
+        does = "lacks" if found.isalpha() else "misplaces"
+        message = f'"{found}" {does} its apostrophe'
         return parsed.issue((start, end), fix, message, entry.rule, "spelling")
     severity = 2 if entry.safe else 3
     return parsed.issue((start, end), fix, message, entry.rule, safe=entry.safe, severity=severity)

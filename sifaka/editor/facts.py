@@ -13,7 +13,7 @@ WINDOW = 40
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nor|neither|nothing|nobody|noone|nowhere|cannot|without|unless"
-    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would|ca|wo)nt)\b|n['’]t\b",
+    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would|ca|wo)['’]?nt)\b|n['’]t\b",
     re.IGNORECASE,
 )
 # Shows quickly that a text has none.

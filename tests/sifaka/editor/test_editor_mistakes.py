@@ -50,6 +50,7 @@ MISTAKES = [
     # contractions
     ("We dont know and she doesnt care.", "We don't know and she doesn't care."),
     ("Isnt it too late for that now?", "Isn't it too late for that now?"),
+    ("We could'nt go, and it is'nt late.", "We couldn't go, and it isn't late."),
     ("It’s late and they havent come.", "It’s late and they haven’t come."),
     # spaces
     ("We like tea , coffee and milk.", "We like tea, coffee and milk."),
