@@ -54,9 +54,13 @@ class Session:
 
 @contextmanager
 def at_terminal(
-    home: Path, *arguments: str, columns: int = 80, settings: Mapping[str, str] | None = None
+    home: Path,
+    *arguments: str,
+    columns: int = 80,
+    settings: Mapping[str, str] | None = None,
+    keys: bool = False,
 ) -> Generator[Session]:
-    """A command of `sifaka` whose standard output and error are a terminal."""
+    """A command of `sifaka` at a terminal, which its input is as well with `keys`."""
     import fcntl
     import termios
 
@@ -73,7 +77,11 @@ def at_terminal(
         environ.pop(name, None)
     command = [sys.executable, "-m", "sifaka_mcp.cli", *arguments]
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, env=environ
+        command,
+        stdin=terminal if keys else subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=terminal,
+        env=environ,
     ) as process:
         os.close(terminal)
         try:

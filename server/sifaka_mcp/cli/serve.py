@@ -8,6 +8,7 @@ import anyio
 from sifaka.errors import ConfigurationError
 from sifaka.extras import installed, require
 from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.output import say
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.cli.signals import interruption_ends_the_process
 from sifaka_mcp.garbage import loading
@@ -60,6 +61,8 @@ def run(session: Session) -> int:
         stdin: TextIO | None = sys.stdin
         if stdin is None:
             raise ConfigurationError("standard input is closed", "start it from an MCP host")
+        if stdin.isatty():
+            say("an MCP server, which a host starts and talks to; for people: sifaka --help")
         with loading():
             from sifaka_mcp.app import SifakaServer
 

@@ -50,7 +50,10 @@ def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
     ]
     _print(notes, console, "yellow")
     if result.brief:
-        waiting = "a writer is needed: submit the next version over MCP with submit_revision"
+        waiting = (
+            f"a writer is needed: write the next version, then sifaka submit {result.run_id} FILE; "
+            "or let a model write it: --model provider:name"
+        )
         console.print(Text(f"\n{waiting}", style="cyan"))
     passed = "passing" if result.passed else "not passing"
     if result.stop_reason == "rules_met":

@@ -96,3 +96,19 @@ def test_a_run_shows_the_climb_of_its_scores_where_there_is_room(tmp_path: Path)
         assert "▁" not in session.end()
     with at_terminal(home, "history", run, settings={"PYTHONIOENCODING": "ascii"}) as session:
         assert "\\u2581" not in session.end()
+
+
+def test_who_starts_the_server_by_hand_is_told_what_it_is(tmp_path: Path) -> None:
+    with at_terminal(tmp_path / "home", "serve", keys=True) as session:
+        assert "an MCP server, which a host starts" in session.until("--help")
+
+
+def test_a_text_that_needs_a_writer_names_the_command_that_takes_the_next_version(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "text.md"
+    file.write_text("Come in, guest.\n")
+    with at_terminal(tmp_path / "home", "improve", str(file), "--prompt", "Friendlier.") as session:
+        words = " ".join(session.end().split())
+    assert re.search(r"then sifaka submit run_\w+ FILE; or let a model write it", words)
+    assert "over MCP" not in words
