@@ -54,9 +54,14 @@ def _is_person(parsed: ParsedText, match: re.Match[str]) -> bool:
 
 
 def _name(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    for group, word in match.groupdict(default="").items() or [(0, match.group())]:
+    for group, word in match.groupdict(default="").items():
         if word:
             yield _issue(parsed, *match.span(group))
+
+
+def _dated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+    # A host, a key and a row of a table may have the name of a day.
+    yield _issue(parsed, *match.span(), safe=parsed.word_before(match.start()) in _WORDS["dated"])
 
 
 def _next(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -64,12 +69,12 @@ def _next(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         yield _issue(parsed, *match.span())
 
 
-def _issue(parsed: ParsedText, start: int, end: int) -> Issue:
+def _issue(parsed: ParsedText, start: int, end: int, *, safe: bool = True) -> Issue:
     word = parsed.text[start:end]
     fix = word[0].upper() + word[1:]
-    return parsed.issue((start, end), fix, f'"{fix}" with a capital', "capital")
+    return parsed.issue((start, end), fix, f'"{fix}" with a capital', "capital", safe=safe)
 
 
 _NAMES = PatternRule(
-    [*((pattern, _name) for pattern in (_DAYS, _MONTHS, _LANGUAGE, _PLACE)), (_NEXT, _next)]
+    [(_DAYS, _dated), (_MONTHS, _dated), (_LANGUAGE, _name), (_PLACE, _name), (_NEXT, _next)]
 )

@@ -91,7 +91,7 @@ def _issue(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue 
         return None
     if word[0].isupper() and word != "I" and start not in parsed.sentence_starts:
         return None
-    if entry.rule == _CONTRACTION and word[1:] != word[1:].lower():
+    if entry.rule == _CONTRACTION and not _is_contraction(parsed, match):
         return None
     if entry.opens and not _opens_clause(parsed, start):
         return None
@@ -146,3 +146,9 @@ def _opens_clause(parsed: ParsedText, start: int) -> bool:
         return False
     sentence = parsed.text[parsed.sentence_start_before(start) : start]
     return "," in match.group() and not _AUXILIARY.match(sentence) and sentence.count(",") == 1
+
+
+def _is_contraction(parsed: ParsedText, match: re.Match[str]) -> bool:
+    """False for an abbreviation, and for a word of a title such as `Dont Look Back`."""
+    word, following = match.group(), parsed.text[match.end() : match.end() + 2].strip()
+    return word[1:] == word[1:].lower() and not (word[0].isupper() and following[:1].isupper())

@@ -13,6 +13,7 @@ from sifaka.text.prose import Span
 _SUSPECT = re.compile(r"[^\t\r\n\x20-\x7e]")
 # A line, or as many whole words of a very long one as are compared quickly.
 _STRETCH = re.compile(r"[^\n]{1,500}(?=[\n ]|\Z)|[^\n]{1,500}")
+_WORD = re.compile(r"[A-Za-z0-9]")
 _PIECES = re.compile(r"\s+|\S+")
 
 
@@ -57,7 +58,9 @@ def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Itera
             continue
         fix = "".join(after[k:m])
         message = _message(parsed.text[start:end], fix)
-        yield parsed.issue((start, end), fix, message, "encoding", "encoding")
+        # Alone it may be spoken of: "if you see â€™".
+        safe = bool(_WORD.search(parsed.text, start, end)) or fix in {"–", "—", "…"}
+        yield parsed.issue((start, end), fix, message, "encoding", "encoding", safe=safe)
 
 
 def _different(before: list[str], after: list[str]) -> Iterator[tuple[Span, Span]]:

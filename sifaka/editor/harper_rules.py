@@ -19,7 +19,7 @@ DEFAULT: frozenset[str] = frozenset(
 """The rules with evidence: each finds a mistake in `benchmarks/quality/editor`, and few of their
 findings in clean documents are wrong."""
 
-SAFE = frozenset({"AdjectiveDoubleDegree", "ThenThan"})
+SAFE = frozenset({"AdjectiveDoubleDegree"})
 """At least five findings each, in labelled sentences and clean documents, and none was wrong."""
 
 OFF = frozenset[str]().union(*words_of("harper").values())

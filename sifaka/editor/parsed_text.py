@@ -27,8 +27,6 @@ _MARKS = re.compile(r"(?:[#>*+•\-–\s_\"'“(\[]|\d{1,3}[.)]\s)*")
 _ITEM = re.compile(r"^[ \t>]*(?:[-*+•#]+|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _LINE_MARK = re.compile(r"[ \t]*(?:[-+*#>|.:=~%@<\[]|\d+[.)]|[a-zA-Z][.)]\s)")
 """What means something at the beginning of a line in one format or another."""
-_SENTENCE_GAP = re.compile(r"[.!?][\"'”’)]?( {1,3})(?=[A-Z\"'“(])")
-_WIDE_GAPS = frozenset({Format.RST, Format.ASCIIDOC, Format.ORG, Format.PYTHON, Format.GETTEXT})
 _INDENT = re.compile(r"\n([ \t]+)")
 _CAPITALISED = re.compile(r"\b[A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
@@ -136,13 +134,6 @@ class ParsedText:
             for match in _CAPITALISED.finditer(self.prose)
             if match.start() not in self.sentence_starts
         )
-
-    @cached_property
-    def wide_gaps(self) -> bool:
-        """True when two spaces after a sentence are a habit, or as good as one in the format."""
-        gaps = [match.group(1) for match in _SENTENCE_GAP.finditer(self.text)]
-        wide = gaps.count("  ")
-        return self.format in _WIDE_GAPS or (wide >= 2 and wide * 2 > len(gaps))
 
     @cached_property
     def apostrophe(self) -> str:

@@ -57,7 +57,8 @@ def _repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         # The text stays wrapped: the line now ends after the one word.
         end += 1
         fix += "\r\n" if "\r" in match.group() else "\n"
-    yield parsed.issue((start, end), fix, message, *_RULE)
+    safe = word in _WORDS["certain"]
+    yield parsed.issue((start, end), fix, message, *_RULE, safe=safe)
 
 
 def _ends_a_clause(parsed: ParsedText, start: int, word: str) -> bool:

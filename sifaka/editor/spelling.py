@@ -56,7 +56,10 @@ def _issue(
     is_name = word[0].isupper() and not begins
     if is_name or not terms.isdisjoint({lowered, lowered.removesuffix("s")}):
         return
-    sure = len(fixes) == 1 and not _is_doubtful(lowered, fixes[0])
+    if re.compile(rf"\s*(?:=>|->|→)\s*{re.escape(fixes[0])}").match(parsed.text, match.end()):
+        return  # it is said to be a misspelling
+    beside = parsed.word_before(match.start()), parsed.word_after(match.end())
+    sure = len(fixes) == 1 and not _is_doubtful(lowered, fixes[0]) and fixes[0] not in beside
     if word[0].isupper():
         fixes = [fix[:1].upper() + fix[1:] for fix in fixes]
         sure = sure and not _may_be_name(parsed, match)

@@ -25,6 +25,9 @@ def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     # Inside a sentence a full stop, "!" or "?" between spaces is an operator or an argument.
     if mark != "," and _following(parsed.text, end).islower():
         return
+    # An ellipsis with spaces, a dotted pair.
+    if mark == "." and parsed.text[end : end + 2].strip()[:1] in {".", "("}:
+        return
     previous = parsed.word_before(start + 1)
     if (mark == "." and previous in _WORDS["commands"]) or previous in _WORDS["before_operator"]:
         return
@@ -40,12 +43,8 @@ def _doubled(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         return
     if not parsed.free(start - 1, end + 1):
         return
-    # Two spaces after every sentence are a habit of typists, not a mistake.
-    if (
-        parsed.wide_gaps
-        and _SENTENCE_END.search(text, max(0, start - 2), start)
-        and (text[end].isupper() or text[end] in "\"'“(")
-    ):
+    # Two spaces after a sentence are a habit of typists, those before a bracket a column.
+    if text[end] == "(" or _SENTENCE_END.search(text, max(0, start - 2), start):
         return
     line_start = text.rfind("\n", max(0, start - 40), start) + 1
     if not _MARKER.fullmatch(text[line_start:start]):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-SetName = Literal["tuning", "held_out", "phrases"]
+SetName = Literal["tuning", "held_out", "phrases", "tricky"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,6 @@ class Sample:
 
 
 def load(name: SetName) -> tuple[Sample, ...]:
-    """The samples of one half."""
+    """The samples of one file."""
     lines = Path(__file__).with_name(f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return tuple(Sample(**json.loads(line)) for line in lines)

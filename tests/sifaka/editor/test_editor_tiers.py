@@ -79,6 +79,12 @@ def test_a_chain_makes_suggested_fixes_when_asked_for() -> None:
     assert chain.run_sync(text=text).text == "I saw the fox."
 
 
+def test_no_right_sentence_is_edited_however_wrong_it_looks() -> None:
+    tricky = load("tricky")
+    assert len(tricky) >= 400
+    assert [sample.text for sample in tricky if edit(sample.text).changed] == []
+
+
 def test_the_held_out_sentences_meet_the_goals() -> None:
     samples = load("held_out")
     safe, suggested = total(samples, "safe"), total(samples, "suggested")
