@@ -47,7 +47,7 @@ def test_without_a_model_it_shows_the_evidence_and_waits_for_a_writer(
     assert OIL.quote in told.out
     assert "_To be written._" in told.out
     assert "needs_revision" in told.out
-    assert "submit_revision" in told.out
+    assert "sifaka submit run_" in " ".join(told.out.split())
     assert "\x1b" not in told.out, "no colour in a pipe"
     assert told.err == ""
 
