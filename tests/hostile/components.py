@@ -41,6 +41,7 @@ KINDS: Mapping[str, Kind] = {
     "validator report": "limited",
     **dict.fromkeys((f"classifier {name}" for name in CLASSIFIERS), "limited"),
     "critic lint": "limited",
+    "critic style": "limited",
     "critic evidence": "limited",
     **dict.fromkeys((f"reader {suffix}" for suffix in READERS), "limited"),
     **dict.fromkeys((f"reader .{name}" for name in ("md", "txt", "rst", "csv", "json")), "linear"),

@@ -166,6 +166,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
 }
 """By what it is: a function, and how it is given a text."""
 ELSEWHERE: Mapping[str, str] = {
+    "sifaka.editor.edit.settle": "`edit` does it",
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
     "sifaka.text.formats.marks.marks_in_lines": "`marks` of RST, AsciiDoc and Org",

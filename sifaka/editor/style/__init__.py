@@ -12,14 +12,14 @@ from sifaka.editor.style.rules import SHORT, USUAL, Habit, habits, kinds, score_
 from sifaka.record.results import Issue
 from sifaka.text.prose import Span
 
-__all__ = ["USUAL", "issue_of", "style", "worst_habits"]
+__all__ = ["USUAL", "style", "worst_habits"]
 
 
 def style(parsed: ParsedText) -> Iterator[Issue]:
     """Every place of stock prose; a matter of taste, without a fix."""
     for habit in habits(Prose.of(parsed)):
         for place in habit.places:
-            issue = issue_of(parsed.text, habit, place)
+            issue = _issue_of(parsed.text, habit, place)
             yield issue.model_copy(update={"message": f'"{issue.quote}" {issue.message}'})
 
 
@@ -31,14 +31,14 @@ def worst_habits(parsed: ParsedText, most: int) -> tuple[tuple[Issue, ...], floa
     prose = Prose.of(parsed)
     found = habits(prose)
     worst = (
-        issue_of(parsed.text, habit, habit.places[0], len(habit.places) - 1)
+        _issue_of(parsed.text, habit, habit.places[0], len(habit.places) - 1)
         for habit in found[:most]
     )
     score = round(score_of(found, prose.words), 2) if prose.words >= SHORT else None
     return tuple(sorted(worst, key=lambda issue: issue.start or 0)), score
 
 
-def issue_of(text: str, habit: Habit, place: Span, others: int = 0) -> Issue:
+def _issue_of(text: str, habit: Habit, place: Span, others: int = 0) -> Issue:
     """The finding in one place: what is wrong with it, and what to do.
 
     Args:
