@@ -114,7 +114,8 @@ def _childrens(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 def _this(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if match["of"] in SINGULARS and match["verb"] not in {"is", "was"}:
         fix = {"this": "these", "that": "those"}[match["noun"].lower()]
-        safe = match["verb"] is not None
+        # "It is round, that chairs are used": a conjunction as well.
+        safe = match["verb"] is not None and fix == "these"
         yield parsed.instead(match.span("noun"), fix, "this_these", safe=safe)
 
 
