@@ -32,7 +32,7 @@ class Prose:
         text = parsed.text
         others = [m.span() for p in (_BLOCK_QUOTE, _LONG_QUOTE) for m in p.finditer(text)]
         verses = [m.span() for m in _STANZA.finditer(text + "\n") if _is_verse(m.group())]
-        hidden = sorted((*parsed.reserved.spans, *others, *verses))
+        hidden = (*parsed.reserved.spans, *others, *verses)
         return cls(text, _WRAP.sub(" ", blanked(parsed.prose, hidden)))
 
     @cached_property

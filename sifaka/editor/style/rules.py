@@ -39,7 +39,9 @@ class StyleRule:
     kind: str
     weight: float
     phrases: str = ""
-    """Regular expressions, one a line."""
+    """First words and what follows them, one a line, as `phrases.toml` explains."""
+    before: str = ""
+    """What phrases follow: `comma`, `start` (of a sentence), or anything."""
     measure: str = ""
     """The function of `sifaka.editor.style.forms`."""
     above: float = 0.0
@@ -47,10 +49,9 @@ class StyleRule:
     measured: date | None = None
     """The day on which its weight was last held against texts of models and of people."""
     found: tuple[str, ...] = ()
+    """Texts in which it finds something."""
     missed: tuple[str, ...] = ()
-
-    before: str = ""
-    """What phrases follow: `comma`, `start` (of a sentence), or anything."""
+    """Texts in which it finds nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
