@@ -65,7 +65,12 @@ def sheet_of(version: Thought) -> tuple[str, ...]:
 
 def start_of(version: Thought) -> tuple[str, ...]:
     """What is measured of an input against its task, before anybody writes."""
-    return (*_entered(version.findings), *_limits(version.findings, met=False))
+    stock = _stock_prose(version.text[:_READ])
+    return (
+        *_entered(version.findings),
+        *_limits(version.findings, met=False),
+        *((f"Stock prose? {stock}",) if stock else ()),
+    )
 
 
 def _sheet(version: Thought) -> Iterator[str]:

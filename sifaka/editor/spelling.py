@@ -84,9 +84,11 @@ def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
 
 
 def _is_doubtful(word: str, fix: str) -> bool:
-    """True when the word is too short to be sure, or looks like a daemon's name (`buildd`)."""
+    """True when the word is too short to be sure, or is a possessive or a daemon (`buildd`)."""
     if len(word) < 4 and word not in _SHORT:
         return True
+    if word.endswith("ys") and fix.endswith("ies"):
+        return True  # "the companys logo" lacks an apostrophe
     return word.endswith(("d", "ds")) and fix == re.sub(r"d(s?)$", r"\1", word)
 
 

@@ -118,12 +118,15 @@ def _look(
     if score is not None and 100 * score < min_style:
         message = f"stock prose: {100 * score:.0f} of 100, at least {min_style}"
         kept.insert(0, Issue.at(text, 0, 0, message, category="style", rule="style.score"))
+    short = min_style and score is None
     told = list(exceptions(text))
     off = sorted(
         (each for each in told if isinstance(each, RuleException)), key=attrgetter("first")
     )
     unknown = (each for each in told if isinstance(each, UnknownRule))
     skipped = [f"line {each.line}: {each.message}" for each in unknown]
+    if short:
+        skipped.append("style: no score, there are too few words in English")
     return CheckedText(
         text=text,
         diagnostics=tuple(_without(off, _diagnostics(text, kept))),

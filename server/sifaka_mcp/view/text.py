@@ -41,7 +41,9 @@ def verdicts(out: ValidateOut) -> str:
 def critique(out: CritiqueTextOut) -> str:
     """The text of `critique_text`."""
     is_found = out.issues or out.differences or out.verdict == "revise"
-    found = "what rules found stands below" if is_found else "rules found nothing"
+    is_read = any(said.scores for said in out.critiques)
+    found = "rules found nothing" if is_read or not out.degraded else "nothing was checked"
+    found = "what rules found stands below" if is_found else found
     judged = "" if out.rubric is None else f" ({found}; nobody judged the meaning)"
     lines = [f"verdict: {out.verdict}{judged}"]
     for said in out.critiques:

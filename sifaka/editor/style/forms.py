@@ -42,7 +42,7 @@ def emoji(prose: Prose, above: float) -> Sequence[Span]:
 
 
 def evenness(prose: Prose, above: float) -> Sequence[Span]:
-    """The first sentence, where eight or more have lengths that differ little.
+    """The first whole sentence, where eight or more have lengths that differ little.
 
     The evenness is 1 less the deviation of their lengths as a part of the mean.
     """
@@ -51,7 +51,8 @@ def evenness(prose: Prose, above: float) -> Sequence[Span]:
     lengths = [length for length in found.values() if length > 2]
     if len(lengths) < 8 or 1 - pstdev(lengths) / mean(lengths) <= above:
         return ()
-    return [prose.sentences[0]]
+    whole = (span for span in prose.sentences if prose.text[span[1] - 1] in ".!?")
+    return [next(whole, prose.sentences[0])]
 
 
 def _dense(found: list[Span], prose: Prose, above: float) -> Sequence[Span]:

@@ -15,6 +15,8 @@ _WRAP = re.compile(r"(?<=[^\s.!?:])\n(?=[^\W\d_])")
 _BLOCK_QUOTE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _LONG_QUOTE = re.compile(r"“[^”\n]{1,2000}”|(?<![\w\"])\"[^\"\n]{1,2000}\"(?!\w)")
 _STANZA = re.compile(r"(?:^(?![ \t]*(?:[-*+•#|>]|\d+[.)]))[^\n]{2,64}\n){3,}", re.MULTILINE)
+_VERSE = 60
+"""Characters of a long verse."""
 _ENDS = re.compile(r"[.!?:;]\s*$", re.MULTILINE)
 
 
@@ -62,5 +64,6 @@ class Prose:
 
 
 def _is_verse(lines: str) -> bool:
-    """True for short lines of which few end a sentence."""
-    return len(_ENDS.findall(lines)) * 2 < lines.count("\n")
+    """True for lines that are shorter than wrapped ones, or of which few end a sentence."""
+    is_short = max(map(len, lines.split("\n"))) <= _VERSE
+    return is_short or len(_ENDS.findall(lines)) * 2 < lines.count("\n")

@@ -147,6 +147,7 @@ async def _work(chain: Chain, provider: Provider, run_id: str) -> Run:
     return await chain.store.load(run_id)
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("chunk", "chains"),
     [(0, FEW), *(pytest.param(n, CHAINS, marks=pytest.mark.servers) for n in range(8))],

@@ -76,6 +76,8 @@ def test_a_revision_that_helps_raises_the_score_by_a_quarter() -> None:
         f"```\n{STOCK}\n```",
         "`delve` and `tapestry of` are words.",
         "See https://example.com/delve/tapestry-of/seamless for it.",
+        "The ferry leaves, the ferry waits, and nobody is seamless.\n"
+        "We delve, we dive, and then we rest.\nThe water closes, dark on dark.\n",
         "The rich tapestry of night\nAnd seamless is the sky\nWe delve into the fading light\n"
         "And vibrant birds go by\n",
     ],

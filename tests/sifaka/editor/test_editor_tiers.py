@@ -46,6 +46,11 @@ def test_right_grammar_that_looks_wrong_stays(text: str) -> None:
     assert edit(text).text == text
 
 
+@pytest.mark.parametrize("text", ["The companys logo is red.", "We saw the countrys flag."])
+def test_a_possessive_without_its_apostrophe_does_not_become_a_plural(text: str) -> None:
+    assert edit(text).text == text
+
+
 def test_a_verb_that_does_not_agree_is_suggested_and_not_mended() -> None:
     assert edit("She dont know where he go.").text == "She doesn't know where he go."
     text = "She dont know where he go."
