@@ -6,12 +6,9 @@ All of it is counted, not judged: what was kept, lost, changed and added, never 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.style import USUAL, worst_habits
 from sifaka.record.results import MATTERS_OF_STYLE, Findings, Issue
 from sifaka.record.thought import Thought
 from sifaka.text.differences import Difference
-from sifaka.text.formats import recognise
 from sifaka.text.limits import instruction_of, scope_of
 
 NOT_MEASURED = "not measured: conditions, negation, who does what, how sure it is"
@@ -141,6 +138,11 @@ def _mistakes(version: Thought) -> list[str]:
 @lru_cache(maxsize=4)  # a brief is asked for several times in one answer
 def _stock_prose(text: str) -> str:
     """The worst of it in a line; empty where a text has no more than people's texts have."""
+    # An answer without a brief needs none of the editor.
+    from sifaka.editor.parsed_text import ParsedText
+    from sifaka.editor.style import USUAL, worst_habits
+    from sifaka.text.formats import recognise
+
     issues, score = worst_habits(ParsedText.read(text, recognise(text)), _NOTED)
     if score is None or score >= USUAL:
         return ""

@@ -1,4 +1,4 @@
-"""Mechanics: spelling, grammar, punctuation, wordiness. Needs no model."""
+"""Mechanics: spelling, grammar and spacing. Needs no model."""
 
 from functools import partial
 from typing import Literal

@@ -12,8 +12,6 @@ from sifaka.validators.spec import Name
 
 MOST = 7
 """Kinds of findings that are named, the worst."""
-_FOREIGN = 0.5
-"""The share in other languages from which a text is not English."""
 
 
 class StyleCritic(DataComponent):
@@ -41,6 +39,7 @@ class StyleCritic(DataComponent):
 
 def _read(text: str, named: FormatName | None) -> CriticFeedback:
     from sifaka.editor.parsed_text import ParsedText
+    from sifaka.editor.report import MOSTLY
     from sifaka.editor.style import worst_habits
     from sifaka.text.formats import UNCHECKED, Format, recognise
 
@@ -48,7 +47,7 @@ def _read(text: str, named: FormatName | None) -> CriticFeedback:
     if format in UNCHECKED:
         return _unread(UNCHECKED[format])
     parsed = ParsedText.read(text, format)
-    if parsed.foreign_share > _FOREIGN:
+    if parsed.foreign_share > MOSTLY:
         return _unread("the text is not in English")
     issues, score = worst_habits(parsed, MOST)
     scores = {} if score is None else {"style": score}

@@ -47,7 +47,7 @@ LONG_TEXT = 200_000
 
 _SOME = 0.01
 """The least share in other languages that is worth a line."""
-_MOSTLY = 0.5
+MOSTLY = 0.5
 """The share in other languages from which a text is not English."""
 
 
@@ -88,7 +88,7 @@ def lint(
     parsed = ParsedText.read(text, format)
     issues, failed = findings(parsed, wanted)
     elsewhere = parsed.foreign_share if parsed.foreign else 0.0
-    if elsewhere > _MOSTLY:
+    if elsewhere > MOSTLY:
         lines = ("language: not checked, the text is not in English", *failed)
         return Lint(issues=issues, degraded=lines, failed=failed, format=format, checked=False)
     degraded = failed

@@ -98,8 +98,9 @@ def check(
     format = format or recognise(text, path)
     if format in UNCHECKED:
         raise ConfigurationError(f"{UNCHECKED[format]}; --as text checks it as plain text")
-    look = partial(_look, rules=rules or RuleChoice(), words=words, format=format)
-    look = partial(look, min_style=min_style)
+    look = partial(
+        _look, rules=rules or RuleChoice(), words=words, format=format, min_style=min_style
+    )
     report = look(text)
     for tier in _TIERS[fixes]:
         rounds = settle(report.text, lambda text: _issues(look(text)), tier, format)

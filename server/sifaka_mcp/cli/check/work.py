@@ -130,8 +130,15 @@ def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
 
 
 def _report(file: TextFile, job: CheckJob) -> FileReport:
-    look = partial(check, file.text, job.rules, format=job.format, path=job.path, words=job.words)
-    look = partial(look, min_style=job.min_style)
+    look = partial(
+        check,
+        file.text,
+        job.rules,
+        format=job.format,
+        path=job.path,
+        words=job.words,
+        min_style=job.min_style,
+    )
     try:
         found = look(fixes=job.fixes)
     except ConfigurationError as error:
