@@ -166,6 +166,11 @@ class RunCache:
         with self._guard:
             return [(tenant, state) for (tenant, _), state in self._states.items()]
 
+    def run(self, tenant: str, run_id: str) -> Run | None:
+        """A run as it was when it was last kept."""
+        state = self.get(tenant, run_id)
+        return state and state.run
+
     def runs(self, tenant: str) -> list[Run]:
         """The runs of a tenant."""
         with self._guard:

@@ -3,14 +3,13 @@
 Streams rather than publish/subscribe: a follower that was cut off goes on where it was.
 """
 
-import math
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 import anyio
 
-from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.entry_json import apply_entry, decode_entries
@@ -21,13 +20,9 @@ from sifaka.storage.redis.read import Stored, between_versions, missing, payload
 
 SLICE = 5.0
 """Seconds that one request waits; after each without an entry the run is looked after."""
-PATIENCE = 60.0
-"""Seconds without a server after which a follower gives up."""
 _LATE = 5.0
 """Seconds after its time within which requests have to be answered."""
 _AT_ONCE = 100
-_PAUSES = (0.1, 2.0)
-"""The first and the longest pause between two attempts to reach the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +33,6 @@ class StreamFollower:
     keys: Keys
     run_id: str
     slice: float = SLICE
-    patience: float = PATIENCE
 
     async def follow(self, *, after: int) -> AsyncGenerator[tuple[Entry, Run]]:
         """Every entry, those to come included; see `ThoughtStore.follow`."""
@@ -57,28 +51,16 @@ class StreamFollower:
         """The entries as they come; an empty batch after a while without one."""
         known = 0
         quiet = True
-        deadline = math.inf
-        pause, longest = _PAUSES
         async with self.connections.blocking() as client:
             while True:
-                try:
-                    # The connection itself has no time limit.
-                    with (
-                        failures(self.connections.address.shown),
-                        anyio.fail_after(self.slice + _LATE),
-                    ):
-                        if quiet:
-                            await self._look_after(client, known)
-                        stored = await self._next(client, known)
-                except StorageError as error:
-                    now = anyio.current_time()
-                    deadline = min(deadline, now + self.patience)
-                    if not error.retryable or now >= deadline:
-                        raise
-                    await anyio.sleep(pause)
-                    pause, quiet = min(2 * pause, longest), True
-                    continue
-                deadline, pause = math.inf, _PAUSES[0]
+                # The connection itself has no time limit.
+                with (
+                    failures(self.connections.address.shown),
+                    anyio.fail_after(self.slice + _LATE),
+                ):
+                    if quiet:
+                        await self._look_after(client, known)
+                    stored = await self._next(client, known)
                 quiet = not stored
                 texts = payloads(self.run_id, stored, after=known)
                 yield tuple(decode_entries(self.run_id, texts, after=known))

@@ -152,7 +152,7 @@ class RedisStorage(RepairingStore):
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
         """Every entry of a run, those to come included; see `ThoughtStore.follow`.
 
-        It has a connection of its own, and outlives a minute without a server.
+        It has a connection of its own.
         """
         return StreamFollower(self.connections, self._keys, run_id).follow(after=after)
 

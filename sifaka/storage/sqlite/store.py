@@ -145,13 +145,6 @@ class SQLiteStorage(RepairingStore, PolledStore):
             left += await vectors.embed_batch(self.worker, self._embedder)
         return left
 
-    async def drop_vectors(self, model_id: str) -> None:
-        """Delete the vectors of a model that is not used any more, of all tenants.
-
-        A store whose embedder was replaced keeps the old ones, and has them again when it returns.
-        """
-        await self.worker.run(lambda c: vectors.drop_table(c, model_id))
-
     async def health(self) -> tuple[Health, ...]:
         """The file, by a trial of reading and writing it; with an embedder, the vectors."""
         file = await look_at(self.place, lambda: self.worker.run(runs.describe_file))

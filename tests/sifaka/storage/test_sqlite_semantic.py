@@ -189,15 +189,6 @@ async def test_the_vectors_of_another_model_are_never_compared(
         assert (await each.search("car", limit=5)).search == "hybrid"
     models = sql(tmp_path / "runs.db", "SELECT model_id, dimension FROM vector_models")
     assert models == [("concepts:1", 8), ("concepts:2", 16)]
-    await other.drop_vectors("concepts:1")
-    await other.drop_vectors("concepts:1")
-    assert sql(tmp_path / "runs.db", "SELECT model_id FROM vector_models") == [("concepts:2",)]
-    assert (
-        sql(tmp_path / "runs.db", "SELECT 1 FROM sqlite_schema WHERE name LIKE 'vectors_1%'") == []
-    )
-    assert (await store.search("car", limit=5)).search == "hybrid (1 version is not embedded yet)"
-    await store.catch_up()
-    assert await found(store, "car") == [run.run_id]
     await other.aclose()
 
 
