@@ -81,8 +81,8 @@ class Recorder:
         if self._failure is None:
             return self._store.degraded
         unstored = (
-            f"the last {self.run.version - self._kept.version} steps are only in memory and will be lost "
-            f"with this process: {self._failure.message}"
+            f"the last {self.run.version - self._kept.version} steps are only in memory and will "
+            f"be lost with this process: {self._failure.message}"
         )
         return (unstored, *self._store.degraded)
 
