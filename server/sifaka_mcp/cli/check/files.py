@@ -14,7 +14,7 @@ from sifaka.text.formats.format import by_name, is_plain
 from sifaka_mcp.cli.check import patterns
 from sifaka_mcp.cli.check.configuration import CheckConfiguration, absolute
 
-PROSE = frozenset(set(Format) - {*UNCHECKED, Format.GETTEXT, Format.PYTHON})
+PROSE = frozenset(set(Format) - {*UNCHECKED})
 """The formats of files that are taken from a folder, where their names show them."""
 VENDORED = frozenset(
     {
