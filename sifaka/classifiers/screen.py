@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from sifaka.classifiers.english import other_language, reads_as
 from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, blanked, urls
+from sifaka.text.prose import blanked, merged, urls
 
 EVIDENCE_LIMIT = 200
 """The most places one classification points at; all of them count for its confidence."""
@@ -169,8 +169,8 @@ class _Mentions:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        spans = sorted([*(match.span() for match in _QUOTED.finditer(text)), *code_spans(text)])
-        self._spans = _merged(spans)
+        quoted = (match.span() for match in _QUOTED.finditer(text))
+        self._spans = merged((*quoted, *code_spans(text)))
         self._starts = [start for start, _ in self._spans]
 
     def quotes(self, at: int) -> bool:
@@ -181,16 +181,6 @@ class _Mentions:
     def reports(self, at: int) -> bool:
         """True when the words there are denied, or reported as another person's words or belief."""
         return bool(_TALKED_ABOUT.search(self._text[max(0, at - 80) : at].replace("’", "'")))
-
-
-def _merged(spans: Sequence[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for start, end in spans:
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
 
 
 _LOOKALIKES = {

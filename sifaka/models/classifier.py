@@ -33,8 +33,7 @@ class _Answer(Protocol):
 class ModelClassifier:
     """Puts one of the given labels on a text by one question to a model.
 
-    Its confidence is what the model says of itself, which is seldom calibrated. It remembers
-    nothing; `CachedClassifier` does.
+    Its confidence is what the model says of itself, which is seldom calibrated.
 
     Raises:
         ConfigurationError: There are fewer than two labels, or two are the same.

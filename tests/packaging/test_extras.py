@@ -86,13 +86,3 @@ def test_what_needs_an_extra_says_how_to_install_it(
     (line,) = done.stderr.splitlines()
     assert line.endswith(f"pip install 'sifaka-mcp[{extra}]'")
     assert extra in PROJECT["optional-dependencies"]
-
-
-def test_markdown_is_checked_and_its_layout_is_said_to_be_left_out(
-    plain: Path, tmp_path: Path
-) -> None:
-    spec = tmp_path / "spec.yaml"
-    spec.write_text("validators: [{type: format, format: markdown}]\n", encoding="utf-8")
-    done = sifaka(plain, tmp_path, "validate", "-", "--spec", str(spec), stdin="# Title\n\n* one\n")
-    assert done.returncode == 0, done.stderr
-    assert "layout not compared: pip install 'sifaka-mcp[markdown]'" in done.stdout

@@ -137,9 +137,9 @@ async def test_a_label_without_a_place_still_makes_an_issue() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "name is missing; known: language, sentiment, readability"),
+        ({}, "name is missing; known: language, sentiment, profanity"),
         ({"name": "mood"}, "unknown classifier 'mood' — known: language"),
-        ({"name": "readability"}, "readability needs allowed or forbidden labels; it has: elem"),
+        ({"name": "language"}, "language needs allowed or forbidden labels; it has: "),
         ({"name": "bias", "allowed": ["fair"]}, "bias has no label 'fair'; it has: biased, none"),
         ({"name": "bias", "forbidden": ["biased"], "allowed": ["biased"]}, "allowed and forbidden"),
         ({"name": "bias", "threshold": 1.1}, "threshold: should be at most 1"),
