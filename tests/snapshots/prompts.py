@@ -149,9 +149,6 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     yield "self_refine", self_refine.PROMPT, critique(self_refine.SelfRefineCritic())
     rubric = prompt.PromptCritic(rubric="It is polite. It names a person to ask.")
     yield "prompt", prompt.PROMPT, critique(rubric)
-    schema = {"type": "object", "properties": {"grade": {"type": "integer"}}}
-    graded = prompt.PromptCritic.model_validate({"rubric": rubric.rubric, "schema": schema})
-    yield "prompt with a schema", prompt.REPORT_PROMPT, critique(graded)
     reflexive = reflexion.ReflexionCritic()
     yield "reflexion: evaluation", reflexion.EVALUATE, critique(reflexive)
     yield "reflexion: lesson", reflexion.REFLECT, critique(reflexive, THOUGHT)
