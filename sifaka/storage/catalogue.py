@@ -223,7 +223,6 @@ def _is_index(url: str) -> bool:
 
 def _scheme(name: str, plugins: Plugins) -> Scheme | None:
     if name in SCHEMES:
-        plugins.tell_if_shadowed("stores", name)
         return SCHEMES[name]
     if not _PLUGGED_SCHEME.fullmatch(name) or (make := plugins.load("stores", name)) is None:
         return None

@@ -56,7 +56,6 @@ _STAND_INS = {
     "solr": "kinds/solr.py",
     "meilisearch": "kinds/meilisearch.py",
     "atomwalker": "kinds/atomwalker.py",
-    "pubmed": "test_biomedical.py",
     "europepmc": "test_biomedical.py",
     "clinicaltrials": "test_biomedical.py",
 }

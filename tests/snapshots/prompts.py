@@ -39,7 +39,7 @@ from sifaka.models.provider import provider_model
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Budget, Usage
-from sifaka.research.agents import loop, parser, report, revision
+from sifaka.research.agents import loop, parser, report
 from sifaka.research.agents.agent import ResearchAgent, consult
 from sifaka.text.differences import Difference
 
@@ -149,9 +149,6 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     yield "self_refine", self_refine.PROMPT, critique(self_refine.SelfRefineCritic())
     rubric = prompt.PromptCritic(rubric="It is polite. It names a person to ask.")
     yield "prompt", prompt.PROMPT, critique(rubric)
-    schema = {"type": "object", "properties": {"grade": {"type": "integer"}}}
-    graded = prompt.PromptCritic.model_validate({"rubric": rubric.rubric, "schema": schema})
-    yield "prompt with a schema", prompt.REPORT_PROMPT, critique(graded)
     reflexive = reflexion.ReflexionCritic()
     yield "reflexion: evaluation", reflexion.EVALUATE, critique(reflexive)
     yield "reflexion: lesson", reflexion.REFLECT, critique(reflexive, THOUGHT)
@@ -202,14 +199,13 @@ def _research(model: Any) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
             "Construction", question, findings=found, observations=stock, part_of=""
         ),
         report.PLANNER: report.planner_prompt(question, 5),
-        revision.LONG_WRITER: revision.long_writer_prompt(
+        report.LONG_WRITER: report.long_writer_prompt(
             question,
             outline=["Construction", "Use"],
             before="It was built from 1887 to 1889.",
             title="Use",
             draft="Built until 1889, it carries aerials [2].",
         ),
-        revision.PROOFREADER: revision.proofreader_prompt("## Use\n\nIt it carries aerials [2]."),
         report.SYNTHESIZER: report.synthesizer_prompt(question, "## Construction\n\nBuilt [1]."),
     }
     for agent, text in asked.items():

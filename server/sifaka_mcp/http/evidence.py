@@ -13,7 +13,6 @@ from importlib.metadata import version
 from typing import TypeVar
 
 import anyio
-import anyio.to_thread
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -32,7 +31,6 @@ from sifaka_mcp.schemas.opensift import (
     SearchBody,
     criteria_of,
     events,
-    exported,
     milliseconds_since,
     request_id,
     response,
@@ -105,18 +103,12 @@ async def _batch(request: Request, state: AppState) -> Response:
         else {"query": each.question, "status": "failed", "error": each.error}
         for each in entries
     ]
-    done = [each.result for each in entries if each.result is not None]
-    data = None
-    if asked.export_format is not None:
-        data = await anyio.to_thread.run_sync(exported, done, asked.export_format)
     return JSONResponse(
         {
             "status": "completed",
             "processing_time_ms": milliseconds_since(began),
             "total_queries": len(entries),
             "results": results,
-            "export_format": asked.export_format,
-            "export_data": data,
         }
     )
 

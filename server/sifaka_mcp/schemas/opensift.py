@@ -6,9 +6,9 @@ https://github.com/AtomInnoLab/OpenSift
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,7 +24,6 @@ from sifaka.evidence.model import (
     Verified,
 )
 from sifaka.tasks.evidence import EvidenceOptions
-from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, as_csv, as_json_lines
 
 _LONGEST = 2_000
 """Characters of a question."""
@@ -77,7 +76,8 @@ class BatchBody(_Strict):
     queries: list[str] = Field(min_length=1, max_length=20)
     options: Options = Options()
     context: dict[str, Any] = {}
-    export_format: Literal["csv", "json", "jsonl"] | None = None
+    export_format: None = None
+    """Clients of OpenSift send it; here JSON is the one form."""
 
 
 async def events(
@@ -208,18 +208,6 @@ def criteria_of(plan: SearchPlan) -> dict[str, Any]:
             for each in plan.criteria
         ],
     }
-
-
-def exported(results: Sequence[EvidenceResult], form: str) -> str:
-    """The documents of several searches as `csv`, `jsonl` or `json`."""
-    outs = [EvidenceSearchOut.of(each) for each in results]
-    match form:
-        case "csv":
-            return as_csv(outs)
-        case "jsonl":
-            return as_json_lines(outs)
-        case _:
-            return json.dumps([each.model_dump(mode="json") for each in outs], ensure_ascii=False)
 
 
 def request_id() -> str:

@@ -68,10 +68,8 @@ class SourceAnswer(NamedTuple):
     """Seconds the source asks to wait, which some say beside an error of theirs."""
 
 
-async def answer_of(
-    response: "httpx2.Response", largest: int, asked: Asked, *, as_text: bool = False
-) -> SourceAnswer:
-    """Read a response, of which nothing has been read yet; its data is JSON, or else its text.
+async def answer_of(response: "httpx2.Response", largest: int, asked: Asked) -> SourceAnswer:
+    """Read a response, of which nothing has been read yet.
 
     Raises:
         SourceError: It tells no success, is too large, or is no JSON.
@@ -93,8 +91,6 @@ async def answer_of(
         raise asked.failure("malformed", "answered with an HTML page instead of JSON")
     if media_type and "json" not in media_type and not media_type.startswith(_TEXTS):
         raise asked.failure("malformed", f"answered with {media_type[:60]} instead of JSON")
-    if as_text:
-        return SourceAnswer(body.decode("utf-8", "replace"), retry_after)
     try:
         return SourceAnswer(json.loads(body), retry_after)
     except (ValueError, RecursionError):

@@ -125,7 +125,6 @@ class HttpClient:
         params: Mapping[str, Any] | None = None,
         *,
         check: Check | None = None,
-        as_text: bool = False,
     ) -> Any:
         """The data that a path answers with.
 
@@ -134,12 +133,11 @@ class HttpClient:
             params: Of the query.
             check: Raises a `SourceError` for an error that is told with status 200; a transient
                 one is tried again like any other.
-            as_text: True for an answer that is a text such as XML.
 
         Raises:
             SourceError: There is no answer of use.
         """
-        return await self._ask("GET", path, params=params, check=check, as_text=as_text)
+        return await self._ask("GET", path, params=params, check=check)
 
     async def post(self, path: str, body: Any) -> Any:
         """As `get`, of a search with a body of JSON, which may be sent more than once."""
@@ -157,7 +155,6 @@ class HttpClient:
         params: Mapping[str, Any] | None = None,
         body: Any = None,
         check: Check | None = None,
-        as_text: bool = False,
     ) -> Any:
         url = _below(self.asked, path)
         breakers = self._breakers or current_calls().breakers
@@ -172,7 +169,7 @@ class HttpClient:
                 attempt = 1
                 while True:
                     try:
-                        answer = await self._answer(method, url, params, body, as_text)
+                        answer = await self._answer(method, url, params, body)
                         if check is not None:
                             check(answer.data, answer.retry_after)
                         break
@@ -196,7 +193,7 @@ class HttpClient:
         return answer.data
 
     async def _answer(
-        self, method: str, place: str, params: Mapping[str, Any] | None, body: Any, as_text: bool
+        self, method: str, place: str, params: Mapping[str, Any] | None, body: Any
     ) -> SourceAnswer:
         """The answer to one request, wherever redirects lead."""
         import httpx2
@@ -210,7 +207,7 @@ class HttpClient:
                 sent, params = (url.copy_merge_params(params) if params else url), None
                 async with self._connections.opened(method, sent, body, asked) as response:
                     if response.status_code not in _REDIRECTS:
-                        return await answer_of(response, self._largest, asked, as_text=as_text)
+                        return await answer_of(response, self._largest, asked)
                     url = _next(method, sent, response, asked)
         except httpx2.InvalidURL:
             raise asked.failure("not_found", "cannot be asked: it is no URL") from None
