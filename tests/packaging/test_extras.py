@@ -69,7 +69,6 @@ def test_a_report_is_plain_text(plain: Path, tmp_path: Path) -> None:
     ("extra", "arguments", "settings"),
     [
         ("http", ("serve", "--transport", "http", "--port", "0"), {}),
-        ("cli", ("completion", "bash"), {}),
         ("evidence", ("verify", "text.md", "--adapters", "europepmc:"), {}),
         ("redis", ("history",), {"SIFAKA_STORE": "redis://127.0.0.1:1/0"}),
         ("openai", ("improve", "text.md", "--model", "openai:gpt-5"), {"OPENAI_API_KEY": "sk-x"}),
