@@ -123,7 +123,7 @@ class CachedStorage(TenantView):
         kept, key = tuple(entries), (self.tenant, run.run_id)
         with anyio.CancelScope(shield=True):
             waiting = await self._waiting(run.run_id)
-            if key in self._outbox.known.refused:
+            if key in self._outbox.refused:
                 await self._check_descent(run, kept, expected_version)
             if kept:
                 # Noted before, so that it is known when the process dies right after the answer.
@@ -306,7 +306,7 @@ class CachedStorage(TenantView):
                 failure = failure or error
                 lacks.append(f"{part.name} is down")
                 continue
-            late = self._outbox.known.waiting.get(part.name, 0)
+            late = self._outbox.waiting.get(part.name, 0)
             if late:
                 changes = "1 change is" if late == 1 else f"{late} changes are"
                 lacks.append(f"{changes} not in it yet")
@@ -374,7 +374,7 @@ class CachedStorage(TenantView):
 
         Other processes had gone on with the run meanwhile. They are kept until it is deleted.
         """
-        return tuple(await self._outbox.refused(self.tenant))
+        return tuple(await self._outbox.refusals(self.tenant))
 
     async def catch_up(self) -> int:
         """Deliver what waits in the outbox, then let each part do what it has put off."""
@@ -467,7 +467,7 @@ class CachedStorage(TenantView):
                 if part.paused:
                     break
                 if time.monotonic() >= deadline:
-                    return self._outbox.known.waiting.get(part.name, 0)
+                    return self._outbox.waiting.get(part.name, 0)
                 await self.scoped(tenant)._deliver(part, run_id)  # noqa: SLF001 - its own class
             return 0
         finally:

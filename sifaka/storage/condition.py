@@ -23,7 +23,7 @@ def degraded_lines(
     """The known failures: of the parts, of the outbox, of this tenant's runs."""
     lines = [*log.inner.degraded]
     undelivered: list[str] = []
-    waiting = dict(outbox.known.waiting)
+    waiting = dict(outbox.waiting)
     where = "on disk" if outbox.path else "in memory"
     for part in (log, *indexes):
         number, failure = waiting.pop(part.name, 0), part.failure
@@ -79,7 +79,7 @@ async def _queue(log: str, outbox: Outbox, tenant: str) -> Health:
         return Health(part=part, works=False, found="; ".join(refusals))
     if since is None:
         return Health(part=part, works=True, found="nothing waits")
-    waiting = ", ".join(f"{count} for {name}" for name, count in outbox.known.waiting.items())
+    waiting = ", ".join(f"{count} for {name}" for name, count in outbox.waiting.items())
     return Health(part=part, works=True, found=f"{waiting} wait, the first since {since:%F %T} UTC")
 
 
@@ -88,7 +88,7 @@ def _refusals(log: str, outbox: Outbox, tenant: str) -> list[str]:
         f"{log}: {'1 entry' if count == 1 else f'{count} entries'} of run {run_id!r}, "
         f"appended while it was down, {'was' if count == 1 else 'were'} refused because another "
         "process had continued the run; the queue keeps them until the run is deleted"
-        for (owner, run_id), count in outbox.known.refused.items()
+        for (owner, run_id), count in outbox.refused.items()
         if owner == tenant
     ]
     return _some(refusals, "more runs have entries that were refused")

@@ -134,6 +134,8 @@ class RunCache:
     """
 
     def __init__(self, most: int = CACHED_RUNS) -> None:
+        self.source = ""
+        """Which log it was; empty as long as it cannot be told."""
         self._most = most
         self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
         self._guard = threading.Lock()

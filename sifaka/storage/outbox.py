@@ -62,16 +62,6 @@ class Refused:
     refused_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Backlog:
-    """The contents of the outbox, as of the last look."""
-
-    waiting: dict[str, int]
-    """The number of changes that wait, by part."""
-    refused: dict[tuple[str, str], int]
-    """The number of refused entries, by the run's tenant and id."""
-
-
 def _create_tables(sql: SqlConnection) -> None:
     sql.execute("""
         CREATE TABLE waiting (
@@ -124,7 +114,10 @@ class Outbox:
 
     def __init__(self, path: Path | None, log: str, indexes: Sequence[str]) -> None:
         self.path = path
-        self.known = Backlog({}, {})
+        self.waiting: dict[str, int] = {}
+        """The number of changes that wait, by part, as of the last use of the file."""
+        self.refused: dict[tuple[str, str], int] = {}
+        """The number of refused entries, by the run's tenant and id, as of then."""
         self.failure: StorageError | None = None
         """The error of the last use of the file; None when it succeeded."""
         self._log = log
@@ -205,7 +198,7 @@ class Outbox:
         found = await self._select("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1")
         return from_microseconds(found[0][0]) if found else None
 
-    async def refused(self, tenant: str) -> list[Refused]:
+    async def refusals(self, tenant: str) -> list[Refused]:
         """A tenant's entries that the log refused, oldest first."""
         query = (
             "SELECT run_id, expected_version, payloads, reason, refused_at FROM refused"
@@ -230,9 +223,9 @@ class Outbox:
         return await self._read(lambda sql: sql.execute(query, bindings).fetchall()) or []
 
     async def _read(self, work: Callable[[SqlConnection], T]) -> T | None:
-        """The result of the function, None when there is no outbox; `known` is renewed."""
+        """The result of the function, None when there is no outbox."""
         if self.empty:
-            self.known, self.failure = Backlog({}, {}), None
+            self.waiting, self.refused, self.failure = {}, {}, None
             return None
         return await self._run(work, "DEFERRED")
 
@@ -240,12 +233,14 @@ class Outbox:
         await self._run(work, "IMMEDIATE")
 
     async def _run(self, work: Callable[[SqlConnection], T], kind: str) -> T:
-        def whole(sql: SqlConnection) -> tuple[T, Backlog]:
+        def whole(sql: SqlConnection) -> T:
             with transaction(sql, kind):
-                return work(sql), _look_over(sql)
+                found = work(sql)
+                self.waiting, self.refused = _counts(sql)
+                return found
 
         try:
-            found, self.known = await self._worker.run(whole)
+            found = await self._worker.run(whole)
         except AppendRefused:
             raise
         except StorageError as failure:
@@ -257,13 +252,13 @@ class Outbox:
         return found
 
 
-def _look_over(sql: SqlConnection) -> Backlog:
-    counts = sql.execute("SELECT tier, waiting FROM counts WHERE waiting > 0").fetchall()
+def _counts(sql: SqlConnection) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+    waiting = sql.execute("SELECT tier, waiting FROM counts WHERE waiting > 0").fetchall()
     refused = sql.execute(
         "SELECT tenant, run_id, sum(json_array_length(payloads)) FROM refused"
         " GROUP BY tenant, run_id"
     )
-    return Backlog(dict(counts), {(tenant, run_id): n for tenant, run_id, n in refused})
+    return dict(waiting), {(tenant, run_id): number for tenant, run_id, number in refused}
 
 
 def _rows_of(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[Waiting]:

@@ -126,7 +126,8 @@ class ElasticsearchIndex(TenantView):
             return (health,)
 
         async def look() -> str:
-            if not await vectors.prepare(await self._ready()):
+            dimension = await vectors.embedder.dimension()
+            if not await vectors.prepare(await self._ready(), dimension):
                 raise StorageError(f"the server keeps none: {vectors.lack}")
             return "kept beside the texts"
 

@@ -17,7 +17,7 @@ from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
-from sifaka.storage.redis.follow import StreamFollower
+from sifaka.storage.redis.follow import follow_stream
 from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys, run_script
 from sifaka.storage.redis.read import between_versions, list_recent, missing, prune_oldest, replay
 
@@ -154,7 +154,7 @@ class RedisStorage(RepairingStore):
 
         It has a connection of its own.
         """
-        return StreamFollower(self.connections, self._keys, run_id).follow(after=after)
+        return follow_stream(self.connections, self._keys, run_id, after=after)
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""

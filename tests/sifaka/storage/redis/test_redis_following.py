@@ -16,7 +16,7 @@ from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.follow import StreamFollower
+from sifaka.storage.redis.follow import follow_stream
 from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import redis_server, shared_redis
 
@@ -29,7 +29,7 @@ SLICE = 0.05
 
 def follower(store: RedisStorage, run_id: str) -> AsyncGenerator[tuple[Entry, Run]]:
     keys = Keys(store.prefix, store.tenant)
-    return StreamFollower(store.connections, keys, run_id, slice=SLICE).follow(after=0)
+    return follow_stream(store.connections, keys, run_id, after=0, seconds=SLICE)
 
 
 class Seen:
