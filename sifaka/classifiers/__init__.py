@@ -30,7 +30,6 @@ CLASSIFIERS: Mapping[str, str] = MappingProxyType(
         "profanity": "profanity",
         "toxicity": "toxicity",
         "bias": "bias",
-        "spam": "spam",
     }
 )
 """The factory of each built-in classifier, in the module of its name. A module and its tables are

@@ -55,7 +55,7 @@ _SPECS: Mapping[str, Mapping[str, Any]] = {
     "readability": {"max_grade": 1},
     "preserve": {"names": True},
     "language": {"expected": "en"},
-    "classifier": {"name": "spam"},
+    "classifier": {"name": "bias"},
 }
 """The options of validators that do nothing without any; a new one may need some."""
 
