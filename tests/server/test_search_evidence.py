@@ -131,14 +131,6 @@ async def test_open_sifts_requests_are_answered(
                     "/v1/search", json={"query": QUESTION, "options": {"verify": False}}
                 )
                 plan = (await http.post("/v1/plan", json={"query": QUESTION})).json()
-                batch = await http.post(
-                    "/v1/search/batch",
-                    json={
-                        "queries": [QUESTION, "zebra"],
-                        "options": {"decompose": False},
-                        "export_format": None,
-                    },
-                )
                 events = await streamed(http, QUESTION)
                 wrong = await http.post("/v1/search", json={"query": "", "x": 1})
                 form = await http.post("/v1/search", content=b"query=x")
@@ -157,9 +149,6 @@ async def test_open_sifts_requests_are_answered(
     assert raw.json()["criteria_result"]["search_queries"] == [QUESTION]
     assert len(ranked.json()["unverified_results"]) == 3
     assert plan["criteria_result"]["search_queries"] == PLAN["queries"]
-    assert [each["status"] for each in batch.json()["results"]] == ["completed", "no_results"]
-    found = batch.json()["results"][0]
-    assert sum(len(found[f"{each}_results"]) for each in ("perfect", "partial", "rejected")) == 3
     assert [name for name, _ in events] == ["criteria", "search_complete", *["result"] * 3, "done"]
     assert events[1][1]["total_results"] == 3
     assert {e[1]["scored_result"]["classification"] for e in events[2:5]} == {

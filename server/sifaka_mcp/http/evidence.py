@@ -24,10 +24,9 @@ from sifaka._internal.explain import explain
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.evidence.model import EvidenceProgress
-from sifaka.tasks.evidence import plan_search, search_each, search_evidence
+from sifaka.tasks.evidence import plan_search, search_evidence
 from sifaka_mcp.auth.scopes import share_of_request
 from sifaka_mcp.schemas.opensift import (
-    BatchBody,
     SearchBody,
     criteria_of,
     events,
@@ -55,7 +54,6 @@ def evidence_routes(state: Callable[[], AppState], admitting: Sequence[Middlewar
         Route(path, partial(_answered, state, answer), methods=[method], middleware=admitting)
         for method, path, answer in (
             ("POST", "/v1/search", _search),
-            ("POST", "/v1/search/batch", _batch),
             ("POST", "/v1/plan", _plan),
             ("GET", "/v1/health", _health),
             ("GET", "/v1/health/adapters", _adapters),
@@ -89,28 +87,6 @@ async def _search(request: Request, state: AppState) -> Response:
         chain = await state.chain(critics=())
         result = await search_evidence(chain, asked.query, options=asked.options.for_library())
     return JSONResponse(response(result, asked.options, began, asked.context))
-
-
-async def _batch(request: Request, state: AppState) -> Response:
-    asked = await _body(request, BatchBody)
-    began = time.monotonic()
-    with anyio.fail_after(asked.options.timeout_seconds):
-        chain = await state.chain(critics=())
-        entries = await search_each(chain, asked.queries, options=asked.options.for_library())
-    results = [
-        response(each.result, asked.options, began, asked.context)
-        if each.result is not None
-        else {"query": each.question, "status": "failed", "error": each.error}
-        for each in entries
-    ]
-    return JSONResponse(
-        {
-            "status": "completed",
-            "processing_time_ms": milliseconds_since(began),
-            "total_queries": len(entries),
-            "results": results,
-        }
-    )
 
 
 async def _plan(request: Request, state: AppState) -> Response:

@@ -70,16 +70,6 @@ class SearchBody(_Strict):
     context: dict[str, Any] = {}
 
 
-class BatchBody(_Strict):
-    """The body of several searches."""
-
-    queries: list[str] = Field(min_length=1, max_length=20)
-    options: Options = Options()
-    context: dict[str, Any] = {}
-    export_format: None = None
-    """Clients of OpenSift send it; here JSON is the one form."""
-
-
 async def events(
     steps: AsyncIterable[EvidenceProgress | str], asked: SearchBody, began: float
 ) -> AsyncGenerator[str, None]:
