@@ -134,7 +134,7 @@ class SifakaServer(MCPServer[Any]):
             lifespan=lifespan,
             log_level=settings.log_level,
             request_state_security=sealing(settings, host_seconds),
-            middleware=[_amended, Cancellations(), self._in_turn],
+            middleware=[Cancellations(), self._answer],
             auth=access and access.settings,
             token_verifier=access and access.verifier,
             extensions=[
@@ -175,19 +175,24 @@ class SifakaServer(MCPServer[Any]):
                 self.register()
                 self._registered = True
 
-    async def _in_turn(
+    async def _answer(
         self, ctx: ServerRequestContext[AppState, Any], call_next: CallNext
     ) -> HandlerResult:
-        """Answer a request with its tenant's share of the processors and of the money."""
-        await turn()
-        if ctx.method.startswith(("resources/", "prompts/")):
-            self._register_rest()
-        with share_of_request(ctx.lifespan_context):
-            refused = refusal(ctx)
-            result = await call_next(ctx) if refused is None else refused
-        if ctx.method not in _HANDSHAKE:
-            ctx.lifespan_context.warm_up()
-        return result
+        """Answer a request with its tenant's share of the processors and of the money.
+
+        No bug is told in its words.
+        """
+        with request_errors(ctx.method):
+            await turn()
+            if ctx.method.startswith(("resources/", "prompts/")):
+                self._register_rest()
+            with share_of_request(ctx.lifespan_context):
+                refused = refusal(ctx)
+                result = await call_next(ctx) if refused is None else refused
+            if ctx.method not in _HANDSHAKE:
+                ctx.lifespan_context.warm_up()
+            _amend(ctx, cast("dict[str, Any]", result))
+            return result
 
     async def list_tools(self) -> list[ListedTool]:
         """The tools as a client sees them, without the code that answers their calls."""
@@ -274,24 +279,19 @@ def _as_resource(run: RunSummary) -> Resource:
     )
 
 
-async def _amended(ctx: ServerRequestContext[AppState, Any], call_next: CallNext) -> HandlerResult:
-    """Answer a request, and tell no bug in its words.
+def _amend(ctx: ServerRequestContext[AppState, Any], result: dict[str, Any]) -> None:
+    """Correct what the SDK declares of every server.
 
-    What the SDK declares of every server is corrected. No list changes here, subscribing needs a
-    way back to the client, and hosts of the handshake era show no page of a server that does not
-    name the extension for it.
+    No list changes here, subscribing needs a way back to the client, and hosts of the handshake era
+    show no page of a server that does not name the extension for it.
     """
-    with request_errors(ctx.method):
-        result = cast("dict[str, Any]", await call_next(ctx))
-        if ctx.method == "tools/list":
-            hide_choice(ctx, result)
-        elif ctx.method == "server/discover":
-            for kind in ("tools", "prompts", "resources"):
-                result["capabilities"][kind]["listChanged"] = False
-        elif ctx.method == "initialize":
-            capabilities = result["capabilities"]
-            extensions: dict[str, Any] = capabilities.get("extensions") or {}
-            capabilities["extensions"] = {EXTENSION_ID: {}, **extensions}
-            if not connection_of(ctx.session).has_standalone_channel:
-                capabilities["resources"]["subscribe"] = False
-        return result
+    if ctx.method == "tools/list":
+        hide_choice(ctx, result)
+    elif ctx.method == "server/discover":
+        for kind in ("tools", "prompts", "resources"):
+            result["capabilities"][kind]["listChanged"] = False
+    elif ctx.method == "initialize":
+        capabilities = result["capabilities"]
+        capabilities["extensions"] = {EXTENSION_ID: {}, **(capabilities.get("extensions") or {})}
+        if not connection_of(ctx.session).has_standalone_channel:
+            capabilities["resources"]["subscribe"] = False
