@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,9 +19,7 @@ from mcp_types import (
     GetPromptResult,
     Icon,
     InputRequiredResult,
-    Prompt,
     Resource,
-    ResourceTemplate,
 )
 from mcp_types import Tool as ListedTool
 
@@ -137,7 +134,7 @@ class SifakaServer(MCPServer[Any]):
             lifespan=lifespan,
             log_level=settings.log_level,
             request_state_security=sealing(settings, host_seconds),
-            middleware=[_Requests()],
+            middleware=[Cancellations(), self._answer],
             auth=access and access.settings,
             token_verifier=access and access.verifier,
             extensions=[
@@ -157,7 +154,6 @@ class SifakaServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         """The catalogues, and the runs of the tenant that were worked on last."""
-        self._register_rest()
         listed = await super().list_resources()
         if self.state is None:
             return listed
@@ -179,6 +175,25 @@ class SifakaServer(MCPServer[Any]):
                 self.register()
                 self._registered = True
 
+    async def _answer(
+        self, ctx: ServerRequestContext[AppState, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Answer a request with its tenant's share of the processors and of the money.
+
+        No bug is told in its words.
+        """
+        with request_errors(ctx.method):
+            await turn()
+            if ctx.method.startswith(("resources/", "prompts/")):
+                self._register_rest()
+            with share_of_request(ctx.lifespan_context):
+                refused = refusal(ctx)
+                result = await call_next(ctx) if refused is None else refused
+            if ctx.method not in _HANDSHAKE:
+                ctx.lifespan_context.warm_up()
+            _amend(ctx, cast("dict[str, Any]", result))
+            return result
+
     async def list_tools(self) -> list[ListedTool]:
         """The tools as a client sees them, without the code that answers their calls."""
         return listed_tools(self._offered)
@@ -194,23 +209,12 @@ class SifakaServer(MCPServer[Any]):
             tool = tool_named(name)
         return await tool.call(arguments, context or Context(mcp_server=self))
 
-    async def list_resource_templates(self) -> list[ResourceTemplate]:
-        """See `MCPServer`."""
-        self._register_rest()
-        return await super().list_resource_templates()
-
     async def read_resource(
         self, uri: Any, context: Context[Any, Any] | None = None
     ) -> Iterable[Any] | InputRequiredResult:
         """See `MCPServer`."""
-        self._register_rest()
         with resource_errors():
             return await super().read_resource(uri, context)
-
-    async def list_prompts(self) -> list[Prompt]:
-        """See `MCPServer`."""
-        self._register_rest()
-        return await super().list_prompts()
 
     async def run_stdio_async(self) -> None:
         """See `MCPServer`."""
@@ -223,7 +227,6 @@ class SifakaServer(MCPServer[Any]):
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
         """See `MCPServer`."""
-        self._register_rest()
         prompts = [prompt.name for prompt in await super().list_prompts()]
         if name not in prompts:
             raise _unknown("prompt", name, prompts)
@@ -274,33 +277,6 @@ def _as_resource(run: RunSummary) -> Resource:
         mime_type="application/json",
         annotations=changed,
     )
-
-
-class _Requests:
-    """Middleware: what holds for every request."""
-
-    def __init__(self) -> None:
-        self._cancellations = Cancellations()
-
-    async def __call__(
-        self, ctx: ServerRequestContext[AppState, Any], call_next: CallNext
-    ) -> HandlerResult:
-        """Answer a request that a notification can cancel, and tell no bug in its words."""
-        with request_errors(ctx.method):
-            result = await self._cancellations(ctx, partial(_in_turn, call_next))
-            _amend(ctx, cast("dict[str, Any]", result))
-            return result
-
-
-async def _in_turn(call_next: CallNext, ctx: ServerRequestContext[AppState, Any]) -> HandlerResult:
-    """Answer a request with its tenant's share of the processors and of the money."""
-    await turn()
-    with share_of_request(ctx.lifespan_context):
-        refused = refusal(ctx)
-        result = await call_next(ctx) if refused is None else refused
-    if ctx.method not in _HANDSHAKE:
-        ctx.lifespan_context.warm_up()
-    return result
 
 
 def _amend(ctx: ServerRequestContext[AppState, Any], result: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ from rich.text import Text
 
 from sifaka_mcp.safe_text import flat
 from sifaka_mcp.schemas.history import HistoryOut, RunLine
-from sifaka_mcp.view.changes import show
 
 _UNITS = (
     (timedelta(days=365), "year"),
@@ -54,13 +53,13 @@ def show_rows(out: HistoryOut, stream: TextIO, *, now: datetime) -> None:
     for row in out.runs or []:
         _show_row(row.run_id, _about(row, now, console.width), row.excerpt.raw, console)
     if out.hits is not None:
-        show(Text(f"search: {out.search}", style="dim"), console)
+        console.print(Text(f"search: {out.search}", style="dim"))
         for hit in out.hits:
             _show_row(hit.thought_id, _when(hit.created_at, now), hit.snippet.raw, console)
     if not any((out.runs, out.hits)):
         console.print("nothing found")
     for line in out.degraded:
-        show(Text(f"degraded: {line}", style="yellow"), console, indent=2)
+        console.print(Text(f"degraded: {line}", style="yellow"))
     if out.next_cursor:
         console.print(Text(f"more: --cursor {out.next_cursor}"), soft_wrap=True)
 
