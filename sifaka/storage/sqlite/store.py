@@ -134,19 +134,8 @@ class SQLiteStorage(RepairingStore, PolledStore):
         return left
 
     async def health(self) -> tuple[Health, ...]:
-        """The file, by a trial of reading and writing it; with an embedder, the vectors."""
-        file = await look_at(self.place, lambda: self.worker.run(runs.describe_file))
-        embedder = self._embedder
-        if embedder is None:
-            return (file,)
-
-        async def count() -> str:
-            dimension = await embedder.dimension()
-            return await self.worker.run(
-                lambda c: vectors.describe(c, embedder.model_id, dimension)
-            )
-
-        return file, await look_at(f"{self.place} vectors of {embedder.model_id}", count)
+        """The file, by a trial of reading and writing it."""
+        return (await look_at(self.place, lambda: self.worker.run(runs.describe_file)),)
 
     async def _release(self) -> None:
         await self.worker.aclose()

@@ -145,16 +145,6 @@ def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: 
     return number_of(connection, query, table.until if table else 0, tenant)
 
 
-def describe(connection: SqlConnection, model_id: str, dimension: int) -> str:
-    """The number of embedded versions of all tenants, in one line."""
-    table = find_table(connection, model_id, dimension)
-    total, missing = connection.execute(
-        "SELECT count(*), count(*) FILTER (WHERE id > ?) FROM versions",
-        (table.until if table else 0,),
-    ).fetchone()
-    return f"dimension {dimension}, {total - missing} of {total} versions are embedded"
-
-
 def _next_batch(
     connection: SqlConnection, model_id: str, dimension: int
 ) -> tuple[VectorTable, int, Mapping[int, str]]:
