@@ -94,7 +94,8 @@ class RunHandle:
         """The run as its caller sees it now."""
         if self._context is None:
             return RunResult(run=self.taken, warnings=self.parts.resources.store.degraded)
-        return RunResult(run=self.run, warnings=self._context.recorder.warnings)
+        recorder = self._context.recorder
+        return RunResult(run=recorder.run, warnings=recorder.warnings)
 
     async def work(
         self,
