@@ -32,7 +32,7 @@ from sifaka.evidence import plan, verify
 from sifaka.evidence.claims import extraction, second_question
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion
-from sifaka.models import classifier, writing
+from sifaka.models import writing
 from sifaka.models.agent import DirectModel
 from sifaka.models.prompt import PROMPTS_VERSION, Prompt
 from sifaka.models.provider import provider_model
@@ -164,8 +164,6 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     judge = judging.ModelJudge(model)
     other = THOUGHT.model_copy(update={"text": "The meeting: 5 May, 10:00, room 12."})
     yield "judge", judging.PROMPT, lambda: judge.compare(THOUGHT, other)
-    tone = classifier.ModelClassifier(name="tone", labels=("formal", "casual"), model=model)
-    yield "classifier", classifier.PROMPT, lambda: tone.classify(VERSION)
     yield "claims", extraction.PROMPT, lambda: extraction.claims_in(VERSION, model, task=TASK)
     doubtful = second_question.Doubtful("It is 330 metres tall.", "The tower", VERSION)
     yield (
