@@ -25,6 +25,10 @@ _HTML = re.compile(
 _ROFF = re.compile(r"\s*(?:[.'](?:\\\\\".*|TH|Dd|SH|so)\b.*\n){1,3}", re.IGNORECASE)
 _XML = re.compile(r"\s*<\?xml\s")
 _HEADING = re.compile(r"^ {0,3}#{1,6} +\S", re.MULTILINE)
+_CATALOGUE = re.compile(
+    r'^msgid ".*\n(?:(?:"|msgid_plural ").*\n)*msgstr(?:\[\d\])? "', re.MULTILINE
+)
+"""An entry of gettext."""
 _LATEX = re.compile(r"^[ \t]*\\(?:documentclass\b|begin\{document\})", re.MULTILINE)
 _LATEX_LINE = re.compile(
     r"^[ \t]*\\(part|chapter|(?:sub){0,2}section|(?:sub)?paragraph|label|input|usepackage|item"
@@ -207,7 +211,8 @@ _HEADING_AND_PROSE = re.compile(
 )
 
 # In the order in which they are asked: what is rarer in other formats comes first.
-_TESTS: Mapping[Format, Callable[[str], bool]] = {
+_TESTS: Mapping[Format, Callable[[str], object]] = {
+    Format.DATA: _CATALOGUE.search,
     Format.SOURCE: _source,
     Format.LATEX: _latex,
     Format.ORG: _org,

@@ -52,6 +52,12 @@ def test_a_text_without_a_name_is_recognised_by_its_look(format_: Format) -> Non
     assert recognise(LOOKS[format_].replace("\n", "\r\n")) is format_
 
 
+def test_a_catalogue_of_messages_is_data() -> None:
+    text = '# Ours\nmsgid "one"\nmsgid_plural "many"\nmsgstr[0] "two"\n'
+    assert recognise(text) is Format.DATA
+    assert recognise(f"{PROSE}\n```\n{text}```\n") is Format.MARKDOWN
+
+
 @pytest.mark.parametrize("format_", LOOKS)
 def test_markdown_that_shows_another_format_in_a_fence_is_markdown(format_: Format) -> None:
     text = f"# How to write it\n\n{PROSE}\n```\n{LOOKS[format_]}```\n\n{PROSE}"
