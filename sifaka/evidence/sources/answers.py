@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 from sifaka.errors import SourceError
 
@@ -72,12 +73,15 @@ async def answer_of(response: "httpx2.Response", largest: int, asked: Asked) -> 
     """Read a response, of which nothing has been read yet.
 
     Raises:
-        SourceError: It tells no success, is too large, or is no JSON.
+        SourceError: It tells no success, leads elsewhere, is too large, or is no JSON.
         httpx2.TransportError: The connection broke.
     """
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     retry_after = seconds_asked(response.headers.get("retry-after"))
     status = response.status_code
+    if response.has_redirect_location:
+        to = _target(response, asked)
+        raise asked.failure("forbidden", f"redirects to {to}, where nothing is asked")
     if not response.is_success:
         code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
         told = f"answered with status {status}"
@@ -108,6 +112,18 @@ def seconds_asked(told: str | None) -> float | None:
         return None
     moment = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def shown(parts: SplitResult) -> str:
+    """A URL without user, password, query and fragment."""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _target(response: "httpx2.Response", asked: Asked) -> str:
+    try:
+        return shown(urlsplit(urljoin(asked.url, response.headers["location"])))[:200]
+    except ValueError:
+        return "something that is no URL"
 
 
 async def _body_of(response: "httpx2.Response", largest: int, asked: Asked) -> bytes:
