@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,9 +19,7 @@ from mcp_types import (
     GetPromptResult,
     Icon,
     InputRequiredResult,
-    Prompt,
     Resource,
-    ResourceTemplate,
 )
 from mcp_types import Tool as ListedTool
 
@@ -32,7 +29,7 @@ from sifaka.errors import StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.run import RunSummary
 from sifaka_mcp.auth.scopes import refusal, share_of_request
-from sifaka_mcp.failures import prompt_errors, request_errors, resource_errors, tool_errors
+from sifaka_mcp.failures import prompt_errors, request_errors, resource_errors
 from sifaka_mcp.host.log_messages import add_log_messages
 from sifaka_mcp.host.sampling import LIFETIME
 from sifaka_mcp.host.sealing import sealing
@@ -47,12 +44,11 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.stdio import serve_stdio
 from sifaka_mcp.tasks.extension import TasksExtension
-from sifaka_mcp.tools import listed_tools, tools
+from sifaka_mcp.tools import TOOLS, listed_tools, tool_named, tools
 from sifaka_mcp.ui.apps import CHOICE, hide_choice
 
 if TYPE_CHECKING:
     from sifaka_mcp.auth.access import Access
-    from sifaka_mcp.tools.definition import BoundedTool
 
 _ADVICE: tuple[tuple[str, str], ...] = (
     (
@@ -107,8 +103,7 @@ _HANDSHAKE = frozenset({"initialize", "notifications/initialized", "server/disco
 class SifakaServer(MCPServer[Any]):
     """The MCP server of Sifaka: it answers `initialize` first and builds what it offers after that.
 
-    What its tools, resources and prompts import takes longer than a server to start. Only calls
-    need what `offer` builds.
+    What its tools, resources and prompts import takes longer than a server to start.
 
     Args:
         settings: What the process was told.
@@ -124,10 +119,11 @@ class SifakaServer(MCPServer[Any]):
         host_seconds: float = LIFETIME,
     ) -> None:
         self._settings = settings
-        self._filling = threading.Lock()
-        self._tools: dict[str, BoundedTool] | None = None
+        choice = {CHOICE} if "submit_revision" in settings.tools else set[str]()
+        self._offered = {*settings.tools, *choice}
+        self._importing = threading.Lock()
         self._registered = False
-        self._life = lifespan = Lifespan(settings, warm_up=self.fill, host_seconds=host_seconds)
+        self._life = lifespan = Lifespan(settings, warm_up=self.load, host_seconds=host_seconds)
         super().__init__(
             "sifaka",
             title="Sifaka",
@@ -138,7 +134,7 @@ class SifakaServer(MCPServer[Any]):
             lifespan=lifespan,
             log_level=settings.log_level,
             request_state_security=sealing(settings, host_seconds),
-            middleware=[_Requests()],
+            middleware=[Cancellations(), self._answer],
             auth=access and access.settings,
             token_verifier=access and access.verifier,
             extensions=[
@@ -158,7 +154,6 @@ class SifakaServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         """The catalogues, and the runs of the tenant that were worked on last."""
-        self._fill_rest()
         listed = await super().list_resources()
         if self.state is None:
             return listed
@@ -168,22 +163,36 @@ class SifakaServer(MCPServer[Any]):
             runs = [_as_resource(run) for run in page.runs]
         return [*listed, *runs]
 
-    def fill(self) -> None:
-        """Build everything that is not built yet, from any thread."""
-        self._tools_by_name()
-        self._fill_rest()
+    def load(self) -> None:
+        """Import everything that is not imported yet, from any thread."""
+        with self._importing:
+            tools(self._offered)
+        self._register_rest()
 
-    def _tools_by_name(self) -> "dict[str, BoundedTool]":
-        with self._filling:
-            if self._tools is None:
-                self._tools = {tool.name: tool for tool in self.offer()}
-        return self._tools
-
-    def _fill_rest(self) -> None:
-        with self._filling:
+    def _register_rest(self) -> None:
+        with self._importing:
             if not self._registered:
                 self.register()
                 self._registered = True
+
+    async def _answer(
+        self, ctx: ServerRequestContext[AppState, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Answer a request with its tenant's share of the processors and of the money.
+
+        No bug is told in its words.
+        """
+        with request_errors(ctx.method):
+            await turn()
+            if ctx.method.startswith(("resources/", "prompts/")):
+                self._register_rest()
+            with share_of_request(ctx.lifespan_context):
+                refused = refusal(ctx)
+                result = await call_next(ctx) if refused is None else refused
+            if ctx.method not in _HANDSHAKE:
+                ctx.lifespan_context.warm_up()
+            _amend(ctx, cast("dict[str, Any]", result))
+            return result
 
     async def list_tools(self) -> list[ListedTool]:
         """The tools as a client sees them, without the code that answers their calls."""
@@ -193,32 +202,19 @@ class SifakaServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """See `MCPServer`."""
-        tools = self._tools_by_name()
-        tool = tools.get(name)
-        if tool is None:
-            raise _unknown("tool", name, tools, self._settings.why_not_offered(name))
-        with tool_errors():
-            ready, meant, ignored = await tool.read(arguments)
-            found = await ready.run(meant, context or Context(mcp_server=self), convert_result=True)
-            return tool.naming(ignored, found)
-
-    async def list_resource_templates(self) -> list[ResourceTemplate]:
-        """See `MCPServer`."""
-        self._fill_rest()
-        return await super().list_resource_templates()
+        if name not in self._offered:
+            offered = [each for each in TOOLS if each in self._offered]
+            raise _unknown("tool", name, offered, self._settings.why_not_offered(name))
+        with self._importing:
+            tool = tool_named(name)
+        return await tool.call(arguments, context or Context(mcp_server=self))
 
     async def read_resource(
         self, uri: Any, context: Context[Any, Any] | None = None
     ) -> Iterable[Any] | InputRequiredResult:
         """See `MCPServer`."""
-        self._fill_rest()
         with resource_errors():
             return await super().read_resource(uri, context)
-
-    async def list_prompts(self) -> list[Prompt]:
-        """See `MCPServer`."""
-        self._fill_rest()
-        return await super().list_prompts()
 
     async def run_stdio_async(self) -> None:
         """See `MCPServer`."""
@@ -231,7 +227,6 @@ class SifakaServer(MCPServer[Any]):
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
         """See `MCPServer`."""
-        self._fill_rest()
         prompts = [prompt.name for prompt in await super().list_prompts()]
         if name not in prompts:
             raise _unknown("prompt", name, prompts)
@@ -242,15 +237,6 @@ class SifakaServer(MCPServer[Any]):
         """Is called when the process is about to end, perhaps from a signal handler."""
         self._life.stop()
         self._listening.end()
-
-    def offer(self) -> "list[BoundedTool]":
-        """The tools, with the code that answers their calls."""
-        return tools(self._offered)
-
-    @property
-    def _offered(self) -> AbstractSet[str]:
-        offered = self._settings.tools
-        return {*offered, CHOICE} if "submit_revision" in offered else offered
 
     def register(self) -> None:
         """Register the resources and prompts."""
@@ -291,33 +277,6 @@ def _as_resource(run: RunSummary) -> Resource:
         mime_type="application/json",
         annotations=changed,
     )
-
-
-class _Requests:
-    """Middleware: what holds for every request."""
-
-    def __init__(self) -> None:
-        self._cancellations = Cancellations()
-
-    async def __call__(
-        self, ctx: ServerRequestContext[AppState, Any], call_next: CallNext
-    ) -> HandlerResult:
-        """Answer a request that a notification can cancel, and tell no bug in its words."""
-        with request_errors(ctx.method):
-            result = await self._cancellations(ctx, partial(_in_turn, call_next))
-            _amend(ctx, cast("dict[str, Any]", result))
-            return result
-
-
-async def _in_turn(call_next: CallNext, ctx: ServerRequestContext[AppState, Any]) -> HandlerResult:
-    """Answer a request with its tenant's share of the processors and of the money."""
-    await turn()
-    with share_of_request(ctx.lifespan_context):
-        refused = refusal(ctx)
-        result = await call_next(ctx) if refused is None else refused
-    if ctx.method not in _HANDSHAKE:
-        ctx.lifespan_context.warm_up()
-    return result
 
 
 def _amend(ctx: ServerRequestContext[AppState, Any], result: dict[str, Any]) -> None:

@@ -15,7 +15,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
-from sifaka._internal.explain import explain
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import SifakaError, ThoughtNotFound
 
@@ -41,25 +40,24 @@ def request_errors(method: str) -> Generator[None]:
 
 
 @contextmanager
-def tool_errors() -> Generator[None]:
+def tool_errors(name: str) -> Generator[None]:
     """Within it, an expected error of a tool becomes one line that says what to do.
 
     A bug stays a bug: the client learns only that the tool failed, the log has the traceback.
     """
     try:
         yield
-    except ToolError as error:
-        cause = error.__cause__
-        if isinstance(cause, SifakaError):
-            raise ToolError(str(cause)) from cause
-        if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
-            raise ToolError(explain(cause, tags=_tags())) from cause
+    except (MCPError, ToolError):
         raise
+    except SifakaError as error:
+        raise ToolError(str(error)) from error
+    except Exception as error:
+        raise UnexpectedToolError(f"Error executing tool {name}") from error
 
 
 @contextmanager
 def resource_errors() -> Generator[None]:
-    """The same for resources."""
+    """Within it, an expected error of a resource becomes one line; see `tool_errors`."""
     try:
         yield
     except UnexpectedResourceError as error:
@@ -79,9 +77,3 @@ def prompt_errors() -> Generator[None]:
     except ValueError as error:
         message = str(error).partition("\n")[0]
         raise MCPError(code=INVALID_PARAMS, message=message) from error
-
-
-def _tags() -> tuple[str, ...]:
-    from sifaka.validators import VALIDATORS
-
-    return tuple(VALIDATORS)

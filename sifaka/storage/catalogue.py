@@ -210,7 +210,6 @@ def open_store(
 
 def _scheme(name: str, plugins: Plugins) -> Scheme | None:
     if name in SCHEMES:
-        plugins.tell_if_shadowed("stores", name)
         return SCHEMES[name]
     if not _PLUGGED_SCHEME.fullmatch(name) or (make := plugins.load("stores", name)) is None:
         return None

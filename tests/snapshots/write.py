@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from mcp.server.mcpserver.tools import Tool
 from mcp_types import Tool as ListedTool
 
 import sifaka_mcp.tools
 from sifaka_mcp.settings import TOOLSETS, Settings
 from sifaka_mcp.tools import tools
+from sifaka_mcp.tools.definition import BoundedTool
 from sifaka_mcp.ui.apps import CHOICE
 from tests.snapshots.prompts import PAGE, put_into
 from tests.snapshots.schemas import of_arguments, of_result
@@ -23,26 +23,16 @@ def listings() -> dict[str, str]:
     return {f"{tool.name}.json": _text(with_schemas(tool)) for tool in tools(names)}
 
 
-def with_schemas(tool: Tool) -> ListedTool:
+def with_schemas(tool: BoundedTool) -> ListedTool:
     """One of our tools as a client sees it."""
-    about = tool.fn_metadata
-    schemas = {
-        "input_schema": of_arguments(about.arg_model),
-        "output_schema": of_result(about.output_model),
-    }
-    return as_listed(tool).model_copy(update=schemas)
-
-
-def as_listed(tool: Tool) -> ListedTool:
-    """A tool as a client sees it."""
     return ListedTool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.parameters,
-        output_schema=tool.output_schema,
+        input_schema=of_arguments(tool.arguments),
+        output_schema=of_result(tool.result),
         annotations=tool.annotations,
-        _meta=tool.meta,
+        _meta=None if tool.meta is None else dict(tool.meta),
     )
 
 

@@ -43,7 +43,6 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "token": "make a token for the HTTP server",
         "trust": "let the sifaka.toml of a folder set more than how texts are checked",
         "doctor": "show what is configured and whether it works",
-        "completion": "print what a shell needs to complete these commands",
     }
 )
 """Each is the module of its name, with `_` for `-`; it is imported when it is called.
@@ -191,14 +190,7 @@ def _question(similar: str | None) -> str:
     return "" if similar is None else f"; did you mean {similar}?"
 
 
-def full_parser() -> argparse.ArgumentParser:
-    """The parser with the options of every command, which imports all of them."""
-    return _parser((), every=True)[0]
-
-
-def _parser(
-    arguments: Sequence[str], *, every: bool = False
-) -> tuple[_Parser, argparse.ArgumentParser]:
+def _parser(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]:
     """The parser, and that of the command which is called."""
     parser = _Parser(
         prog="sifaka", description="Check, criticise and improve texts, and remember every version."
@@ -212,7 +204,7 @@ def _parser(
         command.add_argument("--tenant", help="the tenant of the runs")
         command.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
         # Only the command that is called needs its options, and its imports.
-        if every or name in arguments[:1]:
+        if name in arguments[:1]:
             from sifaka_mcp.cli.options import add_all
 
             called = command

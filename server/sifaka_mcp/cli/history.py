@@ -12,7 +12,6 @@ from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import installed
 from sifaka.record.events import ChainEvent
-from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt
@@ -55,14 +54,14 @@ async def run(session: Session) -> Ending:
         cursor=options.cursor,
     )
     out = HistoryOut.of(found, include_text=options.text)
-    return session.answer(out, partial(_show, out, found.run), 0)
+    return session.answer(out, partial(_show, out), 0)
 
 
-def _show(out: HistoryOut, found: Run | None, stream: TextIO) -> None:
-    if stream.isatty() and installed("rich"):
-        from sifaka_mcp.view.history_terminal import show_history
+def _show(out: HistoryOut, stream: TextIO) -> None:
+    if out.run is None and stream.isatty() and installed("rich"):
+        from sifaka_mcp.view.history_terminal import show_rows
 
-        show_history(out, found, stream, now=datetime.now(UTC))
+        show_rows(out, stream, now=datetime.now(UTC))
     else:
         print(visible(as_text(out)), file=stream)
 

@@ -3,7 +3,7 @@
 import logging
 from collections import Counter as Counted
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
@@ -78,7 +78,6 @@ class Metrics:
             ["path"],
             registry=self._registry,
         )
-
         Gauge("sifaka_sessions", "Sessions that are open.", registry=self._registry).set_function(
             sessions
         )
@@ -147,37 +146,35 @@ class _Work(Collector):
     def collect(self) -> Iterator[Metric]:
         """The numbers of this moment."""
         state = self._state()
+        summary = state.monitor.summary()
         yield GaugeMetricFamily(
             "sifaka_runs_in_progress",
             "Runs that this process works on.",
             value=state.monitor.under_way("run"),
         )
-        summary = state.monitor.summary()
-        sums: defaultdict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+        counted: defaultdict[tuple[str, ...], Counted[str]] = defaultdict(Counted)
         for key, component in summary["components"].items():
             kind, _, name = key.partition(":")
-            one = sums[kind, public_name(kind, name)]
-            one[0] += component["count"]
-            one[1] += component["errors"]
-            one[2] += component["total"]
-        for place, (name, what) in enumerate(
-            (
-                ("sifaka_component_calls", "Calls of a component that have ended."),
-                ("sifaka_component_errors", "Calls of a component that have failed."),
-                ("sifaka_component_seconds", "What the calls of a component took, added up."),
-            )
-        ):
-            family = CounterMetricFamily(name, what, labels=["kind", "name"])
-            for labels, values in sums.items():
-                family.add_metric(labels, values[place])
-            yield family
-        errors = CounterMetricFamily(
-            "sifaka_errors", "Errors by class, and by code where there is one.", labels=["type"]
-        )
-        for error, count in summary["errors"].items():
-            errors.add_metric([error], count)
-        yield errors
-        yield from _spent(summary["models"])
+            counted[kind, public_name(kind, name)].update(component)
+        labels = ("kind", "name")
+        for field, name, what in _OF_COMPONENTS:
+            yield _family(name, what, labels, {of: each[field] for of, each in counted.items()})
+        errors = {(error,): count for error, count in summary["errors"].items()}
+        told = "Errors by class, and by code where there is one."
+        yield _family("sifaka_errors", told, ("type",), errors)
+        used: defaultdict[str, Counted[str]] = defaultdict(Counted)
+        for name, spent in summary["models"].items():
+            used[public_name("model", name)].update(spent)
+        tokens = {
+            (provider, kind): each[f"{kind}_tokens"]
+            for provider, each in used.items()
+            for kind in ("input", "output")
+        }
+        told = "Tokens of model calls."
+        yield _family("sifaka_model_tokens", told, ("provider", "type"), tokens)
+        for field, name, what in _OF_PROVIDERS:
+            values = {(provider,): each[field] for provider, each in used.items()}
+            yield _family(name, what, ("provider",), values)
         breakers = GaugeMetricFamily(
             "sifaka_breaker_open", "Providers that are left alone for now.", labels=["provider"]
         )
@@ -186,26 +183,25 @@ class _Work(Collector):
         yield breakers
 
 
-def _spent(models: Mapping[str, Mapping[str, float]]) -> Iterator[Metric]:
-    """The tokens and the money that calls of models were charged with, by provider."""
-    tokens = CounterMetricFamily(
-        "sifaka_model_tokens", "Tokens of model calls.", labels=["provider", "type"]
-    )
-    cost = CounterMetricFamily(
-        "sifaka_model_cost_usd", "Cost of model calls with a known price.", labels=["provider"]
-    )
-    unpriced = CounterMetricFamily(
-        "sifaka_model_calls_unpriced", "Model calls without a known price.", labels=["provider"]
-    )
-    sums: defaultdict[str, Counted[str]] = defaultdict(Counted)
-    for name, used in models.items():
-        sums[public_name("model", name)].update(used)
-    for provider, used in sums.items():
-        tokens.add_metric([provider, "input"], used["input_tokens"])
-        tokens.add_metric([provider, "output"], used["output_tokens"])
-        cost.add_metric([provider], used["cost_usd"])
-        unpriced.add_metric([provider], used["unpriced"])
-    yield from (tokens, cost, unpriced)
+_OF_COMPONENTS = (
+    ("count", "sifaka_component_calls", "Calls of a component that have ended."),
+    ("errors", "sifaka_component_errors", "Calls of a component that have failed."),
+    ("total", "sifaka_component_seconds", "What the calls of a component took, added up."),
+)
+_OF_PROVIDERS = (
+    ("cost_usd", "sifaka_model_cost_usd", "Cost of model calls with a known price."),
+    ("unpriced", "sifaka_model_calls_unpriced", "Model calls without a known price."),
+)
+
+
+def _family(
+    name: str, what: str, labels: Sequence[str], values: Mapping[tuple[str, ...], float]
+) -> CounterMetricFamily:
+    """Counts, each under the values of its labels."""
+    family = CounterMetricFamily(name, what, labels=labels)
+    for of, value in values.items():
+        family.add_metric(of, value)
+    return family
 
 
 def public_name(kind: str, name: str) -> str:

@@ -1,5 +1,7 @@
 """Runs in the words of the tasks extension."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 from sifaka.models import CALLER
@@ -13,6 +15,9 @@ POLL_INTERVAL = 1000
 TaskStatus = Literal["working", "completed", "cancelled"]
 """Of the extension's words those that a run can come to: `failed` is for errors of the protocol,
 and a run that failed has a result which says so; nothing is ever asked of the client."""
+_NOT_COMPLETED: Mapping[str, TaskStatus] = MappingProxyType(
+    {"running": "working", "cancelled": "cancelled"}
+)
 
 
 def task_of(run: Run) -> dict[str, Any]:
@@ -37,13 +42,7 @@ def status_of(run: Run) -> TaskStatus:
     """
     if any(thought.author == CALLER for thought in run.thoughts):
         return "completed"
-    match run.status:
-        case "running":
-            return "working"
-        case "cancelled":
-            return "cancelled"
-        case _:
-            return "completed"
+    return _NOT_COMPLETED.get(run.status, "completed")
 
 
 async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:

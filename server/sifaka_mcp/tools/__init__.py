@@ -13,7 +13,7 @@ from mcp_types import Tool as ListedTool
 if TYPE_CHECKING:
     from sifaka_mcp.tools.definition import BoundedTool
 
-_MODULES: Mapping[str, str] = MappingProxyType(
+TOOLS: Mapping[str, str] = MappingProxyType(
     {
         "improve_text": "improve",
         "submit_revision": "submit",
@@ -28,17 +28,19 @@ _MODULES: Mapping[str, str] = MappingProxyType(
         "choose_version": "choose",
     }
 )
-"""The module of each tool. A server imports those that it offers."""
+"""The module of each tool, in the order in which they are listed. A server imports those that it
+offers."""
 
 
 def tools(names: Iterable[str]) -> "list[BoundedTool]":
     """The tools of these names, which imports what they work with."""
     wanted = set(names)
-    return [
-        getattr(import_module(f"{__name__}.{module}"), name)
-        for name, module in _MODULES.items()
-        if name in wanted
-    ]
+    return [tool_named(name) for name in TOOLS if name in wanted]
+
+
+def tool_named(name: str) -> "BoundedTool":
+    """A tool, which imports what it works with."""
+    return getattr(import_module(f"{__name__}.{TOOLS[name]}"), name)
 
 
 def listed_tools(names: Iterable[str]) -> list[ListedTool]:
@@ -46,7 +48,7 @@ def listed_tools(names: Iterable[str]) -> list[ListedTool]:
     wanted, folder = set(names), files(__name__) / "listed"
     return [
         ListedTool.model_validate_json((folder / f"{name}.json").read_bytes())
-        for name in _MODULES
+        for name in TOOLS
         if name in wanted
     ]
 

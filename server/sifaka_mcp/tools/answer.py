@@ -30,12 +30,12 @@ def state_of(ctx: ToolContext) -> AppState:
     return ctx.request_context.lifespan_context.of_request()
 
 
-async def about(text: str, make: Callable[[], T]) -> T:
-    """What a function makes of a text: in a thread where that takes longer than a thread to start.
+async def beside_the_loop(make: Callable[[], T], *, if_long: bool) -> T:
+    """What a function makes: in a thread where that takes longer than a thread to start.
 
     Differences and long lists of issues would hold up all other requests.
     """
-    return make() if len(text) <= _LONG else await anyio.to_thread.run_sync(make)
+    return await anyio.to_thread.run_sync(make) if if_long else make()
 
 
 def answer(text: str, data: BaseModel) -> CallToolResult:
@@ -75,7 +75,7 @@ async def answer_with_text(
     def made() -> RunAnswer:
         return out_of(result, TextOut.of(result, how, known))
 
-    out = await about(result.text, made)
+    out = await beside_the_loop(made, if_long=len(result.text) > _LONG)
     is_linked = out.text_uri is not None and how != "text"
     answered = answer(improvement(out, is_linked=is_linked), out)
     if is_linked and out.text_uri is not None:

@@ -2,19 +2,22 @@
 
 import inspect
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, cast, get_args, get_origin
 
 import anyio.to_thread
 from anyio import CapacityLimiter
 from anyio.lowlevel import RunVar
+from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.tools import Tool
-from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from sifaka._internal.explain import explain
 from sifaka._internal.naming import closest
+from sifaka.validators import VALIDATORS
+from sifaka_mcp.failures import tool_errors
 from sifaka_mcp.tenancy import tenant_of_request
 from sifaka_mcp.tools import arguments_schema
 
@@ -26,8 +29,6 @@ _MOST_NAMED = 8
 _NEAR = 0.82
 """The likeness from which another name is taken for a slip, which must not lift a limit."""
 _limiters: RunVar[dict[str | None, CapacityLimiter]] = RunVar("sifaka_readers")
-_CONTEXT = "ctx"
-"""The parameter of each function that gets the context of the call."""
 
 
 def _is_much(value: object) -> bool:
@@ -43,129 +44,67 @@ def _is_much(value: object) -> bool:
     return left < 0
 
 
-class _Arguments(ArgModelBase):
+class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-def define(
-    *,
-    title: str,
-    description: str,
-    read_only: bool = False,
-    idempotent: bool = True,
-    open_world: bool,
-    meta: Mapping[str, Any] | None = None,
-    one_of: tuple[str, ...] = (),
-) -> Callable[[Callable[..., Any]], Tool]:
-    """Make a tool of the function below it, which returns `Annotated[CallToolResult, Model]`.
+@dataclass(frozen=True, kw_only=True)
+class BoundedTool:
+    """A tool that reads large arguments beside the event loop.
 
-    One of the arguments `one_of` is required; no dialect of schemas that hosts share can say so.
-
-    Arguments of other names are ignored and named, as hosts add their own; one that is near to a
-    real name is refused. No schema is made of it: clients are shown the one of `listed_tools`.
+    No schema is made of it: clients are shown the one of `listed_tools`.
     """
 
-    def made(function: Callable[..., Any]) -> Tool:
-        name, signature = function.__name__, inspect.signature(function, eval_str=True)
-        fields = {
-            each.name: (each.annotation, ... if each.default is each.empty else each.default)
-            for each in signature.parameters.values()
-            if each.name != _CONTEXT
-        }
-        arguments: type[_Arguments] = create_model(
-            f"{name}Arguments", __base__=_Arguments, **cast("dict[str, Any]", fields)
-        )
-        return BoundedTool(
-            fn=function,
-            name=name,
-            title=title,
-            description=description,
-            parameters={},
-            fn_metadata=FuncMetadata(
-                arg_model=arguments,
-                output_model=_model_of(signature.return_annotation),
-                output_schema={},  # else the SDK would make one
-            ),
-            is_async=True,
-            context_kwarg=_CONTEXT,
-            annotations=ToolAnnotations(
-                read_only_hint=read_only,
-                destructive_hint=None if read_only else False,
-                idempotent_hint=idempotent,
-                open_world_hint=open_world,
-            ),
-            meta=None if meta is None else dict(meta),
-            one_of=one_of,
-        )
-
-    return made
-
-
-def _model_of(annotation: Any) -> type[BaseModel]:
-    """The model of `Annotated[CallToolResult, Model]`, which may stand in a union."""
-    (model,) = (
-        option.__metadata__[0]
-        for option in (annotation, *get_args(annotation))
-        if get_origin(option) is Annotated and get_args(option)[0] is CallToolResult
-    )
-    return model
-
-
-class BoundedTool(Tool):
-    """A tool that reads large arguments beside the event loop."""
-
-    one_of: tuple[str, ...] = ()
+    function: Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
+    name: str
+    title: str
+    description: str
+    annotations: ToolAnnotations
+    meta: Mapping[str, Any] | None
+    one_of: tuple[str, ...]
     """Arguments of which one has to be given."""
+    arguments: type[BaseModel]
+    result: type[BaseModel]
 
-    async def read(
-        self, arguments: Mapping[str, Any]
-    ) -> tuple[Tool, dict[str, Any], Sequence[str]]:
-        """Read the arguments of a call.
-
-        Returns:
-            The tool to run, its arguments as they are meant, and the names of further ones.
+    async def call(
+        self, arguments: Mapping[str, Any], ctx: Context[Any, Any]
+    ) -> CallToolResult | InputRequiredResult:
+        """Answer a call, and name the arguments which the tool does not have.
 
         Raises:
-            ToolError: One is missing, is near to a real one, or cannot be read.
+            ToolError: An argument is missing, is near to a real one, or cannot be read, or the
+                tool failed.
         """
-        fields = self.fn_metadata.arg_model.model_fields
-        schema = arguments_schema(self.name)
-        known = {name: given for name, given in arguments.items() if name in schema["properties"]}
-        ignored = [name for name in arguments if name not in known]
+        fields = self.arguments.model_fields
+        listed = arguments_schema(self.name)["properties"]
+        given = {name: value for name, value in arguments.items() if name in listed}
+        ignored = [name for name in arguments if name not in listed]
         texts = {name for name, field in fields.items() if field.annotation is str}
-        if not _is_much([known[name] for name in known.keys() - texts]):
-            known = as_meant(known, schema)
-            self._check(known, ignored)
-            return self, known, ignored
-
-        def validated() -> dict[str, Any]:
-            meant = as_meant(known, schema)
-            self._check(meant, ignored)
-            return self.fn_metadata.validate_arguments(meant)
-
-        try:
-            values = await anyio.to_thread.run_sync(validated, limiter=_limiter())
-        except ValidationError as error:
-            raise ToolError(f"Error executing tool {self.name}: {error}") from error
-        about: dict[str, Any] = dict(self.fn_metadata)
-        metadata = _Read.model_construct(**about, values=values)
-        own: dict[str, Any] = {**dict(self), "fn_metadata": metadata}
-        return Tool.model_construct(**own), known, ignored
-
-    @staticmethod
-    def naming(ignored: Sequence[str], result: Any) -> Any:
-        """A result that names the arguments which the tool does not have."""
-        if not ignored or not isinstance(result, CallToolResult):
-            return result
-        names = ", ".join(repr(name[:40]) for name in ignored[:_MOST_NAMED])
-        line = f"ignored, as there are no such arguments: {names}"
-        result.content.append(TextContent(type="text", text=line))
-        data: dict[str, Any] = result.structured_content or {}
-        if "degraded" in data:
-            data["degraded"].append(line)
+        with tool_errors(self.name):
+            if _is_much([given[name] for name in given.keys() - texts]):
+                limiter = _limiter()
+                values = await anyio.to_thread.run_sync(self._read, given, ignored, limiter=limiter)
+            else:
+                values = self._read(given, ignored)
+            result = await self.function(ctx=ctx, **values)
+        if ignored and isinstance(result, CallToolResult):
+            _name_ignored(result, ignored)
         return result
 
-    def _check(self, arguments: Mapping[str, object], others: list[str]) -> None:
+    def _read(self, given: Mapping[str, Any], others: Sequence[str]) -> dict[str, Any]:
+        """The arguments as they are meant, which are checked.
+
+        Raises:
+            ToolError: Some are missing or cannot be read, or others are near to a real one.
+        """
+        meant = as_meant(given, arguments_schema(self.name))
+        self._check(meant, others)
+        try:
+            return dict(self.arguments.model_validate(meant))
+        except ValidationError as error:
+            raise ToolError(explain(error, tags=tuple(VALIDATORS))) from error
+
+    def _check(self, arguments: Mapping[str, object], others: Sequence[str]) -> None:
         """Refuse the lack of arguments, and others that are near to a real one, all at once.
 
         Raises:
@@ -187,6 +126,71 @@ class BoundedTool(Tool):
                 said.append(f"{name!r} is no argument, it is an option in {around!r}")
         if said:
             raise ToolError(f"{self.name}: {'; '.join(said)}; known: {', '.join(known)}")
+
+
+def define(
+    *,
+    title: str,
+    description: str,
+    read_only: bool = False,
+    idempotent: bool = True,
+    open_world: bool,
+    meta: Mapping[str, Any] | None = None,
+    one_of: tuple[str, ...] = (),
+) -> Callable[[Callable[..., Any]], BoundedTool]:
+    """Make a tool of the function below it, which returns `Annotated[CallToolResult, Model]`.
+
+    One of the arguments `one_of` is required; no dialect of schemas that hosts share can say so.
+
+    Arguments of other names are ignored and named, as hosts add their own; one that is near to a
+    real name is refused.
+    """
+
+    def made(function: Callable[..., Any]) -> BoundedTool:
+        name, signature = function.__name__, inspect.signature(function, eval_str=True)
+        fields: dict[str, Any] = {
+            each.name: (each.annotation, ... if each.default is each.empty else each.default)
+            for each in signature.parameters.values()
+            if each.name != "ctx"
+        }
+        return BoundedTool(
+            function=function,
+            name=name,
+            title=title,
+            description=description,
+            annotations=ToolAnnotations(
+                read_only_hint=read_only,
+                destructive_hint=None if read_only else False,
+                idempotent_hint=idempotent,
+                open_world_hint=open_world,
+            ),
+            meta=meta,
+            one_of=one_of,
+            arguments=create_model(f"{name}Arguments", __base__=_Arguments, **fields),
+            result=_model_of(signature.return_annotation),
+        )
+
+    return made
+
+
+def _model_of(annotation: Any) -> type[BaseModel]:
+    """The model of `Annotated[CallToolResult, Model]`, which may stand in a union."""
+    (model,) = (
+        option.__metadata__[0]
+        for option in (annotation, *get_args(annotation))
+        if get_origin(option) is Annotated and get_args(option)[0] is CallToolResult
+    )
+    return model
+
+
+def _name_ignored(result: CallToolResult, ignored: Sequence[str]) -> None:
+    """Say in a result which arguments the tool does not have."""
+    names = ", ".join(repr(name[:40]) for name in ignored[:_MOST_NAMED])
+    line = f"ignored, as there are no such arguments: {names}"
+    result.content.append(TextContent(type="text", text=line))
+    data: dict[str, Any] = result.structured_content or {}
+    if "degraded" in data:
+        data["degraded"].append(line)
 
 
 def as_meant(value: Any, schema: Mapping[str, Any]) -> Any:
@@ -229,15 +233,6 @@ def _is_left_out(given: object, schema: Mapping[str, Any], *, needed: bool) -> b
 def _options(schema: Mapping[str, Any]) -> Collection[str]:
     """The names of the options inside an argument, but for those that hosts have themselves."""
     return schema.get("items", schema).get("properties", {}).keys() - {"type", "name"}
-
-
-class _Read(FuncMetadata):
-    """The metadata of a tool whose arguments have been read."""
-
-    values: dict[str, Any]
-
-    def validate_arguments(self, arguments_to_validate: dict[str, Any]) -> dict[str, Any]:
-        return self.values
 
 
 def _limiter() -> CapacityLimiter:

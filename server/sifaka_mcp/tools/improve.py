@@ -8,7 +8,6 @@ from pydantic import Field
 from sifaka.chain.presets import Effort
 from sifaka.models import AUTO
 from sifaka.record.thought import EDITOR
-from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import (
     BudgetLimits,
     CriticList,
@@ -17,10 +16,10 @@ from sifaka_mcp.schemas.arguments import (
     WaitSeconds,
 )
 from sifaka_mcp.schemas.runs import ImproveOut
-from sifaka_mcp.tools.answer import ToolContext, state_of
+from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.source import text_of
-from sifaka_mcp.tools.work import answer_of_run, begin, deadline_of
+from sifaka_mcp.tools.work import RunRequest
 from sifaka_mcp.ui.apps import SHOWN
 
 
@@ -76,10 +75,10 @@ async def improve_text(
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
-    until = deadline_of(ctx, wait_seconds)
-    state, exchange = state_of(ctx), Exchange.of(ctx)
+    request = RunRequest.of(ctx, wait_seconds, returns)
+    state, exchange = request.state, request.exchange
     if exchange.run_id is not None:
-        return await answer_of_run(ctx, exchange.run_id, exchange, until=until, returns=returns)
+        return await request.go_on(exchange.run_id)
     found = await text_of(ctx, text, source)
     if isinstance(found, InputRequiredResult):
         return found
@@ -98,4 +97,4 @@ async def improve_text(
         tags=tags or (),
         remember=remember,
     )
-    return await begin(ctx, chain, exchange, prompt, text=found, until=until, returns=returns)
+    return await request.begin(chain, prompt, text=found)

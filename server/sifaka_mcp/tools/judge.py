@@ -14,7 +14,7 @@ from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, CriticList, ValidatorList
 from sifaka_mcp.schemas.evidence import MOST_SOURCES, SourceIn, documents_of
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, IssueOut, ValidateOut
-from sifaka_mcp.tools.answer import ToolContext, about, answer, state_of
+from sifaka_mcp.tools.answer import ToolContext, answer, beside_the_loop, state_of
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.source import asked_again, text_of
 from sifaka_mcp.tools.structured import fitting
@@ -74,7 +74,8 @@ async def validate_text(
         out.next_cursor = _turn_to([each.issues for each in out.results], seen)
         return answer(verdicts(out), out)
 
-    return await about(found, made)
+    count = sum(len(each.issues) for each in report.results)
+    return await beside_the_loop(made, if_long=count > _PAGE)
 
 
 @define(
@@ -130,4 +131,5 @@ async def critique_text(
         out.next_cursor = _turn_to([out.issues], seen)
         return answer(critique(out), out)
 
-    return await about(given, made)
+    count = sum(len(each.issues) for each in found.feedback)
+    return await beside_the_loop(made, if_long=count > _PAGE)

@@ -8,12 +8,11 @@ from pydantic import Field
 from sifaka.models import AUTO
 from sifaka.record.inquiry import Inquiry, ResearchMode
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
-from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorList, WaitSeconds
 from sifaka_mcp.schemas.research import ResearchOut, TurnList, turns_of
-from sifaka_mcp.tools.answer import ToolContext, state_of
+from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import answer_of_run, begin, deadline_of
+from sifaka_mcp.tools.work import RunRequest
 from sifaka_mcp.ui.apps import SHOWN
 
 
@@ -57,11 +56,11 @@ async def research(
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, ResearchOut] | InputRequiredResult:
     """See the tool's description."""
-    until = deadline_of(ctx, wait_seconds)
-    state, exchange = state_of(ctx), Exchange.of(ctx)
+    request = RunRequest.of(ctx, wait_seconds, returns)
+    exchange = request.exchange
     if exchange.run_id is not None:
-        return await answer_of_run(ctx, exchange.run_id, exchange, until=until, returns=returns)
-    chain = await state.chain(
+        return await request.go_on(exchange.run_id)
+    chain = await request.state.chain(
         model=model,
         host=exchange.host,
         absent=exchange.absent,
@@ -77,4 +76,4 @@ async def research(
         ),
     )
     chain = ready_to_research(chain, question, *(validators or ()), is_chosen=model != AUTO)
-    return await begin(ctx, chain, exchange, question, until=until, returns=returns)
+    return await request.begin(chain, question)

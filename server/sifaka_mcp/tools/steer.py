@@ -5,12 +5,11 @@ from typing import Annotated
 from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.chain import cancel_run as cancel
-from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import HowReturned, RunId, WaitSeconds
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import answer_of_run, deadline_of
+from sifaka_mcp.tools.work import RunRequest
 from sifaka_mcp.ui.apps import SHOWN
 
 
@@ -24,8 +23,7 @@ async def resume_run(
     run_id: RunId, ctx: ToolContext, wait_seconds: WaitSeconds = 45, returns: HowReturned = "auto"
 ) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
     """See the tool's description."""
-    until = deadline_of(ctx, wait_seconds)
-    return await answer_of_run(ctx, run_id, Exchange.of(ctx), until=until, returns=returns)
+    return await RunRequest.of(ctx, wait_seconds, returns).go_on(run_id)
 
 
 @define(

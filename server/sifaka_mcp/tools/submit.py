@@ -1,6 +1,7 @@
 """`submit_revision`: the calling agent's version, into the run that waits for it."""
 
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import anyio
@@ -13,14 +14,12 @@ from sifaka.models import CALLER
 from sifaka.record.edits import Edit, edited, patched
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka_mcp.host.sampling import Exchange
 from sifaka_mcp.schemas.arguments import EditList, FindReplace, HowReturned, RunId
 from sifaka_mcp.schemas.runs import SubmitOut
-from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
+from sifaka_mcp.tools.answer import ToolContext, answer_with_text
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.follow import reporter
 from sifaka_mcp.tools.source import asked_again, text_of
-from sifaka_mcp.tools.work import after_others, outcome_of
+from sifaka_mcp.tools.work import RunRequest
 from sifaka_mcp.ui.apps import SHOWN
 
 WAIT_SECONDS = 45.0
@@ -50,7 +49,8 @@ async def submit_revision(
     returns: HowReturned = "auto",
 ) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
     """See the tool's description."""
-    state, exchange = state_of(ctx), Exchange.of(ctx)
+    request = RunRequest.of(ctx, WAIT_SECONDS, returns, as_task=False)
+    state, exchange = request.state, request.exchange
     run = await state.load(run_id)
     named = await text_of(ctx, text, source)
     if isinstance(named, InputRequiredResult):
@@ -64,8 +64,7 @@ async def submit_revision(
         revised = _edited_one(run, parent, edits or ())
         text = _revised(revised, text, edits or (), patch)
     if not again:
-        until = anyio.current_time() + WAIT_SECONDS
-        run = await after_others(state, run, reporter(ctx, run), until=until)
+        run = await request.after_others(run)
     before = None if parent is None else parent.text
     if run.status == "running" and await state.runs.attended(state.key(run_id)):
         pending = Submission.pending(run, state.store.degraded)
@@ -84,8 +83,8 @@ async def submit_revision(
             interrupted=again,
         )
 
-    until = anyio.current_time() + WAIT_SECONDS
-    result = await outcome_of(ctx, run, submit, exchange, until=until)
+    request = replace(request, until=anyio.current_time() + WAIT_SECONDS)
+    result = await request.outcome_of(run, submit)
     if isinstance(result, InputRequiredResult):
         return asked_again(ctx, result)
     if result is None:

@@ -1,8 +1,9 @@
 """Working on a run for as long as a request waits, and what to answer then."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import anyio
 from mcp_types import CallToolResult, InputRequiredResult
@@ -36,54 +37,180 @@ PATIENCE = 2.0
 """Seconds that a request which may become a task waits for its result."""
 
 
-def deadline_of(ctx: ToolContext, wait_seconds: float) -> float:
-    """The moment of the loop's clock until which a request waits for its run.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """A request about a run: how long it waits for it, and how it is answered."""
 
-    One that may become a task is not kept waiting. Where the host's model may be asked, it is: that
-    is done with before there is a task.
-    """
-    capabilities = ctx.client_capabilities
-    samples = capabilities is not None and capabilities.sampling is not None
-    if declares_tasks(ctx.request_context) and not samples:
-        wait_seconds = min(wait_seconds, PATIENCE)
-    return anyio.current_time() + wait_seconds
+    ctx: ToolContext
+    state: AppState
+    exchange: Exchange
+    until: float
+    """The moment of the loop's clock until which it waits."""
+    returns: Return
 
+    @classmethod
+    def of(cls, ctx: ToolContext, seconds: float, returns: Return, *, as_task: bool = True) -> Self:
+        """A request that waits for so many seconds at most.
 
-async def begin(
-    ctx: ToolContext,
-    chain: "Chain",
-    exchange: Exchange,
-    prompt: str = "",
-    *,
-    text: str = "",
-    until: float,
-    returns: Return = "auto",
-) -> CallToolResult | InputRequiredResult:
-    """Start a run and work on it until a moment of the loop's clock.
+        One that may become a task is not kept waiting. Where the host's model may be asked, it is:
+        that is done with before there is a task.
+        """
+        capabilities = ctx.client_capabilities
+        samples = capabilities is not None and capabilities.sampling is not None
+        if as_task and declares_tasks(ctx.request_context) and not samples:
+            seconds = min(seconds, PATIENCE)
+        return cls(
+            ctx=ctx,
+            state=state_of(ctx),
+            exchange=Exchange.of(ctx),
+            until=anyio.current_time() + seconds,
+            returns=returns,
+        )
 
-    With an idempotency key, the run that an earlier request with the key has begun is waited for
-    instead, and gone on with where no process works on it.
+    async def begin(
+        self, chain: "Chain", prompt: str = "", *, text: str = ""
+    ) -> CallToolResult | InputRequiredResult:
+        """Start a run and work on it.
 
-    Raises:
-        ConfigurationError: The key was sent with another request before.
-        SifakaError: The tenant has as many runs in progress as may be.
-    """
-    state, run_id = state_of(ctx), exchange.keyed_run
-    if run_id is None and (declined := await declined_before(state, exchange, chain, prompt, text)):
-        return await answer_of_run(ctx, declined, exchange, until=until, returns=returns)
-    if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
+        With an idempotency key, the run that an earlier request with the key has begun is waited
+        for instead, and gone on with where no process works on it.
+
+        Raises:
+            ConfigurationError: The key was sent with another request before.
+            SifakaError: The tenant has as many runs in progress as may be.
+        """
+        state, run_id = self.state, self.exchange.keyed_run
+        declined = None if run_id else await self._declined_before(chain, prompt, text)
+        if declined is not None:
+            return await self.go_on(declined)
+        if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
+            try:
+                with state.runs.room(state.tenant):
+                    handle = await chain.start(prompt, text=text, run_id=run_id or "")
+            except VersionConflict:  # two requests with one key have come together
+                if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
+                    raise
+            else:
+                await announce(self.ctx, handle.run)
+                return await self._work_on(handle.run, handle.work)
+        return await self.go_on(run_id)
+
+    async def go_on(self, run_id: str) -> CallToolResult | InputRequiredResult:
+        """Wait for a run that a process works on; go on with one that no process works on.
+
+        One that is over, or whose host still has time, is answered to another client as it is.
+
+        Raises:
+            ThoughtNotFound: There is no such run.
+        """
+        state, exchange = self.state, self.exchange
+        run = await state.load(run_id)
+        await announce(self.ctx, run)
+        run = await self.after_others(run)
+        if not await self._waits_for_a_worker(run):
+            if run.status == "running":  # its host may still answer, or time may run out for it
+                with anyio.CancelScope(deadline=self.until):
+                    await until_stopped(state.store, run, reporter(self.ctx, run))
+                run = await state.load(run_id)
+            result = RunResult(run=run, warnings=state.store.degraded)
+            return await answer_with_text(result, self.returns, ctx=self.ctx)
+        # A client whose person declines tells its caller, and not the server: it comes with no
+        # answers to what it was asked in the last round.
+        host = exchange.host
+        if exchange.in_rounds and exchange.run_id is None and run_id in state.expiry.asked:
+            host = Unreachable(DECLINED)
+        chain = await state.chain_of(run, host=host or exchange.absent)
+        return await self._work_on(run, _resumption(chain, run_id), resumes=True)
+
+    async def outcome_of(
+        self, run: Run, work: Work[Result], *, queues: bool = False
+    ) -> Result | InputRequiredResult | None:
+        """The outcome of some work on a run.
+
+        Returns:
+            The result, what the host has to be asked first, or None when the run goes on.
+
+        Raises:
+            SifakaError: The work failed, or the tenant has as many runs in progress as may be.
+        """
+        state, ticket = self.state, self.state.ticket(run)
+        work = bounded(state, run, work)
         try:
-            with state.runs.room(state.tenant):
-                handle = await chain.start(prompt, text=text, run_id=run_id or "")
-        except VersionConflict:  # two requests with one key have come together
-            if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
-                raise
-        else:
-            await announce(ctx, handle.run)
-            return await work_on(
-                ctx, handle.run, handle.work, exchange, until=until, returns=returns
-            )
-    return await answer_of_run(ctx, run_id, exchange, until=until, returns=returns)
+            with ticket.heard_by(reporter(self.ctx, run)):
+                if await state.runs.submit(ticket, work, until=self.until, queues=queues):
+                    return cast("Result | None", await ticket.wait(self.until))
+                return None
+        except Suspended as waiting:
+            state.expiry.asked.add(run.run_id)
+            return self.exchange.ask(waiting, run_id=run.run_id)
+        except anyio.get_cancelled_exc_class():
+            if not self._goes_on():
+                await ticket.cancel()
+            raise
+
+    async def after_others(self, run: Run) -> Run:
+        """The run when no process works on it any more, or when the request waits no longer.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        state = self.state
+        if run.status != "running" or not await state.runs.attended(state.key(run.run_id)):
+            return run
+        with anyio.CancelScope(deadline=self.until):
+            await state.runs.join(state.ticket(run), reporter(self.ctx, run))
+        return await state.load(run.run_id)
+
+    async def _work_on(
+        self, run: Run, work: Work[RunResult], *, resumes: bool = False
+    ) -> CallToolResult | InputRequiredResult:
+        """The run after some work on it: its result, its state, or what the host has to be asked.
+
+        A client that leaves before the answer has cancelled the run, unless this process is ending
+        or the request has an idempotency key; one that sends word of it has in any case.
+        """
+        try:
+            result = await self.outcome_of(run, work, queues=True)
+            if resumes and result is None and not self.state.runs.stopping:
+                # Another process may have been faster to go on with it.
+                await self.after_others(run.reopened())
+        except anyio.get_cancelled_exc_class():
+            # This request may have waited for another process that works on it. If the work had not
+            # begun, the record is still open.
+            if not (self._goes_on() or self.state.runs.works_on(self.state.key(run.run_id))):
+                with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
+                    await cancel_run(self.state.store, run.run_id)
+            raise
+        if isinstance(result, InputRequiredResult):
+            return result
+        if result is None:
+            run = await self.state.load(run.run_id)
+            result = RunResult(run=run, warnings=self.state.store.degraded)
+        return await answer_with_text(result, self.returns, ctx=self.ctx)
+
+    def _goes_on(self) -> bool:
+        """True when a run goes on although the request for it has been cancelled."""
+        if self.exchange.keyed_run is not None and not cancel_requested(self.ctx.session).is_set():
+            return True
+        return self.state.runs.stopping
+
+    async def _declined_before(self, chain: "Chain", prompt: str, text: str) -> str | None:
+        """The run of an earlier call that was the same, and whose questions the client declined."""
+        for run_id in tuple(self.state.expiry.asked) if self.exchange.in_rounds else ():
+            with suppress(ThoughtNotFound):  # another tenant's
+                run = await self.state.store.load(run_id)
+                first = "" if run.original is None else run.original.text
+                if (run.prompt, first) == (prompt, text) and run.config == chain.config:
+                    return run_id
+        return None
+
+    async def _waits_for_a_worker(self, run: Run) -> bool:
+        if is_interrupted(run):
+            return True
+        if run.status != "running" or await self.state.runs.attended(self.state.key(run.run_id)):
+            return False
+        asks_its_host = run.config.model == HOST and not run.handed_over
+        return self.exchange.host is not None or not asks_its_host or self.state.expiry.is_over(run)
 
 
 async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, text: str) -> bool:
@@ -106,155 +233,6 @@ async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, 
             "send a new key with a new request",
         )
     return True
-
-
-async def answer_of_run(
-    ctx: ToolContext,
-    run_id: str,
-    exchange: Exchange,
-    *,
-    until: float,
-    returns: Return = "auto",
-) -> CallToolResult | InputRequiredResult:
-    """Wait for a run that a process works on; go on with one that no process works on.
-
-    One that is over, or whose host still has time, is answered to another client as it is.
-
-    Raises:
-        ThoughtNotFound: There is no such run.
-    """
-    state = state_of(ctx)
-    run = await state.load(run_id)
-    await announce(ctx, run)
-    run = await after_others(state, run, reporter(ctx, run), until=until)
-    if not await _waits_for_a_worker(state, run, exchange):
-        if run.status == "running":  # its host may still answer, or time may run out for it
-            with anyio.CancelScope(deadline=until):
-                await until_stopped(state.store, run, reporter(ctx, run))
-            run = await state.load(run_id)
-        return await answer_with_text(
-            RunResult(run=run, warnings=state.store.degraded), returns, ctx=ctx
-        )
-    host = Unreachable(DECLINED) if is_declined(state, run_id, exchange) else exchange.host
-    chain = await state.chain_of(run, host=host or exchange.absent)
-    work = _resumption(chain, run_id)
-    return await work_on(ctx, run, work, exchange, until=until, returns=returns, resumes=True)
-
-
-def is_declined(state: AppState, run_id: str, exchange: Exchange) -> bool:
-    """True when the client was asked for a run in its last round, and comes with no answers.
-
-    A client whose person declines tells its caller, and not the server.
-    """
-    return exchange.in_rounds and exchange.run_id is None and run_id in state.expiry.asked
-
-
-async def declined_before(
-    state: AppState, exchange: Exchange, chain: "Chain", prompt: str, text: str
-) -> str | None:
-    """The run of an earlier call that was the same, and whose questions the client declined."""
-    for run_id in tuple(state.expiry.asked) if exchange.in_rounds else ():
-        with suppress(ThoughtNotFound):  # another tenant's
-            run = await state.store.load(run_id)
-            first = "" if run.original is None else run.original.text
-            if (run.prompt, first) == (prompt, text) and run.config == chain.config:
-                return run_id
-    return None
-
-
-async def work_on(
-    ctx: ToolContext,
-    run: Run,
-    work: Work[RunResult],
-    exchange: Exchange,
-    *,
-    until: float,
-    returns: Return = "auto",
-    resumes: bool = False,
-) -> CallToolResult | InputRequiredResult:
-    """The run after some work on it: its result, its state, or what the host has to be asked.
-
-    A client that leaves before the answer has cancelled the run, unless this process is ending
-    or the request has an idempotency key; one that sends word of it has in any case.
-    """
-    state, run_id = state_of(ctx), run.run_id
-    try:
-        result = await outcome_of(ctx, run, work, exchange, until=until, queues=True)
-        if resumes and result is None and not state.runs.stopping:
-            # Another process may have been faster to go on with it.
-            await after_others(state, run.reopened(), reporter(ctx, run), until=until)
-    except anyio.get_cancelled_exc_class():
-        # This request may have waited for another process that works on it. If the work had not
-        # begun, the record is still open.
-        is_over = not (_goes_on(ctx, exchange) or state.runs.works_on(state.key(run_id)))
-        if is_over:
-            with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
-                await cancel_run(state.store, run_id)
-        raise
-    if isinstance(result, InputRequiredResult):
-        return result
-    if result is None:
-        run = await state.load(run_id)
-        result = RunResult(run=run, warnings=state.store.degraded)
-    return await answer_with_text(result, returns, ctx=ctx)
-
-
-async def outcome_of(
-    ctx: ToolContext,
-    run: Run,
-    work: Work[Result],
-    exchange: Exchange,
-    *,
-    until: float,
-    queues: bool = False,
-) -> Result | InputRequiredResult | None:
-    """The outcome of some work on a run until a moment of the loop's clock.
-
-    Returns:
-        The result, what the host has to be asked first, or None when the run goes on.
-
-    Raises:
-        SifakaError: The work failed, or the tenant has as many runs in progress as may be.
-    """
-    state = state_of(ctx)
-    ticket, work = state.ticket(run), bounded(state, run, work)
-    try:
-        with ticket.heard_by(reporter(ctx, run)):
-            if await state.runs.submit(ticket, work, until=until, queues=queues):
-                return cast("Result | None", await ticket.wait(until))
-            return None
-    except Suspended as waiting:
-        state.expiry.asked.add(run.run_id)
-        return exchange.ask(waiting, run_id=run.run_id)
-    except anyio.get_cancelled_exc_class():
-        if not _goes_on(ctx, exchange):
-            await ticket.cancel()
-        raise
-
-
-def _goes_on(ctx: ToolContext, exchange: Exchange) -> bool:
-    """True when a run goes on although the request for it has been cancelled."""
-    keeps = exchange.keyed_run is not None and not cancel_requested(ctx.session).is_set()
-    return keeps or state_of(ctx).runs.stopping
-
-
-async def after_others(state: AppState, run: Run, listen: Listener, *, until: float) -> Run:
-    """The run when no process works on it any more, or at a moment of the loop's clock.
-
-    Args:
-        state: The tenant's.
-        run: As it stands.
-        listen: Is told what happens meanwhile.
-        until: The moment.
-
-    Raises:
-        StorageError: The store failed.
-    """
-    if run.status != "running" or not await state.runs.attended(state.key(run.run_id)):
-        return run
-    with anyio.CancelScope(deadline=until):
-        await state.runs.join(state.ticket(run), listen)
-    return await state.load(run.run_id)
 
 
 def bounded(state: AppState, run: Run, work: Work[Result]) -> Work[Result]:
@@ -288,12 +266,3 @@ def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:
     return lambda listen, parting: chain.resume(
         run_id, listen=listen, parting=parting, reopen=False
     )
-
-
-async def _waits_for_a_worker(state: AppState, run: Run, exchange: Exchange) -> bool:
-    if is_interrupted(run):
-        return True
-    if run.status != "running" or await state.runs.attended(state.key(run.run_id)):
-        return False
-    asks_its_host = run.config.model == HOST and not run.handed_over
-    return exchange.host is not None or not asks_its_host or state.expiry.is_over(run)

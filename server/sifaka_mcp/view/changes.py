@@ -1,7 +1,6 @@
 """The changes of a text at a terminal."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sifaka.record.diff import Hunk
 from sifaka_mcp.safe_text import because, visible
@@ -12,8 +11,6 @@ MOST = 1_000
 """Changes that are shown; `--json` has all."""
 _CONTEXT = 40
 """Characters shown of an unchanged stretch on either side of a change."""
-_WORD = re.compile(r"\s*(?:\[-\s+-\]|\{\+\s+\+\}|\S)+")
-"""What stays on one line; spaces that went or came are marked and stay with their marks."""
 
 
 def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
@@ -26,7 +23,7 @@ def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
             (repr(_ends(hunk.after, 2 * _CONTEXT)), "green"),
             (because(hunk.reason), "dim italic"),
         )
-        show(line, console, indent=4)
+        console.print(line, soft_wrap=not console.is_terminal)
     _tell_the_rest(len(changes), console)
     console.print()
 
@@ -50,44 +47,13 @@ def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
         if hunk.after:
             text.append(f"{{+{visible(hunk.after)}+}}", style="green")
         text.append(because(hunk.reason), style="dim italic")
-    show(text, console)
+    console.print(text, soft_wrap=not console.is_terminal)
     _tell_the_rest(len(changes), console)
 
 
 def _tell_the_rest(count: int, console: Console) -> None:
     if count > MOST:
         console.print(Text(f"and {count - MOST:,} more changes; --json has all", style="dim"))
-
-
-def show(text: Text, console: Console, indent: int = 0) -> None:
-    """Print a text whose lines, at a terminal, end between words.
-
-    Args:
-        text: The text.
-        console: Where to.
-        indent: Columns by which what goes on in the next line is set in.
-    """
-    for line in text.split("\n", allow_blank=True):
-        parts = _wrapped(line, console.width, indent) if console.is_terminal else [line]
-        for part in parts:
-            console.print(part, soft_wrap=True)
-
-
-def _wrapped(line: Text, width: int, indent: int) -> Iterator[Text]:
-    """The line in parts of at most so many columns, unless a single word has more."""
-    from rich.cells import cell_len  # without Rich nothing is a terminal
-
-    ends: list[int] = []
-    filled = 0
-    for word in _WORD.finditer(line.plain):
-        columns = cell_len(word[0])
-        if filled and filled + columns > width:
-            ends.append(word.end() - len(word[0].lstrip()))
-            columns, filled = cell_len(word[0].lstrip()), indent
-        filled += columns
-    for number, part in enumerate(line.divide(ends)):
-        part.rstrip()
-        yield Text(" " * indent).append_text(part) if number and indent else part
 
 
 def _with_spaces_first(changes: Sequence[Hunk]) -> list[Hunk]:

@@ -25,11 +25,6 @@ class Text:
         self.plain += str(text)
         return self
 
-    def split(self, separator: str = "\n", *, allow_blank: bool = False) -> list["Text"]:
-        """The parts between separators."""
-        parts = self.plain.split(separator)
-        return [Text(part) for part in (parts if allow_blank or parts[-1] else parts[:-1])]
-
 
 class Console:
     """Prints to a stream, whose lines are never broken."""

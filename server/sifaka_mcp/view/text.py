@@ -153,7 +153,7 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
         lines += [f"recovered: {line}" for line in run.recoveries]
         lines += [str(run.compared_with_original)] if run.compared_with_original else []
     for thought in out.thoughts or []:
-        lines += ["", *version_lines(thought)]
+        lines += ["", *_version_lines(thought)]
         if thought.text is not None:
             lines.append(thought.text.framed("text") if as_data else thought.text.raw)
     for line in out.runs or []:
@@ -190,7 +190,7 @@ def _difference_line(each: DifferenceOut) -> str:
     return f"{each.kind} {each.before:80} -> {each.after:80}: {answer}{why}"
 
 
-def version_lines(thought: ThoughtOut) -> Iterator[str]:
+def _version_lines(thought: ThoughtOut) -> Iterator[str]:
     """A version of a run: what became of it, its verdicts and its changes."""
     fate = {True: "accepted", False: "turned down", None: "not compared"}[thought.accepted]
     yield f"version {thought.iteration} ({thought.thought_id}) by {thought.author}: {fate}"

@@ -4,21 +4,24 @@ The only module that imports apsw when it is imported; it is imported when a sto
 """
 
 import errno
+import logging
 import os
 import threading
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.storage.files.durable import LockFile
 from sifaka.storage.log_repair import identity_of
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.schema import RUNS, Schema
 
+logger = logging.getLogger(__name__)
 BUSY_SECONDS = 5.0
 """Seconds to wait for other processes that write to the same file."""
 IN_MEMORY = Path(":memory:")
@@ -119,28 +122,85 @@ def _create(path: Path) -> None:
 
 @contextmanager
 def _connected(path: Path, schema: Schema, place: str, flags: int) -> Generator[OpenFile]:
-    """A connection to a file that is ours, which is closed where what is done within it fails."""
+    """A connection, which is closed where what is done within it fails or the file was moved."""
     identity = identity_of(path)
     with _CREATING:
         connection = apsw.Connection(place, flags=flags)
     try:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
-        schema.check(connection, repr(str(path)))
         yield OpenFile(path, connection, identity, schema)
-    except BaseException:
+        moved = identity_of(path) != identity
+    except BaseException as error:
         connection.close()
+        if isinstance(error, apsw.Error) and identity_of(path) != identity:
+            raise _moved(path) from error
         raise
+    if moved:
+        connection.close()
+        raise _moved(path)
+
+
+def _moved(path: Path) -> StorageError:
+    return StorageError(
+        f"the store {str(path)!r} is set aside or replaced by another process",
+        "try again",
+        retryable=True,
+    )
 
 
 def _connect(path: Path, schema: Schema) -> OpenFile:
+    """The open file; one of an older form is set aside before."""
     with _connected(path, schema, str(path), apsw.SQLITE_OPEN_READWRITE) as file:
-        if file.sql.readonly("main"):
+        sql = file.sql
+        if sql.readonly("main"):
             raise apsw.ReadOnlyError("attempt to write a readonly database")
-        for pragma in _PRAGMAS:
-            # One by one and to the last row: one that answers holds up those behind it.
-            file.sql.execute(f"PRAGMA {pragma}").fetchall()
-        schema.prepare(file.sql)
-        return file
+        older = 0 < schema.check(sql, repr(str(path))) < schema.number
+        if not older:
+            for pragma in _PRAGMAS:
+                # One by one and to the last row: one that answers holds up those behind it.
+                sql.execute(f"PRAGMA {pragma}").fetchall()
+            schema.prepare(sql)
+            return file
+        sql.close()
+    _set_aside(path, schema)
+    return _connect(path, schema)
+
+
+def _set_aside(path: Path, schema: Schema) -> None:
+    """Give a file of an older form a name of its own, unless another process just did.
+
+    Its entries are not changed. SQLite finds the journal and the log of a file by its name: whoever
+    opened this one just before it was moved takes those of the new one for its own, and rolls back
+    or folds into it what they say. So one process at a time moves it, only a file that cannot be
+    moved meanwhile is written, and the new one is complete before it gets the name: it has no
+    journal, and its log does no harm to somebody who only reads.
+    """
+    lock = LockFile.take(path.with_name(f"{path.name}-lock"))
+    if lock is None:
+        raise _moved(path)
+    try:
+        with _connected(path, schema, str(path), apsw.SQLITE_OPEN_READWRITE) as file:
+            form = schema.check(file.sql, repr(str(path)))
+            if 0 < form < schema.number:
+                # Its log becomes part of it, unless another process has it open.
+                file.sql.execute("PRAGMA journal_mode = DELETE").fetchall()
+            file.sql.close()
+        if not 0 < form < schema.number:
+            return
+        aside, fresh = (path.with_name(f"{path.name}{end}") for end in (f".schema-{form}", "-new"))
+        with suppress(FileExistsError):
+            os.link(path, aside)
+        if not aside.samefile(path):
+            raise StorageError(
+                f"the store {str(path)!r} has the older schema {form}, and {str(aside)!r} is there",
+                "move one of them away",
+            )
+        _create(fresh)
+        _connect(fresh, schema).sql.close()
+        fresh.replace(path)
+    finally:
+        lock.release()
+    logger.warning("%r has the older schema %d and is now %r", str(path), form, str(aside))
 
 
 def _is_read_only(path: Path) -> bool:
@@ -167,6 +227,12 @@ def _connect_to_read(path: Path, schema: Schema) -> OpenFile:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     place = f"{path.absolute().as_uri()}?{options}"
     with _connected(path, schema, place, flags) as file:
+        schema.check(file.sql, repr(str(path)))
+        if not schema.is_current(file.sql):
+            raise StorageError(
+                f"the store {str(path)!r} cannot be written, and has an older schema",
+                "name another file in the store's URL",
+            )
         return file
 
 

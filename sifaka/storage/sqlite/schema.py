@@ -90,11 +90,11 @@ class Schema:
     create: Callable[[SqlConnection], None]
     """Makes the tables."""
 
-    def check(self, connection: SqlConnection, name: str) -> None:
+    def check(self, connection: SqlConnection, name: str) -> int:
         """Refuse a file that is not ours to write to, before anything in it is changed.
 
-        Raises:
-            ConfigurationError: It is another program's, or has the tables of another release.
+        Returns:
+            The number of its form; 0 for an empty file.
         """
         # One transaction, because another process may be creating the tables right now.
         with transaction(connection, "DEFERRED"):
@@ -105,12 +105,12 @@ class Schema:
             raise ConfigurationError(
                 f"{name} is the database of another program", "name another file in the store's URL"
             )
-        if form not in {0, self.number}:  # 0 is an empty file
-            remedy = "upgrade Sifaka" if form > self.number else "move it away"
+        if form > self.number:
             raise ConfigurationError(
                 f"{name} has schema {form}, this release knows {self.number}",
-                f"{remedy}, or name another file in the store's URL",
+                "upgrade Sifaka, or name another file in the store's URL",
             )
+        return form
 
     def is_current(self, connection: SqlConnection) -> bool:
         """True when the file has the tables of this release."""

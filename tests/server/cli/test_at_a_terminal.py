@@ -84,20 +84,6 @@ def test_hits_of_a_search_fit_the_terminal(tmp_path: Path) -> None:
     assert all(cell_len(row) <= 80 for row in rows), rows
 
 
-def test_a_run_shows_the_climb_of_its_scores_where_there_is_room(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    run = re.findall(r"run_\w+", improved(home, "text.md", TEXT, "--max-words", "28"))[-1]
-    with at_terminal(home, "history", run) as session:
-        wide = session.end()
-    assert re.search(r"scores +▁█ +0\.\d\d to 1\.00, best 1\.00", wide)
-    assert "just now" in wide
-    assert all(cell_len(line.rstrip()) <= 80 for line in wide.splitlines())
-    with at_terminal(home, "history", run, columns=30) as session:
-        assert "▁" not in session.end()
-    with at_terminal(home, "history", run, settings={"PYTHONIOENCODING": "ascii"}) as session:
-        assert "\\u2581" not in session.end()
-
-
 def test_who_starts_the_server_by_hand_is_told_what_it_is(tmp_path: Path) -> None:
     with at_terminal(tmp_path / "home", "serve", keys=True) as session:
         assert "an MCP server, which a host starts" in session.until("--help")

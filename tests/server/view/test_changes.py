@@ -2,7 +2,6 @@
 
 import io
 import random
-import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -82,15 +81,6 @@ def test_lines_of_a_long_unchanged_stretch_stay_whole() -> None:
     shown = marked(f"{lines}\nennd", f"{lines}\nend").splitlines()
     assert shown.count("[...]") == 1
     assert set(shown) - {"[...]"} <= {*lines.splitlines(), "[-ennd-]{+end+}"}
-
-
-def test_marks_of_spaces_stay_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    for columns in range(20, 40):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        stream = io.StringIO()
-        hunks = diff("some words and two  spaces", "some words and two spaces")
-        show_changes(hunks, Console(file=stream, force_terminal=True, no_color=True))
-        assert "two[-  -]{+ +}" in re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
 
 
 def test_the_list_has_a_line_for_each_edit() -> None:

@@ -1,4 +1,4 @@
-"""Past runs at a terminal: times as people say them, bars, and rows that fit."""
+"""Past runs at a terminal: times as people say them, and rows that fit."""
 
 import io
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from sifaka_mcp.schemas.history import HistoryOut, RunLine
 from sifaka_mcp.schemas.untrusted import Foreign
-from sifaka_mcp.view.history_terminal import ago, show_history, sparkline
+from sifaka_mcp.view.history_terminal import ago, show_rows
 from sifaka_mcp.view.progress import duration
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -41,12 +41,6 @@ def test_durations_are_told_as_people_say_them(seconds: float, said: str) -> Non
     assert duration(seconds) == said
 
 
-def test_a_sparkline_has_a_bar_for_each_score() -> None:
-    assert sparkline([0.2, None, 0.9, 0.5]) == "▁·█▄"
-    assert sparkline([0.7, 0.7]) == "▁▁"
-    assert sparkline([]) == ""
-
-
 def row(run_id: str, status: Literal["done", "failed"], excerpt: str) -> RunLine:
     return RunLine(
         run_id=run_id,
@@ -68,7 +62,7 @@ def test_rows_fit_with_long_names_and_wide_characters(
     stream = io.StringIO()
     names = ["run_0123456789abcdef", "run_" + "x" * 70, "実行" * 60]
     rows = [row(name, "failed", "改善するための長い文章です。" * 20) for name in names]
-    show_history(HistoryOut(runs=rows), None, stream, now=NOW)
+    show_rows(HistoryOut(runs=rows), stream, now=NOW)
     lines = stream.getvalue().splitlines()
     assert all(cell_len(line) <= columns for line in lines), lines
     assert sum("10 months ago" in line for line in lines) == 3
@@ -79,7 +73,7 @@ def test_rows_fit_with_long_names_and_wide_characters(
 def test_what_a_text_would_do_to_a_terminal_is_not_done() -> None:
     stream = io.StringIO()
     rows = [row("run_1", "done", "a\x1b[2Jb\u202ec\n d")]
-    show_history(HistoryOut(runs=rows), None, stream, now=NOW)
+    show_rows(HistoryOut(runs=rows), stream, now=NOW)
     assert "\x1b" not in stream.getvalue()
     assert "\u202e" not in stream.getvalue()
     assert len(stream.getvalue().splitlines()) == 1
@@ -87,5 +81,5 @@ def test_what_a_text_would_do_to_a_terminal_is_not_done() -> None:
 
 def test_nothing_found_is_said() -> None:
     stream = io.StringIO()
-    show_history(HistoryOut(runs=[]), None, stream, now=NOW)
+    show_rows(HistoryOut(runs=[]), stream, now=NOW)
     assert stream.getvalue() == "nothing found\n"

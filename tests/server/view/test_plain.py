@@ -32,8 +32,7 @@ def test_texts_are_the_same(first: str, second: str) -> None:
         line = text.assemble((first, "bold"), "  ", second)
         line.append(" end", style="red")
         console.print(line)
-        for part in text(f"{first}\n{second}").split("\n", allow_blank=True):
-            console.print(part)
+        console.print(text(f"{first}\n{second}"))
 
     assert printed(make, RICH) == printed(make, PLAIN)
 
