@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 
@@ -35,6 +37,7 @@ from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchI
 from sifaka.storage.store import TenantView, erase_each
 from sifaka.storage.transfer import push
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 _ERASING_SECONDS = 60.0
 _LISTED = 1000
@@ -105,10 +108,9 @@ class CachedStorage(TenantView):
         """The parts that fail, the changes that wait and the entries that were refused."""
         return degraded_lines(self._log, self._indexes, self._outbox, self.tenant)
 
-    @property
-    def _own(self) -> ThoughtStore:
-        """The log as the tenant sees it."""
-        return self._log.inner.scoped(self.tenant)
+    async def _ask(self, work: Callable[[ThoughtStore], Awaitable[T]]) -> T:
+        """Ask the log, as the tenant sees it; see `Part.ask`."""
+        return await self._log.ask(self.tenant, work)
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
@@ -145,8 +147,9 @@ class CachedStorage(TenantView):
     ) -> StorageError | None:
         """Append to the log; a failure for which the entries may wait is returned."""
         try:
-            with self._log.attempt():
-                await self._own.append(run, entries, expected_version=expected_version, fence=fence)
+            await self._ask(
+                lambda log: log.append(run, entries, expected_version=expected_version, fence=fence)
+            )
         except AppendRefused:
             raise
         except StorageError as failure:
@@ -180,8 +183,7 @@ class CachedStorage(TenantView):
         self, run: Run, entries: Sequence[Entry], expected_version: int
     ) -> None:
         # The writer of what was refused may have as many entries as the log, but other ones.
-        with self._log.attempt():
-            held = await load_if_there(self._own, run.run_id)
+        held = await self._ask(lambda log: load_if_there(log, run.run_id))
         # With another number of entries the log itself compares.
         if held and held.version == expected_version and extended(held, entries) != run:
             raise VersionConflict(run.run_id, expected=expected_version, found=expected_version)
@@ -213,8 +215,7 @@ class CachedStorage(TenantView):
                 "try again when it can",
                 retryable=True,
             )
-        with self._log.attempt():
-            return await self._own.claim(run_id)
+        return await self._ask(lambda log: log.claim(run_id))
 
     async def load(self, run_id: str) -> Run:
         """The run as the log has it; while that is down, as this process knows it."""
@@ -222,8 +223,7 @@ class CachedStorage(TenantView):
         failure = self._log.failure
         if not rows:
             try:
-                with self._log.attempt():
-                    return await self._own.load(run_id)
+                return await self._ask(lambda log: log.load(run_id))
             except StorageError as error:
                 failure = error
         elif rows[-1].kind == "delete":
@@ -245,7 +245,9 @@ class CachedStorage(TenantView):
                 try:
                     # No attempt: whether it works now does not follow from what lasts for hours.
                     self._log.check()
-                    async with aclosing(self._own.follow(run_id, after=known)) as steps:
+                    async with aclosing(
+                        self._log.inner.scoped(self.tenant).follow(run_id, after=known)
+                    ) as steps:
                         async for entry, run in steps:
                             yield entry, run
                             known = run.version
@@ -268,8 +270,7 @@ class CachedStorage(TenantView):
         """Runs, as the log lists them; while it is down, as the cache does."""
         await self._bring_up_to_date(self._log, time.monotonic() + _BEFORE_SEARCH_SECONDS)
         try:
-            with self._log.attempt():
-                return await self._own.recent(limit=limit, cursor=cursor)
+            return await self._ask(lambda log: log.recent(limit=limit, cursor=cursor))
         except StorageError as failure:
             if not failure.retryable:
                 raise
@@ -299,9 +300,9 @@ class CachedStorage(TenantView):
         for part in reversed(self._parts):
             await self._bring_up_to_date(part, deadline)
             try:
-                with part.attempt():
-                    view = part.inner.scoped(self.tenant)
-                    hits = await view.search(query, limit=limit, only=only)
+                hits = await part.ask(
+                    self.tenant, lambda view: view.search(query, limit=limit, only=only)
+                )
             except StorageError as error:
                 failure = failure or error
                 lacks.append(f"{part.name} is down")
@@ -321,8 +322,7 @@ class CachedStorage(TenantView):
     async def size(self, run_id: str) -> int:
         """The bytes of a run in the log."""
         await self._waiting(run_id)
-        with self._log.attempt():
-            return await self._own.size(run_id)
+        return await self._ask(lambda log: log.size(run_id))
 
     async def delete(self, run_id: str) -> None:
         """Delete a run everywhere, refused entries too; parts that are down do so later."""
@@ -330,8 +330,7 @@ class CachedStorage(TenantView):
             await self._outbox.forget(self.tenant, [run_id])
             self._evict([run_id])
             try:
-                with self._log.attempt():
-                    await self._own.delete(run_id)
+                await self._ask(lambda log: log.delete(run_id))
             except StorageError:
                 if self.queue is None:
                     raise
@@ -350,7 +349,7 @@ class CachedStorage(TenantView):
             for index in self._indexes:
                 await self._work_off(index, deadline)
                 await self._look_after(index)
-            return await erase_each(self._own, ())
+            return await self._ask(lambda log: erase_each(log, ()))
         gone = frozenset[str]()
         with anyio.CancelScope(shield=True):
             waiting = await self._outbox.runs(self._log.name)
@@ -359,8 +358,7 @@ class CachedStorage(TenantView):
             self._evict(ids)
             # Noted before, so that it is known when the process dies right after the log's answer.
             await self._outbox.note(self.tenant, ids)
-            with self._log.attempt():
-                gone = frozenset(ids) - await erase_each(self._own, free)
+            gone = frozenset(ids) - await self._ask(lambda log: erase_each(log, free))
             await self._outbox.forget(self.tenant, gone)
         return frozenset(line.run_id for line in lines) - gone
 
@@ -509,14 +507,12 @@ class CachedStorage(TenantView):
         run: Run | None = None
         for row in rows:
             if row.kind == "delete":
-                with self._log.attempt():
-                    await self._own.delete(run_id)
+                await self._ask(lambda log: log.delete(run_id))
                 self._cache.evict(self.tenant, run_id)
                 await self._outbox.remove([row])
                 continue
             try:
-                with self._log.attempt():
-                    run = await self._push(row, run)
+                run = await self._ask(partial(_push, row, run))
             except AppendRefused as refusal:
                 # Another process went on with the run meanwhile. Its entries count.
                 self._cache.evict(self.tenant, run_id)
@@ -525,18 +521,6 @@ class CachedStorage(TenantView):
             await self._outbox.remove([row])
             if run.version == row.end:
                 self._cache.keep(self.tenant, run, row.entries(), after=row.expected_version)
-
-    async def _push(self, row: Waiting, known: Run | None) -> Run:
-        log, about = self._own, (row.run_id, row.expected_version, row.entries())
-        try:
-            return await push(log, *about, fence=row.fence, known=known)
-        except VersionConflict as conflict:
-            if conflict.found >= row.expected_version:
-                raise
-            # No writer shortens a run: the log has lost what is not there any more, and may
-            # know it.
-            await log.catch_up()
-            return await push(log, *about, fence=row.fence)
 
     async def _to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
         # The log may be behind itself: the entries that wait for it are at hand.
@@ -548,8 +532,7 @@ class CachedStorage(TenantView):
                 return
             if run is None:
                 try:
-                    with self._log.attempt():
-                        run = await load_if_there(self._own, run_id)
+                    run = await self._ask(lambda log: load_if_there(log, run_id))
                 except StorageError:
                     return
         if run is None or any(row.kind == "delete" for row in rows):
@@ -583,6 +566,18 @@ class CachedCheckpointStorage(CachedStorage):
         self, storage: ThoughtStore, *, queue: str | Path | None = None, tenant: str = "default"
     ) -> None:
         super().__init__(MemoryStorage(), storage, queue=queue, tenant=tenant)
+
+
+async def _push(row: Waiting, known: Run | None, log: ThoughtStore) -> Run:
+    about = (row.run_id, row.expected_version, row.entries())
+    try:
+        return await push(log, *about, fence=row.fence, known=known)
+    except VersionConflict as conflict:
+        if conflict.found >= row.expected_version:
+            raise
+        # No writer shortens a run: the log has lost what is not there any more, and may know it.
+        await log.catch_up()
+        return await push(log, *about, fence=row.fence)
 
 
 def _lacking(hits: Hits, lacks: Sequence[str]) -> Hits:

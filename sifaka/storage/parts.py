@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
@@ -13,6 +13,7 @@ from sifaka.record.run import Run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import SearchIndex, ThoughtStore
 
+T = TypeVar("T")
 Inner = TypeVar("Inner", bound=ThoughtStore | SearchIndex)
 _KNOWN_RUNS = 128
 """Runs of which it is remembered what an index holds, so that versions are put once."""
@@ -91,6 +92,15 @@ class Part(Generic[Inner]):
             raise
         self._works()
 
+    async def ask(self, tenant: str, work: Callable[[Inner], Awaitable[T]]) -> T:
+        """The result of some work on it, as a tenant sees it; how that went is remembered.
+
+        Raises:
+            StorageError: It failed, or has just failed and was not asked.
+        """
+        with self.attempt():
+            return await work(self.inner.scoped(tenant))
+
     def put_aside(self, tenant: str, run_id: str, failure: StorageError) -> None:
         """Leave a run alone for a while that would fail again."""
         self.aside[tenant, run_id] = time.monotonic() + _PUT_ASIDE, failure
@@ -131,8 +141,7 @@ class IndexPart(Part[SearchIndex]):
         count, passed = self._put.pop(key, (0, run.passed))
         # Whether the run passes is said with each of its versions.
         first = 0 if passed != run.passed or count > len(run.thoughts) else count
-        with self.attempt():
-            await self.inner.scoped(tenant).put(run, first=first)
+        await self.ask(tenant, lambda index: index.put(run, first=first))
         self._put[key] = (len(run.thoughts), run.passed)
         if len(self._put) > _KNOWN_RUNS:
             self._put.popitem(last=False)
@@ -140,8 +149,7 @@ class IndexPart(Part[SearchIndex]):
     async def forget(self, tenant: str, run_id: str) -> None:
         """Drop a run."""
         self._put.pop((tenant, run_id), None)
-        with self.attempt():
-            await self.inner.scoped(tenant).drop(run_id)
+        await self.ask(tenant, lambda index: index.drop(run_id))
 
 
 AnyPart = Part[ThoughtStore] | IndexPart

@@ -123,11 +123,11 @@ class StdioToolSession(ToolCaller):
             return self._connection
 
     def _failed(self, what: str) -> StorageError:
-        error = StorageError(
-            f"MCP server {self.shown!r}: {without_secrets(what)}", "run the command to see why"
+        return StorageError(
+            f"MCP server {self.shown!r}: {without_secrets(what)}",
+            "run the command to see why",
+            retryable=True,
         )
-        error.retryable = True
-        return error
 
 
 class _Connection:
