@@ -7,12 +7,13 @@ import json
 import secrets
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from sifaka.calls.spans import Attribute, begin_span, end_span, find_tracer
 from sifaka.errors import StorageError
@@ -63,16 +64,6 @@ class _Component:
     errors: int = 0
 
 
-class _Used(NamedTuple):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
-    unpriced: int = 0
-
-
-_NOTHING_USED = _Used()
-
-
 @dataclass(slots=True, eq=False)
 class Monitor:
     """Times the components of all runs of a chain; any number of tasks and threads may share it."""
@@ -81,7 +72,7 @@ class Monitor:
     """Seconds of a clock that never goes back."""
     tracer: "Tracer | None" = None
     """The receiver of spans; when None the global OpenTelemetry provider, if any."""
-    _usage: "dict[str, _Used]" = field(default_factory=dict[str, "_Used"], init=False)
+    _usage: dict[str, Counter[str]] = field(default_factory=dict[str, Counter[str]], init=False)
     _errors: dict[str, int] = field(default_factory=dict[str, int], init=False)
     # Reentrant: a coroutine that is collected while the lock is held leaves its contexts there.
     _lock: RLock = field(default_factory=RLock, init=False, repr=False)
@@ -122,12 +113,13 @@ class Monitor:
         """Count what a call of a model was charged with."""
         with self._lock:
             key = name if name in self._usage or len(self._usage) < MOST_NAMES else "other"
-            sums = self._usage.setdefault(key, _NOTHING_USED)
-            self._usage[key] = _Used(
-                sums.input_tokens + usage.input_tokens,
-                sums.output_tokens + usage.output_tokens,
-                sums.cost_usd + (usage.cost_usd or 0.0),
-                sums.unpriced + (usage.model_calls if usage.cost_usd is None else 0),
+            self._usage.setdefault(key, Counter()).update(
+                {
+                    "input_tokens": usage.input_tokens,
+                    "output_tokens": usage.output_tokens,
+                    "cost_usd": usage.cost_usd or 0.0,
+                    "unpriced": usage.model_calls if usage.cost_usd is None else 0,
+                }
             )
 
     def count_error(self, error_type: str, code: str | None = None) -> None:
@@ -167,7 +159,7 @@ class Monitor:
                     for (kind, name), c in self._components.items()
                 },
                 "errors": dict(self._errors),
-                "models": {name: used._asdict() for name, used in self._usage.items()},
+                "models": {name: dict(used) for name, used in self._usage.items()},
             }
 
     def under_way(self, kind: Kind) -> int:

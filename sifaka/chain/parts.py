@@ -95,7 +95,7 @@ async def build_parts(
         await _load(models, edits=config.edits)
     host = _HANDED_OVER if without_host else resources.host or _NO_HOST
     opening = partial(_open, resources, host)
-    writers = writers_for(config, resources, opening)
+    writers = writers_for(resources, opening)
     asked = None
     if models or resources.judge_model is not None:
         asked = judge_for(

@@ -56,7 +56,9 @@ async def choose_version(
     check_text(text)
     check_text(reason, "reason")
     run, version = await _stopped(chain.store, run_id, version_id)
-    known = next((each for each in run.thoughts if text and _is_said(each, version, text)), None)
+    said = (PERSON, version.id, text)
+    same = (each for each in run.thoughts if (each.author, each.parent_id, each.text) == said)
+    known = next(same, None) if text else None
     entries: list[Entry] = []
     if known is not None:
         version = known
@@ -161,10 +163,6 @@ async def _written(
     findings = await by_person(run, draft)
     validated = Validated(thought_id=draft.id, results=results, findings=findings)
     return draft, [Drafted(thought=draft), validated]
-
-
-def _is_said(thought: Thought, version: Thought, text: str) -> bool:
-    return (thought.author, thought.parent_id, thought.text) == (PERSON, version.id, text)
 
 
 def _broken(results: Mapping[str, ValidationResult]) -> str:

@@ -42,7 +42,7 @@ def contenders(run: Run) -> tuple[Thought, ...]:
         return tuple(
             each for each in edited if run.champion is None or not _breaks_rules(run, each)
         )
-    original = _original(run)
+    original = run.thoughts[0]
     lost = first_difference(COUNTED, edited[0], original)
     return (original,) if lost and not lost.accepted else edited
 
@@ -70,7 +70,7 @@ def _breaks_rules(run: Run, candidate: Thought) -> Decision | None:
 async def _decision(run: Run, judge: Judge | None, candidate: Thought) -> Decision:
     champion = _champion(run)
     if candidate.author == EDITOR and not champion.critic_feedback:
-        return compare(candidate, champion, _original(run), COUNTED)
+        return compare(candidate, champion, run.thoughts[0], COUNTED)
     if refused := _refused(run, candidate):
         return refused
     if judge is not None and candidate.author != EDITOR:
@@ -80,7 +80,7 @@ async def _decision(run: Run, judge: Judge | None, candidate: Thought) -> Decisi
     judged = any(f.judges_task and f.status == "ok" for f in candidate.critic_feedback)
     if written(run, candidate).author == CALLER and not judged:
         return Decision(accepted=True, by="caller", over=champion.iteration)
-    return compare(candidate, champion, _original(run))
+    return compare(candidate, champion, run.thoughts[0])
 
 
 async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
@@ -116,7 +116,7 @@ def _settled(run: Run, candidate: Thought) -> Decision | None:
     if ratio := _too_much(run, candidate):
         most = run.config.max_edit_ratio or 0.0
         measure = Measure(criterion="share of words changed", new=ratio, old=most)
-        return Decision(accepted=False, by="size", over=_original(run).iteration, measure=measure)
+        return Decision(accepted=False, by="size", over=run.thoughts[0].iteration, measure=measure)
     if run.config.policy == "last" and candidate.text.strip():
         return Decision(accepted=True, by="policy")
     return None
@@ -129,7 +129,7 @@ def _is_answered(run: Run, candidate: Thought) -> bool:
 
 def _too_much(run: Run, candidate: Thought) -> float | None:
     """The share of the original's words that is changed, when that is more than allowed."""
-    most, original = run.config.max_edit_ratio, _original(run).text.split()
+    most, original = run.config.max_edit_ratio, run.thoughts[0].text.split()
     if most is None or not original:
         return None
     from rapidfuzz.distance import Levenshtein
@@ -141,8 +141,3 @@ def _too_much(run: Run, candidate: Thought) -> float | None:
 def _champion(run: Run) -> Thought:
     assert run.champion is not None, "the first version is always accepted"
     return run.champion
-
-
-def _original(run: Run) -> Thought:
-    assert run.original is not None, "every phase after `started` has a version"
-    return run.original

@@ -37,6 +37,8 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators.protocol import Validator
 
 if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse
+
     from sifaka.models.journaled import JournaledModel
 
 
@@ -170,11 +172,16 @@ def _is_on_record(model: str) -> bool:
 
 def _absent(model: Any) -> "JournaledModel":
     """The stand-in for a model of a name, which answers from the journal alone."""
-    from sifaka.models.journaled import AbsentModel, JournaledModel
+    if not isinstance(model, str):
+        return provider_model(model)
+    from pydantic_ai.models.function import FunctionModel
 
-    return (
-        provider_model(model) if not isinstance(model, str) else JournaledModel(AbsentModel(model))
-    )
+    from sifaka.models.journaled import JournaledModel
+
+    async def refuse(*_: object) -> "ModelResponse":
+        raise ModelProviderError(f"{model}: this call is not in the journal", code="not_recorded")
+
+    return JournaledModel(FunctionModel(refuse, model_name=model))
 
 
 class _RecordedWriter:

@@ -114,15 +114,12 @@ RULES: tuple[SelectionCriterion, ...] = (
 """Criteria that are measured."""
 COUNTED = tuple(each for each in RULES if not each.what.startswith("distance"))
 """Those for certain edits, which may make a text longer that is too long already."""
-VERDICTS: tuple[SelectionCriterion, ...] = (
+OPINIONS: tuple[SelectionCriterion, ...] = (
+    SelectionCriterion(what="critics that gave no answer", measure=_unheard),
+    # The others are those of critics that were heard on both versions.
     SelectionCriterion(what="comparison with the original", measure=_not_preferred),
     SelectionCriterion(what="revision asked for by the critics", measure=_objection),
     SelectionCriterion(what="severity of the issues found", measure=_weight_of_issues),
-)
-"""Criteria of the critics that were heard on both versions."""
-OPINIONS: tuple[SelectionCriterion, ...] = (
-    SelectionCriterion(what="critics that gave no answer", measure=_unheard),
-    *VERDICTS,
 )
 """Criteria of the critics."""
 CRITERIA = (*RULES, *OPINIONS)

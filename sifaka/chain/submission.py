@@ -152,7 +152,8 @@ async def take_in(
     """
     while True:
         if earlier := _earlier_submission(run, parent_id, text, declined):
-            if _is_cancelled(run) and earlier.id not in run.decisions:
+            is_open = earlier.id not in run.decisions
+            if is_open and run.status == "cancelled" and not is_interrupted(run):
                 raise ConfigurationError(f"run {run.run_id!r} was cancelled", "start a new run")
             return run, earlier
         champion = _waiting_champion(run, parent_id)
@@ -228,10 +229,6 @@ async def end_if_older(store: ThoughtStore, run: Run) -> Run:
     return await append_outside(
         store, run, Stopped(status="done", stop_reason="stalled", error=told)
     )
-
-
-def _is_cancelled(run: Run) -> bool:
-    return run.status == "cancelled" and not is_interrupted(run)
 
 
 async def settled(store: ThoughtStore, run: Run) -> Run:

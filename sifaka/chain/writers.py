@@ -11,7 +11,6 @@ from sifaka.chain.resources import Resources
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.provider import provider_model
-from sifaka.record.entries import ChainConfig
 from sifaka.record.thought import EDITOR
 
 if TYPE_CHECKING:
@@ -25,14 +24,11 @@ Opening = Callable[[Any, Sequence[Any]], "JournaledModel"]
 """Makes a model of its name and the names of its fallbacks."""
 
 
-def writers_for(
-    config: ChainConfig, resources: Resources, opening: Opening = provider_model
-) -> tuple[Writer, ...]:
+def writers_for(resources: Resources, opening: Opening = provider_model) -> tuple[Writer, ...]:
     """The writers in the order in which they are tried; none where only the editor works.
 
     Args:
-        config: The chain.
-        resources: Its resources.
+        resources: Those of the chain.
         opening: Makes a model of its name.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Models that answer from a run's journal: one records new answers, one has none."""
+"""A model that answers from a run's journal, and records new answers."""
 
 import json
 from collections.abc import AsyncGenerator, Mapping
@@ -18,7 +18,6 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import (
     CompletedStreamedResponse,
-    Model,
     ModelRequestParameters,
     StreamedResponse,
 )
@@ -198,40 +197,3 @@ def _last_of(group: FallbackExceptionGroup) -> Exception:
         code=last.code,
         retry_after=last.retry_after,
     )
-
-
-class AbsentModel(Model):
-    """A model that is named and cannot be asked: every answer has to come from the journal.
-
-    Args:
-        name: Its id, such as `openai:gpt-5`.
-    """
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._system, _, self._name = name.partition(":")
-
-    @property
-    def model_name(self) -> str:
-        """The name after the provider's."""
-        return self._name
-
-    @property
-    def system(self) -> str:
-        """The provider's name."""
-        return self._system
-
-    async def request(
-        self,
-        messages: "list[ModelMessage]",
-        model_settings: "ModelSettings | None",
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        """Fail: the question is not on record.
-
-        Raises:
-            ModelProviderError: Always.
-        """
-        raise ModelProviderError(
-            f"{self.model_id}: this call is not in the journal", code="not_recorded"
-        )

@@ -161,12 +161,6 @@ class Measure(Frozen):
     new: float
     old: float
 
-    @property
-    def words(self) -> str:
-        """Which is better, and the value of the newer one."""
-        relation = "better" if self.new < self.old else "worse"
-        return f"{relation} in {self.criterion}: {self.new:.3g}"
-
 
 class Count(Frozen):
     """The comparisons of two versions by a judge, both orders each."""
@@ -174,11 +168,6 @@ class Count(Frozen):
     candidate: int
     champion: int
     repeats: int
-
-    @property
-    def words(self) -> str:
-        """How often the newer one was preferred."""
-        return f"preferred in {self.candidate} of {self.repeats} comparisons in both orders"
 
 
 Decider = Literal[
@@ -228,10 +217,13 @@ class Decision(Frozen):
             share, most = self.measure.new, self.measure.old
             return f"changes {share:.0%} of the original's words, {most:.0%} are allowed"
         if self.measure is not None:
-            return f"{self.measure.words}, version {self.over} has {self.measure.old:.3g}"
+            new, old = self.measure.new, self.measure.old
+            relation = f"{'better' if new < old else 'worse'} in {self.measure.criterion}"
+            return f"{relation}: {new:.3g}, version {self.over} has {old:.3g}"
         if self.votes is not None:
             doubt = "" if self.clear else "; that is not clear, and what is in doubt stays"
-            return f"{self.votes.words}, version {self.over} in {self.votes.champion}{doubt}"
+            of = f"{self.votes.candidate} of {self.votes.repeats} comparisons in both orders"
+            return f"preferred in {of}, version {self.over} in {self.votes.champion}{doubt}"
         told = _TOLD.get(self.by, "{note}")
         return told.format(over=self.over, note=self.note, count=len(self.differences))
 

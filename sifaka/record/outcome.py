@@ -18,16 +18,13 @@ def findings(thought: Thought | None) -> Mapping[str, object]:
     return cast("Mapping[str, object]", told) if isinstance(told, Mapping) else _NOTHING
 
 
-def shortfalls(thought: Thought | None) -> tuple[str, ...]:
+def shortfalls(thought: Thought) -> Iterator[str]:
     """The parts that a researched report lacks, in a line each; none for any other text.
 
     A section that failed, one that was cut by time or that no room was left to write, and a report
     that cites no document. Writing the text anew does not bring them back.
     """
-    return tuple(_shortfalls(findings(thought)))
-
-
-def _shortfalls(told: Mapping[str, object]) -> Iterator[str]:
+    told = findings(thought)
     for section in _all(told.get("sections")):
         title = section.get("title")
         if section.get("status") == "failed":
@@ -47,7 +44,7 @@ def shortcoming(
 
     Its research lacks a part, or a required validator could verify none of the claims it found.
     """
-    if original is not None and RESEARCH in original.metadata and shortfalls(original):
+    if original is not None and RESEARCH in original.metadata and any(shortfalls(original)):
         return "issues_left"
     for result in champion.validation_results.values():
         if result.required and result.details and set(verdicts(result)) == {"unverified"}:

@@ -43,10 +43,9 @@ class KeptCheck(NamedTuple):
     options: CheckOptions
     judgements: Sequence[Judgement]
     """The caller's, those given before first."""
+    run: Run
     entries: tuple[Entry, ...]
-    """Those to be added to its run before what the check finds."""
-    run: Run | None = None
-    """None while nothing of it is stored."""
+    """The last ones of its run, which are not stored."""
     places: Sequence[Claim] = ()
     """The claims with their places in the text, once they are stored."""
 
@@ -72,7 +71,12 @@ class KeptCheck(NamedTuple):
             metadata={_OPTIONS: options.model_dump(mode="json")},
         )
         entries = (started, Drafted(thought=thought), *_said(judgements, 0))
-        return cls(text, claims, documents, options, judgements, entries)
+        return cls(text, claims, documents, options, judgements, Run.replay(entries), entries)
+
+    @property
+    def stored(self) -> int:
+        """The entries of its run that are stored; 0 for one that is new."""
+        return self.run.version - len(self.entries)
 
     @classmethod
     async def load(
@@ -95,14 +99,15 @@ class KeptCheck(NamedTuple):
         before = [each for answer in answers for each in _AS_JSON.validate_json(answer)]
         verdicts = verdicts_in(first.validation_results[_VALIDATOR].details)
         claims = [verdict.claim for verdict in verdicts]
+        said = _said(judgements, len(answers))
         return cls(
             first.text,
             [claim.text for claim in claims],
             first.pre_generation_context,
             CheckOptions.model_validate(first.metadata[_OPTIONS]),
             [*before, *judgements],
-            _said(judgements, len(answers)),
-            run,
+            reduce(Run.apply, said, run),
+            said,
             claims,
         )
 
@@ -110,9 +115,7 @@ class KeptCheck(NamedTuple):
         self, store: ThoughtStore, report: ClaimReport, calls: Iterable[Called]
     ) -> ClaimReport:
         """Store what the check has found; the report names its run, or says why there is none."""
-        entries: list[Entry] = [*self.entries, *calls]
-        run = self._after(entries)
-        first = run.thoughts[0]
+        first = self.run.thoughts[0]
         reason: StopReason = "issues_left" if report.blocking else "rules_met"
         if any(verdict.verdict == "unverified" for verdict in report.verdicts):
             reason = "unchecked"
@@ -125,10 +128,10 @@ class KeptCheck(NamedTuple):
             ),
             Stopped(status="done", stop_reason=reason),
         )
-        before = 0 if self.run is None else self.run.version
-        entries += outcome
+        found = [*calls, *outcome]
+        run = reduce(Run.apply, found, self.run)
         try:
-            await store.append(reduce(Run.apply, outcome, run), entries, expected_version=before)
+            await store.append(run, [*self.entries, *found], expected_version=self.stored)
         except StorageError as error:
             told = f"the check is not stored, so judgements need all of it again: {error.message}"
             return report.model_copy(update={"degraded": (*report.degraded, told)})
@@ -136,16 +139,13 @@ class KeptCheck(NamedTuple):
 
     def placed(self, report: ClaimReport) -> ClaimReport:
         """The report of one that was kept, with its run, and its claims as they stood first."""
-        if self.run is None:
+        if not self.stored:
             return report
         verdicts = tuple(
             verdict.model_copy(update={"claim": claim})
             for verdict, claim in zip(report.verdicts, self.places, strict=True)
         )
         return report.model_copy(update={"verdicts": verdicts, "run_id": self.run.run_id})
-
-    def _after(self, entries: Sequence[Entry]) -> Run:
-        return Run.replay(entries) if self.run is None else reduce(Run.apply, entries, self.run)
 
 
 def _said(judgements: Sequence[Judgement], number: int) -> tuple[Called, ...]:

@@ -111,10 +111,10 @@ async def check_claims(
         check = KeptCheck.begin(text, claims, documents, options, judgements)
         if (text.strip() or claims) and not documents and not chain.resources.adapters:
             raise ConfigurationError(NO_ADAPTER, "give `sources`, or set SIFAKA_ADAPTERS")
-    calls = [*check.run.calls] if check.run else []
+    calls = [*check.run.calls]
     before = len(calls)
     report = check.placed(await _checked(chain, check, frame_key, hear, calls))
-    is_news = bool(judgements) if check.run else keep and report.is_for_caller
+    is_news = bool(judgements) if check.stored else keep and report.is_for_caller
     return await check.keep(chain.store, report, calls[before:]) if is_news else report
 
 

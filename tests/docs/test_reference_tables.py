@@ -12,7 +12,7 @@ from sifaka.chain.resources import Resources
 from sifaka.chain.selection import CRITERIA
 from sifaka.chain.writers import writers_for
 from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
-from sifaka.record.entries import ChainConfig, Entry, RunStatus, StopReason
+from sifaka.record.entries import Entry, RunStatus, StopReason
 from sifaka.storage import FORMS, SCHEMES
 from sifaka.storage.sqlite.file import BUSY_SECONDS
 from sifaka.text.input import MAX_TEXT
@@ -55,7 +55,7 @@ def test_every_kind_of_model_is_told() -> None:
     kinds = [code(row[0])[0] for row in rows]
     assert kinds == ["auto", "editor", "caller", "host", "provider:name"]
     for kind in kinds[:3]:
-        assert set(writers_for(ChainConfig(model=kind), Resources(model=kind))) <= {None}
+        assert set(writers_for(Resources(model=kind))) <= {None}
     assert Chain(model=kinds[3]).config.model == "host"
 
 

@@ -194,20 +194,11 @@ def _draft(
         "usage": generation.usage,
         "lessons": base.lessons,
     }
-    if run.thoughts:
-        following = base.next_iteration(
-            iteration=len(run.thoughts) + candidate, candidate=candidate
-        )
-        # Stored without its history, which `Run` knows from the parents.
-        return following.with_text(generation.text, history=(), **changes)
-    opening = Thought(
-        prompt=base.prompt,
-        run_id=base.run_id,
-        iteration=candidate,
-        candidate=candidate,
-        pre_generation_context=base.pre_generation_context,
-    )
-    return opening.with_text(generation.text, **changes)
+    following = base.next_iteration(iteration=len(run.thoughts) + candidate, candidate=candidate)
+    if not run.thoughts:
+        following = following.model_copy(update={"parent_id": None})
+    # Stored without its history, which `Run` knows from the parents.
+    return following.with_text(generation.text, history=(), **changes)
 
 
 def _drafted(draft: Thought) -> Sequence[Entry]:
