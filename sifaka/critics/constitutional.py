@@ -24,7 +24,7 @@ from sifaka.models.prompt import Prompt, frame
 from sifaka.record.results import QUOTE_LIMIT, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
-from sifaka.text.anchoring import Anchors
+from sifaka.text.anchoring import anchor
 from sifaka.validators.spec import Name
 
 PROMPT = Prompt(
@@ -173,8 +173,7 @@ class ConstitutionalCritic(JudgingCritic):
 
 def _issue(principle: Principle, finding: _Finding, text: str) -> Issue:
     """The one issue about a broken principle: at its first place, naming the others."""
-    anchors = Anchors(text)
-    places = [place for quote in finding.quotes[:_MOST_PLACES] if (place := anchors.find(quote))]
+    places = [place for quote in finding.quotes[:_MOST_PLACES] if (place := anchor(text, quote))]
     wrong = finding.message.strip()[:LONGEST_REMARK] or f"breaks the principle {principle.name!r}"
     others = ", ".join(repr(text[slice(*place)][:_SHOWN]) for place in places[1:])
     start, end = places[0] if places else (None, None)

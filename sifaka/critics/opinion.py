@@ -12,7 +12,7 @@ from sifaka.models.section import section_note
 from sifaka.record.results import COVERED, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
-from sifaka.text.anchoring import Anchors
+from sifaka.text.anchoring import anchor
 from sifaka.text.differences import Difference
 
 MOST_ISSUES = 50
@@ -170,9 +170,8 @@ def bounded(suggestions: Iterable[str]) -> tuple[str, ...]:
 
 def anchored(found: Iterable[FoundIssue], text: str) -> tuple[Issue, ...]:
     """Issues at the places they quote; one whose quote is not in the text has no place."""
-    anchors = Anchors(text)
     told = [issue for issue in found if _bare(issue.message) not in {"", _bare(issue.quote)}]
-    return tuple(_issue(issue, text, anchors) for issue in told[:MOST_ISSUES])
+    return tuple(_issue(issue, text) for issue in told[:MOST_ISSUES])
 
 
 def _bare(words: str) -> str:
@@ -180,10 +179,10 @@ def _bare(words: str) -> str:
     return "".join(_WORD.findall(words)).casefold()
 
 
-def _issue(found: FoundIssue, text: str, anchors: Anchors) -> Issue:
+def _issue(found: FoundIssue, text: str) -> Issue:
     message = found.message.strip()[:LONGEST_REMARK]
     category = found.category.strip().casefold()[:_LONGEST_NAME] or "general"
-    span = anchors.find(found.quote)
+    span = anchor(text, found.quote)
     if span is None:
         # Without a place there is nothing that a fix could replace.
         quote = found.quote[:200]

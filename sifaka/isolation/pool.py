@@ -123,25 +123,26 @@ class _Job:
     _cancelled: bool = False
     _lock: Lock = field(default_factory=Lock)
 
-    def begin(self, worker: Worker) -> bool:
-        """True unless it was cancelled."""
+    def run(self, worker: Worker) -> None:
+        """Do it unless it was cancelled, and put the outcome into `outcome`."""
         with self._lock:
             if not self.outcome.set_running_or_notify_cancel():
-                return False
+                return
             self._worker = worker
-            return True
-
-    def do(self, worker: Worker) -> None:
-        """Do it, and put the outcome into `outcome`."""
+        result, failure = None, None
         try:
             result = worker.work(self.work, seconds=self.seconds, memory=MEMORY)
         # Broad on purpose: the outcome of the work is for the one who waits for it.
         except BaseException as error:  # noqa: BLE001 - raised there
-            self._leave(worker)
-            self.outcome.set_exception(error)
-        else:
-            self._leave(worker)
+            failure = error
+        with self._lock:
+            self._worker = None
+        if self._cancelled:
+            worker.close()
+        if failure is None:
             self.outcome.set_result(result)
+        else:
+            self.outcome.set_exception(failure)
 
     def cancel(self) -> None:
         """Let it fail, and end the process that works on it."""
@@ -150,12 +151,6 @@ class _Job:
             self._cancelled = True
             if self._worker is not None:
                 self._worker.kill()
-
-    def _leave(self, worker: Worker) -> None:
-        with self._lock:
-            self._worker = None
-        if self._cancelled:
-            worker.close()
 
 
 class _Pool:
@@ -196,8 +191,7 @@ class _Pool:
     def _serve(self, worker: Worker) -> None:
         free = Condition(self._lock)
         while (job := self._taken(worker, free)) is not None:
-            if job.begin(worker):
-                job.do(worker)
+            job.run(worker)
             with suppress(OSError):  # the next work is told
                 worker.start()
             with self._lock:

@@ -36,40 +36,29 @@ _CHANGING: Sequence[Fold] = (
 
 
 def anchor(text: str, quote: str) -> Span | None:
-    """The place of one quote; see `Anchors`."""
-    return Anchors(text).find(quote)
-
-
-class Anchors:
-    """The places of quotes in one text.
+    """The offsets of the first place of a quote, or None when nothing in the text is like it.
 
     A quote is found as it is, else apart from kinds of quotation marks, dashes, spaces and composed
     characters, else at the most similar place. Its cost is bounded: a million characters and fifty
     quotes take well under a second.
     """
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def find(self, quote: str) -> Span | None:
-        """The offsets of the first place, or None when nothing in the text is like the quote."""
-        quote = quote.strip()
-        if not quote:
-            return None
-        start = self._text.find(quote)
-        if start >= 0:
-            return start, start + len(quote)
-        wanted = folding(quote.translate(_SAME), _CHANGING)[0].strip()
-        if not wanted:
-            return None
-        text, places = _folded(self._text)
-        start = text.find(wanted)
-        if start >= 0:
-            return _original(places, start, start + len(wanted))
-        if not _SHORTEST_SIMILAR <= len(wanted) <= _LONGEST_SIMILAR:
-            return None
-        similar = _most_similar(wanted, text)
-        return None if similar is None else _original(places, *similar)
+    quote = quote.strip()
+    if not quote:
+        return None
+    start = text.find(quote)
+    if start >= 0:
+        return start, start + len(quote)
+    wanted = folding(quote.translate(_SAME), _CHANGING)[0].strip()
+    if not wanted:
+        return None
+    folded, places = _folded(text)
+    start = folded.find(wanted)
+    if start >= 0:
+        return _original(places, start, start + len(wanted))
+    if not _SHORTEST_SIMILAR <= len(wanted) <= _LONGEST_SIMILAR:
+        return None
+    similar = _most_similar(wanted, folded)
+    return None if similar is None else _original(places, *similar)
 
 
 @lru_cache(maxsize=1)

@@ -19,7 +19,6 @@ from sifaka.validators.composition import (
     all_of,
     any_of,
     as_validator,
-    negate,
 )
 from sifaka.validators.content import ContentValidator
 from sifaka.validators.evidence import EvidenceValidator
@@ -61,7 +60,6 @@ __all__ = [
     "as_validator",
     "max_words",
     "min_words",
-    "negate",
     "parse_validators",
 ]
 

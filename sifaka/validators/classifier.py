@@ -18,7 +18,6 @@ from sifaka.classifiers import (
     CLASSIFIERS,
     NONE_FOUND,
     UNKNOWN,
-    Classification,
     Classifier,
     classified,
     classifier,
@@ -105,9 +104,7 @@ class ClassifierValidator(OptionalSpec):
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Ask the classifier beside the event loop."""
-        return self._judged(await classified(self._asked, thought.text))
-
-    def _judged(self, found: Classification) -> ValidationResult:
+        found = await classified(self._asked, thought.text)
         message = f"{found.label}, confidence {found.confidence:.2f}; looked at: {found.coverage}"
         if found.label == UNKNOWN and UNKNOWN not in {*self.allowed, *self._wrong}:
             return ValidationResult.not_checked(found.coverage or "the label cannot be told")

@@ -1,4 +1,4 @@
-"""Validators made of validators, as in `a & b`, `a | b`, `~a`, and of other code."""
+"""Validators made of validators, as in `a & b` and `a | b`, and of other code."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,7 +53,7 @@ async def outcome_of(validator: Validator, thought: Thought) -> ValidationResult
 
 
 class Composable(Component):
-    """Gives a validator the operators `&`, `|` and `~`; a plain function may stand beside one."""
+    """Gives a validator the operators `&` and `|`; a plain function may stand beside one."""
 
     def __and__(self, other: Part) -> "Composition":
         return all_of(cast("Validator", self), other)
@@ -66,9 +66,6 @@ class Composable(Component):
 
     def __ror__(self, other: Part) -> "Composition":
         return any_of(other, cast("Validator", self))
-
-    def __invert__(self) -> ValidatorComponent:
-        return Negated((cast("ValidatorComponent", self),))
 
 
 def all_of(*parts: Part) -> "Composition":
@@ -89,24 +86,27 @@ def any_of(*parts: Part) -> "Composition":
     return Composition(_flat(parts, every=False), every=False)
 
 
-def negate(part: Part) -> ValidatorComponent:
-    """Passes where the validator fails, as `~a` does; of a negation, what it negates."""
-    return part.__invert__() if isinstance(part, Composable) else Negated((as_validator(part),))
-
-
 @dataclass(frozen=True)
-class _Composite(Composable):
-    """Base of the compositions. Every part is run, so one that crashes always shows.
+class Composition(Composable):
+    """Passes where every part does, or at least one: `a & b` or `a | b`.
 
-    An exception of a part goes through all levels: the whole composition has failed, and no
-    negation makes a pass of it.
+    Every part is run, so one that crashes always shows: its exception goes through all levels, and
+    the whole composition has failed. The score is that of the part that decides: of all the lowest,
+    of any the highest. It has the issues of the parts that failed. Where any part is enough none of
+    their fixes is safe: the writer chooses the alternative to meet.
     """
 
     parts: tuple[ValidatorComponent, ...]
+    every: bool
 
     def __post_init__(self) -> None:
         if not self.parts:
             raise ConfigurationError("a composition has no parts", "give at least one validator")
+
+    @property
+    def name(self) -> str:
+        """Such as `all(length, content)` or `any(length, content)`."""
+        return f"{'all' if self.every else 'any'}({', '.join(part.name for part in self.parts)})"
 
     @property
     def required(self) -> bool:
@@ -127,32 +127,7 @@ class _Composite(Composable):
         parts = {
             f"part {at}": partial(outcome_of, part, thought) for at, part in enumerate(self.parts)
         }
-        return self._of(await fan_out(parts, calls_each=0))
-
-    def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Composition(_Composite):
-    """Passes where every part does, or at least one: `a & b` or `a | b`.
-
-    The score is that of the part that decides: of all the lowest, of any the highest. It has the
-    issues of the parts that failed. Where any part is enough none of their fixes is safe: the
-    writer chooses the alternative to meet.
-    """
-
-    every: bool
-
-    @property
-    def name(self) -> str:
-        """Such as `all(length, content)` or `any(length, content)`."""
-        return f"{'all' if self.every else 'any'}({', '.join(part.name for part in self.parts)})"
-
-    def __invert__(self) -> "Composition":
-        return Composition(tuple(negate(part) for part in self.parts), every=not self.every)
-
-    def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
+        results = await fan_out(parts, calls_each=0)
         both = list(zip(self.parts, results, strict=True))
         decisive = [(part, result) for part, result in both if result.passed is not self.every]
         passed = bool(decisive) is not self.every
@@ -166,35 +141,6 @@ class Composition(_Composite):
             issues=tuple(issue.model_copy(update=kept) for issue in issues),
             suggestions=tuple(dict.fromkeys(each for r in failed for each in r.suggestions)),
             unchecked=unchecked_by([r for r in results if r.passed]) if passed else None,
-        )
-
-
-@dataclass(frozen=True)
-class Negated(_Composite):
-    """Passes where its one part fails, with what its score is short of 1.
-
-    Compositions are not wrapped but turned round: `~(a & b)` is `~a | ~b`, and `~~a` is `a`.
-    """
-
-    @property
-    def name(self) -> str:
-        """Such as `not length`."""
-        return f"not {self.parts[0].name}"
-
-    def __invert__(self) -> ValidatorComponent:
-        return self.parts[0]
-
-    def _of(self, results: Sequence[ValidationResult]) -> ValidationResult:
-        (result,) = results
-        if result.unchecked:
-            return result
-        message = f"{self.parts[0].name!r} should not pass: {result.message}"
-        issue = Issue(message=message, category="composition", rule="not")
-        return ValidationResult(
-            passed=not result.passed,
-            message=message if result.passed else f"as wanted, not: {result.message}",
-            score=1 - result.score,
-            issues=(issue,) if result.passed else (),
         )
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
-from sifaka.classifiers import UNKNOWN, Classification, Classifier, classified, classifier
+from sifaka.classifiers import UNKNOWN, Classifier, classified, classifier
 from sifaka.extras import install
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
@@ -42,9 +42,7 @@ class LanguageValidator(OptionalSpec):
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Tell the language of most of the text, off the event loop."""
-        return self._judged(await classified(self._classifier, thought.text))
-
-    def _judged(self, found: Classification) -> ValidationResult:
+        found = await classified(self._classifier, thought.text)
         told = f"{found.confidence:.2f} sure ({found.coverage})"
         if found.label == self.expected:
             return ValidationResult(passed=True, message=f"{found.label}, {told}")

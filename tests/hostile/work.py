@@ -33,7 +33,7 @@ from sifaka.record.results import Issue
 from sifaka.record.thought import Thought
 from sifaka.research.draft import tidied
 from sifaka.research.references import renumbered
-from sifaka.text.anchoring import Anchors, anchor
+from sifaka.text.anchoring import anchor
 from sifaka.text.differences import compare
 from sifaka.text.formats import Format, marks, underlined
 from sifaka.text.formats.marks import view
@@ -127,7 +127,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "a draft": (tidied, lambda t: tidied(t, "Title")),
     "numbers of references": (renumbered, lambda t: renumbered(t, {1: 2})),
     "a similar quote": (anchor, lambda t: anchor(t, _QUOTE)),
-    "quotes": (Anchors, lambda t: Anchors(t).find(t[100:300].replace("a", "e", 3) + "x")),
+    "quotes": (anchor, lambda t: anchor(t, t[100:300].replace("a", "e", 3) + "x")),
     **{f"marks of {each}": (marks, partial(_marks, each)) for each in Format},
     "underlined headings": (underlined, lambda t: underlined(t, Format.RST)),
     "prose of LaTeX": (view, lambda t: view(t, marks(t, Format.LATEX))),
@@ -169,7 +169,7 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.text.formats.marks.marks_in_lines": "`marks` of RST, AsciiDoc and Org",
     "sifaka.text.formats.marks.pairs": "`marks` of LaTeX and MDX",
     "sifaka.text.formats.marks.with_its_word": "`marks` of LaTeX and HTML",
-    "sifaka.validators.claims.issues_of": "looks up claims with `Anchors`",
+    "sifaka.validators.claims.issues_of": "looks up claims with `anchor`",
     "sifaka.validators.claims.result_of": "`issues_of` reads the text",
     "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",
     "sifaka.validators.format.outcome.schema_result": "works in a process with limits",

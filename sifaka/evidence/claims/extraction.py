@@ -14,7 +14,7 @@ from sifaka.models.coercion import Form, Number
 from sifaka.models.prompt import Prompt, frame
 from sifaka.record.claims import Claim
 from sifaka.record.usage import Usage
-from sifaka.text.anchoring import Anchors
+from sifaka.text.anchoring import anchor
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -85,9 +85,8 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
     parts = [frame("task", task, lasting=True)] if task else []
     question = "\n\n".join((*parts, frame("text", text), _ASKED))
     answer, usage = await ask(model, PROMPT.text, question, _Claims)
-    anchors = Anchors(text)
     given = [found for found in answer.claims if found.claim.strip()]
-    claims = merged(_anchored(found, text, anchors) for found in given[:_MOST])
+    claims = merged(_anchored(found, text) for found in given[:_MOST])
     ordered = sorted(claims, key=lambda claim: len(text) if claim.start is None else claim.start)
     return Extracted(claims=tuple(ordered), degraded=_left_out(len(given)), usage=usage)
 
@@ -172,9 +171,9 @@ def normal(claim: str) -> str:
     return " ".join(words).rstrip(" .!…。！")
 
 
-def _anchored(found: _Found, text: str, anchors: Anchors) -> Claim:
+def _anchored(found: _Found, text: str) -> Claim:
     said = found.claim.strip()[:LONGEST]
-    span = anchors.find(found.quote)
+    span = anchor(text, found.quote)
     if span is None and said in text:
         span = text.index(said), text.index(said) + len(said)
     if span is None:

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from sifaka.text.anchoring import Anchors, anchor
+from sifaka.text.anchoring import anchor
 
 TEXT = "He said “hello\n  world” – and the café isn’t open… Really, it is not open at all."
 
@@ -68,8 +68,8 @@ def test_a_similar_quote_is_found_in_a_text_of_a_million_characters() -> None:
     text = text[:1_000_000]
     at = text.index("Sentence 12345 ")
     quote = text[at : at + 48].replace("says", "sais").replace("something", "somthing")
-    span = Anchors(text).find(quote)
+    span = anchor(text, quote)
     assert span is not None
     assert span[0] == at
     assert text[slice(*span)].startswith("Sentence 12345 of the book says something about")
-    assert Anchors(text).find("a sentence that somebody has made up from nothing") is None
+    assert anchor(text, "a sentence that somebody has made up from nothing") is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators import LengthValidator, Validator, all_of, any_of, negate, parse_validators
+from sifaka.validators import LengthValidator, Validator, all_of, any_of, parse_validators
 from sifaka.validators.composition import Composable
 from sifaka.validators.execution import run_validators
 
@@ -90,21 +90,11 @@ async def test_or_has_issues_only_when_everything_failed_and_no_fix_of_them_is_s
     assert not any(issue.safe for issue in result.issues)
 
 
-async def test_not_has_one_issue_where_its_part_passes() -> None:
-    result = await outcome(~GOOD)
-    assert (result.passed, result.score) == (False, 0.0)
-    assert [issue.message for issue in result.issues] == ["'good' should not pass: says good"]
-    result = await outcome(~BAD)
-    assert (result.passed, result.score, result.issues) == (True, 0.75, ())
-
-
 async def test_every_built_in_validator_composes_on_either_side() -> None:
     short, foreign = LengthValidator(max_words=1), Foreign()
     assert (await outcome(short | foreign)).passed
     assert (await outcome(foreign | short)).passed
     assert not (await outcome(foreign & short)).passed
-    assert (await outcome(~short)).passed
-    assert not (await outcome(negate(foreign))).passed
     assert (await outcome(any_of(foreign, short))).passed
     assert not (await outcome(all_of(foreign, short))).passed
 
@@ -112,23 +102,19 @@ async def test_every_built_in_validator_composes_on_either_side() -> None:
 async def test_names_say_how_it_is_composed() -> None:
     length = LengthValidator(max_words=1)
     assert (GOOD & BAD & length).name == "all(good, bad, length)"
-    assert ((GOOD & BAD) | ~length).name == "any(all(good, bad), not length)"
-    assert (~(GOOD & BAD)).name == "any(not good, not bad)"
+    assert ((GOOD & BAD) | length).name == "any(all(good, bad), length)"
 
 
 async def test_it_is_binding_as_soon_as_one_part_is() -> None:
     advice = Scripted(required=False)
     assert (GOOD & advice).required
     assert (advice | GOOD).required
-    assert not (advice | ~advice).required
-    assert (~(GOOD & advice)).required
+    assert not (advice | advice).required
 
 
 async def test_a_composition_is_a_value() -> None:
     composed = GOOD & (BAD | GOOD)
     assert composed == GOOD & (BAD | GOOD)
-    assert ~~composed == composed
-    assert negate(~GOOD) is GOOD
     with pytest.raises(AttributeError):
         composed.parts = ()  # pyright: ignore[reportAttributeAccessIssue] # wrong on purpose
     assert parse_validators([composed]) == (composed,)
@@ -142,7 +128,7 @@ async def test_a_composition_needs_a_part() -> None:
 
 async def test_parts_answer_now_or_later_side_by_side() -> None:
     assert not (await outcome(GOOD & BAD)).passed
-    assert not (await outcome(GOOD & ~(Later() | BAD))).passed
+    assert not (await outcome(GOOD & (Later() & BAD))).passed
 
 
 async def test_parts_that_answer_later_wait_for_each_other() -> None:
@@ -165,17 +151,14 @@ CRASH: list[Callable[[Validator], Validator]] = [
     lambda crash: GOOD | crash if isinstance(crash, Composable) else crash,
     lambda crash: any_of(crash, GOOD),
     lambda crash: all_of(BAD, crash),
-    negate,
-    lambda crash: negate(all_of(crash, GOOD)),
-    lambda crash: negate(any_of(BAD, crash)),
-    lambda crash: any_of(GOOD, negate(all_of(Later(), negate(crash)))),
+    lambda crash: any_of(GOOD, all_of(Later(), crash)),
     lambda crash: all_of(any_of(Later(), GOOD), crash),
 ]
 
 
 @pytest.mark.parametrize("compose", CRASH)
 @pytest.mark.parametrize("kind", [Scripted, Later])
-async def test_a_part_that_crashes_fails_the_whole_negated_or_not(
+async def test_a_part_that_crashes_fails_the_whole(
     compose: Callable[[Validator], Validator], kind: type[Scripted]
 ) -> None:
     composed = compose(kind(name="crashing", crashes=True))
@@ -207,7 +190,6 @@ LEAVES = NOW | st.builds(Later, st.booleans(), SCORES, NAMES)
 def trees_of(trees: st.SearchStrategy[Validator]) -> st.SearchStrategy[Validator]:
     parts = st.lists(trees, min_size=1, max_size=3)
     return st.one_of(
-        trees.map(negate),
         parts.map(lambda each: all_of(*each)),
         parts.map(lambda each: any_of(*each)),
     )
@@ -221,13 +203,6 @@ def run(validator: Validator) -> ValidationResult:
 
 
 @given(st.lists(TREES, min_size=1, max_size=3))
-def test_de_morgan_holds_exactly(trees: list[Validator]) -> None:
-    negated = [negate(tree) for tree in trees]
-    assert run(negate(all_of(*trees))) == run(any_of(*negated))
-    assert run(negate(any_of(*trees))) == run(all_of(*negated))
-
-
-@given(st.lists(TREES, min_size=1, max_size=3))
 def test_and_is_the_minimum_and_or_the_maximum(trees: list[Validator]) -> None:
     results = [run(tree) for tree in trees]
     both, either = run(all_of(*trees)), run(any_of(*trees))
@@ -237,17 +212,8 @@ def test_and_is_the_minimum_and_or_the_maximum(trees: list[Validator]) -> None:
     assert either.score == max(result.score for result in results)
 
 
-@given(TREES)
-def test_negation_turns_the_verdict_round_and_two_of_them_nothing(tree: Validator) -> None:
-    result, negated = run(tree), run(negate(tree))
-    assert negated.passed is not result.passed
-    assert negated.score == pytest.approx(1 - result.score)
-    assert run(negate(negate(tree))) == result
-
-
 @given(TREES, TREES, TREES)
 def test_operators_and_functions_say_the_same(a: Validator, b: Validator, c: Validator) -> None:
     assert isinstance(a, Composable)
     assert (a & b) & c == all_of(a, b, c)
     assert (a | b) | c == any_of(a, b, c)
-    assert ~a == negate(a)

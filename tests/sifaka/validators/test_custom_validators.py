@@ -21,7 +21,6 @@ from sifaka.validators import (
     as_validator,
     max_words,
     min_words,
-    negate,
     parse_validators,
 )
 from sifaka.validators.execution import run_validators
@@ -121,7 +120,6 @@ async def test_functions_compose_with_validators() -> None:
     assert (await result_of(both, "Harbor is here")).passed
     assert not (await result_of(both, "It is here")).passed
     assert (await result_of(mentions_harbor | LengthValidator(max_words=1), "It")).passed
-    assert (await result_of(negate(later), "It")).passed
     assert (await result_of(all_of(later, complains), "Harbor")).passed
 
 
