@@ -56,8 +56,7 @@ _STAND_INS = {
     "solr": "kinds/solr.py",
     "meilisearch": "kinds/meilisearch.py",
     "atomwalker": "kinds/atomwalker.py",
-    "europepmc": "test_biomedical.py",
-    "clinicaltrials": "test_biomedical.py",
+    "europepmc": "test_europe_pmc.py",
 }
 
 

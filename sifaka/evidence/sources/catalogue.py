@@ -13,6 +13,8 @@ from sifaka.evidence.sources.in_process import ThoughtsAdapter
 from sifaka.evidence.sources.keys import Scheme
 from sifaka.evidence.sources.records import RecordAdapter, Server
 from sifaka.evidence.sources.search_servers import (
+    ARTICLES,
+    EUROPE_PMC,
     MEILISEARCH,
     PAPERS,
     QUERY_DSL,
@@ -89,18 +91,16 @@ def _atomwalker(spec: AdapterSpec) -> Adapter:
     )
 
 
-def _biomedical(spec: AdapterSpec) -> Adapter:
-    """An adapter of a public service; a URL, such as that of a mirror, replaces its own."""
-    from sifaka.evidence.sources.biomedical import FIELDS, SERVICES
-
+def _europepmc(spec: AdapterSpec) -> Adapter:
+    """An adapter of the public service; a URL, such as that of a mirror, replaces its own."""
     require(f"the adapter {spec.name!r}", "evidence", "bs4")
-    server, base, index = SERVICES[spec.scheme]
+    base = "https://www.ebi.ac.uk/europepmc/webservices/rest"
     if spec.is_url:
         parts = spec.parts()
         base = f"{parts.scheme}://{parts.netloc}{parts.path}"
     elif spec.rest:
         spec.wrong("takes nothing after the colon")
-    return RecordAdapter(server, base, index=index, name=spec.name, fields=FIELDS)
+    return RecordAdapter(EUROPE_PMC, base, index="search", name=spec.name, fields=ARTICLES)
 
 
 def _folder(spec: AdapterSpec) -> Adapter:
@@ -154,8 +154,7 @@ SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
             takes_key=True,
         ),
         "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, True),
-        "europepmc": _Scheme("europepmc:", _biomedical),
-        "clinicaltrials": _Scheme("clinicaltrials:", _biomedical),
+        "europepmc": _Scheme("europepmc:", _europepmc),
         "folder": _Scheme("folder:/path/to/notes", _folder),
         "thoughts": _Scheme("thoughts:", _thoughts),
     }

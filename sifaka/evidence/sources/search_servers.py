@@ -1,4 +1,4 @@
-"""Search servers and the service AtomWalker: an index of records, searched by words."""
+"""Search servers, AtomWalker and Europe PMC: an index of records, searched by words."""
 
 import re
 from collections.abc import Sequence
@@ -7,8 +7,10 @@ from math import ceil, floor
 from operator import attrgetter
 
 from sifaka.evidence.documents import SearchFilters
+from sifaka.evidence.sources.html import plain_text
 from sifaka.evidence.sources.records import Fields, Record, RecordAdapter, Server, records_at
-from sifaka.evidence.sources.wiki_api import mapping
+from sifaka.evidence.sources.wiki_api import mapping, words_of
+from sifaka.isolation import run_limited
 
 
 async def _query_dsl(
@@ -152,3 +154,50 @@ def _paper_of(paper: Record) -> Record:
         "publication_date": paper.get("publication_date") or paper.get("year"),
         "url": paper.get("url") or paper.get("source_url"),
     }
+
+
+_SECONDS = 10.0
+"""Processor time for reading one answer of Europe PMC."""
+
+
+async def _europe_pmc(
+    server: RecordAdapter, query: str, size: int, filters: SearchFilters
+) -> Sequence[Record]:
+    """Search the abstracts of Europe PMC, those of PubMed and of preprints among them.
+
+    Any of the telling words of a query is enough: the service wants all that it is given.
+    https://europepmc.org/RestfulWebService
+    """
+    asked = " OR ".join(words_of(query)) or query
+    if filters.asks_for_dates:
+        since = filters.since.date().isoformat() if filters.since else "1500-01-01"
+        until = filters.until.date().isoformat() if filters.until else "3000-01-01"
+        asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
+    told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
+    answer = await server.http.get("search", told)
+    results = server.listed(records_at(answer, "resultList", "result"), "resultList.result")
+    length = sum(len(str(each.get("abstractText"))) for each in results)
+    return await run_limited(_articles, results, size=length, seconds=_SECONDS)
+
+
+def _articles(results: Sequence[Record]) -> list[Record]:
+    """The results of Europe PMC, whose abstracts and titles are HTML."""
+    articles: list[Record] = []
+    for result in results:
+        source, number = str(result.get("source") or ""), str(result.get("id") or "")
+        articles.append(
+            {
+                "text": plain_text(str(result.get("abstractText") or "")),
+                "title": plain_text(str(result.get("title") or "")),
+                "author": str(result.get("authorString") or "").rstrip("."),
+                "id": f"{source}:{number}",
+                "url": f"https://europepmc.org/article/{source}/{number}",
+                "doi": result.get("doi"),
+                "date": result.get("firstPublicationDate"),
+            }
+        )
+    return articles
+
+
+EUROPE_PMC = Server(_europe_pmc)
+ARTICLES = Fields(text=("text",), date="date")
