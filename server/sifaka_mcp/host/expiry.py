@@ -47,8 +47,7 @@ class Expiry:
         It is called once, and again only when it fails with what may pass.
         """
         self.leave(run_id)
-        scope = self._watched[run_id] = anyio.CancelScope()
-        self._group.start_soon(self._watch, run_id, store, go_on, scope)
+        self._start(run_id, store, go_on, self.seconds)
 
     def leave(self, run_id: str) -> None:
         """Stop watching a run that is worked on."""
@@ -64,33 +63,39 @@ class Expiry:
         silent = (datetime.now(UTC) - run.updated_at).total_seconds()
         return min(self.seconds, self.seconds - silent)  # another process's clock may be ahead
 
+    def _start(
+        self,
+        run_id: str,
+        store: ThoughtStore,
+        go_on: Callable[[], Awaitable[None]],
+        seconds: float,
+    ) -> None:
+        scope = self._watched[run_id] = anyio.CancelScope()
+        self._group.start_soon(self._watch, run_id, store, go_on, scope, seconds)
+
     async def _watch(
         self,
         run_id: str,
         store: ThoughtStore,
         go_on: Callable[[], Awaitable[None]],
         scope: anyio.CancelScope,
+        left: float,
     ) -> None:
-        left = self.seconds
-        while True:
-            try:
-                with scope:
-                    while left > 0:
-                        await anyio.sleep(left)
-                        run = await store.load(run_id)
-                        if run.status != "running":
-                            return
-                        left = self._left(run)  # a round may have come to another process meanwhile
-                    # From here on it is work, which `leave` must not break off.
-                    self._watched.pop(run_id, None)
-                    await go_on()
-                return
-            except SifakaError as error:
-                report_failure(logger, "waiting for a host", error, run_id=run_id)
-                if not error.retryable or self._watched.get(run_id, scope) is not scope:
-                    return
-            finally:
-                if self._watched.get(run_id) is scope:
-                    del self._watched[run_id]
-            scope = self._watched[run_id] = anyio.CancelScope()
-            left = min(self.seconds, _PAUSE)
+        try:
+            with scope:
+                while left > 0:
+                    await anyio.sleep(left)
+                    run = await store.load(run_id)
+                    if run.status != "running":
+                        return
+                    left = self._left(run)  # a round may have come to another process meanwhile
+                # From here on it is work, which `leave` must not break off.
+                self._watched.pop(run_id, None)
+                await go_on()
+        except SifakaError as error:
+            report_failure(logger, "waiting for a host", error, run_id=run_id)
+            if error.retryable and self._watched.get(run_id, scope) is scope:
+                self._start(run_id, store, go_on, min(self.seconds, _PAUSE))
+        finally:
+            if self._watched.get(run_id) is scope:
+                del self._watched[run_id]
