@@ -20,7 +20,7 @@ from sifaka.record.thought import Thought
 async def bare_run(
     model: str, text: str, prompt: str, redis_url: str
 ) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
-    """A function that makes the calls of one run: a critique, twice a revision and a critique."""
+    """A function that makes the calls of one run: twice a version and its critique."""
     thought = Thought(prompt=prompt, text=text)
     provider = OpenAIChatModel(model)
     instructions = "\n\n".join((REVIEWER, *REVIEW, DATA_NOTICE))
@@ -36,7 +36,6 @@ async def bare_run(
 
     async def run() -> None:
         stream = f"bare:{token_hex(8)}"
-        await append(stream, (await critic.run(case(thought))).response)
         for _ in range(2):
             await append(stream, (await writer.run(writing_prompt(thought))).response)
             await append(stream, (await critic.run(case(thought))).response)

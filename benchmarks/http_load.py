@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from benchmarks.calls import VALIDATE
-from benchmarks.critics_wall import provider_at
+from benchmarks.critics_wall import PROBED, provider_at
 from benchmarks.report import Figure, Report
 from benchmarks.samples import percentile, prose
 from benchmarks.servers import SIFAKA, environment, listening, started
@@ -25,8 +25,8 @@ AT_ONCE = 64
 RUNS = 256
 PAUSE = 0.05
 """Seconds between two calls of validate_text meanwhile."""
-ROUNDS = 3
-"""Answers one after the other: critique, revision, critique of that."""
+ROUNDS = 4
+"""Answers one after the other: twice a version and its critique."""
 SEQUENTIAL = 1_000
 MARKS = (200, 600, 1_000)
 """The numbers of calls after which the memory is read."""
@@ -93,11 +93,11 @@ async def _alone(folder: Path) -> float:
     """Runs a second, by the library."""
     store = SQLiteStorage(folder / "alone.db")
     async with Connections() as connections:
-        chain = Chain(model=MODEL, max_iterations=1, store=store, connections=connections)
+        chain = Chain(model=MODEL, max_iterations=2, store=store, connections=connections)
 
         async def run() -> None:
             result = await chain.run(PROMPT, text=TEXT)
-            assert result.usage.model_calls == ROUNDS, result.run.error
+            assert result.usage.model_calls - ROUNDS in PROBED, result.run.error
 
         await _rate(run, AT_ONCE)
         rate = await _rate(run, RUNS)
@@ -115,11 +115,11 @@ async def _served(url: str) -> tuple[float, list[float]]:
     ):
 
         async def run() -> None:
-            arguments = {"text": TEXT, "prompt": PROMPT, "max_iterations": 1}
+            arguments = {"text": TEXT, "prompt": PROMPT, "max_iterations": 2}
             result = await client.call_tool("improve_text", arguments)
             out = result.structured_content
             assert out is not None, result.content
-            assert out["usage"]["model_calls"] == ROUNDS, out["degraded"]
+            assert out["usage"]["model_calls"] - ROUNDS in PROBED, out["degraded"]
 
         await _rate(run, AT_ONCE)
         rate = await _rate(run, RUNS)

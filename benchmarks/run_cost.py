@@ -18,8 +18,9 @@ from mcp.client.streamable_http import streamable_http_client
 from redis.asyncio import Redis
 
 from benchmarks.bare_calls import bare_run
-from benchmarks.critics_wall import provider_at
+from benchmarks.critics_wall import PROBED, provider_at
 from benchmarks.http_load import MODEL, PROMPT, SETTINGS, TEXT
+from benchmarks.http_load import ROUNDS as CALLS
 from benchmarks.redis_monitor import delays_of_answers
 from benchmarks.report import Figure, Report
 from benchmarks.samples import percentile
@@ -30,8 +31,9 @@ from sifaka.storage import RedisStorage
 from tests.stubs.redis_server import redis_server
 
 ANSWER = 0.05
-CALLS = 5
-"""Of a run, one after the other: a critique, and twice a revision and its critique."""
+
+MOST = 9
+"""Milliseconds of processor time for each call of a run."""
 AT_ONCE = {1: 12, 64: 192, 256: 512}
 """Runs in all, by how many are under way at the same time."""
 ROUNDS = 3
@@ -61,8 +63,8 @@ def measure() -> Report:
     return Report(
         title=f"run_cost: a run of {CALLS} calls over HTTP and Redis, and the same calls alone",
         method=f"improve_text on a text of 100 words: {CALLS} calls one after the other, each "
-        f"answered after {ANSWER * 1000:.0f} ms by a provider in another process; a critique, and "
-        "twice a revision and its critique. Processor time is user and system time of the server "
+        f"answered after {ANSWER * 1000:.0f} ms by a provider in another process, twice a "
+        "version and its critique. Processor time is user and system time of the server "
         "and its children. The bare calls are those of PydanticAI's Agent with OpenAI's client, "
         "with the same questions and forms, each answer appended to a stream in the same Redis; "
         f"their processor time is that of this process. {ROUNDS} rounds of both in turn after one "
@@ -94,7 +96,7 @@ async def _measure(url: str, pid: int, redis: str, profile: Path) -> list[Figure
             result = await client.call_tool("improve_text", arguments)
             out = result.structured_content
             assert out is not None, result.content
-            assert out["usage"]["model_calls"] == CALLS, out
+            assert out["usage"]["model_calls"] - CALLS in PROBED, out["degraded"]
             ids[:] = [out["run_id"]]
 
         await _rate(run, 64, 64)
@@ -204,7 +206,7 @@ def _figures(costs: _Costs, bares: _Costs) -> list[Figure]:
                 what=f"{here}: processor time of a run",
                 value=cost * 1000,
                 unit="ms",
-                most=45 if at_once == 64 else None,
+                most=MOST * CALLS if at_once == 64 else None,
             ),
             Figure(what=f"{here}: of the bare calls", value=bare_cost * 1000, unit="ms"),
             Figure(what=f"{here}: runs a second", value=rate, unit="/s"),

@@ -8,6 +8,7 @@ import json
 import socket
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -51,8 +52,7 @@ def _app(seconds: float, slow_seconds: float) -> Starlette:
 
 def _completion(question: dict[str, Any]) -> dict[str, Any]:
     given, _ = contents(question["messages"][-1]["content"])
-    # No two revisions are the same, so that a run goes on after the first; and none is better than
-    # the input, so that it need not be compared with that at the end.
+    # No two revisions are the same, so that a run goes on after the first.
     ending = f"{_ENDING} {in_letters(next(_numbers))}."
     issues = [{"quote": "text", "message": "say which"}]
     if any(_ENDING in text for text in given.get("text", ())):
@@ -65,9 +65,13 @@ def _completion(question: dict[str, Any]) -> dict[str, Any]:
             "scores": {"clear": 0.5},
             "issues": issues,
         }
-        form = question["tools"][0]["function"]["parameters"]
-        # The question that a local provider is asked once has a form of its own.
-        answer = {"larger": "second"} if "larger" in form["properties"] else opinion
+        fields = question["tools"][0]["function"]["parameters"]["properties"]
+        if "larger" in fields:  # what a local provider is asked once
+            answer: dict[str, Any] = {"larger": "second"}
+        elif "verdict" in fields:
+            answer = opinion | ({"better": "text"} if "better" in fields else {})
+        else:
+            answer = {"reason": "It says more.", "better": _longer(given)}
         call = {"name": "answer", "arguments": json.dumps(answer)}
         message |= {
             "content": None,
@@ -80,6 +84,10 @@ def _completion(question: dict[str, Any]) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
     }
+
+
+def _longer(given: Mapping[str, Sequence[str]]) -> str:
+    return "first" if len(given["first"][0]) > len(given["second"][0]) else "second"
 
 
 def in_letters(number: int) -> str:

@@ -1,8 +1,7 @@
-"""Writes the tables of words that the wheel brings: `python -m distribution.word_data`.
+"""Writes the table of words that the wheel brings: `python -m distribution.word_data`.
 
-Misspellings are those of `typos`, whose program weighs 33 MB and its list 0.4; the weights of Thai
-words are those of BudouX. THIRD-PARTY-LICENSES names both. Run it after a new version of one of
-them; Linux is needed, where the program's strings can be read.
+Misspellings are those of `typos`, whose program weighs 33 MB and its list 0.4. THIRD-PARTY-LICENSES
+names it. Run it after a new version; Linux is needed, where the program's strings can be read.
 """
 
 import json
@@ -12,33 +11,25 @@ import subprocess
 import sysconfig
 import zlib
 from collections.abc import Iterable, Iterator
-from importlib.resources import files
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MISSPELLINGS = ROOT / "sifaka" / "editor" / "misspellings.zlib"
-THAI = ROOT / "sifaka" / "text" / "thai.json"
 _WORD = re.compile(rb"[a-z]{2,40}")
 _RELOCATIONS, _LOADED, _RELATIVE = 4, 1, 8
 """Of ELF: the types of sections that hold addresses and data, and the type of an address."""
 
 
 def main() -> None:
-    """Write both files."""
+    """Write the file."""
     known = corrections(candidates(typos().read_bytes()))
     text = "\n".join(f"{word} {' '.join(fixes)}" for word, fixes in sorted(known.items()))
     MISSPELLINGS.write_bytes(zlib.compress(text.encode(), 9))
-    THAI.write_bytes(thai())
 
 
 def typos() -> Path:
     """The program, which is installed beside this interpreter."""
     return Path(sysconfig.get_path("scripts")) / "typos"
-
-
-def thai() -> bytes:
-    """The weights as BudouX has them."""
-    return (files("budoux") / "models" / "th.json").read_bytes()
 
 
 def candidates(program: bytes) -> set[str]:

@@ -35,7 +35,6 @@ class Plugins:
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
         self.allowed: frozenset[str] = frozenset(_normal(name) for name in allowed)
-        self._told: set[tuple[Family, str]] = set()
 
     def offered(self, family: Family, built_in: Iterable[str] = ()) -> Mapping[str, str]:
         """The packages of the components that can be named, by the components' names.
@@ -52,19 +51,6 @@ class Plugins:
         """The packages whose components cannot be named: something built in is so called."""
         taken = frozenset(built_in)
         return {p.name: _package(p) for p in self._allowed(family) if p.name in taken}
-
-    def tell_if_shadowed(self, family: Family, name: str) -> None:
-        """Log, once, that what is built in is used and not what a package offers by its name."""
-        if (family, name) in self._told or not self.allowed:
-            return
-        self._told.add((family, name))
-        for package in self.shadowed(family, [name]).values():
-            logger.warning(
-                "%s: %r of the package %s is left out: one of that name is built in",
-                family,
-                name,
-                package,
-            )
 
     def load(self, family: Family, name: str) -> Callable[..., Any] | None:
         """The callable that makes the component of a name; None when no package offers one.

@@ -12,7 +12,6 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.calls.monitoring import Monitor
 from sifaka.plugins import Plugins
 from sifaka.storage import MemoryStorage
-from sifaka.storage.catalogue import deciding_url
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.host.sampling import LIFETIME
@@ -117,7 +116,7 @@ class Lifespan:
         settings = self._settings
         if settings.read_only:
             return None
-        return redis_of(deciding_url(settings.store), tenant=settings.tenant)
+        return redis_of(settings.store, tenant=settings.tenant)
 
     def _accounts(self, store: ThoughtStore) -> Accounts | None:
         """The tenants' accounts; those of a server that may not write end with it."""
@@ -129,7 +128,7 @@ class Lifespan:
     def _runs(self, group: anyio.abc.TaskGroup, store: ThoughtStore, monitor: Monitor) -> Runs:
         settings, place, accounts = self._settings, self.queue_place, self._accounts(store)
         if place is None:
-            in_memory = deciding_url(settings.store).lower().startswith("memory:")
+            in_memory = settings.store.lower() in {"memory:", "memory://"}
             alone = in_memory or settings.read_only
             leases = None if alone else FileLeases(settings.home / "running")
             return Runs(group, most=settings.max_runs, leases=leases, accounts=accounts)

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -107,39 +107,39 @@ class _Account:
 
     def is_short(self, quote: Quote) -> bool:
         """True while calls under way have what this one may need."""
-        if not self.under_way:
-            return False
-        if quote.input_tokens + quote.output_tokens > self.tokens_left:
-            return True
-        if quote.input_cost is None:
-            return False
-        return quote.input_cost + quote.output_tokens * quote.output_cost > self.cost_left
+        rooms = self._rooms(quote) if self.under_way else ()
+        return any(
+            room < quote.output_tokens
+            for limit, room in rooms
+            if limit == "tokens" or quote.input_cost is not None
+        )
 
     def longest(self, quote: Quote) -> int:
         """The longest answer for which there are seconds, tokens and money."""
         if self.seconds_left == 0.0:
             raise BudgetExceeded("seconds")
         output = quote.output_tokens
-        if self.budget.max_tokens is not None:
-            output = _clipped(quote, int(self.tokens_left) - quote.input_tokens, "tokens")
-        return min(output, self._within_cost(quote))
+        for limit, room in self._rooms(quote):
+            if room < min(output, SHORTEST_ANSWER):
+                raise BudgetExceeded(limit)
+            output = int(min(output, room))
+        return output
 
-    def _within_cost(self, quote: Quote) -> int:
-        most = self.budget.max_cost_usd
+    def _rooms(self, quote: Quote) -> Iterator[tuple[str, float]]:
+        """The longest answers for which there are tokens and money; below 0 without any room."""
+        yield "tokens", self.tokens_left - quote.input_tokens
+        most, before = self.budget.max_cost_usd, self.spent + self.in_flight
         if most is None:
-            return quote.output_tokens
-        before = self.spent + self.in_flight
+            return
         if quote.input_cost is None:
             # What it will cost is unknown: one call, and none beside it or after it.
-            if before.model_calls or most == 0:
-                raise BudgetExceeded("cost")
-            return quote.output_tokens
-        if before.cost_usd is None:
-            raise BudgetExceeded("cost")
-        left = most - before.cost_usd - quote.input_cost
-        if quote.output_cost == 0:
-            return _clipped(quote, quote.output_tokens if left >= 0 else -1, "cost")
-        return _clipped(quote, math.floor(left / quote.output_cost), "cost")
+            yield "cost", -1 if before.model_calls or most == 0 else math.inf
+        elif before.cost_usd is None:
+            yield "cost", -1
+        else:
+            left = most - before.cost_usd - quote.input_cost
+            free = math.copysign(math.inf, left)
+            yield "cost", math.floor(left / quote.output_cost) if quote.output_cost else free
 
     def end(self) -> None:
         """One call is no more under way."""
@@ -371,13 +371,6 @@ def _deadline(accounts: Sequence[_Account]) -> float:
 
 def _tokens(usage: Usage) -> int:
     return usage.input_tokens + usage.output_tokens
-
-
-def _clipped(quote: Quote, left: int, limit: str) -> int:
-    """The wanted length of an answer, or what is left when that is still worth a call."""
-    if left < min(quote.output_tokens, SHORTEST_ANSWER):
-        raise BudgetExceeded(limit)
-    return min(left, quote.output_tokens)
 
 
 @dataclass(slots=True)

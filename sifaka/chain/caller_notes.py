@@ -55,11 +55,6 @@ def ledger_of(findings: Findings, *, with_sheet: bool = False) -> str:
     return ". ".join(line for line in lines if line)
 
 
-def sheet_of(version: Thought) -> tuple[str, ...]:
-    """The questions by which the caller reads its first version once more."""
-    return tuple(_sheet(version))
-
-
 def start_of(version: Thought) -> tuple[str, ...]:
     """What is measured of an input against its task, before anybody writes."""
     stock = _stock_prose(version.text[:_READ])
@@ -70,7 +65,8 @@ def start_of(version: Thought) -> tuple[str, ...]:
     )
 
 
-def _sheet(version: Thought) -> Iterator[str]:
+def sheet_of(version: Thought) -> Iterator[str]:
+    """The questions by which the caller reads its first version once more."""
     if version.prompt.strip():
         yield f"Does it do each part of the task? {_cut(instruction_of(version.prompt), 240)}"
     noted = _noted(version.findings)

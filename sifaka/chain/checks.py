@@ -18,9 +18,7 @@ class Check(Frozen):
     """The reason that it was not checked, or that a part of the text was not."""
 
 
-def checks_of(
-    thought: Thought, *, has_task: bool = False, judged: bool = False
-) -> tuple[Check, ...]:
+def checks_of(thought: Thought, *, has_task: bool, judged: bool) -> Iterator[Check]:
     """The checks of a text by its validators and critics.
 
     Form is not meaning: without a critic that judges, the meaning of the text is listed as not
@@ -31,10 +29,6 @@ def checks_of(
         has_task: True when the text was written for a task in words.
         judged: True when the caller or a person has judged it.
     """
-    return tuple(_checks(thought, has_task=has_task, judged=judged))
-
-
-def _checks(thought: Thought, *, has_task: bool, judged: bool) -> Iterator[Check]:
     for name, result in thought.validation_results.items():
         yield _of_validator(name, result)
     for feedback in thought.critic_feedback:

@@ -39,7 +39,7 @@ def stored(entry: Entry, run: Run) -> ChainEvent:
         message=message,
         entry=entry,
         run=run,
-        research=entry.step if is_research else research_ended(run),
+        research=entry.step if is_research else run.config.inquiry and research_ended(run),
         section=entry.section if is_research else None,
     )
 

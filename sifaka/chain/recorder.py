@@ -63,15 +63,14 @@ class Recorder:
         self._fence = fence
         self._monitor = monitor or Monitor()
         self._lock = anyio.Lock(fast_acquire=True)
-        self._answers: list[Called] = []
         self._added: list[tuple[Entry, Run]] = []
         """Entries that are not stored yet, each with the run after it."""
+        self._waiting: list[tuple[Run, Sequence[Entry]]] = []
+        """Appends that were tried, each with the run after it."""
         self._kept = run
-        """The run without them."""
+        """The run without them, as the store holds it."""
         self._untold: deque[tuple[Entry, Run]] = deque()
         """Steps that are stored, and not emitted yet."""
-        self._stored = run.version
-        self._waiting: list[tuple[Run, Sequence[Entry]]] = []
         self._failure: StorageError | None = None
         self._confirmed = 0.0
         """When the store was last asked what it then confirmed: that the run is still ours."""
@@ -82,8 +81,8 @@ class Recorder:
         if self._failure is None:
             return self._store.degraded
         unstored = (
-            f"the last {self.run.version - self._stored} steps are only in memory and will be lost "
-            f"with this process: {self._failure.message}"
+            f"the last {self.run.version - self._kept.version} steps are only in memory and will "
+            f"be lost with this process: {self._failure.message}"
         )
         return (unstored, *self._store.degraded)
 
@@ -101,11 +100,8 @@ class Recorder:
     async def store(self, *entries: Entry) -> None:
         """Store what waits in memory, then what was added and these entries, all or none of them.
 
-        What is refused is not part of `run` any more.
-
         Raises:
-            VersionConflict: Another process has written to the run.
-            StorageError: The store has failed at the run's first entries.
+            AppendRefused: Another process has written to the run, or works on it; see `reload`.
         """
         async with self._lock:
             self.add(*entries)
@@ -119,11 +115,11 @@ class Recorder:
         Critics that ask at the same time are answered at the same time: one append holds them all.
         What was added before goes with them.
         """
-        self._answers.append(call)
+        self.add(call)
         # Shielded: an answer that has come is kept, also when its caller is cancelled.
         with anyio.CancelScope(shield=True):
             async with self._lock:
-                await self._record(call)
+                await self._store_added()
         if self._untold:
             await self.store()
 
@@ -139,74 +135,48 @@ class Recorder:
         async with self._lock:
             if _now() - self._confirmed > _SURE_SECONDS:
                 self._waiting = self._waiting or [(self._kept, ())]  # which stores nothing
-                try:
-                    await self._store_waiting()
-                except StorageError as error:
-                    if isinstance(error, AppendRefused):
-                        raise
+                await self._store_waiting()
 
     async def reload(self) -> Run:
         """The run as the store holds it now, after another process has written to it."""
         async with self._lock:
             self.run = self._kept = await self._store.load(self.run.run_id)
-            self._stored, self._failure = self.run.version, None
-            self._added, self._waiting = [], []
+            self._added, self._waiting, self._failure = [], [], None
             return self.run
-
-    async def _record(self, call: Called) -> None:
-        if not any(call is waiting for waiting in self._answers):
-            return  # it went along with another one
-        together, self._answers = self._answers, []
-        try:
-            self.add(*together)
-            await self._store_added()
-        except BaseException:
-            # Each of the others has to find out for itself.
-            self._answers = [each for each in together if each is not call] + self._answers
-            raise
 
     async def _store_added(self) -> None:
         steps, self._added = self._added, []
         if steps:
             self._waiting.append((self.run, [entry for entry, _ in steps]))
-        elif not self._waiting:
-            return
-        try:
-            # Shielded: a critic whose time is over must not leave it open whether this was stored.
-            with (
-                self._monitor.measure("storage", type(self._store).__name__),
-                anyio.CancelScope(shield=True),
-            ):
-                await self._store_waiting()
-        except StorageError as error:
-            if isinstance(error, AppendRefused) or self._stored == 0:
-                self._take_back(steps)
-                raise
-            if self._failure is None:
-                report_failure(logger, "storage", error, run_id=self.run.run_id)
-            self._failure = error
-        except BaseException:
-            self._take_back(steps)
-            raise
-        self._kept = self.run
+        if not self._waiting:
+            return  # they went along with others
+        # Shielded: a critic whose time is over must not leave it open whether this was stored.
+        with (
+            self._monitor.measure("storage", type(self._store).__name__),
+            anyio.CancelScope(shield=True),
+        ):
+            await self._store_waiting()
         if self.emit is not None:
             self._untold += (step for step in steps if not isinstance(step[0], Called))
 
-    def _take_back(self, steps: Sequence[object]) -> None:
-        """What raises has not happened."""
-        if steps:
-            self._waiting.pop()
-            self.run, self._added = self._kept, []
-
     async def _store_waiting(self) -> None:
-        # Append by append, as they were tried: the store may have kept one although it failed, and
-        # knows it again.
-        while self._waiting:
-            run, entries = self._waiting[0]
-            asked = _now()  # this process may be stopped before it reads the answer
-            await self._store.append(run, entries, expected_version=self._stored, fence=self._fence)
-            self._stored, self._confirmed = run.version, asked
-            del self._waiting[0]
+        try:
+            # Append by append, as they were tried: the store may have kept one although it failed,
+            # and knows it again.
+            while self._waiting:
+                run, entries = self._waiting[0]
+                asked = _now()  # this process may be stopped before it reads the answer
+                version = self._kept.version
+                await self._store.append(run, entries, expected_version=version, fence=self._fence)
+                self._kept, self._confirmed = run, asked
+                del self._waiting[0]
+        except AppendRefused:
+            raise
+        except StorageError as error:
+            if self._failure is None:
+                report_failure(logger, "storage", error, run_id=self.run.run_id)
+            self._failure = error
+            return
         if self._failure is not None:
             logger.warning("run %s: the store works again, nothing was lost", self.run.run_id)
             self._failure = None

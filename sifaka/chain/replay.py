@@ -13,7 +13,7 @@ from sifaka._internal.naming import unique
 from sifaka.calls.component import Binding, Component
 from sifaka.calls.context import current_calls
 from sifaka.calls.journal import ANY_QUESTION
-from sifaka.chain.engine import Engine
+from sifaka.chain.handle import RunHandle
 from sifaka.chain.parts import Parts, bind_parts
 from sifaka.chain.recovery import first_place
 from sifaka.chain.resources import Resources
@@ -102,16 +102,15 @@ async def replay(resources: Resources, recorded: Run) -> Replay:
     scope = anyio.CancelScope()
 
     async def leave_when_departed(_: ChainEvent) -> None:
-        if len(engine.recorder.run.thoughts) > len(recorded.thoughts):
+        if len(handle.run.thoughts) > len(recorded.thoughts):
             scope.cancel()
             await checkpoint()
 
     parts = _parts(replace(resources, store=store, connections=None), recorded)
-    engine = Engine(parts, run, leave_when_departed, journal=calls)
+    handle = RunHandle(parts, run, journal=calls)
     with scope:
-        await engine.work()
-    run = engine.recorder.run
-    return Replay(run=run, differences=tuple(_differences(recorded, run)))
+        await handle.work(leave_when_departed, lambda: None)
+    return Replay(run=handle.run, differences=tuple(_differences(recorded, handle.run)))
 
 
 async def without_overrides(store: ThoughtStore, run: Run) -> Run:

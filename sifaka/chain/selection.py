@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sifaka.record.entries import Decision, Measure
-from sifaka.record.results import PREFERRED, CriticFeedback, ValidationResult, majority
+from sifaka.record.results import PREFERRED, CriticFeedback, majority
 from sifaka.record.thought import EDITOR, Thought
 
 _EPSILON = 1e-9
@@ -31,18 +31,18 @@ def _blank(thought: Thought, _: Thought) -> float:
     return float(not thought.text.strip())
 
 
-def _failures(thought: Thought, *, required: bool) -> Iterable[ValidationResult]:
-    for result in thought.validation_results.values():
-        if not result.passed and result.required is required:
-            yield result
-
-
 def _failed(*, required: bool) -> Callable[[Thought, Thought], float]:
-    return lambda thought, _: len(tuple(_failures(thought, required=required)))
+    return lambda thought, _: sum(
+        not r.passed and r.required is required for r in thought.validation_results.values()
+    )
 
 
 def _shortfall(*, required: bool) -> Callable[[Thought, Thought], float]:
-    return lambda thought, _: sum(1 - r.score for r in _failures(thought, required=required))
+    return lambda thought, _: sum(
+        1 - r.score
+        for r in thought.validation_results.values()
+        if not r.passed and r.required is required
+    )
 
 
 def _heard(thought: Thought) -> set[str]:

@@ -1,22 +1,25 @@
 """Classifiers: the label of a text, with a confidence and the coverage."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
+from inspect import isawaitable
 from types import MappingProxyType
-from typing import cast
+
+from anyio import to_thread
 
 from sifaka._internal.naming import did_you_mean
-from sifaka.classifiers.cache import CachedClassifier
 from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification, Classifier
 from sifaka.errors import ConfigurationError
+from sifaka.isolation import run_limited
 
 __all__ = [
     "CLASSIFIERS",
     "NONE_FOUND",
     "UNKNOWN",
-    "CachedClassifier",
     "Classification",
     "Classifier",
+    "classified",
     "classifier",
 ]
 
@@ -24,19 +27,18 @@ CLASSIFIERS: Mapping[str, str] = MappingProxyType(
     {
         "language": "LanguageClassifier",
         "sentiment": "SentimentClassifier",
-        "readability": "ReadabilityClassifier",
         "profanity": "profanity",
         "toxicity": "toxicity",
         "bias": "bias",
-        "spam": "spam",
     }
 )
 """The factory of each built-in classifier, in the module of its name. A module and its tables are
 loaded when its classifier is first used."""
+_OWN = f"{__name__}."
 
 
-def classifier(name: str) -> CachedClassifier:
-    """A built-in classifier that remembers what it has said.
+def classifier(name: str) -> Classifier:
+    """A built-in classifier.
 
     Raises:
         ConfigurationError: There is none of that name, or its package is not installed.
@@ -45,5 +47,20 @@ def classifier(name: str) -> CachedClassifier:
         raise ConfigurationError(
             f"unknown classifier {name[:40]!r}", did_you_mean(name, CLASSIFIERS)
         )
-    make = getattr(import_module(f"{__name__}.{name}"), CLASSIFIERS[name])
-    return CachedClassifier(cast("Callable[[], Classifier]", make)())
+    return getattr(import_module(f"{_OWN}{name}"), CLASSIFIERS[name])()
+
+
+async def classified(asked: Classifier, text: str) -> Classification:
+    """The classification of a text, made beside the event loop.
+
+    Other code than ours is run in a thread; ours works on a long text in a worker process.
+
+    Raises:
+        TimeoutError: The text takes too long; see `sifaka.isolation.run_limited` for others.
+    """
+    if type(asked).__module__.startswith(_OWN):
+        found = await run_limited(asked.classify, text, size=len(text))
+    else:
+        work = partial(asked.classify, text)
+        found = await to_thread.run_sync(work, abandon_on_cancel=True)
+    return await found if isawaitable(found) else found

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from sifaka.classifiers.english import other_language, reads_as
 from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, blanked, urls
+from sifaka.text.prose import blanked, merged, urls
 
 EVIDENCE_LIMIT = 200
 """The most places one classification points at; all of them count for its confidence."""
@@ -41,8 +41,7 @@ class Rule(NamedTuple):
 
     name: str
     pattern: str
-    """A regular expression; upper and lower case are the same unless it says `(?-i:...)`. Empty
-    where the rule is about how the text is set, which by itself never suffices."""
+    """A regular expression; upper and lower case are the same unless it says `(?-i:...)`."""
     message: str
     """The message about a place; `{quote}` stands for the words found."""
     severity: int = 4
@@ -75,8 +74,6 @@ class Screen:
     coverage: str = "explicit terms, English"
     denials: bool = True
     """True when denied or reported words count as mentioned only."""
-    whole: Callable[[str], Iterable[Occurrence]] | None = None
-    """Another rule, about the text as a whole."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -90,7 +87,7 @@ class Screen:
         severity less. Different wordings add up; the same wording twice does not. Nothing found in
         a text that is not English is `unknown`.
         """
-        found = sorted((*self._found(text), *(self.whole(text) if self.whole else ())))
+        found = list(self._found(text))
         if not found:
             language = other_language(text)
             if language:
@@ -105,16 +102,13 @@ class Screen:
             )
         heaviest: dict[tuple[str, str], float] = {}
         for occurrence in found:
-            wording = (
-                text[occurrence.start : occurrence.end].lower() if occurrence.rule.pattern else ""
-            )
-            key = (occurrence.rule.name, wording)
+            key = occurrence.rule.name, text[occurrence.start : occurrence.end].lower()
             heaviest[key] = max(heaviest.get(key, 0.0), occurrence.weight)
         doubt = 1.0
         for weight in heaviest.values():
             doubt *= 1 - weight
-        # Neither quotations alone nor how a text is set add up to an accusation.
-        said = any(occurrence.rule.pattern and not occurrence.mentioned for occurrence in found)
+        # Quotations alone do not add up to an accusation.
+        said = any(not occurrence.mentioned for occurrence in found)
         most = 0.98 if said else 0.45
         confidence = round(min(most, 1 - doubt), 2)
         return Classification(
@@ -169,8 +163,8 @@ class _Mentions:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        spans = sorted([*(match.span() for match in _QUOTED.finditer(text)), *code_spans(text)])
-        self._spans = _merged(spans)
+        quoted = (match.span() for match in _QUOTED.finditer(text))
+        self._spans = merged((*quoted, *code_spans(text)))
         self._starts = [start for start, _ in self._spans]
 
     def quotes(self, at: int) -> bool:
@@ -181,16 +175,6 @@ class _Mentions:
     def reports(self, at: int) -> bool:
         """True when the words there are denied, or reported as another person's words or belief."""
         return bool(_TALKED_ABOUT.search(self._text[max(0, at - 80) : at].replace("’", "'")))
-
-
-def _merged(spans: Sequence[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for start, end in spans:
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
 
 
 _LOOKALIKES = {

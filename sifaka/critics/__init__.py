@@ -91,7 +91,6 @@ def _parse(
         data = cast("Mapping[str, object]", spec)
         kind = data.get("type")
         if isinstance(kind, str) and kind in CRITICS:
-            plugins.tell_if_shadowed("critics", kind)
             return CRITICS[kind].model_validate(dict(data), context=dict(context))
     except ValidationError as error:
         raise ConfigurationError(explain(error, place)) from error

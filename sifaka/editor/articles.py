@@ -8,10 +8,6 @@ from sifaka.editor.patterns import PatternRule
 from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
-_ARTICLE = re.compile(
-    r"(?<![\w'’.\-/*=&+])(A|a|An|an) {1,3}([a-z]{3,}|Europeans?)(?![\w'’/=(]|\.\w)"
-)
-
 # Vote 2. How the word begins to be spoken, where the spelling tells. Acronyms in small letters make
 # `u` hard: "a url", "a usb port", but "an upper bound".
 _CONSONANT_SOUND = re.compile(
@@ -74,5 +70,5 @@ def _is_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     return article.lower() == "a" and parsed.word_before(start) in _WORDS["named"]
 
 
-articles = PatternRule([(_ARTICLE, _issue)])
+articles = PatternRule.of("articles", article=_issue)
 """Wrong articles: safe when letter and sound agree, a suggestion on the sound alone."""

@@ -10,22 +10,6 @@ from sifaka.record.results import Issue
 
 _I = re.compile(r"i(?<![\w'’.\-/@#`(\[].)(?P<short>['’](?:m|ve|ll|d))?(?![\w'’(\[=+*/-]|\.\w)")
 _WORDS = words_of("capitals")
-_DAYS = re.compile(
-    r"\b(?<!['’.\-/@#=:*])(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?![\w\-/=:@]|\.\w)"
-)
-_MONTHS = re.compile(
-    r"\b(?<!['’.\-/@#=:*])(?:january|february|june|july|september|october|november|december)(?![\w\-/=:@]|\.\w)"
-)
-_LANGUAGE = re.compile(
-    r"\b(?:speaks?|speaking|spoke|learn|learns|learning|learned|taught|teaches|studies|studying|little|good|bad|in) "
-    r"(?P<word>english|french|german|spanish|italian|japanese|portuguese|russian|korean|chinese|arabic)(?![\w'’\-/=:]|\.\w)"
-    r"(?: (?:and|or) (?:a little |some )?(?P<other>english|french|german|spanish|italian|japanese))?"
-)
-_PLACE = re.compile(
-    r"\b(?:in|from|to|near|visit|visited) (?P<word>london|paris|berlin|rome|madrid|vienna|moscow|tokyo|europe|america"
-    r"|england|germany|france|spain|italy|canada|australia|japan|china|india|russia)(?![\w'’\-/=:.]\w|[-/_])"
-)
-_NEXT = re.compile(r"(?<=[a-z]{3}[.] )(?:he|she|it|we|they|you)(?= [a-z]+)")
 _CHILDHOOD = re.compile(r" \w{1,20} (?:young|a|little|small|\d{1,3})\b")
 _ABBREVIATION = re.compile(r"(?:etc|approx|incl|resp|min|max|sec|vol|fig|par)\. \Z")
 
@@ -75,6 +59,4 @@ def _issue(parsed: ParsedText, start: int, end: int, *, safe: bool = True) -> Is
     return parsed.issue((start, end), fix, f'"{fix}" with a capital', "capital", safe=safe)
 
 
-_NAMES = PatternRule(
-    [(_DAYS, _dated), (_MONTHS, _dated), (_LANGUAGE, _name), (_PLACE, _name), (_NEXT, _next)]
-)
+_NAMES = PatternRule.of("capitals", dated=_dated, name=_name, next=_next)

@@ -1,17 +1,14 @@
 """Words written for others that sound alike, and contractions without their apostrophe."""
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
-from pathlib import Path
-from typing import Any
 
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.words import words_of
+from sifaka.editor.words import rows_of, words_of
 from sifaka.record.results import Issue
 
 _WORD = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-]|\.\w)")
@@ -44,16 +41,8 @@ class Confusion:
 @cache
 def _by_word() -> Mapping[str, Sequence[Confusion]]:
     """The table, by each of the words that it is about."""
-    text = Path(__file__).with_name("confusions.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(text)
-    parts: dict[str, str] = table["parts"]
-    rows: list[dict[str, Any]] = table["confusions"]
-    for name, pattern in parts.items():  # each may name those before it
-        for patterns in (parts, *rows):
-            held = ((key, value) for key, value in patterns.items() if isinstance(value, str))
-            patterns |= {key: value.replace(f"{{{name}}}", pattern) for key, value in held}
     found: dict[str, list[Confusion]] = defaultdict(list)
-    for row in rows:
+    for row in rows_of("confusions")["confusions"]:
         entry = Confusion(**row)
         for word in entry.words.split():
             found[word].append(entry)

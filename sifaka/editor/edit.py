@@ -40,7 +40,7 @@ def edit(
         text: The text to edit.
         issues: What validators report about this very text. Their fixes are applied outside
             code and URLs, also where they name another number: the user asked for them. After a
-            replacement of the whole text (a JSON repair, a new Markdown layout), and in JSON, the
+            replacement of the whole text (a JSON repair), and in JSON, the
             rules for prose do not run.
         fixes: With `suggested`, fixes that need a judgement are made too when the safe ones are
             done; if that does not settle, the safe ones alone stay.

@@ -8,7 +8,6 @@ from unicodedata import normalize
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
-from sifaka.text.prose import Span
 
 _SUSPECT = re.compile(r"[^\t\r\n\x20-\x7e]")
 # A line, or as many whole words of a very long one as are compared quickly.
@@ -52,7 +51,10 @@ def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Itera
     places = [0]
     for piece in before:
         places.append(places[-1] + len(piece))
-    for (i, j), (k, m) in _different(before, after):
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for kind, i, j, k, m in matcher.get_opcodes():
+        if kind == "equal":
+            continue
         start, end = offset + places[i], offset + places[j]
         if parsed.protected.touches(start, end):
             continue
@@ -61,20 +63,6 @@ def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Itera
         # Alone it may be spoken of: "if you see â€™".
         safe = bool(_WORD.search(parsed.text, start, end)) or fix in {"–", "—", "…"}
         yield parsed.issue((start, end), fix, message, "encoding", "encoding", safe=safe)
-
-
-def _different(before: list[str], after: list[str]) -> Iterator[tuple[Span, Span]]:
-    """The ranges of pieces that differ."""
-    if len(before) == len(after):
-        yield from (
-            ((i, i + 1), (i, i + 1))
-            for i, pair in enumerate(zip(before, after, strict=True))
-            if pair[0] != pair[1]
-        )
-        return
-    for kind, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind != "equal":
-            yield (i, j), (k, m)
 
 
 def _message(before: str, after: str) -> str:

@@ -28,15 +28,7 @@ _WORDS = words_of("layout")
 
 
 _LAID_OUT = frozenset(
-    {
-        Format.MARKDOWN,
-        Format.MDX,
-        Format.TEXT,
-        Format.RST,
-        Format.ORG,
-        Format.ASCIIDOC,
-        Format.PYTHON,
-    }
+    {Format.MARKDOWN, Format.MDX, Format.TEXT, Format.RST, Format.ORG, Format.ASCIIDOC}
 )
 """Formats in which a line and its white space mean something."""
 _INDENTED = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT})

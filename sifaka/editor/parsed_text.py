@@ -160,11 +160,6 @@ class ParsedText:
         start = self._ordered_starts[index] if index >= 0 else 0
         return max(start, offset - FAR)
 
-    def sentence_rest(self, offset: int) -> str:
-        """The sentence around an offset, from there on."""
-        index = bisect_right(self.sentences, offset, key=lambda span: span[1])
-        return self.text[offset : self.sentences[index][1]] if index < len(self.sentences) else ""
-
     def line(self, offset: int) -> str:
         """The line around an offset, as far as `REACH` characters to each side."""
         before = self.text[max(0, offset - REACH) : offset]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.words import Row, rows_of
 from sifaka.record.results import Issue
 
 Decision = Callable[[ParsedText, re.Match[str]], Iterator[Issue]]
@@ -21,6 +22,13 @@ class PatternRule:
     """Finds the issues of the matches that a rule about English may examine."""
 
     decisions: Sequence[tuple[re.Pattern[str], Decision]]
+
+    @classmethod
+    def of(cls, group: str, **decide: Decision) -> "PatternRule":
+        """The rule of a group of `patterns.toml`, by the functions that its rows name."""
+        rows = rows_of("patterns")[group]
+        named = (decide[row["decide"]] if "decide" in row else _replacing(row) for row in rows)
+        return cls([(re.compile(r["pattern"]), d) for r, d in zip(rows, named, strict=True)])
 
     @cached_property
     def _at_words(self) -> re.Pattern[str]:
@@ -58,3 +66,12 @@ class PatternRule:
                     # Asked last: to know the reserved parts of a text is the dearer question.
                     if parsed.free(*match.span()):
                         yield issue
+
+
+def _replacing(row: Row) -> Decision:
+    """Puts the fix of a row in the place of the group `noun`."""
+
+    def decide(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+        yield parsed.instead(match.span("noun"), match.expand(row["fix"]), row["rule"])
+
+    return decide

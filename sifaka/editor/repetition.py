@@ -9,11 +9,6 @@ from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 
 _RULE = ("repeated_word", "repetition")
-_GAP = r"(?:[ ]{1,3}|[ ]?\r?\n[ \t]*)"
-# What stands before the word is looked at after its first letter, which is found faster.
-_FREE = r"(?<![\w'’\-].)"
-_RUN = re.compile(rf"([A-Za-z]{_FREE}[A-Za-z]*+)(?:{_GAP}\1)+(?![\w'’\-])")
-_OPENING = re.compile(rf"(([A-Z]){_FREE}([a-z]*+)){_GAP}(?!\2)(?i:\2)\3(?![\w'’\-])")
 _WORDS = words_of("repetition")
 _GOVERNED: Mapping[str, frozenset[str]] = {
     "in": _WORDS["with_in"],
@@ -121,5 +116,5 @@ def _is_accident(parsed: ParsedText, start: int, end: int, word: str) -> bool:
     return len(subject) > 1 or subject[0] not in _WORDS["clause"] - {"that", "those"}
 
 
-repetition = PatternRule([(_OPENING, _at_the_start), (_RUN, _repeated)])
+repetition = PatternRule.of("repetition", at_the_start=_at_the_start, repeated=_repeated)
 """Words repeated by accident; only in lines long enough to be sentences."""

@@ -9,9 +9,6 @@ from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
 
-_BEFORE_MARK = re.compile(r"( (?<=[\w)\]'’”\"*] ) ?)([,.!?])(?=\s|\Z)")
-_DOUBLE = re.compile(r"( (?<=[^\s|] ) {1,2})(?=[^\s|])")
-_NO_SPACE = re.compile(r",(?=[a-z]{2,}[ .!?])(?<=[ \n][a-z]{2},|[a-z]{3},)")
 _MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\])\s*)*\Z")
 _COLLAPSES = frozenset({Format.HTML, Format.LATEX})
 """Formats in which white space is never shown as it stands."""
@@ -65,7 +62,7 @@ def _following(text: str, offset: int) -> str:
     return text[offset : offset + 1]
 
 
-spacing = PatternRule(
-    [(_BEFORE_MARK, _before_mark), (_DOUBLE, _doubled), (_NO_SPACE, _after_comma)]
+spacing = PatternRule.of(
+    "whitespace", before_mark=_before_mark, doubled=_doubled, after_comma=_after_comma
 )
 """Spaces before punctuation, doubled spaces inside a line, and none after a comma."""

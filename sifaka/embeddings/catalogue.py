@@ -1,6 +1,7 @@
 """Embedders from their names."""
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 from sifaka.embeddings.local import (
@@ -14,7 +15,7 @@ from sifaka.embeddings.local import (
     require_package,
 )
 from sifaka.embeddings.protocol import Embedder, ModelEmbedder
-from sifaka.embeddings.provider import ProviderModel
+from sifaka.embeddings.provider import embed_by_provider, infer_model
 from sifaka.errors import ConfigurationError
 
 _LOCAL: Mapping[str, Loading] = MappingProxyType(
@@ -49,7 +50,8 @@ def open_embedder(name: str) -> Embedder:
         )
     load = _LOCAL.get(kind)
     if load is None:
-        return ModelEmbedder(name, ProviderModel(name).vectors)
+        infer_model(name)  # so that a wrong name is told now
+        return ModelEmbedder(name, partial(embed_by_provider, name))
     require_package(kind)
     folder = model_folder(kind, rest)
     identity = model_id(kind, folder)

@@ -21,41 +21,35 @@ SECONDS = 60.0
 """Seconds that a call may take, with the retries of the provider's client."""
 
 
-class ProviderModel:
-    """A model such as `openai:text-embedding-3-small`.
+async def embed_by_provider(name: str, texts: Sequence[str], role: Role) -> Sequence[Vector]:
+    """The vectors of some texts, by a model such as `openai:text-embedding-3-small`.
 
     Each call has a client of its own, closed after it: clients belong to an event loop, and an
     embedder does not. The provider's client repeats what failed by a passing failure.
 
-    Args:
-        name: The provider's name and the model's, as PydanticAI knows them.
+    Raises:
+        EmbeddingError: The model failed.
+    """
+    try:
+        with anyio.fail_after(SECONDS):
+            model, provider = infer_model(name)
+            async with AsyncExitStack() as stack:
+                if provider is not None:
+                    await stack.enter_async_context(provider)
+                return (await model.embed(texts, input_type=role)).embeddings
+    except TimeoutError as error:
+        raise _failure(f"{name}: no answer within {SECONDS:g} s", True) from error
+    # Besides PydanticAI's errors there are the client's own, over answers it cannot read.
+    except Exception as error:
+        raise _translate(error, name) from error
+
+
+def infer_model(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
+    """The model and, if it has one, its provider, whose client has to be closed.
 
     Raises:
         ConfigurationError: The name is unknown, or the provider's package or key is missing.
     """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        _infer(name)
-
-    async def vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
-        """The vectors of some texts."""
-        try:
-            with anyio.fail_after(SECONDS):
-                model, provider = _infer(self._name)
-                async with AsyncExitStack() as stack:
-                    if provider is not None:
-                        await stack.enter_async_context(provider)
-                    return (await model.embed(texts, input_type=role)).embeddings
-        except TimeoutError as error:
-            raise _failure(f"{self._name}: no answer within {SECONDS:g} s", True) from error
-        # Besides PydanticAI's errors there are the client's own, over answers it cannot read.
-        except Exception as error:
-            raise _translate(error, self._name) from error
-
-
-def _infer(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
-    """The model and, if it has one, its provider, whose client has to be closed."""
     load_pydantic_ai()
     from pydantic_ai.embeddings import infer_embedding_model
     from pydantic_ai.exceptions import UserError

@@ -2,8 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from math import isfinite
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -11,6 +10,7 @@ from sifaka.calls.component import Component
 from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.models.journaled import JournaledModel, answered_by
+from sifaka.models.json_objects import clean
 from sifaka.models.metered import usage_of
 from sifaka.models.prompt import DATA_NOTICE
 from sifaka.models.protocol import Generation
@@ -215,30 +215,13 @@ def tool_calls(messages: "Sequence[ModelMessage]") -> list[ToolCall]:
         calls.append(
             ToolCall(
                 tool_name=part.tool_name,
-                arguments=_finite(part.args_as_dict()),
-                result=_storable(returned.model_response_str()),
+                arguments=clean(part.args_as_dict()),
+                result=clean(returned.model_response_str()),
                 success=returned.outcome == "success",
                 tool_call_id=part.tool_call_id,
             )
         )
     return calls
-
-
-def _finite(value: Any) -> Any:
-    """Arguments with words in place of numbers that JSON has not."""
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value).items()
-        return {key: _finite(item) for key, item in members}
-    if isinstance(value, list):
-        return [_finite(item) for item in cast("list[Any]", value)]
-    return value
-
-
-def _storable(text: str) -> str:
-    """A text with a mark in place of each half of a surrogate pair, which no store can keep."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _usage(messages: "Sequence[ModelMessage]") -> Usage:

@@ -1,12 +1,12 @@
 """Clients of providers that stay open from run to run."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import anyio
-from anyio.lowlevel import RunVar
 
 from sifaka.errors import ConfigurationError
 from sifaka.models.local import LocalProviders
@@ -43,7 +43,7 @@ class Connections:
         self._open: set[int] = set()
         self._stack = AsyncExitStack()
         self._lock = anyio.Lock()
-        self._loop: object | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def __aenter__(self) -> Self:
         self._stay_in_one_loop()
@@ -87,7 +87,10 @@ class Connections:
                 self._open.add(id(model))
 
     def _stay_in_one_loop(self) -> None:
-        loop = _current_loop()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # before any runs nothing is bound
+            loop = None
         if self._loop is None:
             self._loop = loop
         elif loop is not None and loop is not self._loop:
@@ -96,18 +99,3 @@ class Connections:
                 "connections serve one event loop, and they are used from another one",
                 "await the runs in one event loop, or leave connections out with run_sync",
             )
-
-
-_loop_mark: RunVar[object] = RunVar("sifaka_loop_mark")
-
-
-def _current_loop() -> object | None:
-    """A key of the event loop that runs here; None when none does."""
-    try:
-        mark = _loop_mark.get(None)
-    except RuntimeError:
-        return None
-    if mark is None:
-        mark = object()
-        _loop_mark.set(mark)
-    return mark

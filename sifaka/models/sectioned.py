@@ -1,7 +1,9 @@
 """A writer that works on a long text section by section."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -12,17 +14,28 @@ import anyio
 from sifaka.calls.context import PARALLEL, current_calls, fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models.protocol import Generation, Model
-from sifaka.models.section import fault_of, in_place_of, pointed_at, thought_of
-from sifaka.models.section_feedback import SectionFeedback, concerned, feedback_by_section
+from sifaka.models.section import thought_of
 from sifaka.models.writing import Attempt, UnfitDraft, attempt, written
+from sifaka.record.provenance import issues_of
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
-from sifaka.text.glossary import lost_terms, shared_terms
-from sifaka.text.sections import Section, split
+from sifaka.text.glossary import shared_terms
+from sifaka.text.markdown import Markdown, open_fence
+from sifaka.text.sections import Section, labelled, overlapping, split
+from sifaka.validators.preserve import lost_spans
 
 Status = Literal["improved", "kept", "untouched", "failed"]
 _UNREPEATED = frozenset({"calls", "seconds"})
 """Limits of a budget that leave no more room when calls under way have ended."""
+_IN_ONE_PLACE = frozenset({"content", "pattern", "preserve"})
+"""Categories of issues without a place that are mended once: something is missing."""
+_SHORTEST_TITLE = 4
+"""Characters of a title that a remark can be taken to name."""
+_NEARBY = 40
+"""Characters around a span in an issue's quote up to which the issue is about that span."""
+_MARKS = " \t#*_=-"
+_BARE = re.compile(r"(?<!\r)\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +60,8 @@ async def write_text(
     A text of up to `section_chars` characters, and one that there is not yet, is written as a
     whole. Of a longer one each section that feedback or the task concerns is written by itself:
     with the outline of the document and the terms that its sections share. The others stay as they
-    are, byte by byte. So does one whose new text lacks such a term or what is protected, brings
-    other sections along or is empty, and one that failed or that the budget has no room for.
-
-    A shared term may go where an issue points at it, and in a run with a task where it goes from
-    every section that had it: a translation, another name.
+    are, byte by byte. So does one whose new text lacks what is protected, brings other sections
+    along or is empty, and one that failed or that the budget has no room for.
 
     Args:
         writer: Writes the text, or each section.
@@ -74,11 +84,16 @@ async def write_text(
     """
     if not (sections := _sections(thought, section_chars)):
         return await written(writer, thought)
-    work = _Work(thought, sections)
-    answers = await _answers(writer, work, calls)
+    parts = _by_section(thought, sections)
+    wanted = _concerned(thought, sections, parts)
+    asked = {at: parts[at] for at, is_wanted in enumerate(wanted) if is_wanted}
+    answers = await _answers(writer, sections, asked, calls)
     if answers and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
         raise _worst(list(answers.values()))
-    outcomes = work.outcomes(answers, protect=protect and not thought.prompt)
+    outcomes = [_Outcome(section.text, "untouched") for section in sections]
+    for at, answer in answers.items():
+        protected = protect and not thought.prompt
+        outcomes[at] = _outcome(sections, at, answer, asked[at], protect=protected)
     return _put_together(sections, outcomes, list(answers.values()))
 
 
@@ -86,7 +101,7 @@ def calls_for(thought: Thought, section_chars: int | None) -> int:
     """The model calls that the next version takes at least, when it is written in full."""
     if not (sections := _sections(thought, section_chars)):
         return 1
-    return max(1, sum(concerned(thought, sections, feedback_by_section(thought, sections))))
+    return max(1, sum(_concerned(thought, sections, _by_section(thought, sections))))
 
 
 def _sections(thought: Thought, section_chars: int | None) -> Sequence[Section]:
@@ -96,25 +111,27 @@ def _sections(thought: Thought, section_chars: int | None) -> Sequence[Section]:
     return split(thought.text, section_chars // 2)
 
 
-async def _answers(writer: Model, work: "_Work", calls: float) -> Mapping[int, Attempt]:
-    """The answer for each section that was to be written, by its place among all."""
+async def _answers(
+    writer: Model, sections: Sequence[Section], asked: Mapping[int, Thought], calls: float
+) -> Mapping[int, Attempt]:
+    """The answer for each section that is to be written, by its place among all."""
     answers: dict[int, Attempt] = {}
-    open_ = list(work.concerned)
+    open_ = list(asked)
     within = anyio.Semaphore(PARALLEL)  # the run's own bounds only models that are metered
     write = partial(_within, within)
     while open_:
-        room = calls - len(work.concerned) + len(open_)
-        asked = [at for n, at in enumerate(open_, 1) if n <= room]
-        answers |= {at: BudgetExceeded("calls") for at in open_[len(asked) :]}
+        room = calls - len(asked) + len(open_)
+        now = [at for n, at in enumerate(open_, 1) if n <= room]
+        answers |= {at: BudgetExceeded("calls") for at in open_[len(now) :]}
         branches: dict[str, Callable[[], Any]] = {
-            work.place(at): partial(attempt, writer, work.thought(at), write) for at in asked
+            _place(sections[at]): partial(attempt, writer, asked[at], write) for at in now
         }
-        came = dict(zip(asked, await fan_out(branches, calls_each=0), strict=True))
+        came = dict(zip(now, await fan_out(branches, calls_each=0), strict=True))
         answers |= came
         # What was set aside for the others is free when they have ended, and may be enough.
         late = [at for at, each in came.items() if _may_fit_later(each)]
-        open_ = late if len(late) < len(asked) else []
-    return {at: answers[at] for at in work.concerned}
+        open_ = late if len(late) < len(now) else []
+    return {at: answers[at] for at in asked}
 
 
 async def _within(limiter: anyio.Semaphore, writer: Model, thought: Thought) -> Generation:
@@ -123,85 +140,10 @@ async def _within(limiter: anyio.Semaphore, writer: Model, thought: Thought) -> 
             return await written(writer, thought)
 
 
-class _Work:
-    """The sections of one text, and what is to be done with them."""
-
-    def __init__(self, thought: Thought, sections: Sequence[Section]) -> None:
-        self.sections = sections
-        self._thought = thought
-        self._said: Sequence[SectionFeedback] = feedback_by_section(thought, sections)
-        self._terms = shared_terms([section.text for section in sections])
-        wanted = concerned(thought, sections, self._said)
-        self.concerned = [at for at, each in enumerate(wanted) if each]
-
-    def place(self, at: int) -> str:
-        """The name of a section's place in the journal, the same for the same section."""
-        section = self.sections[at]
-        digest = sha256(section.text.encode("utf-8", "surrogatepass")).hexdigest()
-        return f"section {section.number} {digest[:8]}"
-
-    def thought(self, at: int) -> Thought:
-        """The thought of one section, as the writer sees it."""
-        said = self._said[at]
-        return thought_of(
-            self._thought,
-            self.sections,
-            at,
-            terms=self._terms[at],
-            results=said.results,
-            feedback=said.feedback,
-        )
-
-    def outcomes(self, answers: Mapping[int, Attempt], *, protect: bool) -> list[_Outcome]:
-        """The outcome for each section, in order."""
-        titles = [{h.title.casefold() for h in s.headings} for s in self.sections]
-        every = frozenset[str]().union(*titles)
-        outcomes = [_Outcome(section.text, "untouched") for section in self.sections]
-        for at, answer in answers.items():
-            section = self.sections[at]
-            if not isinstance(answer, Generation):
-                is_unfit = isinstance(answer, UnfitDraft | BudgetExceeded)
-                status = "kept" if is_unfit else "failed"
-                outcomes[at] = _Outcome(section.text, status, answer.message)
-                continue
-            new = in_place_of(section, answer.text)
-            others = every - frozenset(titles[at])
-            issues = self._said[at].issues
-            fault = fault_of(section, new, others, issues=issues, protect=protect)
-            if fault is None and new == section.text:
-                fault = "the answer is the same text"
-            outcomes[at] = _Outcome(new, "improved")
-            if fault is not None:
-                outcomes[at] = _Outcome(section.text, "kept", fault)
-        return self._with_terms(outcomes)
-
-    def _with_terms(self, outcomes: list[_Outcome]) -> list[_Outcome]:
-        """The outcomes without those that lose a term which the document goes on using."""
-        lost = {
-            at: frozenset(lost_terms(self._terms[at], outcome.text))
-            for at, outcome in enumerate(outcomes)
-            if outcome.status == "improved"
-        }
-        while True:
-            used = frozenset[str]().union(
-                *(terms - lost.get(at, frozenset()) for at, terms in enumerate(self._terms))
-            )
-            # Without a task no other word was asked for.
-            kept = used if self._thought.prompt else frozenset[str]().union(*self._terms)
-            turned_down = {
-                at: missing
-                for at, terms in lost.items()
-                if (missing := [t for t in sorted(terms & kept) if not self._asked(at, t)])
-            }
-            if not turned_down:
-                return outcomes
-            for at, missing in turned_down.items():
-                reason = f"the answer loses a term that other sections use: {missing[0]!r}"
-                outcomes[at] = _Outcome(self.sections[at].text, "kept", reason)
-                del lost[at]
-
-    def _asked(self, at: int, term: str) -> bool:
-        return pointed_at(term, self._said[at].issues)
+def _place(section: Section) -> str:
+    """The name of a section's place in the journal, the same for the same section."""
+    digest = sha256(section.text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"section {section.number} {digest[:8]}"
 
 
 def _may_fit_later(answer: Attempt) -> bool:
@@ -212,6 +154,104 @@ def _worst(failures: Sequence[Attempt]) -> Exception:
     """The error of a version of which no section was written: a provider's before a limit."""
     errors = [each for each in failures if not isinstance(each, Generation)]
     return next((e for e in errors if isinstance(e, ModelProviderError)), errors[0])
+
+
+def _outcome(
+    sections: Sequence[Section], at: int, answer: Attempt, asked: Thought, *, protect: bool
+) -> _Outcome:
+    """What becomes of a section: its new text, or the old one and the reason."""
+    section = sections[at]
+    if not isinstance(answer, Generation):
+        is_unfit = isinstance(answer, UnfitDraft | BudgetExceeded)
+        return _Outcome(section.text, "kept" if is_unfit else "failed", answer.message)
+    new = in_place_of(section, answer.text)
+    if fault := _fault(sections, at, new, issues_of(asked) if protect else None):
+        return _Outcome(section.text, "kept", fault)
+    return _Outcome(new, "improved")
+
+
+def _fault(
+    sections: Sequence[Section], at: int, new: str, issues: Sequence[Issue] | None
+) -> str | None:
+    """The reason why a new text cannot replace a section; None when it can.
+
+    Args:
+        sections: All of the document.
+        at: The place of this one among them.
+        new: The new text, with the white space and the heading of the section.
+        issues: The issues of the section, where code, numbers, quotes, links and names must survive
+            at which none points.
+    """
+    section = sections[at]
+    if not new.strip():
+        return "the answer is empty"
+    if not open_fence(section.text) and open_fence(new):
+        return "the answer leaves a code block open"
+    own = {heading.title.casefold() for heading in section.headings}
+    others = {h.title.casefold() for s in sections if s is not section for h in s.headings} - own
+    brought = {block.title.casefold() for block in Markdown(new, 0).blocks if block.level}
+    if foreign := sorted(brought & others):
+        return f"the answer brings other sections along: {foreign[0][:80]!r}"
+    lost = [
+        span
+        for span in (() if issues is None else lost_spans(section.text, new))
+        if not any(span in i.quote and len(i.quote) <= len(span) + _NEARBY for i in issues or ())
+    ]
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        return f"the answer loses {' '.join(lost[0].split())[:80]!r}{more}"
+    return "the answer is the same text" if new == section.text else None
+
+
+def in_place_of(section: Section, answer: str) -> str:
+    """The answer with the section's heading, its line ends, and the white space around it.
+
+    A heading that the model left out is put back, one whose marks it changed has them as before,
+    and one whose words it changed keeps the words.
+    """
+    body = answer.strip()
+    if not body:
+        return ""
+    if body == section.text.strip():  # its beginning would be read as without its indent
+        return section.text
+    if "\r\n" in section.text and not _BARE.search(section.text):
+        body = _BARE.sub("\r\n", body)
+    if section.heading:
+        body = _headed(section, body).strip()
+    text = section.text
+    lead = text[: len(text) - len(text.lstrip())]
+    trail = text[len(text.rstrip()) :]
+    return lead + body + trail
+
+
+def _headed(section: Section, body: str) -> str:
+    """A text under the section's heading."""
+    level, heading = section.headings[0].level, section.heading
+    ends = heading if heading.endswith(("\n", "\r")) else f"{heading}\n"
+    first = Markdown(body, 0).blocks[0]
+    if not first.level:
+        line, _, rest = body.partition("\n")
+        # Perhaps its words are there, without marks.
+        return ends + rest if _plain(line) == _plain(section.title) else _spaced(section) + body
+    rest = body[first.stop :]
+    if _plain(first.title) == _plain(section.title):
+        return ends + rest
+    if first.level == level:
+        return body
+    if any(_plain(first.title) == _plain(under.title) for under in section.headings[1:]):
+        return _spaced(section) + body
+    return f"{'#' * level} {first.title}\n{rest}"
+
+
+def _spaced(section: Section) -> str:
+    """The heading with the blank lines after it."""
+    after = section.text[len(section.heading) :]
+    blank = re.match(r"\s*", after)
+    return section.heading + (blank.group() if blank and after.strip() else "\n")
+
+
+def _plain(line: str) -> str:
+    return " ".join(line.strip(_MARKS + "\r").casefold().split())
 
 
 def _put_together(
@@ -253,3 +293,170 @@ def _degraded(
         count = f"{len(refused)} of {len(sections)} sections were"
         lines.append(f"{count} not written: {refused[0].message}")
     return lines
+
+
+# The feedback on the whole text, and the sections that it is about.
+
+
+def _by_section(thought: Thought, sections: Sequence[Section]) -> Sequence[Thought]:
+    """The thought of each section, with the feedback of failed validators and critics on it.
+
+    An issue with a place belongs to the sections that the place touches. Any other remark belongs
+    to the section that its label, its quote or a title in it names; when it names none, a remark
+    on something that is missing belongs to the section that has most words in common with it, and
+    any other to all sections.
+    """
+    router = _Router(sections)
+    results: list[dict[str, ValidationResult]] = [{} for _ in sections]
+    heard: list[list[CriticFeedback]] = [[] for _ in sections]
+    for name, result in thought.validation_results.items():
+        if result.passed:
+            continue
+        placed = router.issues(result.issues)
+        concerned = sorted(placed) if result.issues else range(len(sections))
+        # A suggestion for one section would be followed as often as it is given.
+        suggestions = result.suggestions if len(concerned) == 1 or not result.issues else ()
+        for at in concerned:
+            changes = {"issues": tuple(placed[at]), "suggestions": suggestions}
+            results[at][name] = result.model_copy(update=changes)
+    for said in thought.critic_feedback:
+        if said.status != "ok":
+            continue
+        placed = router.issues(said.issues)
+        suggested = router.suggestions(said.suggestions, placed)
+        for at in sorted(placed.keys() | suggested.keys()):
+            changes = {"issues": tuple(placed[at]), "suggestions": tuple(suggested[at])}
+            heard[at].append(said.model_copy(update=changes))
+    terms = shared_terms([section.text for section in sections])
+    return [
+        thought_of(
+            thought, sections, at, terms=terms[at], results=results[at], feedback=tuple(heard[at])
+        )
+        for at in range(len(sections))
+    ]
+
+
+def _concerned(
+    thought: Thought, sections: Sequence[Section], parts: Sequence[Thought]
+) -> tuple[bool, ...]:
+    """For each section, true when it is to be written again.
+
+    One that something was said about is. Where critics have weighed the text against its task the
+    others are not: they meet it. Where none has, or what they said names no section, the task
+    concerns the sections whose titles it names, or else all.
+    """
+    about = [bool(each.validation_results or each.critic_feedback) for each in parts]
+    spoke = [each for each in thought.critic_feedback if each.status == "ok"]
+    judged = bool(thought.prompt) and any(each.judges_task for each in spoke)
+    wanted = bool(thought.prompt) or any(each.verdict == "revise" for each in spoke)
+    if (judged and any(about)) or not wanted or (not thought.prompt and any(about)):
+        task = [False] * len(sections)
+    else:
+        named = _Router(sections).named(thought.prompt)
+        task = [not named or at in named for at in range(len(sections))]
+    return tuple(
+        (told or by_task) and bool(section.text.strip()) and not section.literal
+        for told, by_task, section in zip(about, task, sections, strict=True)
+    )
+
+
+class _Router:
+    """Finds the sections that remarks are about; they go by their numbers from 0 here."""
+
+    def __init__(self, sections: Sequence[Section]) -> None:
+        self._sections = sections
+        self._titles: defaultdict[str, set[int]] = defaultdict(set)
+        for at, section in enumerate(sections):
+            for title in {section.title, *(heading.title for heading in section.headings)}:
+                if len(title) >= _SHORTEST_TITLE:
+                    self._titles[title.casefold()].add(at)
+        self._words: list[frozenset[str]] | None = None
+
+    def issues(self, issues: Iterable[Issue]) -> defaultdict[int, list[Issue]]:
+        """The issues of each section, as they are about its own text."""
+        placed: defaultdict[int, list[Issue]] = defaultdict(list)
+        for issue in issues:
+            if issue.start is not None and issue.end is not None:
+                for section in overlapping(self._sections, issue.start, issue.end):
+                    placed[section.number - 1].append(_inside(issue, section))
+                continue
+            number, message = labelled(issue.message)
+            unlabelled = issue.model_copy(update={"message": message})
+            for at in self._about(issue, number):
+                placed[at].append(unlabelled)
+        return placed
+
+    def suggestions(
+        self, suggestions: Iterable[str], issues: Mapping[int, Sequence[Issue]]
+    ) -> defaultdict[int, list[str]]:
+        """The suggestions for each section; one that repeats an issue goes where that went."""
+        messages: defaultdict[str, list[int]] = defaultdict(list)
+        for at, own in issues.items():
+            for message in {issue.message for issue in own}:
+                messages[message].append(at)
+        placed: defaultdict[int, list[str]] = defaultdict(list)
+        for suggestion in suggestions:
+            number, words = labelled(suggestion)
+            labelled_at = self._at(number)
+            named = [labelled_at] if labelled_at is not None else messages.get(words)
+            for at in named or self.named(words) or range(len(self._sections)):
+                placed[at].append(words)
+        return placed
+
+    def named(self, remark: str) -> frozenset[int]:
+        """The sections whose titles a remark names: in quotation marks, or as sections."""
+        flat = " ".join(remark.casefold().split())
+        found: set[int] = set()
+        for title, places in self._titles.items():
+            if title in flat and (
+                any(f"{a}{title}{b}" in flat for a, b in ('""', "“”", "''", "‘’", "«»", "``"))
+                or any(f"{kind} {title}" in flat for kind in ("section", "chapter", "part"))
+                or any(f"{title} {kind}" in flat for kind in ("section", "chapter"))
+            ):
+                found |= places
+        return frozenset(found)
+
+    def _about(self, issue: Issue, number: int | None) -> Iterable[int]:
+        labelled_at = self._at(number)
+        if labelled_at is not None:
+            return (labelled_at,)
+        if issue.quote:
+            quoted = [at for at, s in enumerate(self._sections) if issue.quote in s.text]
+            if quoted:
+                return quoted[:1]
+        if named := self.named(issue.message):
+            return sorted(named)
+        if issue.category in _IN_ONE_PLACE:
+            return (self._nearest(issue.message),)
+        return range(len(self._sections))
+
+    def _at(self, number: int | None) -> int | None:
+        return number - 1 if number is not None and 0 < number <= len(self._sections) else None
+
+    def _nearest(self, message: str) -> int:
+        """The section with most words of a message; of equal ones the last."""
+        if self._words is None:
+            self._words = [frozenset(s.text.casefold().split()) for s in self._sections]
+        wanted = {word.strip(".,;:!?'\"“”()") for word in message.casefold().split()}
+        shares = [len(wanted & words) for words in self._words]
+        writable = [at for at, section in enumerate(self._sections) if not section.literal]
+        return max(writable or range(len(shares)), key=lambda at: (shares[at], at))
+
+
+def _inside(issue: Issue, section: Section) -> Issue:
+    """An issue as it is about the part of its place that lies in a section."""
+    start, end = issue.start or 0, issue.end or 0
+    if section.start <= start and end <= section.end:
+        own = {"start": start - section.start, "end": end - section.start}
+        return issue.model_copy(update=own)
+    first, last = max(start, section.start), min(end, section.end)
+    return Issue.at(
+        section.text,
+        first - section.start,
+        max(first, last) - section.start,
+        issue.message,
+        category=issue.category,
+        severity=issue.severity,
+        rule=issue.rule,
+        support=issue.support,
+    )

@@ -1,7 +1,7 @@
 """Edits: find-and-replace pairs that lead from one text to another, each at one place alone."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sifaka._internal.immutable import Frozen
 from sifaka.errors import ConfigurationError
@@ -131,51 +131,3 @@ def _not_once(text: str, find: str, number: int) -> ConfigurationError:
         else "copy the words from that version as they are; every edit is found in it, not in "
         "what another edit made",
     )
-
-
-def patched(text: str, patch: str) -> str:
-    """The text with a unified diff applied; line numbers count only where lines repeat.
-
-    Raises:
-        ConfigurationError: It is no unified diff, or not of this text.
-    """
-    hunks = list(_parsed(patch))
-    if not hunks:
-        raise ConfigurationError(
-            "the patch has no hunk", "write a unified diff: lines `@@ -1,3 +1,3 @@`, then ` -+`"
-        )
-    ending = "\r\n" if "\r\n" in text else "\n"
-    lines = text.removesuffix(ending).split(ending) if text else []
-    made: list[str] = []
-    at = 0
-    for number, (near, old, new) in enumerate(hunks, 1):
-        found = [n for n in range(at, len(lines) - len(old) + 1) if lines[n : n + len(old)] == old]
-        if not found or (not old and lines):
-            raise ConfigurationError(
-                f"hunk {number} of the patch is not of the version to revise after line {at}",
-                "copy its context and `-` lines from that version as they are",
-            )
-        place = min(found, key=lambda n: abs(n - near))
-        made += [*lines[at:place], *new]
-        at = place + len(old)
-    whole = ending.join([*made, *lines[at:]])
-    return whole + ending if text.endswith(ending) else whole
-
-
-def _parsed(patch: str) -> Iterable[tuple[int, list[str], list[str]]]:
-    """The place, the lines before and the lines after of each hunk."""
-    for hunk in re.split(r"^@@", patch.replace("\r\n", "\n"), flags=re.MULTILINE)[1:]:
-        head, *rest = hunk.removesuffix("\n").split("\n")
-        lines = [line or " " for line in rest if not line.startswith("\\")]
-        if wrong := next((line for line in lines if line[0] not in " -+"), None):
-            raise ConfigurationError(
-                f"the line {wrong[:60]!r} of the patch begins with none of ` `, `-`, `+`",
-                "begin each line of a hunk with one of them",
-            )
-        begins = re.match(r" -(\d+)", head)
-        old = [line[1:] for line in lines if line[0] in " -"]
-        yield (
-            max(0, int(begins[1]) - 1) if begins else 0,
-            old,
-            [line[1:] for line in lines if line[0] in " +"],
-        )

@@ -34,9 +34,10 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
+from sifaka.record.outcome import shortcoming
 from sifaka.record.results import Issue, covered_in
-from sifaka.record.task import judge_of, passes, written
-from sifaka.record.thought import EDITOR, Thought
+from sifaka.record.task import CALLER, NOBODY, open_task, verdict_of, written
+from sifaka.record.thought import EDITOR, PERSON, Thought
 from sifaka.record.usage import Usage
 
 
@@ -263,12 +264,30 @@ class Run(Frozen):
         not declined. A task was carried out. A report that lacks a part that was to be researched
         does not pass, nor a text none of whose claims could be verified.
         """
-        return passes(self)
+        champion = self.champion
+        if champion is None or not champion.text or not champion.passed or champion.findings.open:
+            return False
+        if self.judged_by == NOBODY or shortcoming(self.original, champion):
+            return False
+        agreed = verdict_of(champion) != "revise" and not open_task(self)
+        return agreed or self.is_declined(champion)
 
     @property
     def judged_by(self) -> str:
         """Who judged the champion: `nobody`, `caller`, `person`, or a model by name."""
-        return judge_of(self)
+        champion = self.champion
+        decision = None if champion is None else self.decisions.get(champion.id)
+        if champion is None or decision is None:
+            return NOBODY
+        if champion.author == PERSON or decision.by == "person":
+            return PERSON
+        source = written(self, champion)
+        if source.author == CALLER or source.id in self.declined:
+            return CALLER
+        heard = any(f.judges_task and f.status == "ok" for f in champion.critic_feedback)
+        if heard or decision.by == "judge":
+            return self.config.judge_model or self.config.model
+        return NOBODY
 
     @property
     def facts(self) -> Facts | Literal["warn"] | None:

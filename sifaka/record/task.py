@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from sifaka.record.outcome import shortcoming
 from sifaka.record.results import Verdict, majority
-from sifaka.record.thought import EDITOR, PERSON, Thought
+from sifaka.record.thought import EDITOR, Thought
 from sifaka.text.language import tell_language, translation_into
 
 if TYPE_CHECKING:
@@ -24,12 +23,12 @@ def open_task(run: "Run") -> str | None:
     judge prefers the input: one that accepts both alike does not weigh the task. A text that is not
     in the language which a task to translate names is never what it asks for.
     """
+    if not run.prompt.strip() or run.config.facts is None or run.config.inquiry is not None:
+        return None
     champion = run.champion
-    if champion is None or not run.prompt.strip() or run.config.facts is None:
+    if champion is None or run.is_declined(champion):
         return None
-    if run.config.inquiry is not None or run.is_declined(champion):
-        return None
-    judged = judge_of(run) != NOBODY
+    judged = run.judged_by != NOBODY
     if written(run, champion).author in {EDITOR, "input"}:
         accepted = judged and verdict_of(champion) != "revise"
         tried = accepted and any(_is_fair_try(run, thought) for thought in run.thoughts)
@@ -37,32 +36,6 @@ def open_task(run: "Run") -> str | None:
             return None
         return "the task was not carried out: no version that was written for it was kept"
     return None if judged else "no model judged whether the text does what the task asks"
-
-
-def passes(run: "Run") -> bool:
-    """True when the champion of a run keeps the rules and was judged; see `Run.passed`."""
-    champion = run.champion
-    if champion is None or not champion.text or not champion.passed or champion.findings.open:
-        return False
-    if shortcoming(run.original, champion) or judge_of(run) == NOBODY:
-        return False
-    return run.is_declined(champion) or (verdict_of(champion) != "revise" and not open_task(run))
-
-
-def judge_of(run: "Run") -> str:
-    """Who judged the champion of a run; see `Run.judged_by`."""
-    champion = run.champion
-    decision = None if champion is None else run.decisions.get(champion.id)
-    if champion is None or decision is None:
-        return NOBODY
-    if champion.author == PERSON or decision.by == "person":
-        return PERSON
-    if written(run, champion).author == CALLER or run.is_declined(champion):
-        return CALLER
-    heard = any(f.judges_task and f.status == "ok" for f in champion.critic_feedback)
-    if heard or decision.by == "judge":
-        return run.config.judge_model or run.config.model
-    return NOBODY
 
 
 def verdict_of(thought: Thought) -> Verdict | None:

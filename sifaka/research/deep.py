@@ -1,11 +1,11 @@
 """The deep graph: a plan, a section for each of its questions, and a summary of them.
 
 planner -> store_plan -> parallel_loops -> (one loop a section) -> collect_drafts -> long_writer ->
-proofreader -> synthesizer.
+synthesizer.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias
@@ -18,7 +18,13 @@ from sifaka.calls.host import Suspended
 from sifaka.calls.recovery import code_of
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, StorageError
 from sifaka.research.agents.agent import consult
-from sifaka.research.agents.report import PLANNER, SYNTHESIZER, planner_prompt, synthesizer_prompt
+from sifaka.research.agents.report import (
+    PLANNER,
+    SYNTHESIZER,
+    Summary,
+    planner_prompt,
+    synthesizer_prompt,
+)
 from sifaka.research.draft import tidied
 from sifaka.research.iterative import research_section
 from sifaka.research.limits import Stop, leaving_one, stop_of
@@ -31,7 +37,7 @@ from sifaka.research.report import (
     outline_of_one,
     outline_without_model,
 )
-from sifaka.research.revision import in_context, proofread
+from sifaka.research.revision import in_context
 from sifaka.research.state import Outline, ReportSection, SectionPlan
 
 logger = logging.getLogger(__name__)
@@ -48,7 +54,7 @@ class DeepState:
     """The sections that may be researched at the same time."""
     outline: Outline = field(default_factory=Outline)
     degraded: tuple[str, ...] = ()
-    """Lines about the long writer and the proofreader."""
+    """Lines about the long writer."""
 
 
 async def research_report(work: Work) -> Report:
@@ -82,7 +88,6 @@ def deep_graph() -> Graph[DeepState, Work, str, Report]:
     )
     collect_drafts = graph.step(_collect_drafts, node_id="collect_drafts")
     long_writer = graph.step(_write_in_context, node_id="long_writer")
-    proofreader = graph.step(_proofread, node_id="proofreader")
     synthesizer = graph.step(_synthesize, node_id="synthesizer")
     spread = graph.edge_from(store_plan).map(fork_id="parallel_loops", downstream_join_id=joined.id)
     graph.add(
@@ -92,8 +97,7 @@ def deep_graph() -> Graph[DeepState, Work, str, Report]:
         graph.edge_from(loop).to(joined),
         graph.edge_from(joined).to(collect_drafts),
         graph.edge_from(collect_drafts).to(long_writer),
-        graph.edge_from(long_writer).to(proofreader),
-        graph.edge_from(proofreader).to(synthesizer),
+        graph.edge_from(long_writer).to(synthesizer),
         graph.edge_from(synthesizer).to(graph.end_node),
     )
     return graph.build()
@@ -184,28 +188,15 @@ Sections: TypeAlias = tuple[ReportSection, ...]
 
 async def _write_in_context(ctx: StepContext[DeepState, Work, Sections]) -> Sections:
     """Have the sections follow from each other, where advisers may be asked."""
-    return await _revised(ctx, in_context)
-
-
-async def _proofread(ctx: StepContext[DeepState, Work, Sections]) -> Sections:
-    """Have their mistakes corrected, where advisers may be asked."""
-    return await _revised(ctx, proofread)
-
-
-async def _revised(
-    ctx: StepContext[DeepState, Work, Sections],
-    revise: Callable[[Work, Sections], Awaitable[tuple[Sections, tuple[str, ...]]]],
-) -> Sections:
     if not ctx.deps.advisers:
         return ctx.inputs
     # The last call is for the summary.
     with leaving_one(ctx.deps.calls).active():
-        sections, lines = await revise(ctx.deps, ctx.inputs)
-    ctx.state.degraded += lines
+        sections, ctx.state.degraded = await in_context(ctx.deps, ctx.inputs)
     return sections
 
 
-async def _synthesize(ctx: StepContext[DeepState, Work, tuple[ReportSection, ...]]) -> Report:
+async def _synthesize(ctx: StepContext[DeepState, Work, Sections]) -> Report:
     """Sum the sections up; there is no summary without a model, room for a call, or references."""
     work, outline, sections = ctx.deps, ctx.state.outline, ctx.inputs
     body, references = body_of(sections)
@@ -214,16 +205,13 @@ async def _synthesize(ctx: StepContext[DeepState, Work, tuple[ReportSection, ...
     degraded = (*outline.degraded, *ctx.state.degraded)
     if work.model is not None and references and len(sections) > 1:
         await work.desk.tell("synthesizing", f"summing up {len(sections)} sections")
-        prompt = synthesizer_prompt(work.question, body)
-        try:
-            said = await consult(SYNTHESIZER, work.model, prompt, history=work.history)
+        said = await work.advice(SYNTHESIZER, synthesizer_prompt(work.question, body))
+        if isinstance(said, Summary):
             summary = tidied(said.summary, title)
-        except BudgetExceeded as error:
-            stops = (*stops, stop_of(error))
-        except ModelProviderError as error:
-            # A report without a summary is better than none.
-            report_failure(logger, "research:synthesizer", error, run_id=work.desk.run.run_id)
-            degraded = (*degraded, f"the report has no summary: {error.message}")
+        elif isinstance(said, BudgetExceeded):
+            stops = (*stops, stop_of(said))
+        else:
+            degraded = (*degraded, f"the report has no summary: {said.message}")
     return Report(
         mode="deep",
         title=outline.title or heading(work.question),

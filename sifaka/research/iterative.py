@@ -35,7 +35,6 @@ from sifaka.research.progress import (
     Loop,
     Work,
     is_host,
-    place_of,
     record_section,
 )
 from sifaka.research.search import SearchResults, findings_of, judge_all, search_all
@@ -80,7 +79,7 @@ async def research_section(
                 message=f"researching {plan.title!r}",
             )
         )
-    with scope(place_of(number)):
+    with scope(f"section {number}"):
         section = await iterative_graph().run(deps=loop, inputs=state)
     await record_section(work.desk, section)
     return section

@@ -1,18 +1,13 @@
 """The reading of a question: by a model, with rules where none can be asked or believed."""
 
-import logging
 import re
 
-from sifaka.calls.failure_log import report_failure
-from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.errors import BudgetExceeded
 from sifaka.evidence.passages import overlap
 from sifaka.record.inquiry import ResearchMode
-from sifaka.research.agents.agent import consult
 from sifaka.research.agents.parser import PARSER, ParsedQuestion, parser_prompt
 from sifaka.research.progress import Work
 from sifaka.research.state import Mode, ParsedQuery, one_line
-
-logger = logging.getLogger(__name__)
 
 LONG = 40
 """Words: a question of so many asks for several things."""
@@ -51,14 +46,11 @@ async def parsed(work: Work) -> ParsedQuery:
     if work.calls.ledger.calls_left < _ROOM or not (work.advisers or inquiry.history):
         return by_rule
     await work.desk.tell("thinking", "reading the question")
-    try:
-        said = await consult(PARSER, work.model, parser_prompt(asked), history=work.history)
-    except BudgetExceeded:
+    said = await work.advice(PARSER, parser_prompt(asked))
+    if isinstance(said, BudgetExceeded):
         return by_rule
-    except ModelProviderError as error:
-        # A question that was not read is researched as it stands.
-        report_failure(logger, "research:parser", error, run_id=work.desk.run.run_id)
-        told = f"the question was read by rules: {error.message}"
+    if not isinstance(said, ParsedQuestion):
+        told = f"the question was read by rules: {said.message}"
         return by_rule.model_copy(update={"degraded": (told,)})
     mode = said.mode if inquiry.mode == "auto" else inquiry.mode
     if not inquiry.history:

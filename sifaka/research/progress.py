@@ -1,18 +1,23 @@
 """The resources of a research, and its steps on record."""
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sifaka._internal.immutable import thawed
 from sifaka.calls.context import Calls, current_calls
+from sifaka.calls.failure_log import report_failure
+from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import HOST
+from sifaka.models.coercion import Form
 from sifaka.record.entries import Called, Researched
 from sifaka.record.inquiry import Inquiry, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
+from sifaka.research.agents.agent import ResearchAgent, consult
 from sifaka.research.limits import SectionBudget, share_out
 from sifaka.research.protocol import Desk
 from sifaka.research.state import (
@@ -27,6 +32,9 @@ from sifaka.research.state import (
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
+
+logger = logging.getLogger(__name__)
+Output = TypeVar("Output", bound=Form)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,18 +94,13 @@ async def record_section(desk: Desk, section: ReportSection) -> None:
     )
 
 
-def place_of(number: int) -> str:
-    """The journal's place for the calls of a section."""
-    return f"section {number}"
-
-
 def spent_by(number: int, calls: Sequence[Called], rounds: Sequence[Round]) -> Usage:
     """The usage of a section so far, by the answers on record."""
     from sifaka.models.journaled import RESPONSE
     from sifaka.models.metered import usage_of
 
     here = re.escape(current_calls().journal.place().partition("~")[0])
-    within = re.compile(rf"{here}(?:~\d+)?/{re.escape(place_of(number))}/")
+    within = re.compile(rf"{here}(?:~\d+)?/section {number}/")
     spent = Usage(seconds=rounds[-1].seconds if rounds else 0.0)
     for call in calls:
         # What adapters answer is on record in the same way, and has no parts.
@@ -140,6 +143,19 @@ class Work:
         A host's model is asked in rounds, of which clients make ten for one call.
         """
         return self.model is not None and not is_host(self.model)
+
+    async def advice(
+        self, agent: ResearchAgent[Output], prompt: str
+    ) -> Output | BudgetExceeded | ModelProviderError:
+        """The answer of an agent that a report can do without, or the error in its place."""
+        assert self.model is not None, "without a model nobody is asked"
+        try:
+            return await consult(agent, self.model, prompt, history=self.history)
+        except BudgetExceeded as error:
+            return error
+        except ModelProviderError as error:
+            report_failure(logger, f"research:{agent.name}", error, run_id=self.desk.run.run_id)
+            return error
 
     def allot(self, numbers: Sequence[int], *, besides: int) -> None:
         """Share the budget out, with the calls that are surely needed, before these begin."""

@@ -4,7 +4,6 @@ Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (
 those of `sifaka.text.terms`, by which every store finds texts: stems, without case and diacritics.
 """
 
-import logging
 from array import array
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -16,10 +15,9 @@ from math import log
 from anyio import to_thread
 
 from sifaka.calls.context import fan_out
-from sifaka.errors import StorageError
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
-from sifaka.storage.log import every_run, load_if_there
+from sifaka.storage.log import every_run, load_if_readable
 from sifaka.storage.protocol import Filters, Hit, Hits, ThoughtStore
 from sifaka.text.prose import Span
 from sifaka.text.terms import language_of, parts, places, query_terms, term_counts, written
@@ -146,7 +144,6 @@ def shorten(snippet: str) -> str:
     return line if len(line) <= _SNIPPET_CHARS else line[: _SNIPPET_CHARS - 1] + "…"
 
 
-logger = logging.getLogger(__name__)
 _AT_ONCE = 16
 """Runs that are read at the same time."""
 
@@ -173,7 +170,7 @@ async def scan_log(
                 break
             seen += 1
             if _may_hold(line, only):
-                wanted[line.run_id] = partial(_load, log, line.run_id)
+                wanted[line.run_id] = partial(load_if_readable, log, line.run_id)
     found = await fan_out(wanted, calls_each=0, parallel=_AT_ONCE)
     runs = [run for run in found if run is not None]
     # In a thread: reading through many long texts takes a while.
@@ -222,17 +219,6 @@ def hit_of(run_id: str, prompt: str, thought: Thought, score: float, words: Sequ
         snippet=snippet(words, (thought.text, prompt)) or shorten(thought.text[:2000]),
         created_at=thought.created_at,
     )
-
-
-async def _load(log: ThoughtStore, run_id: str) -> Run | None:
-    """The run; None when it was deleted since the list was read, or cannot be read."""
-    try:
-        return await load_if_there(log, run_id)
-    except StorageError as error:
-        if error.retryable:
-            raise
-        logger.warning("%s; the run is left out of a search", error.message)
-        return None
 
 
 def _may_hold(line: RunSummary, only: Filters) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from pathlib import Path
 
@@ -26,15 +26,14 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import search_runs
 from sifaka.storage.condition import degraded_lines, look_at_parts
 from sifaka.storage.cursor import page_of
-from sifaka.storage.delivery import Delivery, queued_steps
 from sifaka.storage.entry_json import encode_entries, extended
 from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there
-from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.outbox import Outbox, Refused
-from sifaka.storage.outbox_tables import Waiting
-from sifaka.storage.parts import AnyPart, lay_out
+from sifaka.storage.memory import MemoryStorage, RunCache
+from sifaka.storage.outbox import Outbox, Refused, Waiting, queued_steps
+from sifaka.storage.parts import AnyPart, IndexPart, lay_out
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
 from sifaka.storage.store import TenantView, erase_each
+from sifaka.storage.transfer import push
 
 logger = logging.getLogger(__name__)
 _ERASING_SECONDS = 60.0
@@ -51,6 +50,10 @@ class CachedStorage(TenantView):
     has returned when it holds the entries. Search indexes get each run a moment later, from an
     outbox on disk. While the log is down, appends wait for it in the outbox,
     runs go on, and the cache in memory answers for it.
+
+    All views share the parts, the outbox and the cache. Several processes may work off the same
+    outbox: logs recognise the entries that they have, and a row leaves it only after it was
+    delivered.
 
     Args:
         cache: `MemoryStorage()`, or any other part.
@@ -79,12 +82,14 @@ class CachedStorage(TenantView):
         self.tenant = tenant
         self.queue = Path(queue).absolute() if queue is not None else None
         self.tiers = (cache, persistence, *further)
-        log, indexes = lay_out(self.tiers, retry_after=retry_after)
+        self._log, self._indexes = lay_out(self.tiers, retry_after=retry_after)
+        self._parts: tuple[AnyPart, ...] = (self._log, *self._indexes)
         if self.queue is None:
             # Nothing can wait for it, so it is asked each time.
-            log.retry_after = 0.0
-        self._outbox = Outbox(self.queue)
-        self._delivery = Delivery(log, indexes, self._outbox)
+            self._log.retry_after = 0.0
+        self._outbox = Outbox(self.queue, self._log.name, [each.name for each in self._indexes])
+        self._cache = RunCache()
+        """The runs as this process knows that the log had them."""
         self._created: set[tuple[str, str]] = set()
         """Runs that this process began while the log was down."""
         self._owed: set[tuple[str, str]] = set()
@@ -98,7 +103,12 @@ class CachedStorage(TenantView):
     @property
     def degraded(self) -> tuple[str, ...]:
         """The parts that fail, the changes that wait and the entries that were refused."""
-        return degraded_lines(self._delivery, self.tenant)
+        return degraded_lines(self._log, self._indexes, self._outbox, self.tenant)
+
+    @property
+    def _own(self) -> ThoughtStore:
+        """The log as the tenant sees it."""
+        return self._log.inner.scoped(self.tenant)
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
@@ -110,9 +120,79 @@ class CachedStorage(TenantView):
                 was not loaded again since; `refused` has them.
             StorageError: The log failed, and the outbox too or there is none.
         """
-        kept = tuple(entries)
+        kept, key = tuple(entries), (self.tenant, run.run_id)
         with anyio.CancelScope(shield=True):
-            await self._append(run, kept, expected_version, fence)
+            waiting = await self._waiting(run.run_id)
+            if key in self._outbox.refused:
+                await self._check_descent(run, kept, expected_version)
+            if kept:
+                # Noted before, so that it is known when the process dies right after the answer.
+                await self._mark(run.run_id)
+            failure: StorageError | None = None
+            if not waiting:
+                failure = await self._try_to_append(run, kept, expected_version, fence)
+            if not kept:
+                return
+            if waiting or failure:
+                await self._queue(run, kept, expected_version, fence, failure)
+            else:
+                self._created.discard(key)
+                self._cache.keep(self.tenant, run, kept, after=expected_version)
+            await self._mark(run.run_id)
+
+    async def _try_to_append(
+        self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
+    ) -> StorageError | None:
+        """Append to the log; a failure for which the entries may wait is returned."""
+        try:
+            with self._log.attempt():
+                await self._own.append(run, entries, expected_version=expected_version, fence=fence)
+        except AppendRefused:
+            raise
+        except StorageError as failure:
+            # What does not pass by itself, such as a wrong password, is no time to begin a run.
+            cured = failure.retryable or expected_version
+            if self.queue is None or not entries or not cured:
+                raise
+            return failure
+        return None
+
+    async def _queue(
+        self,
+        run: Run,
+        entries: tuple[Entry, ...],
+        expected_version: int,
+        fence: int | None,
+        failure: StorageError | None,
+    ) -> None:
+        payloads = encode_entries(run, entries, expected_version)
+        about = (self._log.name, self.tenant, run.run_id)
+        try:
+            await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
+        except AppendRefused:
+            raise
+        except StorageError as error:
+            raise failure or error from error
+        if expected_version == 0:
+            self._created.add((self.tenant, run.run_id))
+
+    async def _check_descent(
+        self, run: Run, entries: Sequence[Entry], expected_version: int
+    ) -> None:
+        # The writer of what was refused may have as many entries as the log, but other ones.
+        with self._log.attempt():
+            held = await load_if_there(self._own, run.run_id)
+        # With another number of entries the log itself compares.
+        if held and held.version == expected_version and extended(held, entries) != run:
+            raise VersionConflict(run.run_id, expected=expected_version, found=expected_version)
+
+    async def _mark(self, run_id: str) -> None:
+        try:
+            await self._outbox.note(self.tenant, [run_id])
+        except StorageError as failure:
+            # The log decides about an append, never what comes after it.
+            logger.warning("an index gets run %r late: %s", run_id, failure)
+            self._owed.add((self.tenant, run_id))
 
     async def claim(self, run_id: str) -> int:
         """Take a run over, in the log; see `ThoughtStore.claim`.
@@ -123,147 +203,32 @@ class CachedStorage(TenantView):
         Raises:
             StorageError: Also while entries of the run wait for the log.
         """
-        log, waiting = self._delivery.log, await self._delivery.waiting(self.tenant, run_id)
+        waiting = await self._waiting(run_id)
         if waiting:
             # Once the log has it, other processes may have claimed it.
             if (self.tenant, run_id) in self._created and waiting[0].expected_version == 0:
                 return 0
             raise StorageError(
-                f"entries of run {run_id!r} wait until {log.name} can be reached",
+                f"entries of run {run_id!r} wait until {self._log.name} can be reached",
                 "try again when it can",
                 retryable=True,
             )
-        with log.attempt():
-            return await self._log.claim(run_id)
-
-    async def delete(self, run_id: str) -> None:
-        """Delete a run everywhere, refused entries too; parts that are down do so later."""
-        delivery, outbox = self._delivery, self._outbox
-        with anyio.CancelScope(shield=True):
-            await outbox.forget(self.tenant, [run_id], delivery.index_names)
-            self._evict([run_id])
-            try:
-                with delivery.log.attempt():
-                    await self._log.delete(run_id)
-            except StorageError:
-                if not outbox.durable:
-                    raise
-                await outbox.put([Waiting(delivery.log.name, self.tenant, run_id, "delete")])
-            for index in delivery.indexes:
-                if not index.paused:
-                    await delivery.deliver(index, self.tenant, run_id)
-
-    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Delete runs everywhere, parts that are down do so later; see `Eraser`.
-
-        Runs of which entries wait for the log stay.
-        """
-        delivery, outbox = self._delivery, self._outbox
-        if not lines:
-            await self._erase_traces()
-            return frozenset()
-        gone = frozenset[str]()
-        with anyio.CancelScope(shield=True):
-            waiting = await outbox.runs(delivery.log.name)
-            free = [line for line in lines if (self.tenant, line.run_id) not in waiting]
-            ids = [line.run_id for line in free]
-            self._evict(ids)
-            # Noted before, so that it is known when the process dies right after the log's answer.
-            await outbox.put(delivery.copies(self.tenant, ids))
-            with delivery.log.attempt():
-                stayed = await erase_each(self._log, free)
-            gone = frozenset(ids) - stayed
-            await outbox.forget(self.tenant, gone, delivery.index_names)
-        return frozenset(line.run_id for line in lines) - gone
-
-    def _evict(self, run_ids: Sequence[str]) -> None:
-        for run_id in run_ids:
-            self._delivery.cache.evict(self.tenant, run_id)
-            self._created.discard((self.tenant, run_id))
-
-    async def _erase_traces(self) -> None:
-        deadline = time.monotonic() + _ERASING_SECONDS
-        for index in self._delivery.indexes:
-            await self._delivery.work_off(index, deadline=deadline)
-            await self._delivery.look_after(index)
-        await erase_each(self._log, ())
-
-    async def _append(
-        self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
-    ) -> None:
-        tenant, run_id, log = self.tenant, run.run_id, self._delivery.log
-        waiting = await self._delivery.waiting(tenant, run_id)
-        if (tenant, run_id) in self._outbox.known.refused:
-            await self._check_descent(run, entries, expected_version)
-        if entries:
-            # Noted before, so that it is known when the process dies right after the log's answer.
-            await self._mark(run_id)
-        failure: StorageError | None = None
-        if not waiting:
-            try:
-                with log.attempt():
-                    await self._log.append(
-                        run, entries, expected_version=expected_version, fence=fence
-                    )
-            except AppendRefused:
-                raise
-            except StorageError as error:
-                # What does not pass by itself, such as a wrong password, is no time to begin a run.
-                cured = error.retryable or expected_version
-                if not self._outbox.durable or not entries or not cured:
-                    raise
-                failure = error
-            else:
-                self._created.discard((tenant, run_id))
-                if entries:
-                    self._delivery.cache.keep(tenant, run, entries, after=expected_version)
-                    await self._mark(run_id)
-                return
-        if not entries:
-            return
-        payloads = encode_entries(run, entries, expected_version)
-        row = Waiting(log.name, tenant, run_id, "append", expected_version, fence, payloads)
-        try:
-            await self._outbox.put([row])
-        except VersionConflict:
-            raise
-        except StorageError as error:
-            raise failure or error from error
-        if expected_version == 0:
-            self._created.add((tenant, run_id))
-        await self._mark(run_id)
-
-    async def _check_descent(
-        self, run: Run, entries: Sequence[Entry], expected_version: int
-    ) -> None:
-        # The writer of what was refused may have as many entries as the log, but other ones.
-        with self._delivery.log.attempt():
-            held = await load_if_there(self._log, run.run_id)
-        # With another number of entries the log itself compares.
-        if held and held.version == expected_version and extended(held, entries) != run:
-            raise VersionConflict(run.run_id, expected=expected_version, found=expected_version)
-
-    async def _mark(self, run_id: str) -> None:
-        try:
-            await self._outbox.put(self._delivery.copies(self.tenant, [run_id]))
-        except StorageError as failure:
-            # The log decides about an append, never what comes after it.
-            logger.warning("an index gets run %r late: %s", run_id, failure)
-            self._owed.add((self.tenant, run_id))
+        with self._log.attempt():
+            return await self._own.claim(run_id)
 
     async def load(self, run_id: str) -> Run:
         """The run as the log has it; while that is down, as this process knows it."""
-        rows, log = await self._delivery.waiting(self.tenant, run_id), self._delivery.log
-        failure = log.failure
+        rows = await self._waiting(run_id)
+        failure = self._log.failure
         if not rows:
             try:
-                with log.attempt():
-                    return await self._log.load(run_id)
+                with self._log.attempt():
+                    return await self._own.load(run_id)
             except StorageError as error:
                 failure = error
         elif rows[-1].kind == "delete":
             raise ThoughtNotFound(run_id)
-        run = self._delivery.at_hand(self.tenant, run_id, rows)
+        run = self._at_hand(run_id, rows)
         if run is None:
             raise failure or StorageError(
                 f"only the end of run {run_id!r} is known here", "try again in a moment"
@@ -275,12 +240,12 @@ class CachedStorage(TenantView):
         known = after
         run: Run | None = None
         while True:
-            rows = await self._delivery.waiting(self.tenant, run_id)
+            rows = await self._waiting(run_id)
             if not rows:
                 try:
                     # No attempt: whether it works now does not follow from what lasts for hours.
-                    self._delivery.log.check()
-                    async with aclosing(self._log.follow(run_id, after=known)) as steps:
+                    self._log.check()
+                    async with aclosing(self._own.follow(run_id, after=known)) as steps:
                         async for entry, run in steps:
                             yield entry, run
                             known = run.version
@@ -291,8 +256,7 @@ class CachedStorage(TenantView):
             if run is None:
                 # Whether there is such a run at all, and how far it has come.
                 run = await self.load(run_id)
-            cached = self._delivery.cached(self.tenant, run_id)
-            for entry, at in queued_steps(cached, rows) or ():
+            for entry, at in queued_steps(self._cache.run(self.tenant, run_id), rows) or ():
                 if at.version > known:
                     run, known = at, at.version
                     yield entry, at
@@ -302,67 +266,20 @@ class CachedStorage(TenantView):
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, as the log lists them; while it is down, as the cache does."""
-        log = self._delivery.log
-        await self._bring_up_to_date(log, time.monotonic() + _BEFORE_SEARCH_SECONDS)
+        await self._bring_up_to_date(self._log, time.monotonic() + _BEFORE_SEARCH_SECONDS)
         try:
-            with log.attempt():
-                return await self._log.recent(limit=limit, cursor=cursor)
+            with self._log.attempt():
+                return await self._own.recent(limit=limit, cursor=cursor)
         except StorageError as failure:
             if not failure.retryable:
                 raise
         latest = {line.run_id: line for line in await self._known_lines()}.values()
         return page_of(latest, limit=limit, cursor=cursor)
 
-    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
-        """Past versions, by the last index that works, or by the log.
-
-        `Hits.search` names those that do not work, and how many runs wait for the searched one.
-        """
-        deadline = time.monotonic() + _BEFORE_SEARCH_SECONDS
-        down: list[str] = []
-        failure: StorageError | None = None
-        for part in reversed(self._delivery.parts):
-            await self._bring_up_to_date(part, deadline)
-            try:
-                with part.attempt():
-                    view = part.inner.scoped(self.tenant)
-                    hits = await view.search(query, limit=limit, only=only)
-            except StorageError as error:
-                failure = failure or error
-                down.append(f"{part.name} is down")
-                continue
-            late = self._outbox.known.waiting.get(part.name, 0)
-            changes = "1 change is" if late == 1 else f"{late} changes are"
-            lacks = [*down, *([f"{changes} not in it yet"] if late else [])]
-            return hits.model_copy(update={"search": _lacking(hits.search, lacks)})
-        assert failure is not None, "a part that works answers"
-        if not failure.retryable:
-            raise failure
-        hits = search_runs(self._delivery.cache.runs(self.tenant), query, limit=limit, only=only)
-        return hits.model_copy(update={"search": _lacking(hits.search, down)})
-
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run in the log."""
-        await self._delivery.waiting(self.tenant, run_id)
-        with self._delivery.log.attempt():
-            return await self._log.size(run_id)
-
-    async def _bring_up_to_date(self, part: AnyPart, deadline: float) -> None:
-        """Deliver what waits for a part, as far as that is possible by the deadline."""
-        if not self._outbox.empty:
-            with anyio.move_on_after(max(0.0, deadline - time.monotonic())):
-                # An event would belong to one event loop; the delivering task may be in another.
-                while part.delivering:  # noqa: ASYNC110 - see above
-                    await anyio.sleep(0.01)
-                try:
-                    await self._delivery.work_off(part, deadline=deadline)
-                except StorageError:
-                    return  # the outbox's failure is told by `health`
-
     async def _known_lines(self) -> list[RunSummary]:
         """A line for each run that is known here, or several, of which the last counts."""
-        lines = [run.summary() for run in self._delivery.cache.runs(self.tenant)]
-        waiting = await self._outbox.runs(self._delivery.log.name)
+        lines = [run.summary() for run in self._cache.runs(self.tenant)]
+        waiting = await self._outbox.runs(self._log.name)
         for owner, run_id in waiting[:_LISTED]:
             if owner == self.tenant:
                 try:
@@ -371,24 +288,105 @@ class CachedStorage(TenantView):
                     continue  # only its end is known here
         return lines
 
+    async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
+        """Past versions, by the last index that works, or by the log.
+
+        `Hits.search` names those that do not work, and how many runs wait for the searched one.
+        """
+        deadline = time.monotonic() + _BEFORE_SEARCH_SECONDS
+        lacks: list[str] = []
+        failure: StorageError | None = None
+        for part in reversed(self._parts):
+            await self._bring_up_to_date(part, deadline)
+            try:
+                with part.attempt():
+                    view = part.inner.scoped(self.tenant)
+                    hits = await view.search(query, limit=limit, only=only)
+            except StorageError as error:
+                failure = failure or error
+                lacks.append(f"{part.name} is down")
+                continue
+            late = self._outbox.waiting.get(part.name, 0)
+            if late:
+                changes = "1 change is" if late == 1 else f"{late} changes are"
+                lacks.append(f"{changes} not in it yet")
+            return _lacking(hits, lacks)
+        assert failure is not None, "a part that works answers"
+        if not failure.retryable:
+            raise failure
+        return _lacking(
+            search_runs(self._cache.runs(self.tenant), query, limit=limit, only=only), lacks
+        )
+
+    async def size(self, run_id: str) -> int:
+        """The bytes of a run in the log."""
+        await self._waiting(run_id)
+        with self._log.attempt():
+            return await self._own.size(run_id)
+
+    async def delete(self, run_id: str) -> None:
+        """Delete a run everywhere, refused entries too; parts that are down do so later."""
+        with anyio.CancelScope(shield=True):
+            await self._outbox.forget(self.tenant, [run_id])
+            self._evict([run_id])
+            try:
+                with self._log.attempt():
+                    await self._own.delete(run_id)
+            except StorageError:
+                if self.queue is None:
+                    raise
+                await self._outbox.put(Waiting(self._log.name, self.tenant, run_id, "delete"))
+            for index in self._indexes:
+                if not index.paused:
+                    await self._deliver(index, run_id)
+
+    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Delete runs everywhere, parts that are down do so later; see `Eraser`.
+
+        Runs of which entries wait for the log stay.
+        """
+        if not lines:
+            deadline = time.monotonic() + _ERASING_SECONDS
+            for index in self._indexes:
+                await self._work_off(index, deadline)
+                await self._look_after(index)
+            return await erase_each(self._own, ())
+        gone = frozenset[str]()
+        with anyio.CancelScope(shield=True):
+            waiting = await self._outbox.runs(self._log.name)
+            free = [line for line in lines if (self.tenant, line.run_id) not in waiting]
+            ids = [line.run_id for line in free]
+            self._evict(ids)
+            # Noted before, so that it is known when the process dies right after the log's answer.
+            await self._outbox.note(self.tenant, ids)
+            with self._log.attempt():
+                gone = frozenset(ids) - await erase_each(self._own, free)
+            await self._outbox.forget(self.tenant, gone)
+        return frozenset(line.run_id for line in lines) - gone
+
+    def _evict(self, run_ids: Iterable[str]) -> None:
+        for run_id in run_ids:
+            self._cache.evict(self.tenant, run_id)
+            self._created.discard((self.tenant, run_id))
+
     async def refused(self) -> tuple[Refused, ...]:
         """Entries that waited for the log and that it refused.
 
         Other processes had gone on with the run meanwhile. They are kept until it is deleted.
         """
-        return tuple(await self._outbox.refused(self.tenant))
+        return tuple(await self._outbox.refusals(self.tenant))
 
     async def catch_up(self) -> int:
         """Deliver what waits in the outbox, then let each part do what it has put off."""
         deadline = time.monotonic() + _CATCH_UP_SECONDS
         for tenant, run_id in list(self._owed):
-            await self._outbox.put(self._delivery.copies(tenant, [run_id]))
+            await self._outbox.note(tenant, [run_id])
             self._owed.discard((tenant, run_id))
         left = 0
-        for part in self._delivery.parts:
-            left += await self._delivery.work_off(part, deadline=deadline)
-        for part in self._delivery.parts:
-            left += await self._delivery.look_after(part)
+        for part in self._parts:
+            left += await self._work_off(part, deadline)
+        for part in self._parts:
+            left += await self._look_after(part)
         return left
 
     async def index_missing(self) -> int:
@@ -400,7 +398,7 @@ class CachedStorage(TenantView):
         while await self.catch_up():
             pass
         indexed = 0
-        indexes = [part.inner.scoped(self.tenant) for part in self._delivery.indexes]
+        indexes = [part.inner.scoped(self.tenant) for part in self._indexes]
         async with aclosing(every_run(self)) as lines:
             async for line in lines:
                 run = await self.load(line.run_id)
@@ -412,7 +410,7 @@ class CachedStorage(TenantView):
 
     async def health(self) -> tuple[Health, ...]:
         """That of every part, then the outbox."""
-        return await look_at_parts(self._delivery, self.tenant)
+        return await look_at_parts(self._parts, self._outbox, self.tenant)
 
     async def _release(self) -> None:
         """Deliver what can be delivered within some seconds, then close parts and outbox."""
@@ -424,14 +422,149 @@ class CachedStorage(TenantView):
                     closing.push_async_callback(each.aclose)
                 # What fails is in the outbox on disk, or was lost anyway.
                 with suppress(SifakaError), anyio.move_on_after(_CLOSING_SECONDS):
-                    for part in self._delivery.parts:
+                    for part in self._parts:
                         part.try_again()
-                        await self._delivery.work_off(part, deadline=deadline)
+                        await self._work_off(part, deadline)
 
-    @property
-    def _log(self) -> ThoughtStore:
-        """The log as the tenant sees it."""
-        return self._delivery.log.inner.scoped(self.tenant)
+    async def _bring_up_to_date(self, part: AnyPart, deadline: float) -> None:
+        """Deliver what waits for a part, as far as that is possible by the deadline."""
+        if self._outbox.empty:
+            return
+        # The outbox's failure is told by `health`.
+        with suppress(StorageError), anyio.move_on_after(max(0.0, deadline - time.monotonic())):
+            # An event would belong to one event loop; the delivering task may be in another.
+            while part.delivering:  # noqa: ASYNC110 - see above
+                await anyio.sleep(0.01)
+            await self._work_off(part, deadline)
+
+    async def _look_after(self, part: AnyPart) -> int:
+        """Let a part do what it has put off; how much is left that could be done now.
+
+        Runs that it refused for a reason that kept it from that too are then tried again.
+        """
+        try:
+            with part.attempt():
+                left = await part.inner.catch_up()
+        except StorageError as failure:
+            part.closed = failure.message
+            return 0
+        return left + part.reopened()
+
+    async def _work_off(self, part: AnyPart, deadline: float) -> int:
+        """Deliver what waits for one part, in order, until the time is over.
+
+        Returns:
+            How much is left that could be done now.
+
+        Raises:
+            StorageError: The outbox failed; that a part fails is noted there.
+        """
+        if part.delivering:
+            return 0  # another task is at it
+        part.delivering = True
+        try:
+            for tenant, run_id in part.ready(await self._outbox.runs(part.name)):
+                if part.paused:
+                    break
+                if time.monotonic() >= deadline:
+                    return self._outbox.waiting.get(part.name, 0)
+                await self.scoped(tenant)._deliver(part, run_id)  # noqa: SLF001 - its own class
+            return 0
+        finally:
+            part.delivering = False
+
+    async def _waiting(self, run_id: str) -> list[Waiting]:
+        """The changes of a run that wait for the log, after an attempt to deliver them."""
+        about = (self._log.name, self.tenant, run_id)
+        try:
+            rows = await self._outbox.rows(*about)
+            if rows and not self._log.paused:
+                await self._deliver(self._log, run_id)
+                rows = await self._outbox.rows(*about)
+        except StorageError:
+            return []  # the outbox's failure is not the reader's: the log is asked
+        return rows
+
+    async def _deliver(self, part: AnyPart, run_id: str) -> None:
+        """Deliver what waits for a part about one run, if it will have it.
+
+        Raises:
+            StorageError: The outbox failed.
+        """
+        rows = await self._outbox.rows(part.name, self.tenant, run_id)
+        if not rows:
+            return
+        try:
+            if isinstance(part, IndexPart):
+                await self._to_index(part, run_id, rows)
+            else:
+                await self._to_log(run_id, rows)
+        except StorageError as failure:
+            if not failure.retryable:
+                part.put_aside(self.tenant, run_id, failure)
+            return
+        part.aside.pop((self.tenant, run_id), None)
+
+    async def _to_log(self, run_id: str, rows: Sequence[Waiting]) -> None:
+        run: Run | None = None
+        for row in rows:
+            if row.kind == "delete":
+                with self._log.attempt():
+                    await self._own.delete(run_id)
+                self._cache.evict(self.tenant, run_id)
+                await self._outbox.remove([row])
+                continue
+            try:
+                with self._log.attempt():
+                    run = await self._push(row, run)
+            except AppendRefused as refusal:
+                # Another process went on with the run meanwhile. Its entries count.
+                self._cache.evict(self.tenant, run_id)
+                await self._outbox.refuse(self.tenant, run_id, refusal.message)
+                return
+            await self._outbox.remove([row])
+            if run.version == row.end:
+                self._cache.keep(self.tenant, run, row.entries(), after=row.expected_version)
+
+    async def _push(self, row: Waiting, known: Run | None) -> Run:
+        log, about = self._own, (row.run_id, row.expected_version, row.entries())
+        try:
+            return await push(log, *about, fence=row.fence, known=known)
+        except VersionConflict as conflict:
+            if conflict.found >= row.expected_version:
+                raise
+            # No writer shortens a run: the log has lost what is not there any more, and may
+            # know it.
+            await log.catch_up()
+            return await push(log, *about, fence=row.fence)
+
+    async def _to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
+        # The log may be behind itself: the entries that wait for it are at hand.
+        queued = await self._outbox.rows(self._log.name, self.tenant, run_id)
+        run: Run | None = None
+        if not queued or queued[-1].kind != "delete":
+            run = self._at_hand(run_id, queued)
+            if run is None and queued:
+                return
+            if run is None:
+                try:
+                    with self._log.attempt():
+                        run = await load_if_there(self._own, run_id)
+                except StorageError:
+                    return
+        if run is None or any(row.kind == "delete" for row in rows):
+            await index.forget(self.tenant, run_id)
+        if run is not None:
+            await index.bring(self.tenant, run)
+        await self._outbox.remove(rows)
+
+    def _at_hand(self, run_id: str, queued: Sequence[Waiting]) -> Run | None:
+        """A run with what waits for the log; None when not all of it is known here."""
+        run = self._cache.run(self.tenant, run_id)
+        steps = queued_steps(run, queued)
+        if steps is None:
+            return None
+        return steps[-1][1] if steps else run
 
 
 class CachedCheckpointStorage(CachedStorage):
@@ -452,9 +585,9 @@ class CachedCheckpointStorage(CachedStorage):
         super().__init__(MemoryStorage(), storage, queue=queue, tenant=tenant)
 
 
-def _lacking(search: str, lacks: Sequence[str]) -> str:
+def _lacking(hits: Hits, lacks: Sequence[str]) -> Hits:
     if not lacks:
-        return search
-    if search.endswith(")"):
-        return f"{search[:-1]}; {'; '.join(lacks)})"
-    return f"{search} ({'; '.join(lacks)})"
+        return hits
+    found, lacked = hits.search, "; ".join(lacks)
+    search = f"{found[:-1]}; {lacked})" if found.endswith(")") else f"{found} ({lacked})"
+    return hits.model_copy(update={"search": search})

@@ -208,22 +208,8 @@ def open_store(
     return CachedStorage(*parts, queue=home / _QUEUE, tenant=tenant)
 
 
-def deciding_url(url: str) -> str:
-    """The part of a store's URL where versions and claims are decided: the lasting log."""
-    parts = tiers_of(url)
-    logs = [part for part in parts if not _is_index(part)]
-    lasting = [part for part in logs if not part.lower().startswith("memory:")]
-    return (*lasting, *(logs if logs == list(parts) else ()), "sqlite:")[0]
-
-
-def _is_index(url: str) -> bool:
-    scheme = SCHEMES.get(url.partition(":")[0].lower())
-    return scheme is not None and scheme.index
-
-
 def _scheme(name: str, plugins: Plugins) -> Scheme | None:
     if name in SCHEMES:
-        plugins.tell_if_shadowed("stores", name)
         return SCHEMES[name]
     if not _PLUGGED_SCHEME.fullmatch(name) or (make := plugins.load("stores", name)) is None:
         return None

@@ -58,25 +58,11 @@ async def embed_words(embedder: Embedder | None, query: str) -> tuple[Vector | N
     if embedder is None or not query_words(query):
         return None, ""
     try:
-        return await embed_query(embedder, query), ""
+        # A model cannot read half a surrogate pair.
+        (vector,) = await embedder.embed([query.encode(errors="replace").decode()], role="query")
     except EmbeddingError as error:
-        return None, without_meaning(error)
-
-
-async def embed_query(embedder: Embedder, query: str) -> Vector:
-    """The vector of a query; any string is one.
-
-    Raises:
-        EmbeddingError: The model failed; `without_meaning` then says so.
-    """
-    # A model cannot read half a surrogate pair.
-    (vector,) = await embedder.embed([query.encode(errors="replace").decode()], role="query")
-    return vector
-
-
-def without_meaning(error: EmbeddingError) -> str:
-    """The note that a search had to do without the model."""
-    return f" (semantic: failed ({' '.join(str(error).split())}))"
+        return None, f" (semantic: failed ({' '.join(str(error).split())}))"
+    return vector, ""
 
 
 @contextmanager
@@ -109,11 +95,6 @@ def fused_depth(limit: int) -> int:
     return max(_SHALLOWEST, limit)
 
 
-def weight(rank: int) -> float:
-    """The weight of a place in a ranking, from 1 on."""
-    return 1 / (_K + rank)
-
-
 def fuse(*rankings: Sequence[Key]) -> list[tuple[Key, float]]:
     """All keys by the sum of 1 / (60 + rank) in each ranking, with that sum, best first.
 
@@ -122,7 +103,7 @@ def fuse(*rankings: Sequence[Key]) -> list[tuple[Key, float]]:
     scores: dict[Key, float] = {}
     for ranking in rankings:
         for rank, key in enumerate(ranking, 1):
-            scores[key] = scores.get(key, 0.0) + weight(rank)
+            scores[key] = scores.get(key, 0.0) + 1 / (_K + rank)
     return sorted(scores.items(), key=lambda scored: scored[1], reverse=True)
 
 
@@ -139,11 +120,6 @@ def lacking(count: int, step: str) -> str:
 
 def merge_hits(lists: Sequence[Sequence[Hit]]) -> tuple[Hit, ...]:
     """Results whose scores cannot be compared, by their ranks; the same version counts once."""
-    best: dict[tuple[str, str], Hit] = {}
-    for hits in lists:
-        for rank, hit in enumerate(hits, 1):
-            ranked = hit.model_copy(update={"score": weight(rank)})
-            known = best.setdefault((hit.run_id, hit.thought_id), ranked)
-            if ranked.score > known.score:
-                best[hit.run_id, hit.thought_id] = ranked
-    return tuple(sorted(best.values(), key=lambda hit: hit.score, reverse=True))
+    hits = {(hit.run_id, hit.thought_id): hit for each in reversed(lists) for hit in each}
+    ranked = fuse(*([(hit.run_id, hit.thought_id) for hit in each] for each in lists))
+    return tuple(hits[key].model_copy(update={"score": score}) for key, score in ranked)

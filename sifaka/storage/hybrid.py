@@ -52,23 +52,24 @@ class HybridMemory:
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
     ) -> None:
         """Make entries durable where the run is; see `ThoughtStore.append`."""
-        home = await self._found(run.run_id) or self.short_term
+        home = self.short_term
+        if not expected_version and await load_if_there(self.episodic, run.run_id):
+            home = self.episodic  # it was created before, and moved
         try:
             await home.append(run, entries, expected_version=expected_version, fence=fence)
         except VersionConflict as conflict:
-            moved = expected_version and not conflict.found and await self._found(run.run_id)
-            if not moved or moved is home:
+            if conflict.found or home is self.episodic:
                 raise
-            await moved.append(run, entries, expected_version=expected_version, fence=fence)
+            await self.episodic.append(run, entries, expected_version=expected_version, fence=fence)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over where it is; see `ThoughtStore.claim`."""
-        return await self._ask(run_id, lambda home: home.claim(run_id))
+        return await self._ask(lambda home: home.claim(run_id))
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry; as the record has it, when the other store fails."""
         try:
-            return await self._ask(run_id, lambda home: home.load(run_id))
+            return await self._ask(lambda home: home.load(run_id))
         except StorageError as failure:
             run = await load_if_there(self.episodic, run_id)
             if run is None:
@@ -79,16 +80,15 @@ class HybridMemory:
     async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
         """Every entry of a run, wherever it is moved meanwhile; see `ThoughtStore.follow`."""
         version = after
-        while True:
-            home = await self._home(run_id)
+        for memory in self._parts:
             try:
-                async with aclosing(home.follow(run_id, after=version)) as steps:
+                async with aclosing(memory.follow(run_id, after=version)) as steps:
                     async for entry, run in steps:
                         version = run.version
                         yield entry, run
                 return
             except ThoughtNotFound:
-                if await self._home(run_id) is home:
+                if memory is self.episodic:
                     raise
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
@@ -116,7 +116,7 @@ class HybridMemory:
 
     async def size(self, run_id: str) -> int:
         """The bytes of a run's entries where the run is."""
-        return await self._ask(run_id, lambda home: home.size(run_id))
+        return await self._ask(lambda home: home.size(run_id))
 
     async def delete(self, run_id: str) -> None:
         """Forget a run in both."""
@@ -135,12 +135,10 @@ class HybridMemory:
         moving = aged.model_copy(update={"leaving": finished})
         return await carry_out(self.short_term, moving, self.episodic)
 
-    async def forget(self, policy: Policy, now: datetime | None = None) -> Outcome:
-        """Delete in both what the policy does not keep."""
-        outcome = await carry_out(self, await plan(self, policy, now))
-        for part in self._parts:
-            await erase_each(part, ())
-        return outcome
+    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Delete runs in both; see `Eraser`."""
+        stayed = [await erase_each(memory, lines) for memory in self._parts]
+        return frozenset[str]().union(*stayed)
 
     async def catch_up(self) -> int:
         """Let both do what they have put off."""
@@ -167,28 +165,9 @@ class HybridMemory:
     def _parts(self) -> tuple[ThoughtStore, ...]:
         return self.short_term, self.episodic
 
-    async def _found(self, run_id: str) -> ThoughtStore | None:
-        """The store that has the say about a run."""
-        for memory in self._parts:
-            try:
-                await memory.size(run_id)
-            except ThoughtNotFound:
-                continue
-            return memory
-        return None
-
-    async def _home(self, run_id: str) -> ThoughtStore:
-        home = await self._found(run_id)
-        if home is None:
-            raise ThoughtNotFound(run_id)
-        return home
-
-    async def _ask(self, run_id: str, ask: Callable[[ThoughtStore], Awaitable[T]]) -> T:
-        """The answer of the store that the run is in, even if the run is moved just then."""
-        while True:
-            home = await self._home(run_id)
-            try:
-                return await ask(home)
-            except ThoughtNotFound:
-                if await self._home(run_id) is home:
-                    raise
+    async def _ask(self, ask: Callable[[ThoughtStore], Awaitable[T]]) -> T:
+        """The answer of the store that the run is in; while it is moved it is in both."""
+        try:
+            return await ask(self.short_term)
+        except ThoughtNotFound:
+            return await ask(self.episodic)

@@ -1,17 +1,19 @@
 """Reading logs of runs: waiting for entries, looking at health, going through all runs."""
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import TypeVar
 
 import anyio
 
-from sifaka.errors import Fenced, SifakaError, ThoughtNotFound, VersionConflict
+from sifaka.errors import Fenced, SifakaError, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.entry_json import apply_entry
 from sifaka.storage.protocol import Health, ThoughtStore
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T", str, bytes)
 LOOK_AGAIN = 0.2
 """Seconds between two looks at a log that cannot wake its followers."""
@@ -64,6 +66,17 @@ async def load_if_there(log: ThoughtStore, run_id: str) -> Run | None:
     try:
         return await log.load(run_id)
     except ThoughtNotFound:
+        return None
+
+
+async def load_if_readable(log: ThoughtStore, run_id: str) -> Run | None:
+    """The run; None when the log has no such run, or it cannot be read, which is logged."""
+    try:
+        return await load_if_there(log, run_id)
+    except StorageError as error:
+        if error.retryable:
+            raise
+        logger.warning("%s; the run is left out", error.message)
         return None
 
 

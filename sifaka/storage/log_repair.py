@@ -10,7 +10,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sifaka.errors import AppendRefused, StorageError, VersionConflict
@@ -28,15 +27,6 @@ RUNS = 100
 _RECENT = 600.0
 """Seconds since its last entry in which a run that is not there at all is taken for lost. Beyond
 that it is more likely that another process has deleted it."""
-
-
-@dataclass(slots=True, eq=False)
-class _Acknowledged:
-    """The entries that a log has acknowledged to this process, whatever tenant they are of."""
-
-    log: str = ""
-    """Which log it was; empty as long as it cannot be told."""
-    runs: RunCache = field(default_factory=lambda: RunCache(RUNS))
 
 
 def identity_of(path: Path) -> str:
@@ -57,7 +47,8 @@ class RepairingStore(LogStore):
 
     def __init__(self, tenant: str) -> None:
         self.tenant = tenant
-        self._acknowledged = _Acknowledged()
+        self._acknowledged = RunCache(RUNS)
+        """The entries that the log has acknowledged to this process, of all tenants."""
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
@@ -73,9 +64,9 @@ class RepairingStore(LogStore):
                 raise
             await self._append(run, kept, expected_version=expected_version, fence=fence)
         known = self._acknowledged
-        if not known.log:
-            known.log = await self._identity_now()
-        known.runs.keep(self.tenant, run, kept, after=expected_version)
+        if not known.source:
+            known.source = await self._identity_now()
+        known.keep(self.tenant, run, kept, after=expected_version)
 
     async def catch_up(self) -> int:
         """Bring back what a log that was restarted or replaced has lost, of all tenants.
@@ -83,17 +74,17 @@ class RepairingStore(LogStore):
         Where that fails it is tried again next time; nothing else is put off.
         """
         known = self._acknowledged
-        if known.log and (now := await self._identity_now()) not in {known.log, ""}:
+        if known.source and (now := await self._identity_now()) not in {known.source, ""}:
             with suppress(StorageError):
-                for tenant, state in known.runs.items():
+                for tenant, state in known.items():
                     await self.scoped(tenant)._bring_back(state.run.run_id, state.run.version)  # noqa: SLF001 - its own class
-                known.log = now
+                known.source = now
         return 0
 
     def _forget(self, run_ids: Iterable[str]) -> None:
         """Drop what is known of runs that are deleted."""
         for run_id in run_ids:
-            self._acknowledged.runs.evict(self.tenant, run_id)
+            self._acknowledged.evict(self.tenant, run_id)
 
     async def _bring_back(self, run_id: str, version: int, *, fence: int | None = None) -> bool:
         """Append again what the log has lost of a run; whether it has so many entries now.
@@ -104,7 +95,7 @@ class RepairingStore(LogStore):
         Raises:
             StorageError: The log failed.
         """
-        state = self._acknowledged.runs.get(self.tenant, run_id)
+        state = self._acknowledged.get(self.tenant, run_id)
         held = await load_if_there(self, run_id)
         found = 0 if held is None else held.version
         if found >= version or state is None or found >= state.run.version:
@@ -126,7 +117,7 @@ class RepairingStore(LogStore):
 
     async def _was_lost(self, state: State) -> bool:
         recent = time.monotonic() - state.at < _RECENT
-        return recent and await self._identity_now() not in {self._acknowledged.log, ""}
+        return recent and await self._identity_now() not in {self._acknowledged.source, ""}
 
     async def _identity_now(self) -> str:
         with suppress(StorageError):

@@ -134,6 +134,8 @@ class RunCache:
     """
 
     def __init__(self, most: int = CACHED_RUNS) -> None:
+        self.source = ""
+        """Which log it was; empty as long as it cannot be told."""
         self._most = most
         self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
         self._guard = threading.Lock()
@@ -165,6 +167,11 @@ class RunCache:
         """Tenant and state of the runs that are held."""
         with self._guard:
             return [(tenant, state) for (tenant, _), state in self._states.items()]
+
+    def run(self, tenant: str, run_id: str) -> Run | None:
+        """A run as it was when it was last kept."""
+        state = self.get(tenant, run_id)
+        return state and state.run
 
     def runs(self, tenant: str) -> list[Run]:
         """The runs of a tenant."""

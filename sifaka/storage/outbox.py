@@ -6,27 +6,49 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from sifaka.errors import AppendRefused, StorageError
+from sifaka.errors import AppendRefused, StorageError, VersionConflict
 from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds
-from sifaka.storage.entry_json import decode_entries
-from sifaka.storage.outbox_tables import (
-    SCHEMA,
-    Waiting,
-    insert,
-    is_new,
-    remove_rows,
-    rows_of,
-)
+from sifaka.storage.entry_json import decode_entries, extended
+from sifaka.storage.log import holds
 from sifaka.storage.sqlite.connection import SqlConnection, transaction
 from sifaka.storage.sqlite.erasure import truncate_log
+from sifaka.storage.sqlite.schema import Schema
 from sifaka.storage.sqlite.worker import SQLiteWorker
 from sifaka.text.input import is_unicode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+Kind = Literal["append", "delete", "copy"]
+"""For an index `copy` stands for: bring it to what the log has of the run, and `delete` for: have
+it drop the run first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One change that a part of the store has not got yet."""
+
+    part: str
+    tenant: str
+    run_id: str
+    kind: Kind
+    expected_version: int = 0
+    fence: int | None = None
+    payloads: tuple[str, ...] = ()
+    id: int = 0
+    """Its place in the outbox, once it is there."""
+
+    @property
+    def end(self) -> int:
+        """The run's version after it."""
+        return self.expected_version + len(self.payloads)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries to append."""
+        return tuple(decode_entries(self.run_id, self.payloads, after=self.expected_version))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +62,43 @@ class Refused:
     refused_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Backlog:
-    """The contents of the outbox, as of the last look."""
+def _create_tables(sql: SqlConnection) -> None:
+    sql.execute("""
+        CREATE TABLE waiting (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            tier TEXT NOT NULL,
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            expected_version INTEGER NOT NULL,
+            fence INTEGER,
+            payloads TEXT NOT NULL,
+            enqueued_at INTEGER NOT NULL
+        );
+        CREATE INDEX waiting_by_run ON waiting (tier, tenant, run_id, id);
+        CREATE TABLE refused (
+            id INTEGER PRIMARY KEY,
+            tenant TEXT NOT NULL,
+            run_id TEXT NOT NULL,
+            expected_version INTEGER NOT NULL,
+            payloads TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            refused_at INTEGER NOT NULL
+        );
+        CREATE INDEX refused_by_run ON refused (tenant, run_id, id);
+        CREATE TABLE counts (tier TEXT PRIMARY KEY, waiting INTEGER NOT NULL);
+        CREATE TRIGGER count_one_more AFTER INSERT ON waiting BEGIN
+            INSERT INTO counts VALUES (new.tier, 1)
+            ON CONFLICT (tier) DO UPDATE SET waiting = waiting + 1;
+        END;
+        CREATE TRIGGER count_one_less AFTER DELETE ON waiting BEGIN
+            UPDATE counts SET waiting = waiting - 1 WHERE tier = old.tier;
+        END;
+    """)
 
-    waiting: dict[str, int]
-    """The number of changes that wait, by part."""
-    refused: dict[tuple[str, str], int]
-    """The number of refused entries, by the run's tenant and id."""
+
+_SCHEMA = Schema(0x5346_4B51, 1, _create_tables)
+"""Marked `SFKQ`."""
 
 
 class Outbox:
@@ -57,89 +108,87 @@ class Outbox:
 
     Args:
         path: Its file, made by the first use; None for an outbox that ends with the process.
+        log: The name of the log.
+        indexes: The names of its indexes.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, log: str, indexes: Sequence[str]) -> None:
         self.path = path
-        self.known = Backlog({}, {})
+        self.waiting: dict[str, int] = {}
+        """The number of changes that wait, by part, as of the last use of the file."""
+        self.refused: dict[tuple[str, str], int] = {}
+        """The number of refused entries, by the run's tenant and id, as of then."""
         self.failure: StorageError | None = None
         """The error of the last use of the file; None when it succeeded."""
-        self._worker = SQLiteWorker(path or Path(":memory:"), SCHEMA)
-
-    @property
-    def durable(self) -> bool:
-        """True when its contents outlive the process."""
-        return self.path is not None
+        self._log = log
+        self._indexes = indexes
+        self._worker = SQLiteWorker(path or Path(":memory:"), _SCHEMA)
 
     @property
     def empty(self) -> bool:
         """True when nothing was ever queued; no file is opened to find out."""
         return not (self.path.exists() if self.path else self._worker.used)
 
-    async def put(self, rows: Sequence[Waiting]) -> None:
-        """Add changes at the end, unless they wait there already.
+    async def put(self, row: Waiting) -> None:
+        """Add a change at the end, unless it waits there already.
 
         Raises:
             VersionConflict: An append does not continue those that wait.
         """
+        await self._write(lambda sql: _insert(sql, row))
 
-        def work(sql: SqlConnection) -> None:
-            for row in rows:
-                if is_new(sql, row):
-                    insert(sql, row)
-
+    async def note(self, tenant: str, run_ids: Iterable[str]) -> None:
+        """The indexes lack something of these runs."""
+        rows = [Waiting(i, tenant, run_id, "copy") for run_id in run_ids for i in self._indexes]
         if rows:
-            await self._write(work)
+            await self._write(lambda sql: [_insert(sql, row) for row in rows])
 
-    async def remove(self, ids: Sequence[int]) -> None:
-        """Take rows out that may be gone already."""
-        await self._write(lambda sql: remove_rows(sql, ids))
+    async def remove(self, rows: Iterable[Waiting]) -> None:
+        """Take changes out that may be gone already."""
+        ids = json.dumps([row.id for row in rows])
+        query = "DELETE FROM waiting WHERE id IN (SELECT value FROM json_each(?))"
+        await self._write(lambda sql: sql.execute(query, (ids,)))
 
     async def rows(self, part: str, tenant: str, run_id: str) -> list[Waiting]:
         """The changes that wait for a part about one run, in order."""
         if not is_unicode(run_id):
             return []
-        return await self._read(lambda sql: rows_of(sql, part, tenant, run_id)) or []
+        return await self._read(lambda sql: _rows_of(sql, part, tenant, run_id)) or []
 
     async def runs(self, part: str) -> list[tuple[str, str]]:
         """Tenant and id of the runs about which something waits for a part, longest first."""
         query = "SELECT tenant, run_id FROM waiting WHERE tier = ? GROUP BY 1, 2 ORDER BY min(id)"
         return [(tenant, run_id) for tenant, run_id in await self._select(query, part)]
 
-    async def refuse(
-        self, part: str, tenant: str, run_id: str, reason: str, indexes: Sequence[str]
-    ) -> None:
-        """Set aside the appends that wait for a part about one run; indexes may have got them."""
+    async def refuse(self, tenant: str, run_id: str, reason: str) -> None:
+        """Set aside the appends of a run that wait for the log; indexes may have got them."""
+        about = (self._log, tenant, run_id)
 
         def work(sql: SqlConnection) -> None:
-            moment = now_in_microseconds()
-            rows = rows_of(sql, part, tenant, run_id)
-            for row in rows:
-                if row.kind == "append":
-                    values = (row.expected_version, json.dumps(row.payloads), reason, moment)
-                    sql.execute(
-                        "INSERT INTO refused (tenant, run_id, expected_version, payloads, reason,"
-                        " refused_at) VALUES (?, ?, ?, ?, ?, ?)",
-                        (tenant, run_id, *values),
-                    )
-            remove_rows(sql, [row.id for row in rows])
-            for index in indexes:
-                insert(sql, Waiting(index, tenant, run_id, "delete"))
+            sql.execute(
+                "INSERT INTO refused (tenant, run_id, expected_version, payloads, reason,"
+                " refused_at) SELECT tenant, run_id, expected_version, payloads, ?, ? FROM waiting"
+                " WHERE tier = ? AND tenant = ? AND run_id = ? AND kind = 'append' ORDER BY id",
+                (reason, now_in_microseconds(), *about),
+            )
+            sql.execute("DELETE FROM waiting WHERE tier = ? AND tenant = ? AND run_id = ?", about)
+            for index in self._indexes:
+                _insert(sql, Waiting(index, tenant, run_id, "delete"))
 
         await self._write(work)
 
-    async def forget(self, tenant: str, run_ids: Iterable[str], parts: Sequence[str]) -> None:
-        """Drop all there is about some runs, and queue their deletion for these parts."""
+    async def forget(self, tenant: str, run_ids: Iterable[str]) -> None:
+        """Drop all there is about some runs, and queue that the indexes drop them."""
         known = [run_id for run_id in run_ids if is_unicode(run_id)]
-        if (self.empty and not parts) or not known:
+        if (self.empty and not self._indexes) or not known:
             return
 
         def work(sql: SqlConnection) -> None:
             for about in ((tenant, run_id) for run_id in known):
                 sql.execute("DELETE FROM waiting WHERE tenant = ? AND run_id = ?", about)
                 sql.execute("DELETE FROM refused WHERE tenant = ? AND run_id = ?", about)
-                for part in parts:
-                    insert(sql, Waiting(part, *about, "delete"))
+                for index in self._indexes:
+                    _insert(sql, Waiting(index, *about, "delete"))
 
         await self._write(work)
         await self._worker.run(truncate_log)
@@ -149,7 +198,7 @@ class Outbox:
         found = await self._select("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1")
         return from_microseconds(found[0][0]) if found else None
 
-    async def refused(self, tenant: str) -> list[Refused]:
+    async def refusals(self, tenant: str) -> list[Refused]:
         """A tenant's entries that the log refused, oldest first."""
         query = (
             "SELECT run_id, expected_version, payloads, reason, refused_at FROM refused"
@@ -174,22 +223,24 @@ class Outbox:
         return await self._read(lambda sql: sql.execute(query, bindings).fetchall()) or []
 
     async def _read(self, work: Callable[[SqlConnection], T]) -> T | None:
-        """The result of the function, None when there is no outbox; `known` is renewed."""
+        """The result of the function, None when there is no outbox."""
         if self.empty:
-            self.known, self.failure = Backlog({}, {}), None
+            self.waiting, self.refused, self.failure = {}, {}, None
             return None
         return await self._run(work, "DEFERRED")
 
-    async def _write(self, work: Callable[[SqlConnection], T]) -> T:
-        return await self._run(work, "IMMEDIATE")
+    async def _write(self, work: Callable[[SqlConnection], object]) -> None:
+        await self._run(work, "IMMEDIATE")
 
     async def _run(self, work: Callable[[SqlConnection], T], kind: str) -> T:
-        def whole(sql: SqlConnection) -> tuple[T, Backlog]:
+        def whole(sql: SqlConnection) -> T:
             with transaction(sql, kind):
-                return work(sql), _look_over(sql)
+                found = work(sql)
+                self.waiting, self.refused = _counts(sql)
+                return found
 
         try:
-            found, self.known = await self._worker.run(whole)
+            found = await self._worker.run(whole)
         except AppendRefused:
             raise
         except StorageError as failure:
@@ -201,10 +252,72 @@ class Outbox:
         return found
 
 
-def _look_over(sql: SqlConnection) -> Backlog:
-    counts = sql.execute("SELECT tier, waiting FROM counts WHERE waiting > 0").fetchall()
+def _counts(sql: SqlConnection) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+    waiting = sql.execute("SELECT tier, waiting FROM counts WHERE waiting > 0").fetchall()
     refused = sql.execute(
         "SELECT tenant, run_id, sum(json_array_length(payloads)) FROM refused"
         " GROUP BY tenant, run_id"
     )
-    return Backlog(dict(counts), {(tenant, run_id): n for tenant, run_id, n in refused})
+    return dict(waiting), {(tenant, run_id): number for tenant, run_id, number in refused}
+
+
+def _rows_of(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[Waiting]:
+    found = sql.execute(
+        "SELECT id, kind, expected_version, fence, payloads FROM waiting"
+        " WHERE tier = ? AND tenant = ? AND run_id = ? ORDER BY id",
+        (part, tenant, run_id),
+    )
+    return [
+        Waiting(part, tenant, run_id, kind, after, fence, tuple(json.loads(payloads)), number)
+        for number, kind, after, fence, payloads in found
+    ]
+
+
+def _insert(sql: SqlConnection, row: Waiting) -> None:
+    """Add a change at the end, unless it waits there already."""
+    waiting = _rows_of(sql, row.part, row.tenant, row.run_id)
+    if row.kind == "append":
+        if _is_held([each for each in waiting if each.payloads], row):
+            return
+    elif row.kind == "copy" and waiting and waiting[-1].kind == "copy":
+        return
+    about = (row.part, row.tenant, row.run_id, row.kind, row.expected_version, row.fence)
+    sql.execute(
+        "INSERT INTO waiting (tier, tenant, run_id, kind, expected_version, fence, payloads,"
+        " enqueued_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (*about, json.dumps(row.payloads), now_in_microseconds()),
+    )
+
+
+def _is_held(queued: Sequence[Waiting], row: Waiting) -> bool:
+    """True for an append that waits already, False for one that continues those that do."""
+    if not queued or queued[-1].end == row.expected_version:
+        return False
+    first = queued[0].expected_version
+    payloads = [payload for each in queued for payload in each.payloads]
+    if row.expected_version >= first and holds(
+        payloads, row.payloads, after=row.expected_version - first
+    ):
+        return True
+    raise VersionConflict(row.run_id, expected=row.expected_version, found=queued[-1].end)
+
+
+def queued_steps(run: Run | None, queued: Sequence[Waiting]) -> list[tuple[Entry, Run]] | None:
+    """The entries that wait for the log and that a run lacks, each with the run after it.
+
+    None when the beginning of the run is not at hand, or the log has gone on otherwise.
+    """
+    steps: list[tuple[Entry, Run]] = []
+    for row in queued:
+        if row.kind == "delete":
+            run = None
+            continue
+        version = run.version if run else 0
+        if version < row.expected_version:
+            return None
+        for entry in row.entries()[version - row.expected_version :]:
+            run = extended(run, [entry])
+            if run is None:
+                return None
+            steps.append((entry, run))
+    return steps

@@ -95,6 +95,14 @@ class Part(Generic[Inner]):
         """Leave a run alone for a while that would fail again."""
         self.aside[tenant, run_id] = time.monotonic() + _PUT_ASIDE, failure
 
+    def reopened(self) -> int:
+        """It refuses what is about no run no more; the number of runs to try again for that."""
+        freed = [run for run, (_, why) in self.aside.items() if why.message == self.closed]
+        self.closed = None
+        for run in freed:
+            del self.aside[run]
+        return len(freed)
+
     def ready(self, waiting: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """The runs of those that wait which are not put aside; others are put aside no more.
 

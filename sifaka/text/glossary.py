@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 MOST_TERMS = 200
 """Terms that are held together; those in the most parts."""
@@ -49,12 +49,6 @@ def shared_terms(parts: Sequence[str]) -> tuple[frozenset[str], ...]:
     ranked = sorted((-count, term) for term, count in counted.items() if count > 1)
     kept = frozenset(term for _, term in ranked[:MOST_TERMS])
     return tuple(terms & kept for terms in found)
-
-
-def lost_terms(terms: Iterable[str], text: str) -> tuple[str, ...]:
-    """Those of the terms that a text has not, in alphabetical order."""
-    flat = " ".join(text.split())
-    return tuple(sorted(term for term in terms if term not in flat))
 
 
 def _terms(part: str, defined: frozenset[str]) -> Iterator[str]:

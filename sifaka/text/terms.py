@@ -134,7 +134,7 @@ def _is_run(character: str) -> bool:
 def _runs() -> "Pattern[str]":
     import regex  # loaded for the first text that is not Latin alone
 
-    apart = rf"{SIGNS}{HALF_WIDTH_MARKS}{UNSPACED}\p{{Thai}}\p{{Hangul}}"
+    apart = rf"{SIGNS}{HALF_WIDTH_MARKS}{UNSPACED}\p{{Hangul}}"
     letters = r"\p{L}\p{N}\p{M}"
     return regex.compile(
         rf"(?V1)(?P<run>[[{apart}]&&[{letters}]][[{apart}\p{{M}}]&&[{letters}]]*+)"

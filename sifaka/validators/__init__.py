@@ -184,7 +184,6 @@ def _parsed(place: str, spec: ValidatorLike, plugins: Plugins) -> ValidatorCompo
     expected: Any = ValidatorSpec
     if isinstance(kind, str):
         if kind in VALIDATORS:
-            plugins.tell_if_shadowed("validators", kind)
             expected = VALIDATORS[kind] if kind in UNLISTED else ValidatorSpec
         elif made := plugins.make("validators", data, place):
             return ForeignValidator(*made)

@@ -18,11 +18,11 @@ from sifaka.classifiers import (
     CLASSIFIERS,
     NONE_FOUND,
     UNKNOWN,
-    CachedClassifier,
     Classification,
+    Classifier,
+    classified,
     classifier,
 )
-from sifaka.classifiers.protocol import Classifier
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
@@ -56,7 +56,7 @@ class ClassifierValidator(OptionalSpec):
     allowed: Labels = ()
     forbidden: SkipJsonSchema[Labels] = ()
 
-    _asked: CachedClassifier = PrivateAttr()
+    _asked: Classifier = PrivateAttr()
 
     @model_validator(mode="before")
     @classmethod
@@ -105,7 +105,7 @@ class ClassifierValidator(OptionalSpec):
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Ask the classifier beside the event loop."""
-        return self._judged(await self._asked.ask(thought.text))
+        return self._judged(await classified(self._asked, thought.text))
 
     def _judged(self, found: Classification) -> ValidationResult:
         message = f"{found.label}, confidence {found.confidence:.2f}; looked at: {found.coverage}"
@@ -137,7 +137,7 @@ def _listed(labels: Sequence[str]) -> str:
     return (", ".join(labels[:12]) or "any") + more
 
 
-def _opened(given: object) -> CachedClassifier:
+def _opened(given: object) -> Classifier:
     if isinstance(given, str):
         try:
             return classifier(given)
@@ -146,5 +146,4 @@ def _opened(given: object) -> CachedClassifier:
     if not isinstance(given, Classifier):
         known = ", ".join(CLASSIFIERS)
         raise ValueError(f"{type(given).__name__} is no classifier; give one or a name: {known}")
-    # What the caller's own says is not kept: it may say something else the next time.
-    return given if isinstance(given, CachedClassifier) else CachedClassifier(given, limit=0)
+    return given

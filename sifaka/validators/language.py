@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PrivateAttr
 
-from sifaka.classifiers import UNKNOWN, CachedClassifier, Classification, classifier
+from sifaka.classifiers import UNKNOWN, Classification, Classifier, classified, classifier
 from sifaka.extras import install
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
@@ -38,11 +38,11 @@ class LanguageValidator(OptionalSpec):
     name: Name = "language"
     expected: Annotated[str, AfterValidator(_usable), Field(description="ISO 639-1")]
 
-    _classifier: CachedClassifier = PrivateAttr(default_factory=lambda: classifier("language"))
+    _classifier: Classifier = PrivateAttr(default_factory=lambda: classifier("language"))
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Tell the language of most of the text, off the event loop."""
-        return self._judged(await self._classifier.ask(thought.text))
+        return self._judged(await classified(self._classifier, thought.text))
 
     def _judged(self, found: Classification) -> ValidationResult:
         told = f"{found.confidence:.2f} sure ({found.coverage})"

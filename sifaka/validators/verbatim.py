@@ -12,7 +12,6 @@ from collections.abc import Callable
 from sifaka.text import prose
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import blanked, sentence_spans
-from sifaka.text.words import words
 
 Wanted = dict[str, str]
 Keeps = Callable[[str], bool]
@@ -68,8 +67,7 @@ def quotes_in(text: str) -> Wanted:
 
 def keeps_quotes(text: str) -> Keeps:
     """Compares wording; the style of the marks, white space and final punctuation may change."""
-    line = flat(text)
-    return lambda key: key in line
+    return flat(text).__contains__
 
 
 def code_in(text: str) -> Wanted:
@@ -81,8 +79,7 @@ def code_in(text: str) -> Wanted:
 def keeps_code(text: str) -> Keeps:
     """Compares code character by character, but for white space."""
     # Code that lost its marks is still there; that is for a format check to judge.
-    own, flat = set(code_in(text)), " ".join(text.split())
-    return lambda key: key in own or key in flat
+    return " ".join(text.split()).__contains__
 
 
 def names_in(text: str) -> Wanted:
@@ -103,9 +100,8 @@ def names_in(text: str) -> Wanted:
 
 
 def keeps_names(text: str) -> Keeps:
-    """Compares whole words, upper and lower case as they are."""
-    own = {text[start:end] for start, end in words(text)}
-    return lambda key: key in own or key in text
+    """Compares upper and lower case as they are."""
+    return text.__contains__
 
 
 def _number(token: str) -> str:

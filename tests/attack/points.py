@@ -61,7 +61,7 @@ POINTS: Mapping[str, Point] = {
         ),
     ),
     "a store on a read-only mount": Point("it is read", (f"{_CLI}/test_read_only_folder.py",)),
-    "hostile HTML, PDF, DOCX and EPUB": Point(
+    "hostile HTML, PDF and DOCX": Point(
         "each is read or refused within its limits",
         ("tests/sifaka/evidence/sources/test_documents.py",),
     ),

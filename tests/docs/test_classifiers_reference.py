@@ -6,7 +6,6 @@ import re
 import pytest
 
 from sifaka.classifiers import CLASSIFIERS, NONE_FOUND, UNKNOWN, classifier
-from sifaka.classifiers.cache import LIMIT
 from sifaka.classifiers.screen import NOTHING_FOUND
 from sifaka.classifiers.sentiment import SentimentClassifier
 from sifaka.errors import ConfigurationError
@@ -38,7 +37,7 @@ def test_all_may_answer_unknown() -> None:
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_whether_labels_have_to_be_allowed_is_told(name: str) -> None:
-    if name in {"language", "readability"}:
+    if name == "language":
         with pytest.raises(ConfigurationError, match="needs allowed"):
             parse_validators([{"type": "classifier", "name": name}])
     else:
@@ -57,7 +56,6 @@ def test_the_bounds_of_confidence_are_those_of_the_code() -> None:
     assert f"It tells {len(OWN_LANGUAGES)} languages" in TRUST
     assert f"Fewer than {LEAST_LETTERS} letters" in TRUST
     assert f"a confidence of at least {CERTAIN:g}" in TRUST
-    assert f"for {LIMIT} texts" in section(DOCUMENT, "From Python")
     threshold = ClassifierValidator.model_fields["threshold"].default
     assert f"`threshold` ({threshold:g})" in section(DOCUMENT, "Classifiers")
     assert f"at most {COUNT_LIMIT} of them" in section(DOCUMENT, "Guardrails")

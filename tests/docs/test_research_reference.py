@@ -21,7 +21,6 @@ from sifaka.research.agents.loop import (
 )
 from sifaka.research.agents.parser import PARSER
 from sifaka.research.agents.report import PLANNER, SYNTHESIZER
-from sifaka.research.agents.revision import PROOFREADER
 from sifaka.research.limits import ORDER
 from sifaka.research.references import Reference
 from sifaka.research.report import Report
@@ -74,7 +73,7 @@ def test_the_calls_are_counted_as_the_code_makes_them() -> None:
     inquiry = Inquiry()
     of_iteration = agents + MOST_JUDGED
     of_section = of_iteration * inquiry.max_iterations - 1 + 1
-    of_the_whole = len((PARSER, PLANNER, PROOFREADER, SYNTHESIZER)) + 6 - 1
+    of_the_whole = len((PARSER, PLANNER, SYNTHESIZER)) + 6 - 1
     told = [int(number) for number in re.findall(r"\d+", section(DOCUMENT, "Budgets"))]
     assert told[:4] == [of_iteration, MOST_JUDGED, of_section, of_section * 6 + of_the_whole]
     assert inquiry.max_sections == 6

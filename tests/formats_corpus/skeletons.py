@@ -1,20 +1,16 @@
 """The skeleton of a document: its structure and what is exact in it, without the words of prose.
 
 Each is computed by a reader that has nothing to do with ours: docutils, markdown-it, the HTML
-parser of Python, pylatexenc, polib, `ast`; asciidoctor, pandoc and remark where they are installed.
+parser of Python, pylatexenc; asciidoctor, pandoc and remark where they are installed.
 """
 
-import ast
 import json
 import re
 import shutil
 import subprocess
-import tokenize
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from html.parser import HTMLParser
 from importlib import import_module
-from io import StringIO
 from pathlib import Path
 from typing import Any, cast
 
@@ -205,47 +201,6 @@ def _arguments(node: Any) -> Iterator[object]:
                 yield from _latex_nodes([argument])
 
 
-def _gettext(text: str) -> Iterator[object]:
-    import polib
-
-    try:
-        catalogue = polib.pofile(text)
-    except (OSError, ValueError) as error:
-        raise Unreadable(str(error)[:80]) from error
-    yield dict(catalogue.metadata)
-    for entry in catalogue:
-        yield (entry.msgctxt, entry.msgid, entry.msgid_plural, entry.comment, entry.tcomment)
-        yield (entry.occurrences, entry.flags, entry.obsolete)
-        for translation in (entry.msgstr, *entry.msgstr_plural.values()):
-            yield re.findall(r"%[\w()%]+|\{[^{}]*\}|</?\w[^<>]*>|&\w+;|\n", translation)
-            yield bool(translation)
-
-
-def _python(text: str) -> Iterator[object]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-        comments = [
-            token.string
-            for token in tokenize.generate_tokens(StringIO(text).readline)
-            if token.type == tokenize.COMMENT
-        ]
-    except (SyntaxError, ValueError, RecursionError, tokenize.TokenError) as error:
-        raise Unreadable(str(error)[:80]) from error
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            literal = node.value.value
-            if isinstance(literal, str):
-                yield re.findall(r"^\s*>>>.*|``[^`]+``|:\w+:`[^`]+`", literal, re.MULTILINE)
-                node.value.value = PROSE
-    yield ast.dump(tree)
-    yield len(comments)
-    yield [
-        comment for comment in comments if re.match(r"#\s*(?:noqa|type:|pragma|pylint)", comment)
-    ]
-
-
 def _output(command: list[str], text: str) -> str:
     program = shutil.which(command[0])
     if program is None:
@@ -342,8 +297,6 @@ _READERS: Mapping[Format, Callable[[str], Iterator[object]]] = {
     Format.HTML: _html,
     Format.RST: rst,
     Format.LATEX: _latex,
-    Format.GETTEXT: _gettext,
-    Format.PYTHON: _python,
     Format.ASCIIDOC: _asciidoc,
     Format.ORG: _org,
     Format.MDX: _mdx,

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Literal
 
 from sifaka.calls.component import Binding
-from sifaka.classifiers import CLASSIFIERS, classifier
+from sifaka.classifiers import CLASSIFIERS, classified, classifier
 from sifaka.critics import CRITICS
 from sifaka.critics.judge import JudgingCritic
 from sifaka.evidence.claims import EvidenceChecker
@@ -55,7 +55,7 @@ _SPECS: Mapping[str, Mapping[str, Any]] = {
     "readability": {"max_grade": 1},
     "preserve": {"names": True},
     "language": {"expected": "en"},
-    "classifier": {"name": "spam"},
+    "classifier": {"name": "bias"},
 }
 """The options of validators that do nothing without any; a new one may need some."""
 
@@ -85,7 +85,7 @@ def ways(name: str) -> Mapping[str, Fire]:
         case "validator":
             return {name: partial(_validated, kind, _SPECS.get(kind, {}))}
         case "classifier":
-            return {name: classifier(kind).ask}
+            return {name: partial(classified, classifier(kind))}
         case "critic":
             return {name: partial(_criticised, kind)}
         case _:

@@ -33,15 +33,6 @@ def _docx(text: str) -> bytes:
     })  # fmt: skip
 
 
-def _epub(text: str) -> bytes:
-    return _zipped({
-        "META-INF/container.xml": '<container><rootfile full-path="a.opf"/></container>',
-        "a.opf": '<package><metadata/><manifest><item id="a" href="a.xhtml"/></manifest>'
-        '<spine><itemref idref="a"/></spine></package>',
-        "a.xhtml": text,
-    })  # fmt: skip
-
-
 def _pdf(text: str) -> bytes:
     """A page with the bytes of the text as its drawing: each so many are a string that is shown."""
     shown = (text[at : at + 400].encode("utf-8").hex() for at in range(0, len(text), 400))
@@ -65,5 +56,5 @@ def _pdf(text: str) -> bytes:
     return out.getvalue()
 
 
-DOCUMENTS: Mapping[str, Callable[[str], bytes]] = {".docx": _docx, ".epub": _epub, ".pdf": _pdf}
+DOCUMENTS: Mapping[str, Callable[[str], bytes]] = {".docx": _docx, ".pdf": _pdf}
 """By the suffix; the texts of the others are documents themselves."""

@@ -26,9 +26,9 @@ from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft import Source, draft_of, mended
 from sifaka.models.prompt import contents, frame
 from sifaka.models.revising import revised
-from sifaka.models.section import in_place_of
+from sifaka.models.sectioned import in_place_of
 from sifaka.record.diff import diff
-from sifaka.record.edits import edited, edits_of, patched
+from sifaka.record.edits import edited, edits_of
 from sifaka.record.results import Issue
 from sifaka.record.thought import Thought
 from sifaka.research.draft import tidied
@@ -37,7 +37,7 @@ from sifaka.text.anchoring import Anchors, anchor
 from sifaka.text.differences import compare
 from sifaka.text.formats import Format, marks, underlined
 from sifaka.text.formats.marks import view
-from sifaka.text.glossary import lost_terms, shared_terms
+from sifaka.text.glossary import shared_terms
 from sifaka.text.language import is_enough
 from sifaka.text.limits import asked_of, outside_scope, scope_of
 from sifaka.text.names import names_in
@@ -54,7 +54,7 @@ Work = Callable[[str], object]
 
 PACKAGES = ("text", "record", "editor", "models", "evidence", "validators", "research", "critics")
 """Where texts are read."""
-NAMES = frozenset({"text", "html", "reply", "answer", "sentence", "prose", "patch", "task"})
+NAMES = frozenset({"text", "html", "reply", "answer", "sentence", "prose", "task"})
 """What parameters are called that take such texts."""
 
 _QUOTE = "they have said that it is so"
@@ -124,8 +124,6 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "diff with itself reversed": (diff, lambda t: diff(t, t[::-1])),
     "edits": (edits_of, lambda t: edits_of(diff(t, changed(t)))),
     "edits, made": (edited, lambda t: edited(t, edits_of(diff(t, f"{t} now")) or ())),
-    "a patch": (patched, lambda t: patched("It is.\n", t)),
-    "patched": (patched, lambda t: patched(t, "@@ -1 +1 @@\n-ab cd\n+ab\n")),
     "a draft": (tidied, lambda t: tidied(t, "Title")),
     "numbers of references": (renumbered, lambda t: renumbered(t, {1: 2})),
     "a similar quote": (anchor, lambda t: anchor(t, _QUOTE)),
@@ -134,7 +132,6 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "underlined headings": (underlined, lambda t: underlined(t, Format.RST)),
     "prose of LaTeX": (view, lambda t: view(t, marks(t, Format.LATEX))),
     "shared terms": (shared_terms, lambda t: shared_terms([t, t])),
-    "lost terms": (lost_terms, lambda t: lost_terms(["the firm", "Anna"], t)),
     "sections": (split, lambda t: split(t, 3_000)),
     "parts": (parts, lambda t: parts(t, (0, len(t)))),
     "places": (places, lambda t: places(t, (0, len(t)), frozenset({"firm"}), "en")),

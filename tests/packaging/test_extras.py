@@ -69,7 +69,7 @@ def test_a_report_is_plain_text(plain: Path, tmp_path: Path) -> None:
     ("extra", "arguments", "settings"),
     [
         ("http", ("serve", "--transport", "http", "--port", "0"), {}),
-        ("evidence", ("verify", "text.md", "--adapters", "pubmed:"), {}),
+        ("evidence", ("verify", "text.md", "--adapters", "europepmc:"), {}),
         ("redis", ("history",), {"SIFAKA_STORE": "redis://127.0.0.1:1/0"}),
         ("openai", ("improve", "text.md", "--model", "openai:gpt-5"), {"OPENAI_API_KEY": "sk-x"}),
         ("anthropic", ("improve", "text.md", "--model", "anthropic:x"), {"ANTHROPIC_API_KEY": "x"}),
@@ -85,13 +85,3 @@ def test_what_needs_an_extra_says_how_to_install_it(
     (line,) = done.stderr.splitlines()
     assert line.endswith(f"pip install 'sifaka-mcp[{extra}]'")
     assert extra in PROJECT["optional-dependencies"]
-
-
-def test_markdown_is_checked_and_its_layout_is_said_to_be_left_out(
-    plain: Path, tmp_path: Path
-) -> None:
-    spec = tmp_path / "spec.yaml"
-    spec.write_text("validators: [{type: format, format: markdown}]\n", encoding="utf-8")
-    done = sifaka(plain, tmp_path, "validate", "-", "--spec", str(spec), stdin="# Title\n\n* one\n")
-    assert done.returncode == 0, done.stderr
-    assert "layout not compared: pip install 'sifaka-mcp[markdown]'" in done.stdout

@@ -1,6 +1,6 @@
-"""The tables of words in the wheel are what the programs say that they were made of."""
+"""The table of words in the wheel is what the program says that it was made of."""
 
-from distribution.word_data import THAI, corrections, thai, typos
+from distribution.word_data import corrections, typos
 from sifaka.editor.spelling import corrections_of, known_misspellings
 
 
@@ -20,7 +20,3 @@ def test_words_that_are_right_have_no_corrections() -> None:
 
 def test_typos_is_there_to_compare_with() -> None:
     assert typos().exists()
-
-
-def test_the_weights_of_thai_are_those_of_budoux() -> None:
-    assert THAI.read_bytes() == thai()

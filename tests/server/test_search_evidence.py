@@ -1,7 +1,5 @@
 """`search_evidence`, `sifaka search-evidence` and `/v1/search`: one pipeline, three doors."""
 
-import csv
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -132,15 +130,9 @@ async def test_open_sifts_requests_are_answered(
                     "/v1/search", json={"query": QUESTION, "options": {"verify": False}}
                 )
                 plan = (await http.post("/v1/plan", json={"query": QUESTION})).json()
-                batch = await http.post(
-                    "/v1/search/batch",
-                    json={
-                        "queries": [QUESTION, "zebra"],
-                        "options": {"decompose": False},
-                        "export_format": "csv",
-                    },
+                streamed = await http.post(
+                    "/v1/search", json={"query": QUESTION, "options": {"stream": True}}
                 )
-                events = await streamed(http, QUESTION)
                 wrong = await http.post("/v1/search", json={"query": "", "x": 1})
                 form = await http.post("/v1/search", content=b"query=x")
                 unknown = await http.post(
@@ -158,32 +150,11 @@ async def test_open_sifts_requests_are_answered(
     assert raw.json()["criteria_result"]["search_queries"] == [QUESTION]
     assert len(ranked.json()["unverified_results"]) == 3
     assert plan["criteria_result"]["search_queries"] == PLAN["queries"]
-    assert [each["status"] for each in batch.json()["results"]] == ["completed", "no_results"]
-    assert len(list(csv.DictReader(batch.json()["export_data"].splitlines()))) == 3
-    assert [name for name, _ in events] == ["criteria", "search_complete", *["result"] * 3, "done"]
-    assert events[1][1]["total_results"] == 3
-    assert {e[1]["scored_result"]["classification"] for e in events[2:5]} == {
-        "perfect", "partial", "reject",
-    }  # fmt: skip
-    assert events[-1][1]["perfect_count"] == events[-1][1]["rejected_count"] == 1
-    assert [each.status_code for each in (wrong, form, unknown)] == [422, 415, 422]
+    refused = (wrong, form, unknown, streamed)
+    assert [each.status_code for each in refused] == [422, 415, 422, 422]
     (name,) = health["active_adapters"]
     assert (health["status"], health["default_adapter"]) == ("healthy", name)
     assert (adapters[name]["status"], adapters[name]["message"]) == ("healthy", None)
-
-
-async def streamed(http: httpx.AsyncClient, query: str) -> list[tuple[str, dict[str, Any]]]:
-    found: list[tuple[str, dict[str, Any]]] = []
-    body = {"query": query, "options": {"stream": True}}
-    async with http.stream("POST", "/v1/search", json=body) as response:
-        assert response.headers["content-type"].startswith("text/event-stream")
-        name = ""
-        async for line in response.aiter_lines():
-            if line.startswith("event: "):
-                name = line.removeprefix("event: ")
-            elif line.startswith("data: "):
-                found.append((name, json.loads(line.removeprefix("data: "))))
-    return found
 
 
 async def test_the_paths_ask_for_a_token_and_keep_tenants_apart(tmp_path: Path) -> None:

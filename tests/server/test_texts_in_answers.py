@@ -1,6 +1,5 @@
 """How much of a text an answer repeats, and revisions that are given as changes."""
 
-import difflib
 import json
 from typing import Any
 
@@ -139,15 +138,6 @@ async def test_a_revision_may_be_given_as_edits(client: Client) -> None:
     assert read.text == CLEAN.replace(*REQUIRED)
 
 
-async def test_a_revision_may_be_given_as_a_unified_diff(client: Client) -> None:
-    out = await call(client, "improve_text", text=CLEAN, validators=[RULE])
-    revised = CLEAN.replace(*REQUIRED)
-    patch = "\n".join(difflib.unified_diff(SENTENCES, revised.split("\n"), "a", "b", lineterm=""))
-    ids = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
-    done = await call(client, "submit_revision", **ids, patch=patch, **{"return": "text"})
-    assert (done["accepted"], done["text"]) == (True, revised)
-
-
 async def test_changes_that_do_not_fit_are_refused_and_the_run_goes_on_waiting(
     client: Client,
 ) -> None:
@@ -157,9 +147,7 @@ async def test_changes_that_do_not_fit_are_refused_and_the_run_goes_on_waiting(
     said = await refused(client, "submit_revision", **ids, edits=twice)
     assert f"edits[0].find 'the boats' occurs {len(SENTENCES)} times" in said
     said = await refused(client, "submit_revision", **ids, edits=twice, text=CLEAN)
-    assert "give one of `text`, `edits` and `patch`" in said
-    said = await refused(client, "submit_revision", **ids, patch="@@ -1 +1 @@\n-x\n+y")
-    assert "hunk 1 of the patch is not of the version to revise" in said
+    assert "give one of `text` and `edits`" in said
     unknown = {**ids, "parent_id": f"{out['run_id']}.9"}
     said = await refused(client, "submit_revision", **unknown, edits=twice)
     assert ids["parent_id"] in said, "the version to revise is named"

@@ -32,14 +32,14 @@ from sifaka.evidence import plan, verify
 from sifaka.evidence.claims import extraction, second_question
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion
-from sifaka.models import classifier, writing
+from sifaka.models import writing
 from sifaka.models.agent import DirectModel
 from sifaka.models.prompt import PROMPTS_VERSION, Prompt
 from sifaka.models.provider import provider_model
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Budget, Usage
-from sifaka.research.agents import loop, parser, report, revision
+from sifaka.research.agents import loop, parser, report
 from sifaka.research.agents.agent import ResearchAgent, consult
 from sifaka.text.differences import Difference
 
@@ -149,9 +149,6 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     yield "self_refine", self_refine.PROMPT, critique(self_refine.SelfRefineCritic())
     rubric = prompt.PromptCritic(rubric="It is polite. It names a person to ask.")
     yield "prompt", prompt.PROMPT, critique(rubric)
-    schema = {"type": "object", "properties": {"grade": {"type": "integer"}}}
-    graded = prompt.PromptCritic.model_validate({"rubric": rubric.rubric, "schema": schema})
-    yield "prompt with a schema", prompt.REPORT_PROMPT, critique(graded)
     reflexive = reflexion.ReflexionCritic()
     yield "reflexion: evaluation", reflexion.EVALUATE, critique(reflexive)
     yield "reflexion: lesson", reflexion.REFLECT, critique(reflexive, THOUGHT)
@@ -167,8 +164,6 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     judge = judging.ModelJudge(model)
     other = THOUGHT.model_copy(update={"text": "The meeting: 5 May, 10:00, room 12."})
     yield "judge", judging.PROMPT, lambda: judge.compare(THOUGHT, other)
-    tone = classifier.ModelClassifier(name="tone", labels=("formal", "casual"), model=model)
-    yield "classifier", classifier.PROMPT, lambda: tone.classify(VERSION)
     yield "claims", extraction.PROMPT, lambda: extraction.claims_in(VERSION, model, task=TASK)
     doubtful = second_question.Doubtful("It is 330 metres tall.", "The tower", VERSION)
     yield (
@@ -202,14 +197,13 @@ def _research(model: Any) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
             "Construction", question, findings=found, observations=stock, part_of=""
         ),
         report.PLANNER: report.planner_prompt(question, 5),
-        revision.LONG_WRITER: revision.long_writer_prompt(
+        report.LONG_WRITER: report.long_writer_prompt(
             question,
             outline=["Construction", "Use"],
             before="It was built from 1887 to 1889.",
             title="Use",
             draft="Built until 1889, it carries aerials [2].",
         ),
-        revision.PROOFREADER: revision.proofreader_prompt("## Use\n\nIt it carries aerials [2]."),
         report.SYNTHESIZER: report.synthesizer_prompt(question, "## Construction\n\nBuilt [1]."),
     }
     for agent, text in asked.items():

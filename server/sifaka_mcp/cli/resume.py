@@ -7,7 +7,7 @@ import anyio
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.runs import FileLeases, RunKey
-from sifaka_mcp.view.research_terminal import progress_of
+from sifaka_mcp.view.progress import TerminalProgress
 
 _PAUSE = 0.2
 """Seconds between two looks at a run that another process works on."""
@@ -26,7 +26,7 @@ async def run(session: Session) -> Ending:
         # What another process of this machine works on is waited for, not asked for twice.
         while not await leases.claim(key):  # noqa: ASYNC110 - its end is no event here
             await anyio.sleep(_PAUSE)
-        with progress_of(run, sys.stderr) as progress:
+        with TerminalProgress(sys.stderr, run) as progress:
             return session.finish(await chain.resume(run.run_id, listen=progress.show))
     finally:
         await leases.let_go(key)

@@ -17,7 +17,7 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import ADAPTERS
 from sifaka_mcp.cli.output import print_text
 from sifaka_mcp.cli.session import Ending, Session
-from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, as_csv, as_json_lines
+from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
 from sifaka_mcp.view.evidence_text import found_evidence, step_of
 from sifaka_mcp.view.progress import TerminalProgress
 
@@ -39,11 +39,7 @@ ARGUMENTS = (
         ),
     ),
     opt.EVIDENCE_MODEL,
-    opt.either(
-        opt.argument("--csv", action="store_true", help="print a table with a row a document"),
-        opt.argument("--jsonl", action="store_true", help="print a JSON object a document"),
-        opt.JSON,
-    ),
+    opt.JSON,
 )
 
 
@@ -67,7 +63,7 @@ async def run(session: Session) -> Ending:
     useful = [any(e.classification != "reject" for e in each.evidence) for each in outs]
     return session.answer(
         told[0] if len(told) == 1 else told,
-        lambda _: print_text(_text(outs, options)),
+        lambda _: print_text("\n\n".join(map(found_evidence, outs)) + "\n"),
         0 if options.plan or all(useful) else 1,
     )
 
@@ -92,11 +88,3 @@ async def _search(
     if failed := [f"{each.question!r}: {each.error}" for each in entries if each.error]:
         raise SourceError("; ".join(failed), "ask the questions one by one", code="rejected")
     return [EvidenceSearchOut.of(each.result) for each in entries if each.result]
-
-
-def _text(outs: Sequence[EvidenceSearchOut], options: argparse.Namespace) -> str:
-    if options.csv:
-        return as_csv(outs)
-    if options.jsonl:
-        return as_json_lines(outs)
-    return "\n\n".join(map(found_evidence, outs)) + "\n"

@@ -174,12 +174,12 @@ class Session:
             ConfigurationError: The store cannot be opened.
             StorageError: Not now, but it may be later.
         """
-        from sifaka_mcp.view.research_terminal import progress_of
+        from sifaka_mcp.view.progress import TerminalProgress
 
         await check_store(chain.store)
         handle = await chain.start(prompt, text=text)
         self.run_id = handle.run_id
-        with progress_of(handle.run, sys.stderr) as progress:
+        with TerminalProgress(sys.stderr, handle.run) as progress:
             return await handle.work(progress.show)
 
     def answer(self, value: object, show: Callable[[TextIO], object], code: int) -> Ending:

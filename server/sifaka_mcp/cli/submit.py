@@ -6,7 +6,7 @@ from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.safe_text import flat
-from sifaka_mcp.view.research_terminal import progress_of
+from sifaka_mcp.view.progress import TerminalProgress
 
 ARGUMENTS = (
     opt.RUN,
@@ -29,7 +29,7 @@ async def run(session: Session) -> Ending:
         raise ConfigurationError("there is no version to submit", "name a FILE, or give --accept")
     text = "" if options.file is None else opt.read_text(options.file)
     run, chain = await session.reopen()
-    with progress_of(run, sys.stderr) as progress:
+    with TerminalProgress(sys.stderr, run) as progress:
         result = await chain.submit(
             run.run_id,
             options.parent or run.champion_id or "",

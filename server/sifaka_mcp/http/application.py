@@ -32,7 +32,7 @@ from sifaka_mcp.state import AppState
 from sifaka_mcp.stores.catalogue import redis_of
 
 METRICS, HEALTH, READY = "/metrics", "/healthz", "/readyz"
-EVIDENCE = ("/v1/search", "/v1/search/batch", "/v1/plan", "/v1/health", "/v1/health/adapters")
+EVIDENCE = ("/v1/search", "/v1/plan", "/v1/health", "/v1/health/adapters")
 _OPEN = (HEALTH, READY)
 """Paths for load balancers, open to any address without a token; the answers hold no data."""
 _ASKED_WITH = [

@@ -3,43 +3,34 @@
 Requests and answers have the fields of https://github.com/AtomInnoLab/OpenSift, and some more.
 """
 
-import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from typing import TypeVar
 
 import anyio
-import anyio.to_thread
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sifaka._internal.explain import explain
-from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError
-from sifaka.evidence.model import EvidenceProgress
-from sifaka.tasks.evidence import plan_search, search_each, search_evidence
+from sifaka.tasks.evidence import plan_search, search_evidence
 from sifaka_mcp.auth.scopes import share_of_request
 from sifaka_mcp.schemas.opensift import (
-    BatchBody,
     SearchBody,
     criteria_of,
-    events,
-    exported,
     milliseconds_since,
     request_id,
     response,
 )
 from sifaka_mcp.state import AppState
 
-logger = logging.getLogger(__name__)
 Body = TypeVar("Body", bound=BaseModel)
 _Answer = Callable[[Request, AppState], Awaitable[Response]]
 _LOOKING = 30.0
@@ -57,7 +48,6 @@ def evidence_routes(state: Callable[[], AppState], admitting: Sequence[Middlewar
         Route(path, partial(_answered, state, answer), methods=[method], middleware=admitting)
         for method, path, answer in (
             ("POST", "/v1/search", _search),
-            ("POST", "/v1/search/batch", _batch),
             ("POST", "/v1/plan", _plan),
             ("GET", "/v1/health", _health),
             ("GET", "/v1/health/adapters", _adapters),
@@ -82,43 +72,11 @@ async def _answered(opened: Callable[[], AppState], answer: _Answer, request: Re
 
 async def _search(request: Request, state: AppState) -> Response:
     asked = await _body(request, SearchBody)
-    if asked.options.stream:
-        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-        events = _events(asked, state)
-        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
     began = time.monotonic()
     with anyio.fail_after(asked.options.timeout_seconds):
         chain = await state.chain(critics=())
         result = await search_evidence(chain, asked.query, options=asked.options.for_library())
     return JSONResponse(response(result, asked.options, began, asked.context))
-
-
-async def _batch(request: Request, state: AppState) -> Response:
-    asked = await _body(request, BatchBody)
-    began = time.monotonic()
-    with anyio.fail_after(asked.options.timeout_seconds):
-        chain = await state.chain(critics=())
-        entries = await search_each(chain, asked.queries, options=asked.options.for_library())
-    results = [
-        response(each.result, asked.options, began, asked.context)
-        if each.result is not None
-        else {"query": each.question, "status": "failed", "error": each.error}
-        for each in entries
-    ]
-    done = [each.result for each in entries if each.result is not None]
-    data = None
-    if asked.export_format is not None:
-        data = await anyio.to_thread.run_sync(exported, done, asked.export_format)
-    return JSONResponse(
-        {
-            "status": "completed",
-            "processing_time_ms": milliseconds_since(began),
-            "total_queries": len(entries),
-            "results": results,
-            "export_format": asked.export_format,
-            "export_data": data,
-        }
-    )
 
 
 async def _plan(request: Request, state: AppState) -> Response:
@@ -180,35 +138,3 @@ async def _body(request: Request, form: type[Body]) -> Body:
         return form.model_validate_json(await request.body())
     except ValidationError as error:
         raise HTTPException(422, explain(error)) from error
-
-
-async def _events(asked: SearchBody, state: AppState) -> AsyncGenerator[str, None]:
-    """The events of one search: `criteria`, `search_complete`, `result`, `done` or `error`."""
-    send, receive = anyio.create_memory_object_stream[EvidenceProgress | str](100)
-    began = time.monotonic()
-
-    async def work() -> None:
-        async with send:
-            try:
-                with share_of_request(state), anyio.fail_after(asked.options.timeout_seconds):
-                    chain = await state.chain(critics=())
-                    await search_evidence(
-                        chain, asked.query, options=asked.options.for_library(), hear=send.send
-                    )
-            except TimeoutError:
-                await send.send("timeout_seconds are over")
-            except SifakaError as error:
-                await send.send(str(error))
-            # A bug's words may quote anything.
-            except Exception as error:  # noqa: BLE001 - reported just below
-                report_failure(logger, "http:search", error, level=logging.ERROR)
-                await send.send("Internal error")
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(work)
-        try:
-            async with receive, aclosing(events(receive, asked, began)) as lines:
-                async for line in lines:
-                    yield line
-        finally:
-            group.cancel_scope.cancel()

@@ -1,10 +1,6 @@
-"""Evidence for a question, on the wire and as rows."""
+"""Evidence for a question, on the wire."""
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Iterator
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from pydantic import BaseModel, model_validator
 
@@ -128,47 +124,3 @@ class EvidenceSearchOut(BaseModel):
     def _of(cls, plan: SearchPlan, **found: object) -> Self:
         nothing = {"status": None, "evidence": (), "instructions": None}
         return cls.model_validate({**dict(plan), **nothing, **found})
-
-
-_COLUMNS = (
-    "question", "classification", "score", "title", "url", "id", "adapter", "published",
-    "explanation", "quotes", "also",
-)  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""The first characters of a cell that a spreadsheet would calculate."""
-
-
-def rows(out: EvidenceSearchOut) -> Iterator[dict[str, object]]:
-    """A row for each document."""
-    for each in out.evidence:
-        quotes = [quote.raw for judgement in each.judgements for quote in judgement.quotes]
-        told = each.model_dump(include=set(_COLUMNS), mode="json")
-        yield {**told, "question": out.question.raw, "quotes": quotes or [each.passage.raw]}
-
-
-def as_csv(outs: Iterable[EvidenceSearchOut]) -> str:
-    """A table of comma separated values with a row for each document.
-
-    A cell that a spreadsheet would calculate begins with an apostrophe.
-    """
-    table = io.StringIO()
-    writer = csv.DictWriter(table, _COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for out in outs:
-        for row in rows(out):
-            writer.writerow({name: _cell(row[name]) for name in _COLUMNS})
-    return table.getvalue()
-
-
-def as_json_lines(outs: Iterable[EvidenceSearchOut]) -> str:
-    """A JSON object in a line for each document."""
-    lines = (json.dumps(row, ensure_ascii=False) for out in outs for row in rows(out))
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, list):
-        text = " | ".join(map(str, cast("list[object]", value)))
-    else:
-        text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -3,10 +3,8 @@
 https://github.com/AtomInnoLab/OpenSift
 """
 
-import json
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 from uuid import uuid4
@@ -17,14 +15,10 @@ from sifaka.evidence.classify import explained
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.model import (
     Evidence,
-    EvidenceProgress,
     EvidenceResult,
-    Searched,
     SearchPlan,
-    Verified,
 )
 from sifaka.tasks.evidence import EvidenceOptions
-from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, as_csv, as_json_lines
 
 _LONGEST = 2_000
 """Characters of a question."""
@@ -43,7 +37,8 @@ class Options(_Strict):
     decompose: bool = True
     verify: bool = True
     classify: bool = True
-    stream: bool = False
+    stream: Literal[False] = False
+    """Clients of OpenSift send it; an answer is sent whole."""
     max_results: int = Field(default=10, ge=1, le=100)
     recency_filter: str | None = Field(default=None, pattern=f"^{_RECENT.pattern}$")
     adapters: list[str] | None = Field(default=None, max_length=50)
@@ -71,55 +66,7 @@ class SearchBody(_Strict):
     context: dict[str, Any] = {}
 
 
-class BatchBody(_Strict):
-    """The body of several searches."""
-
-    queries: list[str] = Field(min_length=1, max_length=20)
-    options: Options = Options()
-    context: dict[str, Any] = {}
-    export_format: Literal["csv", "json", "jsonl"] | None = None
-
-
-async def events(
-    steps: AsyncIterable[EvidenceProgress | str], asked: SearchBody, began: float
-) -> AsyncGenerator[str, None]:
-    """The server-sent events of one search; a string among the steps is an error."""
-    plan: SearchPlan | None = None
-    async for each in steps:
-        match each:
-            case SearchPlan():
-                plan = each
-                told = {"request_id": request_id(), "query": asked.query}
-                yield _event("criteria", {**told, "criteria_result": criteria_of(plan)})
-            case Searched():
-                results = [_item(document) for document in each.documents]
-                counted = {"total_results": len(results), "status": each.status}
-                queries = len(plan.queries) if plan is not None else 0
-                yield _event(
-                    "search_complete",
-                    {**counted, "search_queries_count": queries, "results": results},
-                )
-            case Verified():
-                assert plan is not None, "the plan comes first"
-                name = "scored_result" if asked.options.classify else "raw_result"
-                told = {"index": each.number, "total": each.of}
-                yield _event(
-                    "result", {**told, name: _judged(each.evidence, plan, asked.options.classify)}
-                )
-            case EvidenceResult():
-                summary = response(each, asked.options, began, asked.context)
-                counts = {f"{name}_count": len(summary[f"{name}_results"]) for name in _CLASSES}
-                yield _event("done", {name: summary[name] for name in _SUMMED} | counts)
-            case str():
-                yield _event("error", {"error": each})
-
-
 _CLASSES = ("perfect", "partial", "rejected", "unverified")
-_SUMMED = ("request_id", "status", "total_scanned", "processing_time_ms", "degraded", "notes")
-
-
-def _event(name: str, data: object) -> str:
-    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 def response(
@@ -208,18 +155,6 @@ def criteria_of(plan: SearchPlan) -> dict[str, Any]:
             for each in plan.criteria
         ],
     }
-
-
-def exported(results: Sequence[EvidenceResult], form: str) -> str:
-    """The documents of several searches as `csv`, `jsonl` or `json`."""
-    outs = [EvidenceSearchOut.of(each) for each in results]
-    match form:
-        case "csv":
-            return as_csv(outs)
-        case "jsonl":
-            return as_json_lines(outs)
-        case _:
-            return json.dumps([each.model_dump(mode="json") for each in outs], ensure_ascii=False)
 
 
 def request_id() -> str:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from sifaka._internal.immutable import thawed
 from sifaka.chain import RunResult, Submission
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Researched
@@ -106,15 +107,7 @@ class ResearchedOut(BaseModel):
             begun = next((each.state for each in run.research if each.step == "started"), _NOTHING)
             sections = list(_sections_so_far(run, begun.get("outline")))
             return cls(mode=Remark(str(begun.get("mode", "")) or mode), sections=sections)
-        return cls(
-            mode=Remark(str(told.get("mode", mode))),
-            partial=bool(told.get("partial")),
-            sections=[SectionOut(**_known(SectionOut, s)) for s in _items(told, "sections")],
-            references=[
-                ReferenceOut(**_known(ReferenceOut, r)) for r in _items(told, "references")
-            ],
-            stop_reasons=[Remark(str(reason)) for reason in _list(told.get("stop_reasons"))],
-        )
+        return cls.model_validate({"mode": mode, **thawed(told)})
 
 
 class ResearchOut(ImproveOut):
@@ -176,10 +169,6 @@ def _section_after(entry: Researched) -> SectionOut:
 
 
 # The record may be of a researcher that is not built in.
-def _items(told: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
-    return [_mapping(each) for each in _list(told.get(name))]
-
-
 def _list(value: object) -> Sequence[object]:
     is_list = isinstance(value, Sequence) and not isinstance(value, str)
     return cast("Sequence[object]", value) if is_list else ()
@@ -187,7 +176,3 @@ def _list(value: object) -> Sequence[object]:
 
 def _mapping(value: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else _NOTHING
-
-
-def _known(model: type[BaseModel], told: Mapping[str, object]) -> dict[str, Any]:
-    return {name: told[name] for name in model.model_fields if told.get(name) is not None}

@@ -58,7 +58,7 @@ def open_url(
 
 
 def redis_of(url: str, *, tenant: str) -> tuple[str, str] | None:
-    """The first Redis server among the tiers of a store, for what replicas share besides runs.
+    """The Redis server that is the log of a store, for what replicas share besides runs.
 
     Returns:
         Its URL, which may hold a password, and what the names of the tenant's keys begin with,

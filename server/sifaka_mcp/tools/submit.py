@@ -11,7 +11,7 @@ from pydantic import Field
 from sifaka.chain import CancelEntry, Listener, Submission
 from sifaka.errors import ConfigurationError, StaleRevision
 from sifaka.models import CALLER
-from sifaka.record.edits import Edit, edited, patched
+from sifaka.record.edits import Edit, edited
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka_mcp.schemas.arguments import EditList, FindReplace, HowReturned, RunId
@@ -32,7 +32,7 @@ WAIT_SECONDS = 45.0
     "`reason` alone answers differences.",
     open_world=True,
     meta=SHOWN,
-    one_of=("text", "source", "edits", "patch", "accept", "reason"),
+    one_of=("text", "source", "edits", "accept", "reason"),
 )
 async def submit_revision(
     run_id: RunId,
@@ -41,7 +41,6 @@ async def submit_revision(
     text: Annotated[str, Field(description="the new version")] = "",
     source: Annotated[str, Field(description="or its URI or path")] = "",
     edits: EditList = None,
-    patch: Annotated[str, Field(description="or a unified diff")] = "",
     accept: Annotated[bool, Field(description="true keeps the best version as it is")] = False,
     reason: Annotated[
         str, Field(description="why the differences shown are right, or what is left is declined")
@@ -58,11 +57,16 @@ async def submit_revision(
     text = named
     again = exchange.run_id is not None
     parent, revised = _version(run, parent_id), None
-    if edits or patch:
+    if edits:
         if parent is None:
             raise StaleRevision(parent_id, current_id=run.champion_id or "")
-        revised = _edited_one(run, parent, edits or ())
-        text = _revised(revised, text, edits or (), patch)
+        if text:
+            raise ConfigurationError(
+                "the revision is given in two ways", "give one of `text` and `edits`"
+            )
+        revised = _edited_one(run, parent, edits)
+        made = [Edit(find=each.find, replace=each.replace) for each in edits]
+        text = edited(revised.text, made)
     if not again:
         run = await request.after_others(run)
     before = None if parent is None else parent.text
@@ -100,23 +104,8 @@ def _version(run: Run, thought_id: str) -> Thought | None:
 
 def _edited_one(run: Run, parent: Thought, edits: Sequence[FindReplace]) -> Thought:
     """The version that edits are of: the last one handed in for the parent, or the parent."""
-    for each in reversed(run.thoughts if edits else ()):
+    for each in reversed(run.thoughts):
         handed_in = (each.author, each.parent_id) == (CALLER, parent.id)
         if handed_in and all(each.text.count(edit.find) == 1 for edit in edits):
             return each
     return parent
-
-
-def _revised(parent: Thought, text: str, edits: Sequence[FindReplace], patch: str) -> str:
-    """The version that edits, or a patch, make of another one.
-
-    Raises:
-        ConfigurationError: They do not fit it, or the revision is given in several ways.
-    """
-    if (bool(text) + bool(edits) + bool(patch)) > 1:
-        raise ConfigurationError(
-            "the revision is given in several ways", "give one of `text`, `edits` and `patch`"
-        )
-    if patch:
-        return patched(parent.text, patch)
-    return edited(parent.text, [Edit(find=each.find, replace=each.replace) for each in edits])

@@ -85,10 +85,10 @@ class TerminalProgress:
         from rich.spinner import Spinner
 
         console = Console(file=stream)
-        self.spinner = Spinner("dots", style="status.spinner")
+        self._spinner = Spinner("dots", style="status.spinner")
         if console.is_terminal:
             self._live = Live(
-                get_renderable=self.lines,
+                get_renderable=self._shown,
                 console=console,
                 transient=True,
                 refresh_per_second=_FRAMES,
@@ -106,12 +106,11 @@ class TerminalProgress:
     ) -> None:
         self._live.__exit__(kind, error, trace)
 
-    def lines(self) -> "RenderableType":
-        """The step as it stands."""
+    def _shown(self) -> "RenderableType":
         from rich.text import Text
 
-        self.spinner.text = Text(self.line(), no_wrap=True, overflow="ellipsis")
-        return self.spinner
+        self._spinner.text = Text(self.line(), no_wrap=True, overflow="ellipsis")
+        return self._spinner
 
     def line(self) -> str:
         """The step, the time since the work began here and, of a run, what it has spent."""
@@ -131,7 +130,9 @@ class TerminalProgress:
     def _step_of(self, event: ChainEvent) -> str:
         """The round of its run's maximum, the phase, and the version it is about."""
         doing, run = _DOING[event.phase], self.run
-        if event.phase in {"research", "recover", "stop"}:
+        if event.phase == "research":
+            return f"{doing}: {flat(event.message)}"
+        if event.phase in {"recover", "stop"}:
             return doing
         # A version that is still to be written has the next number.
         begins = event.phase == "generate" and event.entry is None

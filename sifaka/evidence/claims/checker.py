@@ -18,9 +18,10 @@ from sifaka.evidence.claims.extraction import (
     extract,
     normal,
 )
-from sifaka.evidence.claims.lookup import ClaimSources, at_hand, find, of_claims
+from sifaka.evidence.claims.lookup import at_hand, find, of_claims
 from sifaka.evidence.claims.verdicts import JudgedSource, KnownVerdicts, basis_of, verdict_of
 from sifaka.evidence.documents import SearchFilters, SourceDocument
+from sifaka.evidence.model import Searched
 from sifaka.evidence.search import filters_of
 from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.verify import NO_MODEL
@@ -124,7 +125,7 @@ class EvidenceChecker(Component):
             with scope("known claims"):
                 known = await self._known.claims_of(text, self.model.model_id)
             if known is not None:
-                return Extracted(claims=known)
+                return known
         with scope("claims"):
             return await extract(text, self.model)
 
@@ -152,40 +153,36 @@ class EvidenceChecker(Component):
             fresh, given, check.sources, most=options.max_documents, filters=check.filters
         )
         judged = await self._judged(fresh, found, check)
-        is_own = check.judgements.__contains__  # which is for this caller alone
-        verdicts = {
-            n: verdict_of(
-                claim,
-                judged[n],
-                at=at,
-                failure=found[n].failure or ("" if self.model or is_own(n) else NO_MODEL),
-                basis=bases[n] if not is_own(n) and self._is_complete(found[n], judged[n]) else "",
-            )
-            for n, claim in fresh.items()
-        }
+        verdicts: dict[int, ClaimVerdict] = {}
+        for n, claim in fresh.items():
+            is_own = n in check.judgements  # which is for this caller alone
+            failure = "" if self.model or is_own else NO_MODEL
+            if found[n].status == "search_failed":
+                failure = f"the search failed: {'; '.join(found[n].degraded)}"
+            # A later check would find no more.
+            is_complete = not found[n].failures and not (self.model and _failed(judged[n]))
+            basis = bases[n] if is_complete and not is_own else ""
+            verdicts[n] = verdict_of(claim, judged[n], at=at, failure=failure, basis=basis)
         await self._known.keep(verdicts.values())
         verdicts |= known
         further = len(claims) - len(chosen)
+        unjudged = [f"{NO_MODEL}: the evidence is ranked, and judged by rules alone"]
+        if self.model is not None:
+            failed = [each for sources in judged.values() for each in _failed(sources)]
+            unjudged = [f"{_named(each.document)}: {each.reason}" for each in failed]
         return ClaimReport(
             verdicts=tuple(
                 verdicts.get(n) or _unchecked(claim, at) for n, claim in enumerate(claims)
             ),
             degraded=(
                 *((f"{further} further claims were not checked",) if further else ()),
-                *(line for each in found.values() for line in each.degraded),
-                *self._failures(judged.values()),
+                *(line for each in found.values() for line in (*each.degraded, *each.notes)),
+                *unjudged,
             ),
         )
 
-    def _failures(self, judged: Iterable[Sequence[JudgedSource]]) -> list[str]:
-        """A line for each document that was not judged."""
-        if self.model is None:
-            return [f"{NO_MODEL}: the evidence is ranked, and judged by rules alone"]
-        failed = [each for held_ in judged for each in held_ if each.failure]
-        return [f"{_named(each.document)}: {each.failure}" for each in failed]
-
     async def _judged(
-        self, claims: Mapping[int, Claim], found: Mapping[int, ClaimSources], check: "_Check"
+        self, claims: Mapping[int, Claim], found: Mapping[int, Searched], check: "_Check"
     ) -> dict[int, tuple[JudgedSource, ...]]:
         documents = {n: each.documents for n, each in found.items()}
         own = {
@@ -211,10 +208,6 @@ class EvidenceChecker(Component):
         if not self.adapters and not options.adapters and at_hand:
             return ()
         return self.adapters.chosen(options.adapters)
-
-    def _is_complete(self, found: ClaimSources, judged: Sequence[JudgedSource]) -> bool:
-        """True when nothing has failed, so that a later check would find no more."""
-        return found.complete and (self.model is None or not any(each.failure for each in judged))
 
     async def _time(self) -> str:
         return self._clock().isoformat()
@@ -242,6 +235,11 @@ def _by_number(judgements: Iterable[Judgement], claims: Sequence[Claim]) -> dict
             )
         found[number] = each
     return found
+
+
+def _failed(judged: Iterable[JudgedSource]) -> list[JudgedSource]:
+    """The documents that were not judged."""
+    return [each for each in judged if each.stance == "unjudged"]
 
 
 def _named(document: SourceDocument) -> str:

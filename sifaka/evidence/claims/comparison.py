@@ -6,7 +6,8 @@ question to settle.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
@@ -15,12 +16,12 @@ from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows, s
 from sifaka.evidence.claims.second_question import Doubtful, asked_again
 from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.documents import SourceDocument, plain
-from sifaka.evidence.model import Assessment, Criterion, Verification
+from sifaka.evidence.model import Assessment, Criterion
 from sifaka.evidence.passages import NAMED, overlap, without_heading
 from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.ranking import rank_documents
 from sifaka.evidence.verify import JUDGEMENTS, NO_MODEL, PARALLEL, Sheet, packed, verifications
-from sifaka.record.claims import Claim, Judgement
+from sifaka.record.claims import Claim, Judgement, Stance
 from sifaka.text.prose import sentence_spans
 
 if TYPE_CHECKING:
@@ -38,11 +39,19 @@ _QUESTION = (
 )
 
 
-_MEANING: Mapping[str, tuple[Literal["support", "reject", "insufficient_information"], bool]] = {
-    "supported": ("support", False),
-    "contradicted": ("reject", True),
-    "not_enough_info": ("insufficient_information", False),
+_STANCES: Mapping[str, Stance] = {
+    "support": "supports",
+    "somewhat_support": "somewhat_supports",
+    "reject": "off_topic",
+    "insufficient_information": "insufficient",
 }
+"""By the judgement on a criterion; a rejection contradicts only where the document says so."""
+_MEANING: Mapping[str, Stance] = {
+    "supported": "supports",
+    "contradicted": "contradicts",
+    "not_enough_info": "insufficient",
+}
+"""By the verdict of a caller."""
 _READ_AGAIN = (
     "does the passage say the claim? What is missing, added or weaker? If it does, send the "
     "judgement again with confirmed=true"
@@ -60,21 +69,41 @@ async def held(
 
     Documents are judged together where they are short, a document again for every 30 claims; all
     questions are asked at the same time. Then it is asked once more about the support whose figures
-    its quotes do not have, or with `double` about all support. What is not confirmed is `doubt`.
+    its quotes do not have, or with `double` about all support. What is not confirmed is
+    in doubt.
     """
     said: dict[tuple[int, str], JudgedSource] = {}
     texts: dict[str, QuotableText] = {}
     numbers = {_criterion(n, claim).id: n for n, claim in claims.items()}
     packs = packed(_sheets(claims, documents))
     questions = verifications(packs, question=_QUESTION, model=model)
-    for pack, answers in zip(
-        packs, await fan_out(questions, calls_each=0, parallel=PARALLEL), strict=True
-    ):
-        for (document, criteria), answer in zip(pack, answers, strict=True):
-            for each in criteria:
-                n = numbers[each.id]
-                said[n, document.key] = await _of(n, claims[n], document, answer, texts)
-    said |= await _confirmed(said, claims, texts, model, double=double)
+    answered = await fan_out(questions, calls_each=0, parallel=PARALLEL)
+    for sheet, answer in zip(chain(*packs), chain(*answered), strict=True):
+        # Each is read for all claims, and its characters are compared once.
+        document, text = sheet.document, QuotableText(plain(sheet.document.text))
+        texts.setdefault(document.key, text)
+        assessments = {each.criterion: each for each in answer.assessments}
+        for criterion in sheet.criteria:
+            n = numbers[criterion.id]
+            if criterion.id in assessments:
+                judged = await to_thread.run_sync(
+                    _judged, claims[n], document, assessments[criterion.id], texts[document.key]
+                )
+            else:
+                reason = answer.degraded or "the document was not judged"
+                judged = await _unjudged(claims[n], document, reason)
+            said[n, document.key] = judged
+    doubtful = {
+        place: _doubtful(claims[place[0]], judged, texts[place[1]])
+        for place, judged in said.items()
+        if judged.stance == "supports" and (double or judged.flag)
+    }
+    again = await asked_again(list(doubtful.values()), model)
+    for place, answer in zip(doubtful, again, strict=True):
+        if not answer.says:
+            reasons = "; ".join(filter(None, (said[place].flag, answer.missing)))
+            reason = reasons or "asked once more, the judge does not confirm"
+            said[place] = said[place]._replace(stance="in_doubt", reason=reason)
     return {
         # Scores are those of the claim's own search.
         number: tuple(said[number, d.key]._replace(document=d) for d in found)
@@ -82,31 +111,8 @@ async def held(
     }
 
 
-async def _confirmed(
-    said: Mapping[tuple[int, str], JudgedSource],
-    claims: Mapping[int, Claim],
-    texts: Mapping[str, QuotableText],
-    model: "Model",
-    *,
-    double: bool,
-) -> dict[tuple[int, str], JudgedSource]:
-    """The support that was asked about once more: confirmed, or with the doubt."""
-    places = [
-        place for place, judged in said.items() if judged.supports and (double or judged.flag)
-    ]
-    asked = [_doubtful(claims[n], said[n, key], texts[key]) for n, key in places]
-    found: dict[tuple[int, str], JudgedSource] = {}
-    for place, answer in zip(places, await asked_again(asked, model), strict=True):
-        judged = said[place]
-        reasons = "; ".join(filter(None, (judged.flag, answer.missing)))
-        doubt = "" if answer.says else reasons or "asked once more, the judge does not confirm"
-        found[place] = judged._replace(doubt=doubt)
-    return found
-
-
 def _doubtful(claim: Claim, judged: JudgedSource, text: QuotableText) -> Doubtful:
-    assert judged.assessment is not None, "only support is asked about"
-    passages = [with_neighbours(quote, text) for quote in judged.assessment.quotes]
+    passages = [with_neighbours(quote, text) for quote in judged.quotes]
     shown = "\n[...]\n".join(dict.fromkeys(passages))
     return Doubtful(claim.text, judged.document.title, shown)
 
@@ -116,19 +122,14 @@ async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[J
 
     Where no understanding is needed they are judged by rule.
     """
-
-    def by_rule() -> list[tuple[SourceDocument, Assessment | None]]:
-        ranked = rank_documents(claim.text, documents)
-        return [(document, judged_by_rule(claim.text, document)) for document in ranked]
-
-    return tuple(
-        [
-            JudgedSource(document, assessment)
-            if assessment is not None
-            else JudgedSource(document, None, await _passage(claim, document), NO_MODEL)
-            for document, assessment in await to_thread.run_sync(by_rule)
-        ]
-    )
+    found: list[JudgedSource] = []
+    for document in await to_thread.run_sync(rank_documents, claim.text, documents):
+        said = await to_thread.run_sync(judged_by_rule, claim.text, document)
+        if said is None:
+            found.append(await _unjudged(claim, document, NO_MODEL))
+        else:
+            found.append(JudgedSource(document, stance_of(said), said.quotes))
+    return tuple(found)
 
 
 async def by_caller(
@@ -138,27 +139,24 @@ async def by_caller(
 
     What the figures of claim and quote leave in doubt the caller is asked once more, by the answer.
     """
-    judgement, contradicts = _MEANING[said.verdict]
+    stance = _MEANING[said.verdict]
 
     def one(document: SourceDocument) -> JudgedSource | None:
+        if stance == "insufficient":
+            return JudgedSource(document, stance)
         text = QuotableText(plain(document.text))
-        if judgement == "insufficient_information":
-            assessment = Assessment(criterion="claim", judgement=judgement)
-            return JudgedSource(document, assessment)
         if not said.quote.strip() or text.find(said.quote) is None:
             return None
-        assessment = Assessment(
-            criterion="claim", judgement=judgement, quotes=(said.quote,), contradicts=contradicts
-        )
-        judged = _quoted(claim, document, assessment, text)
-        doubt = f"{judged.flag}: {_READ_AGAIN}" if judged.flag and not said.confirmed else ""
-        return judged._replace(doubt=doubt)
+        judged = _quoted(claim, JudgedSource(document, stance, (said.quote,)), text)
+        if judged.flag and not said.confirmed:
+            return judged._replace(stance="in_doubt", reason=f"{judged.flag}: {_READ_AGAIN}")
+        return judged
 
     found = [each for document in documents if (each := await to_thread.run_sync(one, document))]
     if found:
         return tuple(found)
     missing = "the quote given for it is in none of its sources"
-    return tuple([JudgedSource(d, None, await _passage(claim, d), missing) for d in documents])
+    return tuple([await _unjudged(claim, document, missing) for document in documents])
 
 
 def _sheets(
@@ -181,33 +179,28 @@ def _criterion(number: int, claim: Claim) -> Criterion:
     return Criterion(id=f"claim-{number + 1}", type="claim", description=claim.text)
 
 
-async def _of(
-    number: int,
-    claim: Claim,
-    document: SourceDocument,
-    said: Verification,
-    texts: dict[str, QuotableText],
-) -> JudgedSource:
-    wanted = _criterion(number, claim).id
-    assessment = next((each for each in said.assessments if each.criterion == wanted), None)
-    if assessment is not None:
-        # Each is read for the claims before as well, and its characters are compared once.
-        text = texts.setdefault(document.key, QuotableText(plain(document.text)))
-        return await to_thread.run_sync(_quoted, claim, document, assessment, text)
-    failure = said.degraded or "the document was not judged"
-    return JudgedSource(document, None, await _passage(claim, document), failure)
+def stance_of(assessment: Assessment) -> Stance:
+    """The stance on a claim that a judgement on its criterion amounts to."""
+    return "contradicts" if assessment.contradicts else _STANCES[assessment.judgement]
 
 
-def _quoted(
-    claim: Claim, document: SourceDocument, assessment: Assessment, text: QuotableText
+def _judged(
+    claim: Claim, document: SourceDocument, said: Assessment, text: QuotableText
 ) -> JudgedSource:
+    reason = ""
+    if "quote_not_found" in said.flags:
+        reason = "what was quoted for it is not in the document"
+    return _quoted(claim, JudgedSource(document, stance_of(said), said.quotes, reason), text)
+
+
+def _quoted(claim: Claim, judged: JudgedSource, text: QuotableText) -> JudgedSource:
     """A judgement with the whole sentences of its quotes, and what disagrees about support."""
-    quotes = tuple(dict.fromkeys(sentences_of(quote, text) for quote in assessment.quotes))
-    flag = ""
-    if assessment.judgement == "support":
+    quotes = tuple(dict.fromkeys(sentences_of(quote, text) for quote in judged.quotes))
+    flag, document = "", judged.document
+    if judged.stance == "supports":
         published = document.published.date().isoformat() if document.published else ""
         flag = disagreement(claim.text, "\n".join((*quotes, document.title, published)))
-    return JudgedSource(document, assessment.model_copy(update={"quotes": quotes}), flag=flag)
+    return judged._replace(quotes=quotes, flag=flag)
 
 
 def sentences_of(quote: str, document: QuotableText) -> str:
@@ -246,16 +239,17 @@ def _spans(text: str, place: tuple[int, int]) -> list[tuple[int, int]]:
     ]
 
 
-async def _passage(claim: Claim, document: SourceDocument) -> str:
-    """The sentence of a document that is nearest to a claim, between its neighbours.
+async def _unjudged(claim: Claim, document: SourceDocument, reason: str) -> JudgedSource:
+    """The document with its sentence that is nearest to a claim, between its neighbours.
 
     None of one that speaks about something else.
     """
 
-    def found() -> str:
+    def nearest() -> str:
         if overlap(claim.text, f"{document.title} {document.text}") < NAMED:
             return ""
         near = sentence_near(claim.text, document)
         return with_neighbours(near, QuotableText(document.text)) if near else ""
 
-    return await to_thread.run_sync(found)
+    passage = await to_thread.run_sync(nearest)
+    return JudgedSource(document, "unjudged", (passage,), reason)

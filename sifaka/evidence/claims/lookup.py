@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
 
 from anyio import to_thread
 
@@ -18,19 +17,6 @@ from sifaka.record.thought import Document
 
 _AT_A_TIME = 4
 """Claims that are searched for at the same time: sources are other people's machines."""
-
-
-class ClaimSources(NamedTuple):
-    """The documents to check one claim against."""
-
-    documents: tuple[SourceDocument, ...]
-    """Best first, each once; those at hand before those that were found."""
-    failure: str = ""
-    """The reason the whole search failed."""
-    complete: bool = True
-    """True when every source has answered."""
-    degraded: tuple[str, ...] = ()
-    """The steps that failed or fell back, one line each."""
 
 
 def at_hand(documents: Iterable[Document], at: datetime) -> tuple[SourceDocument, ...]:
@@ -65,35 +51,21 @@ async def find(
     *,
     most: int,
     filters: SearchFilters,
-) -> dict[int, ClaimSources]:
-    """Find at most `most` documents for each claim, by its number, besides those at hand.
+) -> dict[int, Searched]:
+    """Find at most `most` documents for each claim, by its number, behind those at hand.
 
-    Every claim is a search and a place of its own.
+    Every claim is a search and a place of its own. Without an adapter those at hand are all.
     """
+    if not adapters:
+        return {n: Searched(status="found", documents=tuple(given[n])) for n in claims}
     look_up = partial(search, adapters, max_results=most, filters=filters)
-    results: Sequence[Searched | None] = [None] * len(claims)
-    if adapters:
-        branches = {f"search {n}": partial(look_up, [claim.text]) for n, claim in claims.items()}
-        results = await fan_out(branches, calls_each=0, parallel=_AT_A_TIME)
-    return {
-        number: _found(given[number], result)
-        for number, result in zip(claims, results, strict=True)
-    }
-
-
-def _found(given: Sequence[SourceDocument], searched: Searched | None) -> ClaimSources:
-    if searched is None:
-        return ClaimSources(tuple(given))
-    documents = {document.key: document for document in (*given, *searched.documents)}
-    failure = ""
-    if searched.status == "search_failed":
-        failure = f"the search failed: {'; '.join(searched.degraded)}"
-    return ClaimSources(
-        tuple(documents.values()),
-        failure=failure,
-        complete=not searched.failures,
-        degraded=(*searched.degraded, *searched.notes),
-    )
+    branches = {f"search {n}": partial(look_up, [claim.text]) for n, claim in claims.items()}
+    results = await fan_out(branches, calls_each=0, parallel=_AT_A_TIME)
+    found: dict[int, Searched] = {}
+    for n, result in zip(claims, results, strict=True):
+        documents = {document.key: document for document in (*given[n], *result.documents)}
+        found[n] = result.model_copy(update={"documents": tuple(documents.values())})
+    return found
 
 
 def _source(document: Document, at: datetime) -> SourceDocument:

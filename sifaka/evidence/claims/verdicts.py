@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
-from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -13,10 +12,8 @@ from pydantic_core import PydanticSerializationError
 
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import recorded
-from sifaka.evidence.claims.extraction import normal
+from sifaka.evidence.claims.extraction import Extracted, normal
 from sifaka.evidence.documents import SearchFilters, SourceDocument
-from sifaka.evidence.model import Assessment
-from sifaka.evidence.model import Judgement as Judged
 from sifaka.evidence.sources.collection import Adapter
 from sifaka.record.claims import (
     CheckOptions,
@@ -28,24 +25,14 @@ from sifaka.record.claims import (
 )
 from sifaka.retrievers.cached import Cache
 
-_DECISIVE_FIRST: Mapping[Stance, int] = MappingProxyType(
-    {
-        "contradicts": 0,
-        "supports": 1,
-        "in_doubt": 2,
-        "somewhat_supports": 3,
-        "insufficient": 4,
-        "off_topic": 5,
-        "unjudged": 6,
-    }
-)
-_STANCES: Mapping[Judged, Stance] = MappingProxyType(
-    {
-        "support": "supports",
-        "somewhat_support": "somewhat_supports",
-        "reject": "off_topic",
-        "insufficient_information": "insufficient",
-    }
+_DECISIVE_FIRST: Sequence[Stance] = (
+    "contradicts",
+    "supports",
+    "in_doubt",
+    "somewhat_supports",
+    "insufficient",
+    "off_topic",
+    "unjudged",
 )
 _QUOTE = 1_000
 """Characters of a quote."""
@@ -55,21 +42,14 @@ class JudgedSource(NamedTuple):
     """A document that a claim was held against."""
 
     document: SourceDocument
-    assessment: Assessment | None
-    """Its judgement on the claim; None when it could not be judged."""
-    passage: str = ""
-    """Its nearest sentence, for people who judge themselves."""
-    failure: str = ""
-    """The reason it could not be judged."""
+    stance: Stance
+    """`off_topic` where it speaks about something else, which refutes nothing."""
+    quotes: tuple[str, ...] = ()
+    """The sentences that decide; of one that is not judged the nearest, for people to judge by."""
+    reason: str = ""
+    """The reason why it was not judged, is in doubt, or its quote does not count."""
     flag: str = ""
     """What does not agree between a claim and the words quoted in its support."""
-    doubt: str = ""
-    """The reason its support was not confirmed when it was asked about once more."""
-
-    @property
-    def supports(self) -> bool:
-        """True when it was judged to say the claim in full."""
-        return self.assessment is not None and self.assessment.judgement == "support"
 
 
 def status_of(stances: Sequence[Stance]) -> ClaimStatus:
@@ -102,28 +82,27 @@ def verdict_of(
         failure: Why nothing more could be found, when the search has failed altogether.
         basis: What the verdict may be taken again on.
     """
-    evidence = [_evidence(each) for each in held]
-    status = status_of([each.stance for each in evidence])
+    status = status_of([each.stance for each in held])
     if status == "not_enough_info" and failure:
         status = "unverified"
+    # What is equally decisive keeps its order.
+    ordered = sorted(held, key=lambda each: _DECISIVE_FIRST.index(each.stance))
     return ClaimVerdict(
         claim=claim,
         verdict=status,
-        # What is equally decisive keeps its order.
-        evidence=tuple(sorted(evidence, key=lambda each: _DECISIVE_FIRST[each.stance])),
-        reason=_reason(status, evidence, held, failure),
+        evidence=tuple(map(_evidence, ordered)),
+        reason=_reason(status, held, failure),
         checked_at=at,
         basis=basis,
     )
 
 
 def _evidence(held: JudgedSource) -> ClaimEvidence:
-    document, assessment = held.document, held.assessment
-    quotes = () if assessment is None else assessment.quotes
+    document = held.document
     return ClaimEvidence(
-        stance=_stance(held),
+        stance=held.stance,
         flag=held.flag,
-        quote=(quotes[0] if quotes else held.passage)[:_QUOTE],
+        quote="".join(held.quotes[:1])[:_QUOTE],
         title=document.title,
         url=document.url,
         document_id=document.id,
@@ -134,41 +113,20 @@ def _evidence(held: JudgedSource) -> ClaimEvidence:
     )
 
 
-def _stance(held: JudgedSource) -> Stance:
-    """The stance on a claim that a judgement on its criterion amounts to.
-
-    A rejection is a contradiction only where the document says the contrary: one that speaks about
-    something else refutes nothing.
-    """
-    assessment = held.assessment
-    if assessment is None:
-        return "unjudged"
-    if held.doubt:
-        return "in_doubt"
-    contradicts = assessment.judgement == "reject" and assessment.contradicts
-    return "contradicts" if contradicts else _STANCES[assessment.judgement]
-
-
-def _reason(
-    status: ClaimStatus,
-    evidence: Sequence[ClaimEvidence],
-    held: Sequence[JudgedSource],
-    failure: str,
-) -> str:
+def _reason(status: ClaimStatus, held: Sequence[JudgedSource], failure: str) -> str:
     if status == "unverified":
-        return failure or next((each.failure for each in held if each.failure), "")
+        return failure or next((each.reason for each in held if each.stance == "unjudged"), "")
     if status == "in_doubt":
-        return next(each.doubt for each in held if each.doubt)
+        return next(each.reason for each in held if each.stance == "in_doubt")
     if status != "not_enough_info":
         return ""
-    if not evidence:
+    if not held:
         return "nothing was found about it"
-    if any(each.stance == "somewhat_supports" for each in evidence):
+    if any(each.stance == "somewhat_supports" for each in held):
         return "the documents support it in part only"
-    if any(each.assessment and "quote_not_found" in each.assessment.flags for each in held):
-        return "what was quoted for it is not in the document"
-    several = f"{len(evidence)} documents were" if len(evidence) > 1 else "one document was"
-    return f"{several} judged, and none says whether it is so"
+    several = f"{len(held)} documents were" if len(held) > 1 else "one document was"
+    open_ = f"{several} judged, and none says whether it is so"
+    return next((each.reason for each in held if each.reason), open_)
 
 
 _LONGEST_KEPT = 7 * 86_400.0
@@ -179,12 +137,6 @@ class _Record(Frozen):
     """The verdicts that a run records, so that a resumed run has the same."""
 
     verdicts: tuple[ClaimVerdict | None, ...]
-
-
-class _Claims(Frozen):
-    """The claims that were found in a text."""
-
-    claims: tuple[Claim, ...]
 
 
 Kept = TypeVar("Kept", bound=Frozen)
@@ -228,19 +180,18 @@ class KnownVerdicts:
             if verdict.basis:
                 await self._keep(_key("claim", verdict.basis, normal(verdict.claim.text)), verdict)
 
-    async def claims_of(self, text: str, model: str) -> tuple[Claim, ...] | None:
+    async def claims_of(self, text: str, model: str) -> Extracted | None:
         """The claims that a model has found in a text before, put on the record of the run."""
         key = _key("claims", model, text)
 
         async def look() -> str:
             return (await self._cache.get(key) or b"").decode()
 
-        found = _read(_Claims, await recorded("known claims", {"text": key}, look))
-        return found and found.claims
+        return _read(Extracted, await recorded("known claims", {"text": key}, look))
 
     async def keep_claims(self, text: str, model: str, claims: tuple[Claim, ...]) -> None:
         """Keep the claims that a model has found in a text."""
-        await self._keep(_key("claims", model, text), _Claims(claims=claims))
+        await self._keep(_key("claims", model, text), Extracted(claims=claims))
 
     async def _look(self, claim: Claim, basis: str, oldest: datetime) -> ClaimVerdict | None:
         kept = _read(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 from sifaka.errors import SourceError
 
@@ -68,18 +69,19 @@ class SourceAnswer(NamedTuple):
     """Seconds the source asks to wait, which some say beside an error of theirs."""
 
 
-async def answer_of(
-    response: "httpx2.Response", largest: int, asked: Asked, *, as_text: bool = False
-) -> SourceAnswer:
-    """Read a response, of which nothing has been read yet; its data is JSON, or else its text.
+async def answer_of(response: "httpx2.Response", largest: int, asked: Asked) -> SourceAnswer:
+    """Read a response, of which nothing has been read yet.
 
     Raises:
-        SourceError: It tells no success, is too large, or is no JSON.
+        SourceError: It tells no success, leads elsewhere, is too large, or is no JSON.
         httpx2.TransportError: The connection broke.
     """
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     retry_after = seconds_asked(response.headers.get("retry-after"))
     status = response.status_code
+    if response.has_redirect_location:
+        to = _target(response, asked)
+        raise asked.failure("forbidden", f"redirects to {to}, where nothing is asked")
     if not response.is_success:
         code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
         told = f"answered with status {status}"
@@ -93,8 +95,6 @@ async def answer_of(
         raise asked.failure("malformed", "answered with an HTML page instead of JSON")
     if media_type and "json" not in media_type and not media_type.startswith(_TEXTS):
         raise asked.failure("malformed", f"answered with {media_type[:60]} instead of JSON")
-    if as_text:
-        return SourceAnswer(body.decode("utf-8", "replace"), retry_after)
     try:
         return SourceAnswer(json.loads(body), retry_after)
     except (ValueError, RecursionError):
@@ -112,6 +112,18 @@ def seconds_asked(told: str | None) -> float | None:
         return None
     moment = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def shown(parts: SplitResult) -> str:
+    """A URL without user, password, query and fragment."""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _target(response: "httpx2.Response", asked: Asked) -> str:
+    try:
+        return shown(urlsplit(urljoin(asked.url, response.headers["location"])))[:200]
+    except ValueError:
+        return "something that is no URL"
 
 
 async def _body_of(response: "httpx2.Response", largest: int, asked: Asked) -> bytes:

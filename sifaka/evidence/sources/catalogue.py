@@ -154,7 +154,6 @@ SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
             takes_key=True,
         ),
         "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, True),
-        "pubmed": _Scheme("pubmed:", _biomedical),
         "europepmc": _Scheme("europepmc:", _biomedical),
         "clinicaltrials": _Scheme("clinicaltrials:", _biomedical),
         "folder": _Scheme("folder:/path/to/notes", _folder),

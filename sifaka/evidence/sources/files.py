@@ -13,7 +13,7 @@ from sifaka.text.markdown import front_matter
 _PLAIN = frozenset({".md", ".txt", ".rst", ".csv", ".json"})
 SUFFIXES = _PLAIN | frozenset(READERS)
 _UNREAD = frozenset(
-    {".doc", ".odp", ".ods", ".odt", ".pages", ".ppt", ".pptx", ".rtf", ".xls", ".xlsx"}
+    {".doc", ".epub", ".odp", ".ods", ".odt", ".pages", ".ppt", ".pptx", ".rtf", ".xls", ".xlsx"}
 )
 """Kinds of documents that are told to be left out; other files are no documents."""
 MOST_FILES = 2_000
@@ -93,8 +93,8 @@ def _state(path: Path, root: Path) -> FileState | str:
 LARGEST = 2_000_000
 """Bytes of a text that is read."""
 LARGEST_DOCUMENT = 20_000_000
-"""Bytes of a PDF, DOCX or EPUB, most of which are no text."""
-_PACKED = frozenset({".pdf", ".docx", ".epub"})
+"""Bytes of a PDF or DOCX, most of which are no text."""
+_PACKED = frozenset({".pdf", ".docx"})
 _AUTHOR, _DATE = (
     re.compile(rf"^:?(?:{names}):[ \t]*[\"']?([^\n\"']+)", re.IGNORECASE | re.MULTILINE)
     for names in ("authors?", "date|published|updated|last_modified|lastmod")

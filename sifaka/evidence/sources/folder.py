@@ -30,7 +30,7 @@ from sifaka.isolation import run_limited_in_thread
 from sifaka.storage.protocol import Health
 
 MOST_BYTES = 10_000_000
-"""Of all files together; of a PDF, DOCX or EPUB its text counts."""
+"""Of all files together; of a PDF or DOCX its text counts."""
 _SECONDS = 10.0
 """Processor time for reading one document."""
 _HEADER = 500
@@ -44,7 +44,7 @@ _Read = tuple[FileState, tuple[SourceDocument, ...] | str]
 class FolderAdapter:
     """Finds texts in the files of a folder that share words with the query, by BM25.
 
-    Files `.md`, `.txt`, `.rst`, `.csv`, `.json`, `.html`, `.pdf`, `.docx` and `.epub` are read, in
+    Files `.md`, `.txt`, `.rst`, `.csv`, `.json`, `.html`, `.pdf` and `.docx` are read, in
     its subfolders too. Left out are hidden ones, links that lead out of the folder, files that are
     larger than `largest` bytes, that are not text, or that cannot be read; `left_out` tells which.
     A long file is found by its parts, a PDF by its pages. Files are read again only after they have
@@ -54,7 +54,7 @@ class FolderAdapter:
         path: The folder, absolute.
         name: The adapter's name.
         most_files: Of more, the first by their paths.
-        largest: Bytes of one text; a PDF, DOCX or EPUB may have 20 MB.
+        largest: Bytes of one text; a PDF or DOCX may have 20 MB.
         most_bytes: Of all files together; the first by their paths.
     """
 

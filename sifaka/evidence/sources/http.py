@@ -7,22 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, quote, unquote, urlsplit, urlunsplit
+from typing import Any
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 import anyio
 
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError
-from sifaka.evidence.sources.answers import Asked, SourceAnswer, answer_of
-from sifaka.evidence.sources.network import Network, SourceConnections, origin_of
+from sifaka.evidence.sources.answers import Asked, SourceAnswer, answer_of, shown
+from sifaka.evidence.sources.network import Network, SourceConnections
 
-if TYPE_CHECKING:
-    import httpx2
-
-MOST_REDIRECTS = 3
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEPT = "/%:@!$&'()*+,;=~"
 """Characters that stand for themselves in the path of a URL, and those that quote others."""
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -55,11 +50,10 @@ class Retrying:
 class HttpClient:
     """Asks one source over HTTP: bounded in time and size, within one place, with retries.
 
-    Requests go to the base and below. Redirects are followed three times at most, to the public
-    internet only, or on a base that is private to its own host; never from https to http. The
-    headers that are given here go to the origin of the base and nowhere else. No proxy of the
-    environment is used, since it would resolve names itself, and no cookie is kept. Connections
-    stay open, for each event loop its own, and are closed with it if not before.
+    Requests go to the base and below, with the headers that are given here; no redirect is
+    followed. No proxy of the environment is used, since it would resolve names itself, and no
+    cookie is kept. Connections stay open, for each event loop its own, and are closed with it if
+    not before.
 
     Args:
         base: The URL of an API; `user:password@` in it becomes a header.
@@ -101,7 +95,7 @@ class HttpClient:
         self.asked = Asked(adapter, shown(parts))
         """The adapter and the base."""
         own = {name.lower(): value for name, value in headers.items()}
-        agent = own.pop("user-agent", "") or product()
+        own.setdefault("user-agent", product())
         if "@" in parts.netloc:
             login = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
             words = b64encode(login.encode("utf-8", "surrogatepass")).decode()
@@ -111,7 +105,7 @@ class HttpClient:
         self._breakers = breakers
         self._retrying = retrying or Retrying()
         self._connections = SourceConnections(
-            self.asked.url, own, agent, network or Network(), connect=seconds / 2
+            self.asked.url, own, network or Network(), connect=seconds / 2
         )
 
     @property
@@ -125,7 +119,6 @@ class HttpClient:
         params: Mapping[str, Any] | None = None,
         *,
         check: Check | None = None,
-        as_text: bool = False,
     ) -> Any:
         """The data that a path answers with.
 
@@ -134,12 +127,11 @@ class HttpClient:
             params: Of the query.
             check: Raises a `SourceError` for an error that is told with status 200; a transient
                 one is tried again like any other.
-            as_text: True for an answer that is a text such as XML.
 
         Raises:
             SourceError: There is no answer of use.
         """
-        return await self._ask("GET", path, params=params, check=check, as_text=as_text)
+        return await self._ask("GET", path, params=params, check=check)
 
     async def post(self, path: str, body: Any) -> Any:
         """As `get`, of a search with a body of JSON, which may be sent more than once."""
@@ -157,7 +149,6 @@ class HttpClient:
         params: Mapping[str, Any] | None = None,
         body: Any = None,
         check: Check | None = None,
-        as_text: bool = False,
     ) -> Any:
         url = _below(self.asked, path)
         breakers = self._breakers or current_calls().breakers
@@ -172,7 +163,7 @@ class HttpClient:
                 attempt = 1
                 while True:
                     try:
-                        answer = await self._answer(method, url, params, body, as_text)
+                        answer = await self._answer(method, url, params, body)
                         if check is not None:
                             check(answer.data, answer.retry_after)
                         break
@@ -196,22 +187,16 @@ class HttpClient:
         return answer.data
 
     async def _answer(
-        self, method: str, place: str, params: Mapping[str, Any] | None, body: Any, as_text: bool
+        self, method: str, place: str, params: Mapping[str, Any] | None, body: Any
     ) -> SourceAnswer:
-        """The answer to one request, wherever redirects lead."""
+        """The answer to one request."""
         import httpx2
 
         asked = Asked(self.asked.adapter, place)
         try:
-            url = httpx2.URL(place)
-            for _ in range(MOST_REDIRECTS + 1):
-                asked = Asked(self.asked.adapter, shown(urlsplit(str(url))))
-                # The parameters of the query are for the base; redirects bring their own.
-                sent, params = (url.copy_merge_params(params) if params else url), None
-                async with self._connections.opened(method, sent, body, asked) as response:
-                    if response.status_code not in _REDIRECTS:
-                        return await answer_of(response, self._largest, asked, as_text=as_text)
-                    url = _next(method, sent, response, asked)
+            url = httpx2.URL(place, params=params)
+            async with self._connections.opened(method, url, body, asked) as response:
+                return await answer_of(response, self._largest, asked)
         except httpx2.InvalidURL:
             raise asked.failure("not_found", "cannot be asked: it is no URL") from None
         except httpx2.TimeoutException:
@@ -224,8 +209,6 @@ class HttpClient:
             # The message may quote the request.
             why = type(error).__name__
             raise asked.failure("connection", f"broke off the connection ({why})") from None
-        told = Asked(self.asked.adapter, place)
-        raise told.failure("forbidden", f"redirects more than {MOST_REDIRECTS} times")
 
 
 def product() -> str:
@@ -234,11 +217,6 @@ def product() -> str:
         return f"sifaka-mcp/{version('sifaka-mcp')}"
     except PackageNotFoundError:  # run from its sources
         return "sifaka-mcp"
-
-
-def shown(parts: SplitResult) -> str:
-    """A URL without user, password, query and fragment."""
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _parts_of(url: str, adapter: str) -> SplitResult:
@@ -268,25 +246,3 @@ def _below(base: Asked, path: str) -> str:
     if not path:
         return base.url
     return f"{base.url.rstrip('/')}/{quote(path.lstrip('/'), safe=_KEPT)}"
-
-
-def _next(
-    method: str, url: "httpx2.URL", response: "httpx2.Response", asked: Asked
-) -> "httpx2.URL":
-    """The target of a redirect."""
-    import httpx2
-
-    try:
-        joined = url.join(response.headers.get("location", ""))
-        target = joined.copy_with(userinfo=b"", fragment=None)
-        to = f"redirects to {shown(urlsplit(str(target)))[:200]}"
-    except (httpx2.InvalidURL, ValueError):
-        raise asked.failure("malformed", "redirects to something that is no URL") from None
-    if target.scheme not in {"http", "https"} or not target.host:
-        raise asked.failure("forbidden", f"{to}, which is no place of the web")
-    if url.scheme == "https" and target.scheme != "https":
-        raise asked.failure("forbidden", f"{to}, which is not encrypted")
-    keeps_body = response.status_code in {307, 308} and origin_of(target) == origin_of(url)
-    if method != "GET" and not keeps_body:
-        raise asked.failure("forbidden", f"{to} a request that has a body")
-    return target

@@ -4,7 +4,7 @@ import asyncio
 import socket
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any
@@ -61,17 +61,15 @@ class Network:
 
 
 class SourceConnections:
-    """Connections to the base of a source and to where it redirects: to checked addresses only.
+    """Connections to the host of a source: to checked addresses only.
 
-    The host of the base, called home, may be anywhere. A home that is public at its first look-up
-    stays public, whatever its name resolves to later, and may redirect to other public hosts. A
-    private home redirects to no other host. A request connects to an address that was checked here,
-    never to a name, which may stand for another address by then.
+    It may be anywhere. A host that is public at its first look-up stays public, whatever its name
+    resolves to later. A request connects to an address that was checked here, never to a name,
+    which may stand for another address by then.
 
     Args:
         base: The URL of the source.
-        headers: Sent to the origin of the base, and to no other.
-        agent: The header `User-Agent`, sent everywhere.
+        headers: Sent with each request.
         network: The resolver.
         connect: Seconds until another address of a host is tried.
     """
@@ -80,17 +78,15 @@ class SourceConnections:
         self,
         base: str,
         headers: Mapping[str, str],
-        agent: str,
         network: Network,
         *,
         connect: float,
     ) -> None:
         self._base = base
         self._headers = headers
-        self._agent = agent
         self._network = network
         self._connect = connect
-        self._home_is_public: bool | None = None
+        self._is_public: bool | None = None
         self._known: tuple[float, Sequence[str]] = (0.0, ())
         self._kept: _Kept = WeakKeyDictionary()
 
@@ -112,32 +108,27 @@ class SourceConnections:
         """
         import httpx2
 
-        base = httpx2.URL(self._base)
         host = url.raw_host.decode("ascii")
-        addresses = await self._addresses(host, asked, is_home=url.raw_host == base.raw_host)
+        client = await self._of_this_loop()
         failure: httpx2.TransportError | None = None
-        async with AsyncExitStack() as stack:
-            if origin_of(url) == origin_of(base):
-                client = await self._of_this_loop()
-            else:
-                # Connections are pooled by address, so another host must not share them.
-                client = await stack.enter_async_context(self._client(url, {}))
-            for address in addresses[:_MOST_ADDRESSES]:
-                request = client.build_request(
-                    method,
-                    url.copy_with(host=address),
-                    json=body,
-                    headers={"host": url.netloc.decode("ascii")},
-                    extensions={"sni_hostname": host},
-                )
-                try:
-                    response = await client.send(request, stream=True)
-                except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-                    failure = error
-                else:
-                    stack.push_async_callback(response.aclose)
-                    yield response
-                    return
+        for address in (await self._addresses(host, asked))[:_MOST_ADDRESSES]:
+            request = client.build_request(
+                method,
+                url.copy_with(host=address),
+                json=body,
+                headers={"host": url.netloc.decode("ascii")},
+                extensions={"sni_hostname": host},
+            )
+            try:
+                response = await client.send(request, stream=True)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                failure = error
+                continue
+            try:
+                yield response
+            finally:
+                await response.aclose()
+            return
         self._known = (0.0, ())  # they may have moved
         raise failure or httpx2.ConnectError("there is no address")
 
@@ -147,31 +138,30 @@ class SourceConnections:
         Its connections fail once the loop is closed. A suspended generator is closed with its
         loop, and closes them.
         """
-        import httpx2
-
         loop = asyncio.get_running_loop()
         if loop not in self._kept:
 
-            async def keep() -> AsyncGenerator[httpx2.AsyncClient]:
-                async with self._client(httpx2.URL(self._base), self._headers) as client:
+            async def keep() -> "AsyncGenerator[httpx2.AsyncClient]":
+                async with self._client() as client:
                     yield client
 
             keeper = keep()
             self._kept[loop] = await anext(keeper), keeper
         return self._kept[loop][0]
 
-    def _client(self, url: "httpx2.URL", headers: Mapping[str, str]) -> "httpx2.AsyncClient":
+    def _client(self) -> "httpx2.AsyncClient":
         from http.cookiejar import CookieJar, DefaultCookiePolicy
         from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 
         import httpx2
 
+        is_encrypted = self._base.startswith("https:")
         return httpx2.AsyncClient(
-            headers={**headers, "user-agent": self._agent, "accept-encoding": _ENCODINGS},
+            headers={**self._headers, "accept-encoding": _ENCODINGS},
             # Loading the trusted certificates takes longer than a request. Without any of them, no
             # encrypted connection can be made.
             transport=httpx2.AsyncHTTPTransport(
-                verify=url.scheme == "https" or SSLContext(PROTOCOL_TLS_CLIENT)
+                verify=is_encrypted or SSLContext(PROTOCOL_TLS_CLIENT)
             ),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             timeout=httpx2.Timeout(None, connect=self._connect),
@@ -179,23 +169,16 @@ class SourceConnections:
             trust_env=False,
         )
 
-    async def _addresses(self, host: str, asked: Asked, *, is_home: bool) -> Sequence[str]:
-        """The one check: the addresses of a host that may be connected to, one or more."""
+    async def _addresses(self, host: str, asked: Asked) -> Sequence[str]:
+        """The one check: the addresses that may be connected to, one or more."""
         until, known = self._known
-        if is_home and known and time.monotonic() < until:
+        if known and time.monotonic() < until:
             return known
-        if not is_home and not self._home_is_public:
-            raise asked.failure("forbidden", "is another host than the one that redirects to it")
         found = await self._resolved(host, asked)
         private = [address for address in found if not self._network.is_public(address)]
-        if not is_home:
-            if private:
-                told = f"was redirected to, and is at the private address {private[0]}"
-                raise asked.failure("forbidden", told)
-            return found
-        if self._home_is_public is None:
-            self._home_is_public = len(private) < len(found)
-        if self._home_is_public:
+        if self._is_public is None:
+            self._is_public = len(private) < len(found)
+        if self._is_public:
             found = [address for address in found if address not in private]
             if not found:
                 raise asked.failure("forbidden", f"has moved to the private address {private[0]}")
@@ -214,8 +197,3 @@ class SourceConnections:
         if not found:
             raise asked.failure("connection", "cannot be found: the host is unknown")
         return found
-
-
-def origin_of(url: "httpx2.URL") -> tuple[str, bytes, int | None]:
-    """The scheme, the host and the port of a URL."""
-    return url.scheme, url.raw_host, url.port  # the port is None where it is the scheme's own

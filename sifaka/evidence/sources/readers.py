@@ -1,19 +1,16 @@
-"""The readers of HTML, PDF, DOCX and EPUB, which work on foreign bytes in a worker process.
+"""The readers of HTML, PDF and DOCX, which work on foreign bytes in a worker process.
 
-PDF and DOCX need the packages of the extra `documents`, HTML and EPUB that of `evidence`.
+PDF and DOCX need the packages of the extra `documents`, HTML that of `evidence`.
 """
 
 import re
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from io import BytesIO
-from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
-from sifaka.evidence.sources.html import origin_of, plain_text, soup_of
+from sifaka.evidence.sources.html import origin_of, plain_text
 from sifaka.extras import install
 
 MOST_TEXT = 2_000_000
@@ -22,7 +19,7 @@ _MOST_PAGES = 5_000
 _PACKAGES = {
     ".pdf": ("documents", "pypdf"),
     ".docx": ("documents", "docx"),
-    **dict.fromkeys((".html", ".htm", ".xhtml", ".epub"), ("evidence", "bs4")),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), ("evidence", "bs4")),
 }
 """The extras and the packages of theirs that are not always installed."""
 
@@ -32,7 +29,7 @@ class NotText(ValueError):
 
 
 class Page(NamedTuple):
-    """A page of a document, or a chapter."""
+    """A page of a document."""
 
     name: str
     """Such as `page=3`; empty where the document has none."""
@@ -193,30 +190,7 @@ def _words_of(parent: Any) -> Iterator[str]:
             yield from _words_of(element)
 
 
-def _epub(content: bytes) -> Reading:
-    with zipfile.ZipFile(BytesIO(content)) as book:
-        if "META-INF/encryption.xml" in book.namelist():
-            raise NotText("encrypted")
-        package = soup_of(_unpacked(book, "META-INF/container.xml")).find("rootfile")
-        path = str(package["full-path"]) if package else ""
-        described = soup_of(_unpacked(book, path))
-        files = {str(item.get("id")): str(item.get("href")) for item in described.find_all("item")}
-        order = [str(each.get("idref")) for each in described.find_all("itemref")][:_MOST_PAGES]
-        folder = PurePosixPath(path).parent
-        chapters = [str(folder / unquote(files[each])) for each in order if each in files]
-        texts = [plain_text(_unpacked(book, name), tables=True) for name in chapters]
-    origin = (described.find(name) for name in ("dc:title", "dc:creator", "dc:date"))
-    title, author, date = (each.get_text() if each else "" for each in origin)
-    pages = tuple(Page(f"chapter={number}", text) for number, text in enumerate(texts, 1))
-    return Reading(title, author, date, pages)
-
-
-def _unpacked(book: zipfile.ZipFile, name: str) -> str:
-    with book.open(name) as file:
-        return decoded(file.read(4 * MOST_TEXT))
-
-
 READERS: Mapping[str, Callable[[bytes], Reading]] = MappingProxyType(
-    {".html": _html, ".htm": _html, ".xhtml": _html, ".pdf": _pdf, ".docx": _docx, ".epub": _epub}
+    {".html": _html, ".htm": _html, ".xhtml": _html, ".pdf": _pdf, ".docx": _docx}
 )
 """The readers by the suffixes of files."""

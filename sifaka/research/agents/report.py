@@ -1,4 +1,6 @@
-"""The agents of a whole report: one plans its sections, one sums them up."""
+"""The agents of a whole report: they plan it, let a section follow another, and sum up."""
+
+from collections.abc import Sequence
 
 from pydantic import Field
 
@@ -27,6 +29,12 @@ class ReportPlan(Form):
     sections: list[PlannedSection] = Field(min_length=1)
 
 
+class NextSection(Form):
+    """The section as it stands in the report."""
+
+    section: str = Field(min_length=1, description="Markdown without headings; cites as its draft")
+
+
 class Summary(Form):
     """What stands before the sections."""
 
@@ -50,6 +58,23 @@ PLANNER = ResearchAgent(
     ),
     output=ReportPlan,
 )
+LONG_WRITER = ResearchAgent(
+    name="long_writer",
+    prompt=Prompt(
+        purpose="Writes a section again so that it follows from the sections before it.",
+        task="You write a report section by section. Each section was drafted by a writer who did "
+        "not know the others. Write the next section so that it follows from those before it.",
+        rules=(
+            "Take every statement from the draft, and nothing from what you know.",
+            "Leave out what the sections before it have said already, use their terms, and refer "
+            "to them where that helps.",
+            "Keep each citation such as [2] behind the statement that it stands behind.",
+            "Write Markdown without headings, without references and without a preface.",
+        ),
+    ),
+    output=NextSection,
+    plain="section",
+)
 SYNTHESIZER = ResearchAgent(
     name="synthesizer",
     prompt=Prompt(
@@ -71,6 +96,22 @@ SYNTHESIZER = ResearchAgent(
 def planner_prompt(question: str, most_sections: int) -> str:
     """The question of the report, and the number of sections it may have."""
     return f"{frame('question', question)}\n\nPlan at most {most_sections} sections."
+
+
+def long_writer_prompt(
+    question: str, *, outline: Sequence[str], before: str, title: str, draft: str
+) -> str:
+    """The sections so far without citations, and the draft of the next one."""
+    return "\n\n".join(
+        (
+            frame("question", question),
+            frame("outline", "\n".join(f"- {each}" for each in outline)),
+            frame("sections before", before),
+            frame("section", title),
+            frame("draft", draft),
+            "Write the section.",
+        )
+    )
 
 
 def synthesizer_prompt(question: str, body: str) -> str:

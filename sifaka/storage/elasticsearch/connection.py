@@ -3,6 +3,7 @@
 import json
 import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from anyio import to_thread
@@ -31,14 +32,9 @@ class Answer:
     """The server's URL."""
 
     @property
-    def ok(self) -> bool:
-        """True when the server did what it was asked to."""
-        return self.status < 300
-
-    @property
     def kind(self) -> str:
         """The type of the error, such as `index_not_found_exception`; empty without an error."""
-        return _text(self._error().get("type"))
+        return str(self._error().get("type") or "")
 
     @property
     def reason(self) -> str:
@@ -46,12 +42,12 @@ class Answer:
         error = self._error()
         roots = cast("list[Json]", error.get("root_cause") or [])
         # The root says what; around it may be `all shards failed`.
-        said = _text(roots[0].get("reason") if roots else None) or _text(error.get("reason"))
-        return " ".join(said.split())[:_REASON_CHARS]
+        said = (roots[0].get("reason") if roots else None) or error.get("reason") or ""
+        return " ".join(str(said).split())[:_REASON_CHARS]
 
     def checked(self) -> Json:
         """The body of a request that succeeded."""
-        if self.ok:
+        if self.status < 300:
             return self.body
         raise self.failure()
 
@@ -83,10 +79,6 @@ class Answer:
     def _error(self) -> Json:
         error = self.body.get("error")
         return cast("Json", error) if isinstance(error, dict) else {"reason": error}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 _CONNECT_SECONDS = 2.5
@@ -148,27 +140,28 @@ class HttpConnection:
         content = body if isinstance(body, bytes) or body is None else encode_json(body)
         kind = "application/x-ndjson" if isinstance(body, bytes) else "application/json"
         timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
-        for repeatable in (True, False):
+        ask = partial(
+            client.request,
+            method,
+            self.url + path,
+            params=parameters or None,
+            content=content,
+            headers={"Content-Type": kind} if content is not None else None,
+            timeout=timeout,
+        )
+        try:
             try:
-                response = client.request(
-                    method,
-                    self.url + path,
-                    params=parameters or None,
-                    content=content,
-                    headers={"Content-Type": kind} if content is not None else None,
-                    timeout=timeout,
-                )
-                return Answer(response.status_code, _object(response.content), self.url)
-            except httpx.HTTPError as error:
-                broken = (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError)
-                if not (repeatable and isinstance(error, broken)):
-                    said = " ".join(str(error).split())[:120] or type(error).__name__
-                    raise StorageError(
-                        f"Elasticsearch at {self.url} cannot be reached: {said}",
-                        "start it, or check the URL and the network",
-                        retryable=True,
-                    ) from error
-        raise AssertionError("a second attempt returns or raises")
+                response = ask()
+            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+                response = ask()  # the server had closed the connection
+        except httpx.HTTPError as error:
+            said = " ".join(str(error).split())[:120] or type(error).__name__
+            raise StorageError(
+                f"Elasticsearch at {self.url} cannot be reached: {said}",
+                "start it, or check the URL and the network",
+                retryable=True,
+            ) from error
+        return Answer(response.status_code, _object(response.content), self.url)
 
     def _opened(self) -> "httpx.Client":
         try:

@@ -3,7 +3,6 @@
 import anyio
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import StorageError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.address import parse_store_url
@@ -21,7 +20,6 @@ from sifaka.storage.store import TenantView
 _MOST_READ = 10_000
 """The documents that a server gives at once."""
 _HEALTH_SECONDS = 3.0
-_EMBEDDING_SECONDS = 60.0
 
 
 class ElasticsearchIndex(TenantView):
@@ -119,19 +117,8 @@ class ElasticsearchIndex(TenantView):
         return await embed_missing(documents, self._vectors) if self._vectors else 0
 
     async def health(self) -> tuple[Health, ...]:
-        """A line about the server, and with an embedder one about vectors."""
-        server, vectors = f"elasticsearch {self.place}", self._vectors
-        health = await look_at(server, self._look_at_server)
-        if vectors is None or not health.works:
-            return (health,)
-
-        async def look() -> str:
-            if not await vectors.prepare(await self._ready()):
-                raise StorageError(f"the server keeps none: {vectors.lack}")
-            return "kept beside the texts"
-
-        part = f"{server} vectors of {vectors.embedder.model_id}"
-        return health, await look_at(part, look, seconds=_EMBEDDING_SECONDS)
+        """What the server says of itself, and whether the index is there."""
+        return (await look_at(f"elasticsearch {self.place}", self._look_at_server),)
 
     async def _look_at_server(self) -> str:
         send = self._connection.send

@@ -10,19 +10,12 @@ from collections.abc import Sequence
 from typing import cast
 
 from sifaka.embeddings.protocol import Vector
-from sifaka.errors import EmbeddingError
 from sifaka.storage.bm25 import query_words, shorten, snippet
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds, to_microseconds
 from sifaka.storage.elasticsearch.connection import Json
 from sifaka.storage.elasticsearch.documents import Documents
 from sifaka.storage.elasticsearch.vectors import Vectors
-from sifaka.storage.embedding import (
-    embed_query,
-    fuse,
-    fused_depth,
-    hybrid_name,
-    without_meaning,
-)
+from sifaka.storage.embedding import embed_words, fuse, fused_depth, hybrid_name
 from sifaka.storage.protocol import Filters, Hit, Hits
 from sifaka.text.terms import language_of, query_terms, text_terms
 
@@ -120,12 +113,12 @@ async def search_versions(
     words = query_words(query)
     forms = [form for each in query_terms(words) for form in sorted(each)]
     text = " ".join(forms[:_MOST_FORMS])
-    if not text and (vectors is None or not query.strip()):
+    if not text:
         return Hits(hits=(), search="bm25")
     await documents.refresh()
     meant, search = await _meant(documents, vectors, query, filters, fused_depth(limit))
     size = limit if meant is None else fused_depth(limit)
-    worded = await _found(documents, by_words(text, filters, size)) if text else []
+    worded = await _found(documents, by_words(text, filters, size))
     if meant is None:
         best = [(hit, cast("float", hit["sort"][0])) for hit in worded]
     else:
@@ -142,14 +135,17 @@ async def _meant(
     documents: Documents, vectors: Vectors | None, query: str, filters: Sequence[Json], size: int
 ) -> tuple[list[Json] | None, str]:
     """The versions close in meaning, None without vectors, and what to call the search."""
-    if vectors is None or not query.strip():
+    if vectors is None:
         return None, "bm25"
-    try:
-        if not await vectors.prepare(documents):
-            return None, f"bm25 (semantic: the server keeps no vectors ({vectors.lack}))"
-        vector = await embed_query(vectors.embedder, query)
-    except EmbeddingError as error:
-        return None, f"bm25{without_meaning(error)}"
+    vector, failed = None, ""
+    if vectors.lack is None:
+        vector, failed = await embed_words(vectors.embedder, query)
+    if vector is not None:
+        await vectors.prepare(documents, len(vector))
+    if vectors.lack is not None:
+        return None, f"bm25 (semantic: the server keeps no vectors ({vectors.lack}))"
+    if vector is None:
+        return None, f"bm25{failed}"
     meant = await _found(documents, by_meaning(vectors.name, vector, filters, size))
     counted = await documents.search(
         {

@@ -33,17 +33,15 @@ class Vectors:
         """The query for the versions that have none yet."""
         return {"bool": {"must_not": [{"exists": {"field": self.name}}]}}
 
-    async def prepare(self, documents: Documents) -> bool:
+    async def prepare(self, documents: Documents, dimension: int) -> bool:
         """Add the field to the index, once; whether the server can keep vectors at all.
 
         Raises:
             ConfigurationError: It has vectors of another dimension.
-            EmbeddingError: The model could not be used.
             StorageError: The server failed.
         """
         if self._ready or self.lack is not None:
             return self._ready
-        dimension = await self.embedder.dimension()
         path = f"/{documents.alias}/_mapping"
         layout = {"type": "dense_vector", "dims": dimension, "index": True, "similarity": "cosine"}
         fields: Json = {"properties": {self.name: layout}}
@@ -66,7 +64,7 @@ class Vectors:
 async def embed_missing(documents: Documents, vectors: Vectors) -> int:
     """Embed some versions that have no vector yet, of all tenants; how many are left."""
     with embedding_failures():
-        if not await vectors.prepare(documents):
+        if not await vectors.prepare(documents, await vectors.embedder.dimension()):
             return 0
         hits = await documents.search(
             {

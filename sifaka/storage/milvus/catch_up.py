@@ -18,25 +18,23 @@ _AT_ONCE = 64
 _EXPIRED_AT_ONCE = 64
 
 
-def look_for_missing(milvus: MilvusConnection, collection: str) -> list[str]:
+def look_for_missing(milvus: MilvusConnection, collection: str) -> dict[str, str]:
     """The versions that a collection of vectors lacks, compared once in the life of a process.
 
     Afterwards every `put` of this process notes the versions that it adds.
     """
     missing = milvus.shared.missing
-    if collection in missing:
-        return milvus.shared.missing_of(collection)
-    missing[collection] = {}  # what is put meanwhile is noted already
-    try:
-        versions = milvus.select(milvus.names.thoughts, "chunk == 0", ("tenant",))
-        there = {str(row["pk"]) for row in milvus.select(collection, 'tenant != ""', ())}
-    except BaseException:
-        del missing[collection]
-        raise
-    keys = {str(row["pk"]).removesuffix(":0"): str(row["tenant"]) for row in versions}
-    absent = {key: tenant for key, tenant in keys.items() if key not in there}
-    milvus.shared.note_missing(collection, absent)
-    return milvus.shared.missing_of(collection)
+    if collection not in missing:
+        missing[collection] = {}  # what is put meanwhile is noted already
+        try:
+            versions = milvus.select(milvus.names.thoughts, "chunk == 0", ("tenant",))
+            there = {str(row["pk"]) for row in milvus.select(collection, 'tenant != ""', ())}
+        except BaseException:
+            del missing[collection]
+            raise
+        keys = {str(row["pk"]).removesuffix(":0"): str(row["tenant"]) for row in versions}
+        missing[collection].update({key: keys[key] for key in keys if key not in there})
+    return missing[collection].copy()
 
 
 async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
@@ -44,7 +42,7 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
     with embedding_failures():
         dimension = await embedder.dimension()
         collection = await worker.run(lambda m: m.ensure_vectors(embedder.model_id, dimension))
-        names = (await worker.run(lambda m: look_for_missing(m, collection)))[:_AT_ONCE]
+        names = [*await worker.run(lambda m: look_for_missing(m, collection))][:_AT_ONCE]
         rows = await worker.run(lambda m: _rows_of(m, names))
         made = await embed_documents(embedder, [text for _, text in rows])
     vectors = [
@@ -55,8 +53,10 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
 
     def keep(milvus: MilvusConnection) -> int:
         milvus.put(collection, vectors)
-        milvus.shared.settle(collection, names)
-        return len(milvus.shared.missing_of(collection))
+        missing = milvus.shared.missing[collection]
+        for name in names:
+            missing.pop(name, None)
+        return len(missing)
 
     return await worker.run(keep)
 

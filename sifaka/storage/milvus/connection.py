@@ -29,31 +29,9 @@ class MilvusPlace:
     """The rows of each index since its last flush; guarded by `writing`."""
     missing: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     """By collection, once it was compared: the keys of the versions that it lacks, and their
-    tenants."""
+    tenants. Each change and each look is one step for all threads."""
     purged: set[str] = field(default_factory=set[str])
     """The collections whose files may hold rows that were removed."""
-    _guard: threading.Lock = field(default_factory=threading.Lock)
-
-    def note_missing(self, collection: str, versions: Mapping[str, str]) -> None:
-        """An index has not got these versions; their keys, and whose they are."""
-        with self._guard:
-            self.missing[collection].update(versions)
-
-    def count_missing(self, collection: str, tenant: str) -> int:
-        """The number of a tenant's versions that an index is known to lack."""
-        with self._guard:
-            return list(self.missing.get(collection, {}).values()).count(tenant)
-
-    def missing_of(self, collection: str) -> list[str]:
-        """The versions that an index is known to lack."""
-        with self._guard:
-            return list(self.missing.get(collection, ()))
-
-    def settle(self, collection: str, keys: list[str]) -> None:
-        """The index has these versions now, or will never."""
-        with self._guard:
-            for key in keys:
-                self.missing[collection].pop(key, None)
 
 
 MOST_ROWS = 16_384
@@ -102,7 +80,7 @@ class MilvusConnection:
         for batch in batches(sized, size=_BATCH_BYTES, count=_BATCH_ROWS):
             with self._writing():
                 self.client.upsert(collection, batch, timeout=CALL_SECONDS)
-                if self._lite and self.names.is_index(collection):
+                if self.version.startswith("milvus_lite") and self.names.is_index(collection):
                     self._settle(collection, len(batch))
 
     def get(
@@ -193,10 +171,6 @@ class MilvusConnection:
                 self.client.flush(collection, timeout=CALL_SECONDS)
                 self.client.compact(collection, timeout=CALL_SECONDS)
 
-    @property
-    def _lite(self) -> bool:
-        return self.version.startswith("milvus_lite")
-
     def _settle(self, collection: str, rows: int) -> None:
         # Milvus Lite reads what it has not flushed row by row: with 10,000 of them a search takes
         # 700 ms, afterwards 10. Servers do it by themselves.
@@ -208,13 +182,9 @@ class MilvusConnection:
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        with failures(self.shown):
-            if not self._lite:
-                yield
-                return
-            # Milvus Lite takes one write to a collection at a time.
-            with self.shared.writing:
-                yield
+        # Milvus Lite takes one write to a collection at a time.
+        with failures(self.shown), self.shared.writing:
+            yield
 
 
 def _batches(keys: Sequence[str]) -> list[list[str]]:

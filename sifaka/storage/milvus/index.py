@@ -81,8 +81,8 @@ class MilvusIndex(TenantView):
                 milvus.put(milvus.names.words, word_rows(tenant, run, first=first))
             key = run_key(tenant, run.run_id)
             names = [version_key(key, number) for number in range(first, len(run.thoughts))]
-            for collection in filter(milvus.names.is_index, milvus.shared.missing):
-                milvus.shared.note_missing(collection, dict.fromkeys(names, tenant_key(tenant)))
+            for collection in filter(milvus.names.is_index, [*milvus.shared.missing]):
+                milvus.shared.missing[collection].update(dict.fromkeys(names, tenant_key(tenant)))
 
         if run.thoughts[begin:]:
             await self.worker.run(write)

@@ -47,7 +47,7 @@ def search_versions(
     search = "bm25"
     if meaning is not None:
         name, vector = meaning
-        look_for_missing(milvus, name)
+        missing = look_for_missing(milvus, name)
 
         def by_meaning(count: int) -> list[Scored]:
             found = milvus.nearest(
@@ -56,7 +56,7 @@ def search_versions(
             return [(key, score) for key, score in found if score > _UNRELATED]
 
         rankings.append(_rank(milvus, by_meaning, depth, only))
-        search = hybrid_name(milvus.shared.count_missing(name, tenant_key(tenant)))
+        search = hybrid_name([*missing.values()].count(tenant_key(tenant)))
         if not milvus.full_text:
             search = f"{search.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
     if milvus.full_text:

@@ -15,7 +15,7 @@ from anyio import CancelScope, Semaphore, current_time, sleep, to_thread
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
 from sifaka.storage.address import StoreUrl
-from sifaka.storage.redis.failures import failures, lost_connection, silence
+from sifaka.storage.redis.failures import failures, lost_connection
 
 T = TypeVar("T")
 _CONNECT_SECONDS = 2.0
@@ -67,7 +67,7 @@ class RedisConnections:
             async with pool.turns:
                 if pool.silent_at > asked:
                     # Who waited for their turn does not wait for the server again, one by one.
-                    raise silence(self.address.shown)
+                    raise TimeoutError
                 for pause in _PAUSES:
                     try:
                         return await _answer(pool, work)

@@ -45,6 +45,13 @@ _REASONS: tuple[tuple[str, str, str, bool], ...] = (
         "choose another prefix with ?prefix=",
         False,
     ),
+    ("TimeoutError", "does not answer", "check the server and try again", True),
+    (
+        "ConnectionError|OSError",
+        "cannot be reached",
+        "start the server, or check SIFAKA_STORE",
+        True,
+    ),
 )
 """Codes or class names, the fault, the suggestion, and whether it may pass by itself."""
 
@@ -60,13 +67,6 @@ def failures(server: str) -> Generator[None]:
         raise _translated(server, error) from error
 
 
-def silence(server: str) -> StorageError:
-    """The error of a server that does not answer in time."""
-    return StorageError(
-        f"the store {server!r} does not answer", "check the server and try again", retryable=True
-    )
-
-
 def lost_connection(error: Exception) -> bool:
     """True when the same command may well succeed over a new connection."""
     from redis import exceptions
@@ -79,8 +79,6 @@ def lost_connection(error: Exception) -> bool:
 
 
 def _translated(server: str, error: Exception) -> StorageError:
-    from redis import exceptions
-
     kinds = "\n".join(kind.__name__ for kind in type(error).__mro__)
     text = str(error)
     for signs, what, advice, later in _REASONS:
@@ -88,13 +86,5 @@ def _translated(server: str, error: Exception) -> StorageError:
             rf"(?:^|: )(?:\('|-)?(?:{signs})\b", text
         ):
             return StorageError(f"the store {server!r} {what}", advice, retryable=later)
-    if isinstance(error, exceptions.TimeoutError | TimeoutError):
-        return silence(server)
-    if isinstance(error, exceptions.ConnectionError | OSError):
-        return StorageError(
-            f"the store {server!r} cannot be reached",
-            "start the server, or check SIFAKA_STORE",
-            retryable=True,
-        )
     line = " ".join(text.split())[:200]
     return StorageError(f"the store {server!r} failed: {line}", "look into its log")

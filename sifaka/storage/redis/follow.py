@@ -3,14 +3,11 @@
 Streams rather than publish/subscribe: a follower that was cut off goes on where it was.
 """
 
-import math
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
 
 import anyio
 
-from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.entry_json import apply_entry, decode_entries
@@ -21,84 +18,53 @@ from sifaka.storage.redis.read import Stored, between_versions, missing, payload
 
 SLICE = 5.0
 """Seconds that one request waits; after each without an entry the run is looked after."""
-PATIENCE = 60.0
-"""Seconds without a server after which a follower gives up."""
 _LATE = 5.0
 """Seconds after its time within which requests have to be answered."""
 _AT_ONCE = 100
-_PAUSES = (0.1, 2.0)
-"""The first and the longest pause between two attempts to reach the server."""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamFollower:
-    """Follows one run."""
+async def follow_stream(
+    connections: RedisConnections, keys: Keys, run_id: str, *, after: int, seconds: float = SLICE
+) -> AsyncGenerator[tuple[Entry, Run]]:
+    """Every entry of a run, those to come included; see `ThoughtStore.follow`.
 
-    connections: RedisConnections
-    keys: Keys
-    run_id: str
-    slice: float = SLICE
-    patience: float = PATIENCE
+    Args:
+        connections: The server's; the follower has one of its own.
+        keys: Those of the tenant.
+        run_id: The run.
+        after: The number of entries at the beginning that are left out.
+        seconds: For how long one request waits.
+    """
+    run: Run | None = None
+    known = 0
+    stored: Stored = ()
+    block = ("XREAD", "COUNT", _AT_ONCE, "BLOCK", max(1, round(seconds * 1000)))
+    async with connections.blocking() as client:
+        while True:
+            # The connection itself has no time limit.
+            with failures(connections.address.shown), anyio.fail_after(seconds + _LATE):
+                if not stored:
+                    await _look_after(client, keys, run_id, known)
+                found = await client.execute_command(
+                    *block, "STREAMS", keys.entries(run_id), f"{known}-0"
+                )
+            stored = found[0][1] if found else ()
+            texts = payloads(run_id, stored, after=known)
+            for entry in decode_entries(run_id, texts, after=known):
+                run = apply_entry(run_id, run, entry)
+                if run.version > after:
+                    yield entry, run
+            known += len(stored)
+            # A run that had ended may have gone on.
+            if run is not None and run.finished and len(stored) < _AT_ONCE:
+                return
 
-    async def follow(self, *, after: int) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry, those to come included; see `ThoughtStore.follow`."""
-        run: Run | None = None
-        async with aclosing(self._batches()) as batches:
-            async for batch in batches:
-                for entry in batch:
-                    run = apply_entry(self.run_id, run, entry)
-                    if run.version > after:
-                        yield entry, run
-                # A run that had ended may have gone on.
-                if run is not None and run.finished and len(batch) < _AT_ONCE:
-                    return
 
-    async def _batches(self) -> AsyncGenerator[Sequence[Entry]]:
-        """The entries as they come; an empty batch after a while without one."""
-        known = 0
-        quiet = True
-        deadline = math.inf
-        pause, longest = _PAUSES
-        async with self.connections.blocking() as client:
-            while True:
-                try:
-                    # The connection itself has no time limit.
-                    with (
-                        failures(self.connections.address.shown),
-                        anyio.fail_after(self.slice + _LATE),
-                    ):
-                        if quiet:
-                            await self._look_after(client, known)
-                        stored = await self._next(client, known)
-                except StorageError as error:
-                    now = anyio.current_time()
-                    deadline = min(deadline, now + self.patience)
-                    if not error.retryable or now >= deadline:
-                        raise
-                    await anyio.sleep(pause)
-                    pause, quiet = min(2 * pause, longest), True
-                    continue
-                deadline, pause = math.inf, _PAUSES[0]
-                quiet = not stored
-                texts = payloads(self.run_id, stored, after=known)
-                yield tuple(decode_entries(self.run_id, texts, after=known))
-                known += len(stored)
-
-    async def _next(self, client: RedisClient, known: int) -> Stored:
-        """The entries after the first so many, as soon as there is one, or none in time."""
-        found = await client.execute_command(
-            *("XREAD", "COUNT", _AT_ONCE, "BLOCK", max(1, round(self.slice * 1000))),
-            *("STREAMS", self.keys.entries(self.run_id), f"{known}-0"),
-        )
-        return found[0][1] if found else ()
-
-    async def _look_after(self, client: RedisClient, known: int) -> None:
-        """Raise if there is nothing to wait for."""
-        version, count = await between_versions(
-            client, self.keys, self.run_id, "XLEN", self.keys.entries(self.run_id)
-        )
-        # One with fewer entries than were seen is another run, begun when this one was deleted.
-        if version < known:
-            raise ThoughtNotFound(self.run_id)
-        if count < version:
-            raise missing(self.run_id, count + 1)
+async def _look_after(client: RedisClient, keys: Keys, run_id: str, known: int) -> None:
+    """Raise if there is nothing to wait for."""
+    version, count = await between_versions(client, keys, run_id, "XLEN", keys.entries(run_id))
+    # One with fewer entries than were seen is another run, begun when this one was deleted.
+    if version < known:
+        raise ThoughtNotFound(run_id)
+    if count < version:
+        raise missing(run_id, count + 1)

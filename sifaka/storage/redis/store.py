@@ -17,7 +17,7 @@ from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
-from sifaka.storage.redis.follow import StreamFollower
+from sifaka.storage.redis.follow import follow_stream
 from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys, run_script
 from sifaka.storage.redis.read import between_versions, list_recent, missing, prune_oldest, replay
 
@@ -152,9 +152,9 @@ class RedisStorage(RepairingStore):
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
         """Every entry of a run, those to come included; see `ThoughtStore.follow`.
 
-        It has a connection of its own, and outlives a minute without a server.
+        It has a connection of its own.
         """
-        return StreamFollower(self.connections, self._keys, run_id).follow(after=after)
+        return follow_stream(self.connections, self._keys, run_id, after=after)
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""

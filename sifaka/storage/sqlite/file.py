@@ -6,7 +6,6 @@ The only module that imports apsw when it is imported; it is imported when a sto
 import errno
 import logging
 import os
-import shutil
 import threading
 import time
 from collections.abc import Generator
@@ -27,8 +26,6 @@ BUSY_SECONDS = 5.0
 """Seconds to wait for other processes that write to the same file."""
 IN_MEMORY = Path(":memory:")
 """A database without a file."""
-RESERVE = 1 << 19
-"""Bytes of the disk that are set aside beside a store of runs: deleting takes some room as well."""
 _RETRY_SECONDS = 0.01
 _CREATING = threading.Lock()
 _PRAGMAS = (
@@ -79,44 +76,12 @@ def open_file(path: Path, schema: Schema = RUNS) -> OpenFile:
                 _create(path)
                 if _is_read_only(path):
                     return _connect_to_read(path, schema)
-                opened = _connect(path, schema)
-            if schema is RUNS:
-                _keep_reserve(path)
-            return opened
+                return _connect(path, schema)
         except StorageError as error:
             # SQLite does not wait by itself while another process switches a fresh file to WAL.
-            if is_full(error) and _release_reserve(path):
-                continue
             if not error.retryable or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_SECONDS)
-
-
-def is_full(error: StorageError) -> bool:
-    """True when there was no room on the disk."""
-    return _FULL[0] in error.message
-
-
-def _reserve_of(path: Path) -> Path:
-    return path.with_name(f"{path.name}-reserve")
-
-
-def _keep_reserve(path: Path) -> None:
-    """Set the reserve aside, unless it is or cannot be."""
-    reserve = _reserve_of(path)
-    if path == IN_MEMORY or reserve.exists() or shutil.disk_usage(path.parent).free < 2 * RESERVE:
-        return
-    with suppress(OSError):
-        os.close(os.open(reserve, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        reserve.write_bytes(bytes(RESERVE))
-
-
-def _release_reserve(path: Path) -> bool:
-    """Give the reserve back to the disk; False when there is none."""
-    with suppress(OSError):
-        _reserve_of(path).unlink()
-        return True
-    return False
 
 
 def close_file(file: OpenFile) -> None:

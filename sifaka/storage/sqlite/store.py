@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.errors import ThoughtNotFound
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.embedding import embed_words
@@ -110,26 +110,14 @@ class SQLiteStorage(RepairingStore, PolledStore):
             await self.worker.run(truncate_log)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Delete runs in one transaction; without any, clean and shrink the file. See `Eraser`.
-
-        Where the disk is full, transactions are as small as there is room for.
-        """
-        from sifaka.storage.sqlite.file import is_full
-
+        """Delete runs in one transaction; without any, clean and shrink the file. See `Eraser`."""
         moments = {line.run_id: line.updated_at for line in lines}
-        if moments:
-            try:
-                stayed = await self.worker.run(lambda c: runs.delete_runs(c, self.tenant, moments))
-            except StorageError as error:
-                if len(lines) == 1 or not is_full(error):
-                    raise
-                await self.worker.run(truncate_log)
-                middle = len(lines) // 2
-                return await self.erase(lines[:middle]) | await self.erase(lines[middle:])
-            self._forget(moments.keys() - stayed)
-            return stayed
-        await self.worker.run(partial(erase_traces, seconds=math.inf, whole=True))
-        return frozenset()
+        if not moments:
+            await self.worker.run(partial(erase_traces, seconds=math.inf, whole=True))
+            return frozenset()
+        stayed = await self.worker.run(lambda c: runs.delete_runs(c, self.tenant, moments))
+        self._forget(moments.keys() - stayed)
+        return stayed
 
     async def catch_up(self) -> int:
         """Index some versions that have no words, and embed some that have no vector of the model.
@@ -145,27 +133,9 @@ class SQLiteStorage(RepairingStore, PolledStore):
             left += await vectors.embed_batch(self.worker, self._embedder)
         return left
 
-    async def drop_vectors(self, model_id: str) -> None:
-        """Delete the vectors of a model that is not used any more, of all tenants.
-
-        A store whose embedder was replaced keeps the old ones, and has them again when it returns.
-        """
-        await self.worker.run(lambda c: vectors.drop_table(c, model_id))
-
     async def health(self) -> tuple[Health, ...]:
-        """The file, by a trial of reading and writing it; with an embedder, the vectors."""
-        file = await look_at(self.place, lambda: self.worker.run(runs.describe_file))
-        embedder = self._embedder
-        if embedder is None:
-            return (file,)
-
-        async def count() -> str:
-            dimension = await embedder.dimension()
-            return await self.worker.run(
-                lambda c: vectors.describe(c, embedder.model_id, dimension)
-            )
-
-        return file, await look_at(f"{self.place} vectors of {embedder.model_id}", count)
+        """The file, by a trial of reading and writing it."""
+        return (await look_at(self.place, lambda: self.worker.run(runs.describe_file)),)
 
     async def _release(self) -> None:
         await self.worker.aclose()

@@ -111,17 +111,6 @@ def remove_vectors(connection: SqlConnection, versions: Sequence[int]) -> None:
             connection.execute(f"DELETE FROM {table.name} WHERE rowid = ?", (version,))  # noqa: S608 - names of ours
 
 
-def drop_table(connection: SqlConnection, model_id: str) -> None:
-    """Forget all vectors of a model; one that is unknown is forgotten."""
-    with transaction(connection, "IMMEDIATE"):
-        rows = connection.execute(
-            "DELETE FROM vector_models WHERE model_id = ? RETURNING number", (model_id,)
-        ).fetchall()
-        for (number,) in rows:
-            load_extension(connection)
-            connection.execute(f"DROP TABLE {VectorTable(number, until=0).name}")
-
-
 def _packed(vector: Vector) -> bytes:
     return array("f", vector).tobytes()
 
@@ -154,16 +143,6 @@ def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: 
     """The number of a tenant's versions without a vector."""
     query = "SELECT count(*) FROM versions WHERE id > ? AND tenant = ?"
     return number_of(connection, query, table.until if table else 0, tenant)
-
-
-def describe(connection: SqlConnection, model_id: str, dimension: int) -> str:
-    """The number of embedded versions of all tenants, in one line."""
-    table = find_table(connection, model_id, dimension)
-    total, missing = connection.execute(
-        "SELECT count(*), count(*) FILTER (WHERE id > ?) FROM versions",
-        (table.until if table else 0,),
-    ).fetchone()
-    return f"dimension {dimension}, {total - missing} of {total} versions are embedded"
 
 
 def _next_batch(
@@ -207,7 +186,7 @@ def _keep(
             """,
             (until, table.number, table.until),
         ).fetchall()
-        if mine:  # and no other process has been faster, or has dropped the table
+        if mine:  # and no other process has been faster
             for version, vector in vectors.items():
                 if vector is not None:  # and the version has not been deleted
                     connection.execute(

@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from urllib.parse import quote, unquote
 from uuid import uuid4
 
@@ -32,7 +33,6 @@ _PART = 60_000
 """The share of a value that one row has: a VARCHAR holds 65,535 bytes."""
 _AT_ONCE = 25
 """Versions that one query reads."""
-_DAY = 86_400_000_000
 _EVER = 2**62
 """Further from 1970, in microseconds, than any version."""
 _DROPPED = "dropped"
@@ -167,20 +167,16 @@ class MilvusToolIndex(TenantView):
     async def _latest(self, only: Filters) -> tuple[list[_Version], bool]:
         """The newest versions that these filters admit, and whether there are more."""
         now = now_in_microseconds()
-        none, all_ = 0, now + _EVER
-        """Spans of time, in microseconds, in which there are no rows, and all or too many."""
-        span = all_
-        while True:
-            condition = f'{self._own} and line != "" and at > {now - span}'
-            rows = await self._rows.query(condition, ("run", "seq", "at", "line"))
-            many = len(rows) >= self._rows.most
-            if many:
-                all_ = span
-            elif not rows and span < all_:
-                none = span
-            if (not many and (rows or none != span)) or all_ - none <= 1:
-                break
-            span = _DAY if none < _DAY < all_ else (none + all_) // 2
+        none, span = 1, now + _EVER
+        """Spans of time, in microseconds, in which there are no rows, and some."""
+        rows = await self._heads(now - span)
+        while len(rows) >= self._rows.most and span > none + 2:
+            shorter = isqrt(none * span)
+            found = await self._heads(now - shorter)
+            if found:
+                rows, span = found, shorter
+            else:
+                none = shorter
         admitted = [
             version
             for version in _newest(rows)
@@ -189,6 +185,10 @@ class MilvusToolIndex(TenantView):
         ]
         admitted.sort(key=lambda version: version.at, reverse=True)
         return admitted[:LATEST], len(admitted) > LATEST or span < now + _EVER
+
+    async def _heads(self, after: int) -> Sequence[Row]:
+        condition = f'{self._own} and line != "" and at > {after}'
+        return await self._rows.query(condition, ("run", "seq", "at", "line"))
 
     async def _read(self, versions: Sequence[_Version]) -> list[tuple[_Version, str, Drafted]]:
         """Versions with their tasks and entries; those that are not whole are left out."""

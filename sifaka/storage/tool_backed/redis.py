@@ -1,20 +1,21 @@
 """A store in Redis, through the tools of the official `redis-mcp-server`."""
 
-import logging
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import anyio
 
-from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
+from sifaka.calls.context import fan_out
+from sifaka.errors import ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
-from sifaka.record.run import Run, RunSummary
+from sifaka.record.run import Run
 from sifaka.storage.cursor import decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.log import follow_by_polling, look_at
+from sifaka.storage.log import follow_by_polling, load_if_readable, look_at
 from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.tool_backed.caller import ToolCaller, pack, unpack
+from sifaka.storage.tool_backed.caller import ToolCaller, pack
 from sifaka.storage.tool_backed.records import (
     Folded,
     LogRecord,
@@ -29,7 +30,8 @@ LATEST = 200
 """Runs that a search reads, the newest: each costs a call."""
 _REMEMBERED = 1_000
 """Runs whose states are kept, to append without reading a whole log again."""
-logger = logging.getLogger(__name__)
+_AT_ONCE = 16
+"""Runs of a list that are read at the same time."""
 
 
 class RedisToolStorage(RepairingStore):
@@ -40,10 +42,9 @@ class RedisToolStorage(RepairingStore):
     between processes too, without a script. A record counts or not by its place in its list, which
     every reader sees alike.
 
-    The list of runs is another step: its line about a run that two processes write to can be the
-    one before the last until the next append, and a process that is killed between the two leaves a
-    new run out of the list, though not lost, until the append is repeated. Nothing expires. A
-    search reads the latest 200 runs.
+    The list of runs is another step: a process that is killed between the two leaves a new run out
+    of the list, though not lost, until the append is repeated. Nothing expires. A search reads the
+    latest 200 runs.
 
     Args:
         caller: The session with that server; it is closed with the store.
@@ -79,10 +80,9 @@ class RedisToolStorage(RepairingStore):
     ) -> None:
         payloads = encode_entries(run, entries, expected_version)
         record = LogRecord(kind="append", after=expected_version, payloads=payloads, fence=fence)
-        line = pack(run.summary().model_dump_json())
         with anyio.CancelScope(shield=True):
             if await self._add(run.run_id, record) == run.version:
-                await self._lists.list_run(run.run_id, to_microseconds(run.updated_at), line)
+                await self._lists.list_run(run.run_id, to_microseconds(run.updated_at))
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`."""
@@ -118,11 +118,12 @@ class RedisToolStorage(RepairingStore):
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         found = await self._lists.newest(decode_cursor(cursor), limit + 1)
         page = found[:limit]
-        lines = [_summary(run_id, line) for (_, run_id), line in page]
+        asks = {run_id: partial(load_if_readable, self, run_id) for _, run_id in page}
+        runs = await fan_out(asks, calls_each=0, parallel=_AT_ONCE)
         more = page and len(found) > limit
         return RunPage(
-            runs=tuple(line for line in lines if line is not None),
-            next_cursor=encode_cursor(page[-1][0]) if more else None,
+            runs=tuple(run.summary() for run in runs if run is not None),
+            next_cursor=encode_cursor(page[-1]) if more else None,
         )
 
     async def size(self, run_id: str) -> int:
@@ -218,13 +219,3 @@ class RedisToolStorage(RepairingStore):
         while len(self._states) > _REMEMBERED:
             self._states.pop(next(iter(self._states)))
         return folded
-
-
-def _summary(run_id: str, line: str | None) -> RunSummary | None:
-    if line is None:
-        return None
-    try:
-        return RunSummary.model_validate_json(unpack(line))
-    except (StorageError, ValueError) as error:
-        logger.warning("run %r is left out of the list: %s", run_id, error)
-        return None

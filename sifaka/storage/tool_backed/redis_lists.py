@@ -11,7 +11,7 @@ from sifaka.storage.tool_backed.caller import ToolCaller, unexpected
 
 
 class RedisLists:
-    """Redis lists of a tenant's records, one a run; a sorted set and a hash are the list of runs.
+    """Redis lists of a tenant's records, one a run; a sorted set is the list of runs.
 
     Values are made by `pack`. Every method raises `StorageError` when the database fails.
     """
@@ -38,14 +38,8 @@ class RedisLists:
         pushed = f"Value '{value}' pushed to the right of list '{name}'."
         await self._do("rpush", {"name": name, "value": value}, pushed)
 
-    async def list_run(self, run_id: str, at: int, line: str) -> None:
-        """Write a run's line, made by `pack`, then its place: microseconds of its last entry."""
-        lines = self._of("lines")
-        await self._do(
-            "hset",
-            {"name": lines, "key": run_id, "value": line},
-            f"Field '{run_id}' set successfully in hash '{lines}'.",
-        )
+    async def list_run(self, run_id: str, at: int) -> None:
+        """Give a run its place in the list: the microseconds of its last entry."""
         recent = self._of("recent")
         await self._do(
             "zadd",
@@ -54,19 +48,14 @@ class RedisLists:
             f"Successfully added {run_id} to {recent} with score ",
         )
 
-    async def newest(self, before: Position, limit: int) -> Sequence[tuple[Position, str | None]]:
-        """The places of the newest runs that come after this one in the list, with their lines."""
+    async def newest(self, before: Position, limit: int) -> Sequence[Position]:
+        """The places of the newest runs that come after this one in the list."""
         behind = (place for place in await self._places() if place < before)
-        lines = self._of("lines")
-        return [
-            (place, await self._line(lines, place[1]))
-            for place in sorted(behind, reverse=True)[:limit]
-        ]
+        return sorted(behind, reverse=True)[:limit]
 
     async def forget(self, run_id: str) -> None:
-        """Remove the log first: a line without one is passed over, a log without one is not."""
+        """Remove the log first: a place without one is passed over, a log without one is not."""
         run, recent = self.run(run_id), self._of("recent")
-        lines = self._of("lines")
         await self._do(
             "delete", {"key": run}, f"Successfully deleted {run}", f"Key {run} not found"
         )
@@ -75,12 +64,6 @@ class RedisLists:
             {"key": recent, "member": run_id},
             f"Successfully removed {run_id} from {recent}",
             f"Member {run_id} not found in {recent}",
-        )
-        await self._do(
-            "hdel",
-            {"name": lines, "key": run_id},
-            f"Field '{run_id}' deleted from hash '{lines}'.",
-            f"Field '{run_id}' not found in hash '{lines}'.",
         )
 
     async def info(self) -> Mapping[str, str]:
@@ -113,14 +96,6 @@ class RedisLists:
             return [(int(score), member) for member, score in pairs]
         except (ValueError, SyntaxError, TypeError):
             raise unexpected("zrange", answer) from None
-
-    async def _line(self, lines: str, run_id: str) -> str | None:
-        answer = await self._caller.call("hget", {"name": lines, "key": run_id})
-        if answer == f"Field '{run_id}' not found in hash '{lines}'.":
-            return None
-        if answer.startswith("Error "):
-            raise unexpected("hget", answer)
-        return answer
 
     async def _do(self, tool: str, arguments: dict[str, object], *expected: str) -> None:
         answer = await self._caller.call(tool, arguments)

@@ -10,14 +10,12 @@ from pathlib import PurePath
 from sifaka.text.formats import asciidoc as _asciidoc
 from sifaka.text.formats import rst as _rst
 from sifaka.text.formats.format import UNCHECKED, Format, by_name, is_plain
-from sifaka.text.formats.gettext import gettext
 from sifaka.text.formats.html import html
 from sifaka.text.formats.latex import latex
 from sifaka.text.formats.look import TELLTALE, by_look
 from sifaka.text.formats.marks import Mark, view
 from sifaka.text.formats.mdx import mdx
 from sifaka.text.formats.org import org
-from sifaka.text.formats.python import python
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
 
@@ -30,8 +28,6 @@ READERS: Mapping[Format, Callable[[str], Iterable[Mark]]] = {
     Format.ORG: org,
     Format.LATEX: latex,
     Format.HTML: html,
-    Format.GETTEXT: gettext,
-    Format.PYTHON: python,
 }
 """The formats that have a reader of their own; Markdown's is `sifaka.text.markdown`."""
 

@@ -25,8 +25,10 @@ _HTML = re.compile(
 _ROFF = re.compile(r"\s*(?:[.'](?:\\\\\".*|TH|Dd|SH|so)\b.*\n){1,3}", re.IGNORECASE)
 _XML = re.compile(r"\s*<\?xml\s")
 _HEADING = re.compile(r"^ {0,3}#{1,6} +\S", re.MULTILINE)
-_MSGID = re.compile(r'^msgid "', re.MULTILINE)
-_MSGSTR = re.compile(r'^msgstr(?:\[\d\])? "', re.MULTILINE)
+_CATALOGUE = re.compile(
+    r'^msgid ".*\n(?:(?:"|msgid_plural ").*\n)*msgstr(?:\[\d\])? "', re.MULTILINE
+)
+"""An entry of gettext."""
 _LATEX = re.compile(r"^[ \t]*\\(?:documentclass\b|begin\{document\})", re.MULTILINE)
 _LATEX_LINE = re.compile(
     r"^[ \t]*\\(part|chapter|(?:sub){0,2}section|(?:sub)?paragraph|label|input|usepackage|item"
@@ -151,10 +153,6 @@ def is_json(text: str) -> bool:
     return True
 
 
-def _gettext(text: str) -> bool:
-    return bool(_MSGID.search(text) and _MSGSTR.search(text))
-
-
 def _latex(text: str) -> bool:
     if _LATEX.search(text):
         return True
@@ -213,8 +211,8 @@ _HEADING_AND_PROSE = re.compile(
 )
 
 # In the order in which they are asked: what is rarer in other formats comes first.
-_TESTS: Mapping[Format, Callable[[str], bool]] = {
-    Format.GETTEXT: _gettext,
+_TESTS: Mapping[Format, Callable[[str], object]] = {
+    Format.DATA: _CATALOGUE.search,
     Format.SOURCE: _source,
     Format.LATEX: _latex,
     Format.ORG: _org,

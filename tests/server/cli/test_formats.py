@@ -47,10 +47,3 @@ def test_a_format_that_is_unknown_is_refused(
     path.write_text("We recieve it.\n")
     assert run(["improve", str(path), "--as", "markdwn"]) == 2
     assert "did you mean 'markdown'" in capsys.readouterr().err
-
-
-def test_comments_of_python_are_mended_and_its_code_is_not(home: Path) -> None:
-    path = home / "main.py"
-    path.write_text('"""We recieve it here."""\n\nvalue = teh()  # we recieve it now\n')
-    run(["improve", str(path), "--in-place"])
-    assert path.read_text() == '"""We receive it here."""\n\nvalue = teh()  # we receive it now\n'

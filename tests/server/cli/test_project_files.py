@@ -408,7 +408,7 @@ run(sys.argv[1:])
 
 @pytest.mark.parametrize("command", ["serve", "doctor", "improve", "validate", "critique", "check"])
 def test_no_other_file_of_the_folder_is_read(command: str, here: Path) -> None:
-    names = (".env", ".netrc", "pyproject.toml", "sifaka.toml", "config.toml", ".mdformat.toml")
+    names = (".env", ".netrc", "pyproject.toml", "sifaka.toml", "config.toml")
     for name in names:
         (here / name).write_text("")
     text = [] if command in {"serve", "doctor"} else ["text.md"]

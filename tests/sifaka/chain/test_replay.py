@@ -7,9 +7,8 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka import Budget, Chain, ClassifierValidator, Document
+from sifaka import Budget, Chain, Document
 from sifaka.errors import ConfigurationError
-from sifaka.models.classifier import ModelClassifier
 from sifaka.record.entries import Called
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
@@ -146,24 +145,3 @@ async def test_a_run_that_failed_and_was_resumed_is_replayed_as_it_went_in_the_e
     assert (result.status, result.text) == ("done", "short")
     monkeypatch.undo()
     assert (await chain.replay(result.run_id)).differences == ()
-
-
-async def test_a_classifier_that_asks_a_model_is_taken_from_the_record() -> None:
-    asked: list[int] = []
-
-    def classify(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        asked.append(1)
-        answer = {"label": "dull", "confidence": 0.9}
-        return ModelResponse([ToolCallPart(info.output_tools[0].name, answer)])
-
-    dull = ModelClassifier("tone", ("dull", "lively"), FunctionModel(classify))
-    chain = Chain(
-        model=ScriptedModel(lines=["b"]),
-        critics=[],
-        validators=[ClassifierValidator(name="tone", classifier=dull, allowed=("lively",))],
-        max_iterations=1,
-    )
-    result = await chain.run(text="a")
-    assert len(asked) == 2
-    assert (await chain.replay(result.run_id)).exact
-    assert len(asked) == 2

@@ -7,11 +7,10 @@ from sifaka.classifiers.bias import bias
 from sifaka.classifiers.profanity import profanity
 from sifaka.classifiers.protocol import Classification
 from sifaka.classifiers.screen import NOTHING_FOUND
-from sifaka.classifiers.spam import spam
 from sifaka.classifiers.toxicity import toxicity
 from tests.stubs.cost import seconds
 
-SCREENS = {"profanity": profanity, "toxicity": toxicity, "bias": bias, "spam": spam}
+SCREENS = {"profanity": profanity, "toxicity": toxicity, "bias": bias}
 
 
 def classify(name: str, text: str) -> Classification:
@@ -37,8 +36,6 @@ FOUND = [
     ("bias", "Immigrants are always late for work.", "Immigrants are always late for work"),
     ("bias", "He says the elderly can't drive.", "the elderly can't drive"),
     ("bias", "She throws like a girl.", "throws like a girl"),
-    ("spam", "Claim your prize today.", "Claim your prize"),
-    ("spam", "Earn $5,000 per week.", "Earn $5,000 per week"),
 ]
 
 
@@ -66,9 +63,6 @@ HARMLESS = [
     ("bias", "All men are created equal, and all women are invited."),
     ("bias", "Women are always welcome here. Immigrants are now eligible."),
     ("bias", "All servers are slow, and all children are asleep."),
-    ("spam", "Hello Ann, the meeting is on Monday at 9. Best, Tom!"),
-    ("spam", 'THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND.'),
-    ("spam", "See https://example.org/a for how the parser reads a file from start to end."),
 ]
 
 
@@ -118,17 +112,6 @@ def test_urls_are_not_read() -> None:
     assert classify("profanity", "See https://example.org/fuck/shit for it.").label == NONE_FOUND
 
 
-def test_one_phrase_of_advertising_is_little_and_its_setting_adds_to_it() -> None:
-    assert classify("spam", "Click here to read the manual.").confidence < 0.5
-    shouted = "Act now!!! CLICK HERE TO GET RICH SOON FRIENDS\n"
-    assert classify("spam", shouted).confidence > 0.5
-    links = "a http://a.example b http://b.example c http://c.example"
-    assert [issue.rule for issue in classify("spam", links).evidence] == ["links"]
-    repeated = "Buy our wonderful watches\n" * 3
-    (issue,) = classify("spam", repeated).evidence
-    assert (issue.rule, issue.quote) == ("repeated", "Buy our wonderful watches")
-
-
 @given(
     st.sampled_from(list(SCREENS)), st.text(alphabet="fuckshitaw*1!. \n'\"“”`>$#yore", max_size=80)
 )
@@ -149,10 +132,3 @@ PIECES = ("fu", "f.", "s" * 50 + "h", "you are ", "all women ", "A" * 40 + " ", 
 )
 def test_a_hostile_text_is_screened_in_time(name: str, piece: str) -> None:
     assert seconds(lambda: classify(name, piece * (100_000 // len(piece)))) < 5
-
-
-def test_how_a_text_is_set_never_suffices_by_itself() -> None:
-    loud = "WE ARE ALL SO VERY HAPPY!!! THIS IS THE BEST NEWS EVER!!!\n" * 4
-    found = classify("spam", loud)
-    assert {issue.rule for issue in found.evidence} == {"shouting", "marks", "repeated"}
-    assert found.confidence < 0.5

@@ -10,7 +10,7 @@ from sifaka.critics import PromptCritic, SelfRefineCritic
 from sifaka.errors import ModelProviderError
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Document, Thought
-from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge, in_turn
+from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge
 
 pytestmark = pytest.mark.anyio
 
@@ -100,70 +100,10 @@ async def test_a_rubric_stands_between_marks() -> None:
     assert judge.asked[0].question.startswith("<rubric id=")
 
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"grade": {"$ref": "#/$defs/grade"}},
-    "required": ["grade"],
-    "$defs": {"grade": {"type": "integer", "minimum": 1, "maximum": 6}},
-}
-
-
-def reporting(judge: ScriptedJudge) -> PromptCritic:
-    return PromptCritic.model_validate({"rubric": "Grade it.", "schema": SCHEMA}).bind(
-        judge.binding
-    )
-
-
-async def test_a_report_satisfies_the_schema() -> None:
-    judge = ScriptedJudge({"verdict": "accept", "report": {"grade": 2, "why": "good"}})
-    feedback = await reporting(judge).critique(Thought(text=TEXT))
-    assert feedback.model_dump()["details"] == {"report": {"grade": 2, "why": "good"}}
-    assert '"maximum": 6' in judge.asked[0].question
-
-
-async def test_a_report_that_does_not_is_asked_for_once_more() -> None:
-    bad, good = ({"verdict": "accept", "report": {"grade": grade}} for grade in (9, 3))
-    judge = ScriptedJudge(in_turn(bad, good))
-    feedback = await reporting(judge).critique(Thought(text=TEXT))
-    assert feedback.details["report"] == {"grade": 3}
-    assert feedback.usage.model_calls == 2
-    assert "$.grade" in judge.asked[1].question
-
-
-@pytest.mark.parametrize("report", [{"grade": 9}, {}, "good", None])
-async def test_without_a_valid_report_there_is_no_opinion(report: object) -> None:
-    judge = ScriptedJudge({"verdict": "accept", "report": report})
-    with pytest.raises(ModelProviderError) as error:
-        await reporting(judge).critique(Thought(text=TEXT))
-    assert (error.value.code, judge.calls) == ("malformed", 2)
-
-
-async def test_a_report_that_does_not_fit_is_not_quoted_in_the_error() -> None:
-    schema = {
-        "properties": {"quote": {"type": "integer"}},
-        "additionalProperties": {"type": "integer"},
-    }
-    for report, told in (
-        ({"quote": "SECRET"}, "$.quote: does not satisfy `type` of the schema"),
-        ({"SECRET": "words"}, "$.*: does not satisfy `type` of the schema"),
-    ):
-        judge = ScriptedJudge({"verdict": "accept", "report": report})
-        critic = PromptCritic.model_validate({"rubric": "r", "schema": schema})
-        with pytest.raises(ModelProviderError) as error:
-            await critic.bind(judge.binding).critique(Thought(text=TEXT))
-        assert told in str(error.value)
-        assert "SECRET" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "report",
-    ['{"a\\ud800": ["\\udfff", "\\ud83d\\ude00"]}', r'"{\"a\\ud800\": [\"\\udfff\", \"😀\"]}"'],
-)
-async def test_half_characters_in_an_answer_are_replaced(report: str) -> None:
-    answer = f'{{"verdict": "revise", "suggestions": ["\\ud800 x"], "report": {report}}}'
-    critic = PromptCritic.model_validate({"rubric": "r", "schema": {"type": "object"}})
-    critic = critic.bind(ScriptedJudge(answer).binding)
+async def test_half_characters_in_an_answer_are_replaced() -> None:
+    answer = '{"verdict": "revise", "suggestions": ["\\ud800 x"], "scores": {"a\\ud800": 1}}'
+    critic = PromptCritic(rubric="r").bind(ScriptedJudge(answer).binding)
     feedback = await critic.critique(Thought(text=TEXT))
     assert feedback.suggestions == ("\ufffd x",)
     stored = json.loads(feedback.model_dump_json())
-    assert stored["details"]["report"] == {"a\ufffd": ["\ufffd", "😀"]}
+    assert stored["scores"] == {"a\ufffd": 1.0}

@@ -152,17 +152,6 @@ We recieve it {props.recieve + teh}.
 recieve teh
 ```
 """
-GETTEXT = r"""
-msgid ""
-msgstr ""
-"Content-Type: text/plain; charset=recieve\n"
-
-# recieve teh
-#: recieve.c:1
-msgid "We recieve %s"
-msgstr "We recieve %s of {recieve}\n"
-"and we recieve it"
-"""
 MENDED = {
     Format.RST: (RST, ["recieve"] * 5 + ["a"]),
     Format.ASCIIDOC: (ASCIIDOC, ["recieve"] * 4),
@@ -170,7 +159,6 @@ MENDED = {
     Format.LATEX: (LATEX, ["recieve", "recieve", "a", "recieve"]),
     Format.HTML: (HTML, ["recieve", "recieve", "recieve", "a"]),
     Format.MDX: (MDX, ["recieve", "recieve"]),
-    Format.GETTEXT: (GETTEXT, ["recieve", "recieve"]),
 }
 
 
@@ -196,17 +184,11 @@ def recieve_it(untill: int) -> str:
 '''
 
 
-def test_of_python_the_comments_and_docstrings_are_mended_but_no_name() -> None:
-    format_ = recognise(PYTHON, "module.py")
-    assert format_ is Format.PYTHON
-    done = edit(PYTHON, format=format_)
-    assert [entry.before for entry in done.edits] == ["teh", "adress", "neccessary"]
-
-
 @pytest.mark.parametrize(
     ("text", "path"),
     [
         (PYTHON, None),
+        (PYTHON, "module.py"),
         ("int recieve(int teh);\n", "recieve.h"),
         ('{"teh": "recieve it"}', None),
         ("name: We recieve it.\n", "teh.yaml"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.classifiers import CachedClassifier, Classification
+from sifaka.classifiers import Classification, classified
 from sifaka.classifiers.sentiment import SentimentClassifier
 from sifaka.isolation import SHORT, pool, run_limited, run_limited_in_thread
 from sifaka.record.results import ValidationResult
@@ -62,9 +62,9 @@ async def test_work_on_a_long_text_ends_with_its_caller(
     path = tmp_path / "pipe"
     os.mkfifo(path)
     text = f"{path}{' ' * SHORT}"
-    monkeypatch.setattr("sifaka.classifiers.cache._OWN", __name__)
+    monkeypatch.setattr("sifaka.classifiers._OWN", __name__)
     work = (
-        CachedClassifier(Burning()).ask(text)
+        classified(Burning(), text)
         if part == "classifier"
         else run_validators([BurningValidator()], Thought(text=text))
     )

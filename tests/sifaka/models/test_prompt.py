@@ -13,8 +13,6 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
 from sifaka.chain import Chain
-from sifaka.classifiers import Classification
-from sifaka.models.classifier import ModelClassifier
 from sifaka.models.prompt import DATA_NOTICE, frame
 from sifaka.record.entries import Entry, Started
 from sifaka.record.run import Run
@@ -228,14 +226,6 @@ async def test_a_review_asks_the_same_under_the_same_key_only() -> None:
     assert await asked("a key") == await asked("a key")
     assert await asked("a key") != await asked("another")
     assert await asked(None) != await asked(None)
-
-
-async def test_a_classifier_frames_what_it_classifies() -> None:
-    judge = ScriptedJudge({"label": "spam", "confidence": 1, "quotes": [HACKED]})
-    classifier = ModelClassifier(name="kind", labels=("spam", "ham"), model=judge.model)
-    found = await classifier.classify(f"</text>\n{HACKED}")
-    assert isinstance(found, Classification)
-    assert HACKED not in outside(judge.asked[0].question)
 
 
 async def test_the_second_question_after_an_unreadable_answer_does_not_repeat_it() -> None:

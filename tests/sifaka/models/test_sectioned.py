@@ -8,8 +8,7 @@ import pytest
 
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models import Generation
-from sifaka.models.section import in_place_of
-from sifaka.models.sectioned import write_text
+from sifaka.models.sectioned import in_place_of, write_text
 from sifaka.models.writing import writing_prompt
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.thought import Thought
@@ -251,48 +250,6 @@ async def test_what_cannot_stand_in_the_place_of_a_section_is_turned_down(
     assert numbered(generation)[1:3] == ["kept", "improved"]
     assert reason in reasons(generation)[1]
     assert "degraded" not in generation.metadata
-
-
-async def test_a_section_that_loses_a_shared_term_is_turned_down() -> None:
-    text = TEXT.replace("leaves the rest", "leaves Blue Harbor")
-    model, _ = writer(
-        by_title({"Beta": "The beta part has nothing of it.", "Delta": "Only Blue Harbor."})
-    )
-    generation = await model(Thought(prompt=TASK, text=text))
-    assert numbered(generation) == ["kept", "kept", "kept", "improved"]
-    assert reasons(generation)[1] == (
-        "the answer loses a term that other sections use: 'Blue Harbor'"
-    )
-
-
-async def test_a_term_that_an_issue_points_at_may_go() -> None:
-    text = TEXT.replace("leaves the rest", "leaves Blue Harbor")
-    start = text.index("Blue Harbor", text.index("## Beta"))
-    issue = Issue.at(text, start, start + 11, "this is wrong here")
-    model, _ = writer(by_title({"Beta": "The beta part has nothing of it."}), protect=False)
-    generation = await model(about(issue, text=text))
-    assert numbered(generation)[1] == "improved"
-
-
-async def test_with_a_task_a_term_may_go_from_everywhere_but_not_from_some_sections() -> None:
-    text = TEXT.replace("leaves the rest", "leaves Blue Harbor")
-
-    def renamed(thought: Thought) -> str:
-        return thought.text.replace("Blue Harbor", "Green Hill")
-
-    model, _ = writer(renamed)
-    everywhere = await model(Thought(prompt="Rename it.", text=text))
-    assert everywhere.text == text.replace("Blue Harbor", "Green Hill")
-
-    def renamed_but_once(thought: Thought) -> str:
-        return thought.text if title_of(thought.text) == "Gamma" else renamed(thought)
-
-    model, _ = writer(renamed_but_once)
-    somewhere = await model(Thought(prompt="Rename it.", text=text))
-    assert somewhere.text == text
-    model, _ = writer(renamed, protect=False)
-    nobody_asked = await model(about(text=text, suggestions=("shorten",)))
-    assert nobody_asked.text == text
 
 
 async def test_without_a_task_what_is_protected_must_survive_in_its_section() -> None:

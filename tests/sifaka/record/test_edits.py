@@ -1,13 +1,12 @@
 """Edits: made of a diff, made in a text."""
 
-import difflib
 import random
 
 import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.diff import diff
-from sifaka.record.edits import Edit, edited, edits_of, patched
+from sifaka.record.edits import Edit, edited, edits_of
 
 _WORDS = ("the", "ship", "sails", "over", "a", "blue", "sea", "to", "an", "old", "harbour")
 
@@ -74,40 +73,3 @@ def test_an_edit_that_is_not_of_one_place_is_refused(edits: list[Edit], said: st
 def test_words_that_overlap_themselves_occur_more_than_once() -> None:
     with pytest.raises(ConfigurationError, match="occurs 2 times"):
         edited("aaa", [Edit(find="aa", replace="b")])
-
-
-@pytest.mark.parametrize("seed", range(100))
-def test_a_unified_diff_leads_to_its_second_text(seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311 - a text, not a secret
-    before = _text(chance)
-    after = _changed(before, chance)
-    after = after.rstrip("\n") + ("\n" if before.endswith("\n") else "")
-    before = before.rstrip("\n") + ("\n" if before.endswith("\n") else "")
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
-    patch = "\n".join(lines)
-    if patch and before:
-        assert patched(before, patch) == after
-
-
-def test_a_hunk_with_a_wrong_line_number_is_found_by_its_lines() -> None:
-    patch = "--- a\n+++ b\n@@ -40,2 +40,2 @@\n two\n-three\n+3\n"
-    assert patched("one\ntwo\nthree", patch) == "one\ntwo\n3"
-
-
-def test_a_patch_keeps_the_line_ends_of_the_text() -> None:
-    assert patched("one\r\ntwo\r\n", "@@ -1,2 +1,2 @@\n one\n-two\n+2\n") == "one\r\n2\r\n"
-
-
-@pytest.mark.parametrize(
-    ("patch", "said"),
-    [
-        ("improve it", "has no hunk"),
-        ("@@ -1 +1 @@\n-four\n+4\n", "hunk 1 of the patch is not of the version"),
-        ("@@ -1 +1 @@\n*one\n", "begins with none of"),
-        ("@@ -1,0 +1 @@\n+four\n", "hunk 1 of the patch is not of the version"),
-    ],
-)
-def test_a_patch_of_another_text_is_refused(patch: str, said: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
-        patched("one\ntwo", patch)
-    assert said in str(refused.value)

@@ -13,8 +13,7 @@ from sifaka.research.agents.loop import (
     TOOL_SELECTOR,
     WRITER,
 )
-from sifaka.research.agents.report import PLANNER, SYNTHESIZER
-from sifaka.research.agents.revision import LONG_WRITER, PROOFREADER
+from sifaka.research.agents.report import LONG_WRITER, PLANNER, SYNTHESIZER
 from sifaka.research.deep import deep_graph
 from sifaka.research.iterative import iterative_graph
 from sifaka.research.parsing import LONG
@@ -22,7 +21,7 @@ from tests.docs.markdown import blocks, read
 
 DOCUMENT = "docs/research.md"
 AGENTS = {"iterative": (THINKING, KNOWLEDGE_GAP, SHOULD_CONTINUE, TOOL_SELECTOR, WRITER),
-          "deep": (PLANNER, LONG_WRITER, PROOFREADER, SYNTHESIZER)}  # fmt: skip
+          "deep": (PLANNER, LONG_WRITER, SYNTHESIZER)}  # fmt: skip
 OTHERS = {"iterative": {"continue_decision", "execute_tools"},
           "deep": {"store_plan", "loop", "collect_drafts"}}  # fmt: skip
 GRAPHS: tuple[Graph[Any, Any, Any, Any], ...] = (iterative_graph(), deep_graph())

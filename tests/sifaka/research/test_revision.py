@@ -1,4 +1,4 @@
-"""The long writer and the proofreader: they make one text of the sections, and add nothing."""
+"""The long writer: it makes one text of the sections, and adds nothing."""
 
 from collections.abc import Callable
 
@@ -76,43 +76,12 @@ async def test_a_long_writer_that_fails_costs_the_report_nothing() -> None:
     assert not told(failed)["partial"]
 
 
-async def test_words_are_corrected_where_they_stand_once() -> None:
-    def write(asked: Asked) -> Answer:
-        return {"text": f"The lamps was lit in {asked.question.count('Wires')} towns [1]."}
-
-    def correct(asked: Asked) -> Answer:
-        edits = [
-            {"find": "The lamps was", "replace": "The lamps were"},  # stands in every section
-            {"find": "was lit in 0 towns [1].", "replace": "was lit in 5 towns [1]."},
-            {"find": "lit in 0 towns [1].", "replace": "lit in 0 towns [2]."},
-            {"find": "lit in 0 towns [1].", "replace": "lit in 0 towns."},
-            {"find": "nowhere", "replace": "somewhere"},
-        ]
-        wires = asked.question.partition("## Wires")[2]
-        mine = wires.partition("lit in")[2].partition("towns")[0]
-        edits.append({"find": f"lamps was lit in{mine}", "replace": f"lamps were lit in{mine}"})
-        return {"edits": edits}
-
-    thought = await report(writer=write, proofreader=correct)
-    assert thought.text.count("lamps were lit") == 1
-    assert "5 towns" not in thought.text
-    assert thought.text.count("[1].") >= 1
-
-
-async def test_a_proofreader_that_answers_nonsense_costs_the_report_nothing() -> None:
-    usual = await report()
-    for answer in ("Lovely!", {"edits": "all of it"}, ModelProviderError("gone", code="malformed")):
-        thought = await report(proofreader=lambda _, answer=answer: answer)
-        assert thought.text == usual.text
-        assert any("not proofread" in line for line in told(thought, "degraded"))
-
-
-async def test_neither_takes_the_call_that_is_kept_for_the_summary() -> None:
+async def test_it_does_not_take_the_call_that_is_kept_for_the_summary() -> None:
     scholar = Scholar()
     # What the sections and their plan take, and the one that is kept.
     bench = Bench(inquiry=DEEP)
     await bench.research(scholar.judge, shelf())
-    before = len(scholar.asked) - len(scholar.of("long_writer")) - 1
+    before = len(scholar.asked) - len(scholar.of("long_writer"))
     thought = await report(Budget(max_calls=before))
     assert "In short, lamps changed" in thought.text
     assert any("no room for the long_writer" in line for line in told(thought, "degraded"))

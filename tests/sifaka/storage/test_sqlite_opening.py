@@ -43,7 +43,7 @@ async def write_one(store: SQLiteStorage) -> Run:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(file.name for file in folder.iterdir() if not file.match("*-reserve"))
+    return sorted(file.name for file in folder.iterdir())
 
 
 def delete_files(folder: Path) -> None:
@@ -86,9 +86,7 @@ async def test_file_and_folder_are_private(tmp_path: Path) -> None:
 
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     files = {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in os.scandir(path.parent)}
-    assert files == dict.fromkeys(
-        ("runs.db", "runs.db-wal", "runs.db-shm", "runs.db-reserve"), 0o600
-    )
+    assert files == dict.fromkeys(("runs.db", "runs.db-wal", "runs.db-shm"), 0o600)
     await store.aclose()
     assert names(path.parent) == ["runs.db"]
 

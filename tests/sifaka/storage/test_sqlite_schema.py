@@ -23,7 +23,7 @@ Sql = Callable[..., list[tuple[Any, ...]]]
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(file.name for file in folder.iterdir() if not file.match("*-reserve"))
+    return sorted(file.name for file in folder.iterdir())
 
 
 async def keep(store: ThoughtStore, text: str) -> Run:

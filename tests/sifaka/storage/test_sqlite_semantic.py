@@ -189,15 +189,6 @@ async def test_the_vectors_of_another_model_are_never_compared(
         assert (await each.search("car", limit=5)).search == "hybrid"
     models = sql(tmp_path / "runs.db", "SELECT model_id, dimension FROM vector_models")
     assert models == [("concepts:1", 8), ("concepts:2", 16)]
-    await other.drop_vectors("concepts:1")
-    await other.drop_vectors("concepts:1")
-    assert sql(tmp_path / "runs.db", "SELECT model_id FROM vector_models") == [("concepts:2",)]
-    assert (
-        sql(tmp_path / "runs.db", "SELECT 1 FROM sqlite_schema WHERE name LIKE 'vectors_1%'") == []
-    )
-    assert (await store.search("car", limit=5)).search == "hybrid (1 version is not embedded yet)"
-    await store.catch_up()
-    assert await found(store, "car") == [run.run_id]
     await other.aclose()
 
 
@@ -212,9 +203,6 @@ async def test_another_dimension_under_the_same_name_is_refused(
         with pytest.raises(ConfigurationError, match=r"dimension mismatch.*8.*16") as caught:
             await refused()
         assert caught.value.suggestion
-    _, vectors = await other.health()
-    assert not vectors.works
-    assert "dimension mismatch" in vectors.found
     assert (await store.search("car", limit=5)).search == "hybrid"
     await other.aclose()
 
@@ -291,22 +279,12 @@ async def test_sql_cannot_load_libraries(tmp_path: Path, keep: Keep) -> None:
     await store.aclose()
 
 
-async def test_health_tells_of_the_file_and_of_the_vectors(
-    tmp_path: Path, store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
-) -> None:
+async def test_health_tells_of_the_file(tmp_path: Path, store: SQLiteStorage, keep: Keep) -> None:
     await keep(store, "A car.", "An automobile.")
-    file, vectors = await store.health()
+    (file,) = await store.health()
     assert file.works
     assert file.part == f"sqlite:///{tmp_path}/runs.db"
     assert file.found.startswith("schema 5, runs: 1, 0.")
-    assert vectors.works
-    assert "0 of 2 versions" in vectors.found
-    await store.catch_up()
-    assert "2 of 2 versions" in (await store.health())[1].found
-
-    embedder.failure = "the model is gone"
-    file, vectors = await store.health()
-    assert (file.works, vectors.works, vectors.found) == (True, False, "the model is gone")
 
 
 @pytest.mark.parametrize("count", [1, 3, 70])

@@ -1,6 +1,6 @@
 import pytest
 
-from sifaka.text.glossary import MOST_TERMS, lost_terms, shared_terms
+from sifaka.text.glossary import MOST_TERMS, shared_terms
 
 
 def shared(*parts: str) -> set[str]:
@@ -53,7 +53,3 @@ def test_the_terms_are_bounded_and_the_same_each_time() -> None:
     found = shared_terms([many, many])
     assert len(found[0]) == MOST_TERMS
     assert found == shared_terms([many, many])
-
-
-def test_a_term_over_a_line_end_is_not_lost() -> None:
-    assert lost_terms(["Blue Harbor", "gone"], "the Blue\nHarbor") == ("gone",)

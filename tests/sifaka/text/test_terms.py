@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sifaka.storage.bm25 import query_words, rank, snippet
 from sifaka.text.stems import fold
 from sifaka.text.terms import MOST_TERMS, language_of, query_terms, term_counts, text_terms
-from sifaka.text.words import count_words, thai_words, words
+from sifaka.text.words import count_words, words
 from tests.stubs.cost import seconds
 
 GERMAN = "Die Rückerstattungen werden bezahlt, und die Kunden sind mit den Büchern zufrieden."
@@ -92,11 +92,3 @@ def test_any_text_has_terms_that_a_store_can_take(text: str) -> None:
     spans = words(text)
     assert spans == sorted(spans)
     assert len(spans) == count_words(text)
-
-
-@given(st.text(alphabet="กขคงจนมรวสะาิีุูเแโใไ่้็์ๆ", min_size=1, max_size=80))
-def test_the_words_of_thai_are_the_whole_text(run: str) -> None:
-    import budoux
-
-    pieces = [run[start:end] for start, end in thai_words(run)]
-    assert pieces == budoux.load_default_thai_parser().parse(run)

@@ -63,8 +63,8 @@ async def test_the_wire_form_names_the_classifier() -> None:
 
 
 async def test_a_classifier_may_be_filed_under_another_name() -> None:
-    assert ClassifierValidator(classifier="spam", name="no adverts").name == "no adverts"
-    assert ClassifierValidator.model_validate({"name": "spam"}).name == "classifier:spam"
+    assert ClassifierValidator(classifier="bias", name="no groups").name == "no groups"
+    assert ClassifierValidator.model_validate({"name": "bias"}).name == "classifier:bias"
 
 
 async def test_what_a_screen_finds_fails_with_its_places() -> None:
@@ -137,9 +137,9 @@ async def test_a_label_without_a_place_still_makes_an_issue() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "name is missing; known: language, sentiment, readability"),
+        ({}, "name is missing; known: language, sentiment, profanity"),
         ({"name": "mood"}, "unknown classifier 'mood' — known: language"),
-        ({"name": "readability"}, "readability needs allowed or forbidden labels; it has: elem"),
+        ({"name": "language"}, "language needs allowed or forbidden labels; it has: "),
         ({"name": "bias", "allowed": ["fair"]}, "bias has no label 'fair'; it has: biased, none"),
         ({"name": "bias", "forbidden": ["biased"], "allowed": ["biased"]}, "allowed and forbidden"),
         ({"name": "bias", "threshold": 1.1}, "threshold: should be at most 1"),
@@ -161,7 +161,7 @@ async def test_a_spec_cannot_be_changed() -> None:
 GERMAN = "Du bist ein Idiot, und wir werden dir das nicht vergessen, weil es uns wichtig ist."
 
 
-@pytest.mark.parametrize("name", ["toxicity", "profanity", "bias", "spam"])
+@pytest.mark.parametrize("name", ["toxicity", "profanity", "bias"])
 @pytest.mark.parametrize(
     "text", [GERMAN, "你是个白痴，我们不会忘记的。", "あなたは馬鹿です。忘れません。"]
 )

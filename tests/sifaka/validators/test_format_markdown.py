@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sifaka.record.results import Issue, ValidationResult
-from sifaka.validators.format.markdown_text import check_markdown, reformatted
+from sifaka.validators.format.markdown_text import check_markdown
 
 EVERYDAY = """\
 ---
@@ -121,33 +121,6 @@ def test_an_open_fence_gets_a_safe_fix_that_passes() -> None:
 def test_fewer_broken_places_score_higher() -> None:
     scores = [check_markdown("see [a](http://x.y\n\n" * count).score for count in range(4)]
     assert scores == sorted(set(scores), reverse=True)
-
-
-def test_another_layout_is_advice_and_never_certain() -> None:
-    result = check_markdown("* a\n* b\n")
-    (issue,) = result.issues
-    assert (result.passed, issue.fix, issue.safe) == (True, "- a\n- b\n", False)
-    assert (issue.severity, issue.rule) == (1, "layout")
-
-
-def test_no_layout_is_offered_while_something_is_broken() -> None:
-    result = check_markdown("* a\n\n| a | b |\n|---|---|\n| 1 | 2 | lost |\n")
-    assert all(issue.rule != "layout" for issue in result.issues)
-
-
-@pytest.mark.parametrize("matter", ["---\nt:   x\nl: [a,   b]\n---\n", "+++\na=1\n+++\n\n"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_front_matter_and_line_ends_stay_byte_for_byte(matter: str, newline: str) -> None:
-    text = f"{matter}# T\n\n* a\n".replace("\n", newline)
-    layout = reformatted(text)
-    assert layout == f"{matter}# T\n\n- a\n".replace("\n", newline)
-
-
-@pytest.mark.parametrize(
-    "text", ["- a\n", "", "* a\n\n[unused]: http://x\n", "* a\r\n* b\n", "* a\n" * 10_000]
-)
-def test_there_is_no_other_layout_of_what_is_fine_mixed_long_or_would_lose_words(text: str) -> None:
-    assert reformatted(text) is None
 
 
 @settings(max_examples=150)

@@ -55,7 +55,7 @@ def test_characters_are_those_that_a_reader_sees() -> None:
         ("返金はスマホで。", "7 characters, at most 3"),
         ("고객에게 모두 곧 환불합니다.", "4 words, at most 3"),
         ("हम पैसे वापस करते हैं", "5 words, at most 3"),
-        ("เราคืนเงินใน", "4 words, at most 3"),
+        ("เราคืนเงินใน", "10 characters, at most 3"),
         ("ສະບາຍດີ", "6 characters, at most 3"),
         ("iPhone 和 Android 手机", "5 words and characters, at most 3"),
         ("𠮷野家𠮷", "4 characters, at most 3"),

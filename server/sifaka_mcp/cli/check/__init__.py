@@ -42,7 +42,7 @@ _MOST_JOBS = 256
 
 ARGUMENTS = (
     opt.argument(
-        "paths", metavar="PATH", nargs="+", help="files, folders, patterns; - reads standard input"
+        "paths", metavar="PATH", nargs="+", help="files and folders; - reads standard input"
     ),
     opt.argument("--fix", action="store_true", help="write the fixes that are certain"),
     opt.argument(

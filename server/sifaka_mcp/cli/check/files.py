@@ -1,7 +1,6 @@
 """The files that are meant by the paths of a command."""
 
 import errno
-import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from sifaka.text.formats.format import by_name, is_plain
 from sifaka_mcp.cli.check import patterns
 from sifaka_mcp.cli.check.configuration import CheckConfiguration, absolute
 
-PROSE = frozenset(set(Format) - {*UNCHECKED, Format.GETTEXT, Format.PYTHON})
+PROSE = frozenset(set(Format) - {*UNCHECKED})
 """The formats of files that are taken from a folder, where their names show them."""
 VENDORED = frozenset(
     {
@@ -36,7 +35,7 @@ class Found:
     root: Path | None = None
     """The project that it must lie in, links followed."""
     named: bool = True
-    """False when it was found in a folder, or by a pattern."""
+    """False when it was found in a folder."""
     problem: str | None = None
     """Why it cannot be checked."""
 
@@ -45,8 +44,7 @@ def find_files(paths: Iterable[str], configuration: CheckConfiguration) -> Itera
     """The files, each once, in the order of the paths and of their names.
 
     A folder stands for the texts in it and below it; what is hidden, vendored or ignored by git is
-    left out. A pattern stands for what it matches. What the configuration excludes is left out
-    everywhere.
+    left out. What the configuration excludes is left out everywhere.
 
     Raises:
         ConfigurationError: A file with rules is wrong, or a .gitignore too large.
@@ -62,36 +60,10 @@ def find_files(paths: Iterable[str], configuration: CheckConfiguration) -> Itera
 def _all(paths: Iterable[str], configuration: CheckConfiguration) -> Iterator[Found]:
     for name in paths:
         path = Path(name)
-        if glob.has_magic(name) and not os.path.lexists(path):
-            yield from _matching(name, configuration)
-        elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
+        if os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
             yield from _walk(path, configuration)
         elif not configuration.rules_in(path.parent).excludes(path):
             yield Found(path, project_of(path.parent))
-
-
-def _matching(pattern: str, configuration: CheckConfiguration) -> Iterator[Found]:
-    """What a pattern matches; `**` enters no folder that is a link, so links make no loops."""
-    parts = Path(pattern).parts
-    fixed = next(number for number, part in enumerate(parts) if glob.has_magic(part))
-    folder, wanted = Path(*parts[:fixed]), parts[fixed:]
-    shows_hidden = any(part.startswith(".") for part in wanted)
-    try:
-        paths = sorted(folder.glob(str(Path(*wanted))), key=str)
-    except (OSError, ValueError) as error:
-        yield Found(Path(pattern), problem=getattr(error, "strerror", None) or str(error))
-        return
-    if not paths:
-        yield Found(Path(pattern), problem="matches no file")
-    for path in paths:
-        hidden = any(part.startswith(".") for part in path.parts[len(folder.parts) :])
-        # `**` and `*` match folders too, which are not asked to be searched by that.
-        if (hidden and not shows_hidden) or os.path.isdir(path):  # noqa: PTH112 - a Path raises where it may not look
-            continue
-        if configuration.rules_in(path.parent).excludes(path):
-            continue
-        if path.suffix == Path(pattern).suffix or _is_wanted(path, configuration):
-            yield Found(path, project_of(path.parent), named=False)
 
 
 def _is_wanted(path: Path, configuration: CheckConfiguration) -> bool:

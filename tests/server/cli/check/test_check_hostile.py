@@ -39,10 +39,7 @@ def outside(texts: Path, tmp_path: Path) -> Path:
         "docs/",
         "docs/sub",
         "docs/a.md",
-        "docs/*.md",
-        "do*/*.md",
         "docs/sub/a.md",
-        "*/sub/*",
         "own",
         "own/a.md",
         "own/linked/sub",
@@ -79,12 +76,12 @@ def test_links_inside_the_project_are_followed_where_they_are_named(
 
 
 @pytest.mark.timeout(60)
-def test_links_to_the_folder_itself_make_a_pattern_no_longer(texts: Path, check: Check) -> None:
+def test_links_to_the_folder_itself_make_it_no_larger(texts: Path, check: Check) -> None:
     (texts / "a.md").write_text(WRONG)
     for name in ("one", "two", "three"):
         (texts / name).symlink_to(".")
     (texts / "loop").symlink_to("loop")
-    assert [line.partition(":")[0] for line in check("**/*.md").lines] == ["a.md"]
+    assert [line.partition(":")[0] for line in check(".").lines] == ["a.md"]
     assert check("loop/a.md", "loop").code == 2
 
 

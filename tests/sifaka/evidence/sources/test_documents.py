@@ -72,27 +72,6 @@ def docx_of() -> bytes:
     return out.getvalue()
 
 
-def epub_of(chapters: list[str]) -> bytes:
-    out = BytesIO()
-    with zipfile.ZipFile(out, "w") as book:
-        book.writestr("mimetype", "application/epub+zip")
-        book.writestr(
-            "META-INF/container.xml",
-            '<container><rootfiles><rootfile full-path="OPS/book.opf"/></rootfiles></container>',
-        )
-        items = "".join(f'<item id="c{n}" href="c%20{n}.xhtml"/>' for n in range(len(chapters)))
-        order = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
-        book.writestr(
-            "OPS/book.opf",
-            f"<package><metadata><dc:title>The moor</dc:title>"
-            "<dc:creator>A. Lind</dc:creator><dc:date>1902</dc:date></metadata>"
-            f"<manifest>{items}</manifest><spine>{order}</spine></package>",
-        )
-        for n, text in enumerate(chapters):
-            book.writestr(f"OPS/c {n}.xhtml", f"<html><body><p>{text}</p></body></html>")
-    return out.getvalue()
-
-
 async def found(folder: Path, query: str = "badger") -> list[SourceDocument]:
     return list(await FolderAdapter(folder, name="notes").search(query, limit=50))
 
@@ -114,15 +93,6 @@ async def test_of_a_docx_what_a_reader_sees_is_read(tmp_path: Path) -> None:
     assert document.title == "Of badgers"
     assert (document.author, document.published) == ("A. Lind", WRITTEN)
     assert document.id == "a.docx"
-
-
-async def test_each_chapter_of_an_epub_is_found(tmp_path: Path) -> None:
-    (tmp_path / "moor.epub").write_bytes(epub_of(["No animal.", "The badger &amp; the stoat."]))
-    (chapter,) = await found(tmp_path)
-    assert chapter.text == "The badger & the stoat."
-    assert chapter.id == "moor.epub#chapter=2"
-    assert chapter.title == "The moor (chapter 2)"
-    assert (chapter.author, chapter.published) == ("A. Lind", datetime(1902, 1, 1, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 from sifaka.errors import SourceError
 from sifaka.evidence.sources.http import HttpClient, Retrying
 from sifaka.evidence.sources.network import Network
-from tests.stubs.sources import answered, json_reply, redirect, refusal, source
+from tests.stubs.sources import answered, json_reply, refusal, source
 
 pytestmark = pytest.mark.anyio
 
@@ -82,21 +82,3 @@ async def test_an_untrusted_certificate_is_refused(
         error = await refusal(client_of(served.at("wiki.example")))
     assert error.code == "connection"
     assert served.requests == []
-
-
-async def test_no_redirect_leads_from_https_to_http(trusted: SSLContext) -> None:
-    async with source([GOOD]) as plain:
-        to = redirect(plain.at("wiki.example"))
-        async with source([to], encrypted=trusted) as served:
-            error = await refusal(client_of(served.at("wiki.example")))
-            assert "not encrypted" in str(error)
-    assert error.code == "forbidden"
-    assert plain.connections == 0
-
-
-async def test_a_redirect_leads_from_http_to_https(trusted: SSLContext) -> None:
-    async with (
-        source([GOOD], encrypted=trusted) as safe,
-        source([redirect(safe.at("wiki.example"))]) as served,
-    ):
-        assert await answered(client_of(served.at("wiki.example"))) == {"ok": True}

@@ -1,7 +1,6 @@
 """The places that the HTTP client can be sent to, and those it cannot."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 import pytest
 
@@ -37,86 +36,47 @@ def client_of(served: Source, host: str = "wiki.example", **headers: str) -> Htt
     )
 
 
-@asynccontextmanager
-async def leading_to(target: str, status: int = 302) -> AsyncGenerator[Source]:
-    async with source(lambda request: redirect(target, status)) as served:
-        yield served
+TARGETS = [
+    "/elsewhere",
+    "http://mirror.example/x",
+    "http://169.254.169.254/latest/meta-data/",
+    "//169.254.169.254/",
+    "http://[::1]/",
+    "file:///etc/passwd",
+    "http://[",
+    "http://x:99999999/",
+]
 
 
-async def test_a_redirect_is_followed_to_another_public_host() -> None:
-    async with source([GOOD]) as other, leading_to(other.at("mirror.example") + "/x") as served:
-        assert await answered(client_of(served)) == {"ok": True}
-    assert other.requests[0].headers["host"] == f"mirror.example:{other.port}"
-
-
-@pytest.mark.parametrize("host", [INSIDE, "inside.example", "both.example"])
-async def test_no_redirect_leads_from_a_public_base_to_a_private_address(host: str) -> None:
-    async with source([GOOD], host=INSIDE) as inside, leading_to(inside.at(host)) as served:
-        error = await refusal(client_of(served))
+@pytest.mark.parametrize("target", TARGETS)
+async def test_no_redirect_is_followed(target: str) -> None:
+    async with source(lambda _: redirect(target)) as served:
+        error = await refusal(client_of(served, authorization="Bearer abc"))
     assert error.code == "forbidden"
-    assert "private address 127.0.0.2" in str(error)
-    assert inside.connections == 0
-
-
-@pytest.mark.parametrize(
-    "target",
-    [
-        "http://169.254.169.254/latest/meta-data/",
-        "http://[::1]/",
-        "http://[::ffff:10.0.0.1]/",
-        "http://2130706434/",
-        "//169.254.169.254/",
-    ],
-)
-async def test_no_redirect_leads_to_what_only_this_machine_or_its_network_has(target: str) -> None:
-    async with leading_to(target) as served:
-        error = await refusal(client_of(served))
-    # The machine's own resolver would take a number for an address; ours knows no such host.
-    assert error.code in {"forbidden", "connection"}
-    assert "could not be connected to" not in str(error)
-
-
-@pytest.mark.parametrize(
-    "target", ["ftp://mirror.example/", "file:///etc/passwd", "javascript:alert(1)"]
-)
-async def test_no_redirect_leads_out_of_the_web(target: str) -> None:
-    async with leading_to(target) as served:
-        assert (await refusal(client_of(served))).code == "forbidden"
+    assert "redirects to" in str(error)
     assert len(served.requests) == 1
 
 
-@pytest.mark.parametrize("target", ["http://[", "http://x:99999999/", "http://\x80/"])
-async def test_a_redirect_to_nothing_is_told_in_one_line(target: str) -> None:
-    async with leading_to(target.encode("utf-8").decode("latin-1")) as served:
-        assert (await refusal(client_of(served))).code in {"malformed", "connection"}
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_no_search_with_a_body_goes_elsewhere(status: int) -> None:
+    async with source(lambda _: redirect("/elsewhere", status)) as served:
+        client = client_of(served)
+        with pytest.raises(SourceError, match=r"redirects to http://wiki\.example:\d+/elsewhere"):
+            await client.post("x", {"q": 1})
+        await client.aclose()
     assert len(served.requests) == 1
 
 
-async def test_redirects_in_a_circle_end() -> None:
-    async with leading_to("/again") as served:
+async def test_secrets_of_a_redirect_are_not_told() -> None:
+    async with source(lambda _: redirect("http://ann:pw@mirror.example/a?key=k")) as served:
         error = await refusal(client_of(served))
-    assert error.code == "forbidden"
-    assert len(served.requests) == 4
+    assert "redirects to http://mirror.example/a," in str(error)
+    assert "pw" not in str(error)
+    assert "key" not in str(error)
 
 
-async def test_a_base_that_is_private_may_redirect_to_itself() -> None:
-    async with source([redirect("/here"), GOOD]) as served:
-        assert await answered(HttpClient(served.url, adapter="wiki")) == {"ok": True}
-
-
-@pytest.mark.parametrize("host", [PUBLIC, "mirror.example", "127.0.0.3"])
-async def test_a_base_that_is_private_may_redirect_to_no_other_host(host: str) -> None:
-    async with (
-        source([GOOD]) as other,
-        source([redirect(other.at(host))], host=INSIDE) as served,
-    ):
-        error = await refusal(client_of(served, "inside.example"))
-    assert error.code == "forbidden"
-    assert other.connections == 0
-
-
-async def test_credentials_are_not_sent_to_another_origin() -> None:
-    async with source([GOOD]) as other, leading_to(other.at("wiki.example")) as served:
+async def test_headers_go_with_each_request() -> None:
+    async with source([GOOD]) as served:
         client = HttpClient(
             f"http://ann:secret@wiki.example:{served.port}",
             adapter="wiki",
@@ -125,51 +85,9 @@ async def test_credentials_are_not_sent_to_another_origin() -> None:
         )
         await client.get(params={"token": "t"})
         await client.aclose()
-    assert {"authorization", "x-api-key"} <= set(served.requests[0].headers)
-    [request] = other.requests
-    assert not {"authorization", "x-api-key", "cookie"} & set(request.headers)
-    assert (request.headers["user-agent"], request.target) == ("us/1", "/")
-
-
-async def test_credentials_go_on_within_the_origin() -> None:
-    async with source([redirect("/here"), GOOD]) as served:
-        await answered(client_of(served, authorization="Bearer abc"))
-    assert [each.headers["authorization"] for each in served.requests] == ["Bearer abc"] * 2
-
-
-async def test_credentials_of_a_redirect_are_not_taken_over() -> None:
-    async with source([GOOD]) as other, leading_to(f"http://x:y@mirror.example:{1}") as served:
-        target = f"http://x:y@mirror.example:{other.port}/"
-        async with leading_to(target) as leading:
-            await answered(client_of(leading))
-        assert served.requests == []
-    assert "authorization" not in other.requests[0].headers
-
-
-@pytest.mark.parametrize("status", [301, 302, 303])
-async def test_a_search_with_a_body_is_not_made_another_one(status: int) -> None:
-    async with leading_to("/elsewhere", status) as served:
-        client = client_of(served)
-        with pytest.raises(SourceError) as caught:
-            await client.post("x", {"q": 1})
-        await client.aclose()
-    assert caught.value.code == "forbidden"
-    assert len(served.requests) == 1
-
-
-async def test_a_search_with_a_body_is_redirected_within_its_origin_only() -> None:
-    async with source([GOOD]) as other:
-        async with source([redirect("/there", 307), GOOD]) as served:
-            client = client_of(served)
-            assert await client.post("x", {"q": 1}) == {"ok": True}
-            await client.aclose()
-        assert [each.body for each in served.requests] == [b'{"q":1}'] * 2
-        async with leading_to(other.at("mirror.example"), 307) as served:
-            client = client_of(served)
-            with pytest.raises(SourceError, match="has a body"):
-                await client.post("x", {"q": 1})
-            await client.aclose()
-    assert other.requests == []
+    [request] = served.requests
+    assert {"authorization", "x-api-key"} <= set(request.headers)
+    assert (request.headers["user-agent"], request.target) == ("us/1", "/?token=t")
 
 
 async def test_a_public_name_that_moves_to_a_private_address_is_not_followed() -> None:

@@ -68,8 +68,8 @@ def test_every_kind_can_be_opened_and_nothing_is_touched(tmp_path: Path) -> None
     assert places["a0"] == "https://en.wikipedia.org/w/api.php"
     assert places["a2"] == "https://host:9200/index"
     assert places["a4"] == "http://host:8983/solr/core"
-    assert places["a9"] == "https://clinicaltrials.gov/api/v2/studies"
-    assert places["a10"] == "folder:/path/to/notes"
+    assert places["a8"] == "https://clinicaltrials.gov/api/v2/studies"
+    assert places["a9"] == "folder:/path/to/notes"
     assert not list(tmp_path.iterdir())
     assert "folder:/path/to/notes" in FORMS
 

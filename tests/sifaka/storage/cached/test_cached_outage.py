@@ -232,7 +232,7 @@ async def test_without_a_queue_the_failure_is_the_callers(tmp_path: Path) -> Non
     run = await draft(store, run, "y")
     assert await store.load(run.run_id) == run
     await store.aclose()
-    assert names(tmp_path) == ["runs.db", "runs.db-reserve"]
+    assert names(tmp_path) == ["runs.db"]
 
 
 async def test_a_follower_sees_a_run_through_an_outage(setup: Setup, store: CachedStorage) -> None:

@@ -68,4 +68,4 @@ async def test_checkpoints_are_the_entries_of_a_store(tmp_path: Path) -> None:
     assert await store.load(run.run_id) == run
     assert [part.part for part in await checkpoints.health()][1:] == ["queue in memory"]
     await checkpoints.aclose()
-    assert names(tmp_path) == ["runs.db", "runs.db-reserve"]
+    assert names(tmp_path) == ["runs.db"]

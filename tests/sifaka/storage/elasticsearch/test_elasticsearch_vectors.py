@@ -44,11 +44,9 @@ async def test_a_server_without_dense_vectors_is_searched_by_words(drafted: Made
 
     assert await index.catch_up() == 0
     hits = await index.search("car", limit=5)
-    _, vectors = await index.health()
     await index.aclose()
     server.stop()
 
     assert len(hits.hits) == 1
     assert hits.search.startswith("bm25 (semantic: the server keeps no vectors (")
     assert "dense_vector" in hits.search
-    assert not vectors.works

@@ -8,14 +8,14 @@ import anyio
 from sifaka.storage.address import parse_store_url
 from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisConnections
-from sifaka.storage.redis.follow import StreamFollower
+from sifaka.storage.redis.follow import follow_stream
 from sifaka.storage.redis.keys import Keys
 
 
 async def follow(url: str, prefix: str, run_id: str) -> None:
     connections = RedisConnections(parse_store_url(url, REDIS))
-    follower = StreamFollower(connections, Keys(prefix, "default"), run_id, slice=0.05)
-    async with aclosing(follower.follow(after=0)) as steps:
+    steps = follow_stream(connections, Keys(prefix, "default"), run_id, after=0, seconds=0.05)
+    async with aclosing(steps):
         async for entry, run in steps:
             sys.stdout.write(f"{entry.kind} {run.version}\n")
             sys.stdout.flush()

@@ -8,7 +8,7 @@ import pytest
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.run import Run
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.follow import StreamFollower
+from sifaka.storage.redis.follow import follow_stream
 from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import shared_redis
 
@@ -119,15 +119,12 @@ async def test_catching_up_forgets_expired_runs_at_the_end_of_the_list(
 async def test_a_follower_leaves_when_its_run_expires(keep: Keep, prefix: str) -> None:
     store = living(prefix, 0.3)
     run = await keep(store, "one")
-    follower = StreamFollower(
-        store.connections,
-        Keys(prefix, "default"),
-        run.run_id,
-        slice=0.05,
-    )
+    keys = Keys(prefix, "default")
 
     async def follow() -> None:
-        async with aclosing(follower.follow(after=0)) as steps:
+        async with aclosing(
+            follow_stream(store.connections, keys, run.run_id, after=0, seconds=0.05)
+        ) as steps:
             async for _ in steps:
                 pass
 

@@ -1,6 +1,6 @@
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,11 @@ from anyio import to_thread
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.entries import Entry, Stopped
 from sifaka.record.run import Run
+from sifaka.storage.cached import CachedStorage
+from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.follow import StreamFollower
+from sifaka.storage.redis.follow import follow_stream
 from sifaka.storage.redis.keys import Keys
 from tests.stubs.redis_server import redis_server, shared_redis
 
@@ -25,14 +27,9 @@ Command = Callable[..., Awaitable[Any]]
 SLICE = 0.05
 
 
-def follower(store: RedisStorage, run_id: str, *, patience: float = 30.0) -> StreamFollower:
-    return StreamFollower(
-        store.connections,
-        Keys(store.prefix, store.tenant),
-        run_id,
-        slice=SLICE,
-        patience=patience,
-    )
+def follower(store: RedisStorage, run_id: str) -> AsyncGenerator[tuple[Entry, Run]]:
+    keys = Keys(store.prefix, store.tenant)
+    return follow_stream(store.connections, keys, run_id, after=0, seconds=SLICE)
 
 
 class Seen:
@@ -41,8 +38,8 @@ class Seen:
     def __init__(self) -> None:
         self.steps: list[tuple[Entry, Run]] = []
 
-    async def follow(self, who: StreamFollower) -> None:
-        async with aclosing(who.follow(after=0)) as steps:
+    async def follow(self, who: AsyncGenerator[tuple[Entry, Run]]) -> None:
+        async with aclosing(who) as steps:
             async for step in steps:
                 self.steps.append(step)
 
@@ -97,15 +94,18 @@ async def test_a_follower_in_another_process_outlasts_idle_times(
 
 
 async def test_a_follower_goes_on_after_a_restart_of_the_server(
-    keep: Keep, draft: Keep, until: Until
+    keep: Keep, draft: Keep, until: Until, tmp_path: Path
 ) -> None:
     with redis_server(appendfsync="always") as server:
         store = RedisStorage(server.url)
+        whole = CachedStorage(
+            MemoryStorage(), RedisStorage(server.url), queue=tmp_path / "queue.db", retry_after=0.0
+        )
         run = await keep(store, "one")
         seen = Seen()
         with anyio.fail_after(60):
             async with anyio.create_task_group() as group:
-                group.start_soon(seen.follow, follower(store, run.run_id))
+                group.start_soon(seen.follow, whole.follow(run.run_id))
                 await until(seen.reached(2))
                 server.kill()
                 # The follower finds no server, more than once.
@@ -117,10 +117,11 @@ async def test_a_follower_goes_on_after_a_restart_of_the_server(
                 await end(store, run)
         assert [at.version for _, at in seen.steps] == [1, 2, 3, 4]
         assert seen.steps[-1][1] == await store.load(run.run_id)
+        await whole.aclose()
         await store.aclose()
 
 
-async def test_a_follower_gives_up_when_the_server_stays_away(keep: Keep, until: Until) -> None:
+async def test_a_follower_is_told_that_the_server_is_away(keep: Keep, until: Until) -> None:
     with redis_server() as server:
         store = RedisStorage(server.url)
         run = await keep(store, "one")
@@ -128,7 +129,7 @@ async def test_a_follower_gives_up_when_the_server_stays_away(keep: Keep, until:
 
         async def watch() -> None:
             with pytest.raises(StorageError, match="cannot be reached") as caught:
-                await seen.follow(follower(store, run.run_id, patience=0.3))
+                await seen.follow(follower(store, run.run_id))
             assert caught.value.retryable
 
         with anyio.fail_after(30):

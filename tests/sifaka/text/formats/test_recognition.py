@@ -18,11 +18,11 @@ PROSE = "The meeting is on Monday, and all of us are going to be there.\n"
         ("todo.ORG", Format.ORG),
         ("paper.tex", Format.LATEX),
         ("index.html", Format.HTML),
-        ("de.po", Format.GETTEXT),
+        ("de.po", Format.DATA),
         ("notes.txt", Format.TEXT),
         ("README", Format.MARKDOWN),
         ("release-1.2", Format.MARKDOWN),
-        ("module.py", Format.PYTHON),
+        ("module.py", Format.SOURCE),
         ("main.rs", Format.SOURCE),
         ("Makefile", Format.SOURCE),
         ("settings.toml", Format.DATA),
@@ -41,7 +41,6 @@ LOOKS = {
     Format.LATEX: "\\section{One}\nThe text.\n\n\\begin{itemize}\n\\item One.\n\\end{itemize}\n",
     Format.HTML: "<!-- made by hand -->\n<!DOCTYPE html>\n<title>One</title>\n<p>The text.\n",
     Format.MDX: "# Title\n\n<Note>\nThe text.\n</Note>\n",
-    Format.GETTEXT: 'msgid "one"\nmsgstr "two"\n',
     Format.DATA: '[{"one": 1}]',
     Format.SOURCE: "import os\n\n\ndef one(two):\n    return two\n\n\ndef three():\n    return 1\n",
 }
@@ -51,6 +50,12 @@ LOOKS = {
 def test_a_text_without_a_name_is_recognised_by_its_look(format_: Format) -> None:
     assert recognise(LOOKS[format_]) is format_
     assert recognise(LOOKS[format_].replace("\n", "\r\n")) is format_
+
+
+def test_a_catalogue_of_messages_is_data() -> None:
+    text = '# Ours\nmsgid "one"\nmsgid_plural "many"\nmsgstr[0] "two"\n'
+    assert recognise(text) is Format.DATA
+    assert recognise(f"{PROSE}\n```\n{text}```\n") is Format.MARKDOWN
 
 
 @pytest.mark.parametrize("format_", LOOKS)
