@@ -155,13 +155,11 @@ class SifakaServer(MCPServer[Any]):
     async def list_resources(self) -> list[Resource]:
         """The catalogues, and the runs of the tenant that were worked on last."""
         listed = await super().list_resources()
-        if self.state is None:
-            return listed
-        runs: list[Resource] = []
-        with suppress(StorageError):  # what does not need the store is listed without it
-            page = await self.state.of_request().store.recent(limit=RECENT_RUNS)
-            runs = [_as_resource(run) for run in page.runs]
-        return [*listed, *runs]
+        if self.state is not None:
+            with suppress(StorageError):  # what does not need the store is listed without it
+                page = await self.state.of_request().store.recent(limit=RECENT_RUNS)
+                listed += [_as_resource(run) for run in page.runs]
+        return listed
 
     def load(self) -> None:
         """Import everything that is not imported yet, from any thread."""

@@ -25,7 +25,7 @@ _AROUND = 120
 _ENDS = ".!?\n"
 
 Ask = Callable[[], str]
-"""Waits for one key; empty when there will be none."""
+"""Waits for a line; empty when there will be none."""
 
 
 def suggested_fixes(text: str) -> Sequence[Issue]:
@@ -47,7 +47,7 @@ def accepted_fixes(
     Args:
         text: The text.
         fixes: The fixes to decide on.
-        ask: Waits for a key.
+        ask: Waits for a line.
         console: Shows the questions.
     """
     fixes = list(fixes)
@@ -80,10 +80,10 @@ async def review(chain: "Chain", result: "RunResult") -> "RunResult":
     fixes = await to_thread.run_sync(suggested_fixes, result.text)
     if brief is None or not fixes:
         return result
-    with terminal() as keyboard, _single_keys(keyboard) as ask:
+    with terminal() as keyboard:
         console = Console(file=sys.stderr, highlight=False)
         accepted = await to_thread.run_sync(
-            accepted_fixes, result.text, fixes, ask, console, abandon_on_cancel=True
+            accepted_fixes, result.text, fixes, keyboard.readline, console, abandon_on_cancel=True
         )
     text = apply(result.text, accepted, fixes="suggested").text
     return await chain.submit(result.run_id, brief.parent_id, text, reason=DECLINED)
@@ -110,35 +110,15 @@ def terminal() -> Generator[TextIO]:
         yield keyboard
 
 
-@contextmanager
-def _single_keys(keyboard: TextIO) -> Generator[Ask]:
-    """Keys without Enter, where the system has terminals of POSIX; elsewhere lines."""
-    try:
-        import termios
-        import tty
-    except ImportError:
-        yield lambda: keyboard.readline()[:1]
-        return
-    import os
-
-    number = keyboard.fileno()
-    before = termios.tcgetattr(number)
-    tty.setcbreak(number, termios.TCSANOW)
-    try:
-        yield lambda: os.read(number, 1).decode("ascii", "replace")
-    finally:
-        termios.tcsetattr(number, termios.TCSANOW, before)
-
-
 def _decision(ask: Ask, console: Console) -> str:
     while True:
-        key = ask().lower()
-        if key in {"", "\x04"}:
-            return "q"
+        line = ask()
+        key = line.strip().lower()
         if key in {"y", "n", "a", "q"}:
             return key
-        if key not in "\r\n":
-            console.print(KEYS, style="dim")
+        if not line:
+            return "q"
+        console.print(KEYS, style="dim")
 
 
 def _question(text: str, issue: Issue, number: str) -> Text:

@@ -30,6 +30,8 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+_STATUS = {ThoughtNotFound: 404, ConfigurationError: 400}
+"""Of errors; any other one is of a server that cannot answer now."""
 _Answer = Callable[[Request, AppState], Awaitable[Response]]
 
 
@@ -79,14 +81,11 @@ def _refusal(request: Request, access: Access | None) -> tuple[int, str]:
 async def _told(request: Request, answer: _Answer, state: AppState) -> Response:
     try:
         return await answer(request, state.of_request())
-    except ThoughtNotFound as error:
-        return JSONResponse({"error": str(error)}, status_code=404)
     except IndexError:
         return JSONResponse({"error": "no such version"}, status_code=404)
-    except ConfigurationError as error:
-        return JSONResponse({"error": str(error)}, status_code=400)
     except SifakaError as error:
-        return JSONResponse({"error": str(error)}, status_code=503)
+        status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 503)
+        return JSONResponse({"error": str(error)}, status_code=status)
 
 
 def _shell(status: int) -> Response:

@@ -6,7 +6,8 @@ The handshake era has `resources/subscribe`, where there is a way back to the cl
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import anyio
@@ -27,7 +28,6 @@ from mcp_types import (
     METHOD_NOT_FOUND,
     EmptyResult,
     Notification,
-    RequestId,
     ServerNotification,
     SubscribeRequestParams,
     SubscriptionFilter,
@@ -60,6 +60,7 @@ _TASK_IDS = "taskIds"
 """The name of the tasks extension for the tasks a client subscribes to."""
 _TASK = "task "
 """Tells the topic of a task from those of resources: there is no space in an address."""
+_OfTask = Notification[dict[str, Any], str]
 
 
 class Subscriber:
@@ -231,71 +232,53 @@ class Subscriptions:
         uris = list(dict.fromkeys(wanted.resource_subscriptions or ()))
         tasks = _tasks(ctx, wanted)
         topics = [(uri, run_of(uri)) for uri in uris] + [(_TASK + task, task) for task in tasks]
-        stream, subscriber = _Stream(ctx, ctx.request_id), Subscriber()
+        meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
+
+        async def send(notification: ServerNotification | Notification[Any, str]) -> None:
+            told = cast("ServerNotification", notification)
+            await ctx.session.send_notification(told, related_request_id=ctx.request_id)
+
+        async def tell(topic: str) -> None:
+            """Say that a resource has changed, or how a task is now."""
+            if not topic.startswith(_TASK):
+                await send(event_to_notification(ResourceUpdated(topic), meta))
+                return
+            from sifaka_mcp.tasks.wire import detailed_task
+
+            with suppress(ThoughtNotFound):  # forgotten; the next request for it reports that
+                store = ctx.lifespan_context.of_request().store
+                params = {**await detailed_task(store, topic.removeprefix(_TASK)), "_meta": meta}
+                await send(_OfTask(method="notifications/tasks", params=params))
+
+        subscriber = Subscriber()
         self._open.append((tenant, subscriber))
         try:
             await subscriber.add(ctx.lifespan_context.of_request(), topics)
-            await stream.acknowledge(wanted, uris, tasks)
+            await send(_acknowledgement(wanted, uris, tasks, meta))
             seconds = math.inf if tenant is None else min(LONGEST_STREAM, seconds_left())
             with anyio.move_on_after(seconds):
-                await subscriber.deliver(stream.tell)
+                await subscriber.deliver(tell)
         finally:
             self._open.remove((tenant, subscriber))
             subscriber.close()
-        return SubscriptionsListenResult(_meta=stream.meta)
+        return SubscriptionsListenResult(_meta=meta)
 
 
-class _Stream:
-    """The answer to one request, each of its notifications marked with the request's id."""
-
-    def __init__(self, ctx: _Context, request_id: RequestId) -> None:
-        self._ctx = ctx
-        self._id = request_id
-        self.meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
-
-    async def acknowledge(
-        self, wanted: SubscriptionFilter, uris: Iterable[str], tasks: Iterable[str]
-    ) -> None:
-        """Say what will be told. Lists of tools, prompts and resources never change here."""
-        extra: dict[str, Any] = {_TASK_IDS: list(tasks)} if tasks else {}
-        agreed = SubscriptionFilter(
-            tools_list_changed=wanted.tools_list_changed or None,
-            prompts_list_changed=wanted.prompts_list_changed or None,
-            resources_list_changed=wanted.resources_list_changed or None,
-            resource_subscriptions=list(uris) or None,
-            **extra,
-        )
-        await self._send(
-            SubscriptionsAcknowledgedNotification(
-                params=SubscriptionsAcknowledgedNotificationParams(
-                    notifications=agreed, _meta=self.meta
-                )
-            )
-        )
-
-    async def tell(self, topic: str) -> None:
-        """Say that a resource has changed, or how a task is now."""
-        if topic.startswith(_TASK):
-            await self._tell_of_task(topic.removeprefix(_TASK))
-        else:
-            await self._send(event_to_notification(ResourceUpdated(topic), self.meta))
-
-    async def _tell_of_task(self, run_id: str) -> None:
-        from sifaka_mcp.tasks.wire import detailed_task
-
-        try:
-            task = await detailed_task(self._ctx.lifespan_context.of_request().store, run_id)
-        except ThoughtNotFound:
-            return  # forgotten; the next request for it reports that
-        params = {**task, "_meta": self.meta}
-        await self._send(
-            Notification[dict[str, Any], str](method="notifications/tasks", params=params)
-        )
-
-    async def _send(self, notification: ServerNotification | Notification[Any, str]) -> None:
-        await self._ctx.session.send_notification(
-            cast("ServerNotification", notification), related_request_id=self._id
-        )
+def _acknowledgement(
+    wanted: SubscriptionFilter, uris: Sequence[str], tasks: Sequence[str], meta: dict[str, Any]
+) -> SubscriptionsAcknowledgedNotification:
+    """What will be told. Lists of tools, prompts and resources never change here."""
+    extra: dict[str, Any] = {_TASK_IDS: tasks} if tasks else {}
+    agreed = SubscriptionFilter(
+        tools_list_changed=wanted.tools_list_changed or None,
+        prompts_list_changed=wanted.prompts_list_changed or None,
+        resources_list_changed=wanted.resources_list_changed or None,
+        resource_subscriptions=list(uris) or None,
+        **extra,
+    )
+    return SubscriptionsAcknowledgedNotification(
+        params=SubscriptionsAcknowledgedNotificationParams(notifications=agreed, _meta=meta)
+    )
 
 
 def _tasks(ctx: _Context, wanted: SubscriptionFilter) -> list[str]:

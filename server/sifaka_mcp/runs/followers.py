@@ -70,21 +70,20 @@ class Followers:
             StorageError: The store failed.
         """
         key = (tenant, run_id)
-        following = self._followed.get(key)
-        if following is None:
+        if key not in self._followed:
             # What is written from now on counts, not from when the follower comes to look.
             run = await store.load(run_id)
-            following = self._followed.get(key)  # others may have come meanwhile
             if run.finished:
                 return lambda: None
-            if following is None:
+            if key not in self._followed:  # others may have come meanwhile
                 if sum(owner == tenant for owner, _ in self._followed) >= MOST:
                     raise MemoryLimitError(
                         f"{MOST} runs are being followed",
                         "end other subscriptions, or ask now and then",
                     )
-                following = self._followed[key] = _Following()
-                self._group.start_soon(self._follow, store, key, following, run.version)
+                started = self._followed[key] = _Following()
+                self._group.start_soon(self._follow, store, key, started, run.version)
+        following = self._followed[key]
         following.listeners.add(listener)
 
         def leave() -> None:

@@ -133,6 +133,8 @@ HowReturned = Annotated[
 ]
 """How the answer gives the text, named `return` on the wire."""
 
+NameList = Annotated[list[str] | None, Field(max_length=50)]
+
 RunId = Annotated[str, Field(description="the run, from its answer")]
 
 WaitSeconds = Annotated[

@@ -1,6 +1,7 @@
 """The progress of a run, as its request is told of it."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import count
 from types import MappingProxyType
 
 from sifaka.chain import Listener
@@ -59,6 +60,12 @@ class Steps:
         rounds = self._run.iterations + begins
         step = 2 * _ORDER.get(event.phase, 0) + done
         return min(self._research + rounds * _STEPS + step, self.total - 1)
+
+
+def counter(ctx: ToolContext) -> Callable[[str], Awaitable[None]]:
+    """Reports lines about work that is no run, of which nobody knows how many there will be."""
+    numbers = count(1)
+    return lambda line: ctx.report_progress(next(numbers), None, line)
 
 
 async def announce(ctx: ToolContext, run: Run) -> None:

@@ -7,18 +7,16 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
-from sifaka.evidence.model import EvidenceProgress
 from sifaka.tasks.evidence import EvidenceOptions, plan_search
 from sifaka.tasks.evidence import search_evidence as search
 from sifaka.tasks.verification import check_options
 from sifaka_mcp.host.sampling import Exchange
-from sifaka_mcp.schemas.arguments import BudgetLimits
+from sifaka_mcp.schemas.arguments import BudgetLimits, NameList
 from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
+from sifaka_mcp.tools.follow import counter
 from sifaka_mcp.view.evidence_text import found_evidence, step_of
-
-_Names = Annotated[list[str] | None, Field(max_length=50)]
 
 
 @define(
@@ -35,10 +33,12 @@ async def search_evidence(
         str, Field(min_length=1, description="what the documents are to help with")
     ],
     plan_only: Annotated[bool, Field(description="queries and criteria, no search")] = False,
-    adapters: Annotated[_Names, Field(description="where to search; by default everywhere")] = None,
+    adapters: Annotated[
+        NameList, Field(description="where to search; by default everywhere")
+    ] = None,
     since: Annotated[str, Field(description="only documents of then or later")] = "",
     until: Annotated[str, Field(description="only documents of before")] = "",
-    sites: Annotated[_Names, Field(description="only from these hosts")] = None,
+    sites: Annotated[NameList, Field(description="only from these hosts")] = None,
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
     max_results: Annotated[int, Field(ge=1, le=100, description="documents at most")] = 10,
@@ -48,20 +48,18 @@ async def search_evidence(
     checked = check_options(adapters=adapters or (), since=since, until=until, sites=sites or ())
     options = EvidenceOptions.of(checked, max_results=max_results)
     chain = await state_of(ctx).chain(model=model, host=exchange.host, critics=(), budget=budget)
-    steps = 0
-
-    async def report(progress: EvidenceProgress) -> None:
-        nonlocal steps
-        steps += 1
-        await ctx.report_progress(steps, None, step_of(progress))
-
+    report = counter(ctx)
     try:
         if plan_only:
             plan = await plan_search(chain, question, frame_key=exchange.review_id)
             out = EvidenceSearchOut.of_plan(plan)
         else:
             result = await search(
-                chain, question, options=options, frame_key=exchange.review_id, hear=report
+                chain,
+                question,
+                options=options,
+                frame_key=exchange.review_id,
+                hear=lambda step: report(step_of(step)),
             )
             out = await anyio.to_thread.run_sync(EvidenceSearchOut.of, result)
     except Suspended as waiting:

@@ -57,7 +57,9 @@ def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], t
     _shorten(data)
     cut: Counter[str] = Counter()
     while (size := _beside_text(data)) > most:
-        lists = [(_size(part), name, part) for name, part in _lists(data) if len(part) > 1]
+        parts = (part for part in _fields(data) if isinstance(part[2], list))
+        lists = [(_size(part), name, cast("list[Any]", part)) for _, name, part in parts]
+        lists = [each for each in lists if len(each[2]) > 1]
         if not lists:
             break
         large, name, part = max(lists, key=lambda each: each[0])
@@ -75,26 +77,21 @@ def _beside_text(data: dict[str, Any]) -> int:
     return _size({name: value for name, value in data.items() if name != "text"})
 
 
-def _lists(node: object, name: str = "") -> Iterator[tuple[str, list[Any]]]:
+def _fields(node: object, name: str = "") -> Iterator[tuple[Any, str, object]]:
+    """Each part of an answer: what it lies in, the field that it is in or of, and the part."""
     if isinstance(node, dict):
         for key, value in cast("dict[str, object]", node).items():
-            yield from _lists(value, key)
+            yield node, key, value
+            yield from _fields(value, key)
     elif isinstance(node, list):
-        items = cast("list[Any]", node)
-        yield name, items
-        for item in items:
-            yield from _lists(item, name)
-
-
-def _shorten(node: object) -> None:
-    """Cut the words that are too long, but for those that are whole or nothing."""
-    if isinstance(node, list):
         for item in cast("list[object]", node):
-            _shorten(item)
-    elif isinstance(node, dict):
-        known = cast("dict[str, object]", node)
-        for key, value in known.items():
-            if isinstance(value, str) and len(value) > _LONG and key not in _WHOLE:
-                known[key] = f"{value[: _LONG - 1]}…"
-            else:
-                _shorten(value)
+            yield node, name, item
+            yield from _fields(item, name)
+
+
+def _shorten(data: object) -> None:
+    """Cut the words that are too long, but for those that are whole or nothing."""
+    for node, name, value in list(_fields(data)):
+        is_long = isinstance(value, str) and len(value) > _LONG
+        if is_long and isinstance(node, dict) and name not in _WHOLE:
+            node[name] = f"{str(value)[: _LONG - 1]}…"

@@ -8,16 +8,15 @@ from pydantic import Field
 from sifaka.calls.host import Suspended
 from sifaka.tasks.verification import MOST_CLAIMS, MOST_DOCUMENTS, check_claims, check_options
 from sifaka_mcp.host.sampling import Exchange
-from sifaka_mcp.schemas.arguments import BudgetLimits
+from sifaka_mcp.schemas.arguments import BudgetLimits, NameList
 from sifaka_mcp.schemas.evidence import JudgementIn, SourceList, VerifyOut, documents_of
 from sifaka_mcp.tenancy import may_only_read
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
 from sifaka_mcp.tools.definition import define
+from sifaka_mcp.tools.follow import counter
 from sifaka_mcp.tools.source import asked_again, text_of
 from sifaka_mcp.ui.apps import SHOWN
 from sifaka_mcp.view.evidence_text import verification
-
-_Names = Annotated[list[str] | None, Field(max_length=50)]
 
 
 @define(
@@ -40,11 +39,11 @@ async def verify_evidence(
     ] = None,
     sources: SourceList = None,
     adapters: Annotated[
-        _Names, Field(description="where to search; by default everywhere, or only in `sources`")
+        NameList, Field(description="where to search; by default everywhere, or only in `sources`")
     ] = None,
     since: Annotated[str, Field(description="only documents of then or later")] = "",
     until: Annotated[str, Field(description="only documents of before")] = "",
-    sites: Annotated[_Names, Field(description="only from these hosts")] = None,
+    sites: Annotated[NameList, Field(description="only from these hosts")] = None,
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
     max_documents: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS, description="for each claim")] = 4,
@@ -73,13 +72,6 @@ async def verify_evidence(
     chain = await state_of(ctx).chain(
         model=model, host=exchange.host, absent=exchange.absent, critics=(), budget=budget
     )
-    answers = 0
-
-    async def report(message: str) -> None:
-        nonlocal answers
-        answers += 1
-        await ctx.report_progress(answers, None, message)
-
     try:
         found = await check_claims(
             chain,
@@ -89,7 +81,7 @@ async def verify_evidence(
             options=options,
             judgements=judgements or (),
             frame_key=exchange.review_id,
-            hear=report,
+            hear=counter(ctx),
             keep=not may_only_read(),
             run_id=run_id,
         )

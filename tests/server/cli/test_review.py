@@ -58,10 +58,10 @@ def test_the_sentence_is_shown_with_the_change_in_it() -> None:
 def reviewed(
     folder: Path, keys: str, *arguments: str, file: str = "text.md"
 ) -> subprocess.CompletedProcess[bytes]:
-    """The command at a terminal at which the keys were pressed."""
+    """The command at a terminal at which each of the keys was typed on a line."""
     person, terminal = pty.openpty()
     with os.fdopen(person, "wb", buffering=0) as keyboard:
-        keyboard.write(keys.encode())
+        keyboard.write("".join(f"{key}\n" for key in keys).encode())
         process = subprocess.Popen(
             [sys.executable, "-m", "sifaka_mcp.cli", "improve", file, "--review", *arguments],
             cwd=folder,
