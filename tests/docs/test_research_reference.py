@@ -86,5 +86,5 @@ def test_the_bounds_of_the_tool_are_those_of_an_inquiry() -> None:
     text = section("docs/tools.md", "research")
     assert f"1 to {MOST_SECTIONS} sections" in text
     assert f"1 to {MOST_ITERATIONS} rounds" in text
-    wait = inspect.signature(research.fn).parameters["wait_seconds"].default
+    wait = inspect.signature(research.function).parameters["wait_seconds"].default
     assert f"`wait_seconds` ({wait:g})" in section(DOCUMENT, "From tools and the command line")
