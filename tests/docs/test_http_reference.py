@@ -16,7 +16,7 @@ from sifaka_mcp.auth.jwks import LONGEST_AGE, PAUSE
 from sifaka_mcp.auth.tokens_file import SCOPES, parse_grants
 from sifaka_mcp.host.sampling import LIFETIME
 from sifaka_mcp.http.application import HEALTH, MCP, METRICS, READY
-from sifaka_mcp.http.protocol import StrictProtocol
+from sifaka_mcp.http.protocol import PatientProtocol
 from sifaka_mcp.http.runs import RUNS
 from sifaka_mcp.http.serve import GRACE_SECONDS, KEEP_ALIVE_SECONDS
 from sifaka_mcp.settings import MOST_RUNS, READING, TOOLSETS, Settings
@@ -127,7 +127,8 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert rows["runs in progress, of a tenant in one process"][0].endswith(f", {MOST_RUNS}")
     assert rows["size of a request"][0].endswith(f", {defaults.max_body_bytes >> 20} MiB")
     assert (
-        rows["a request that does not come to its end"][0] == f"{StrictProtocol.patience:g} seconds"
+        rows["a request that does not come to its end"][0]
+        == f"{PatientProtocol.patience:g} seconds"
     )
     assert rows["a text"][0] == f"{MAX_TEXT:,} characters"
     assert f"Requests have {GRACE_SECONDS} seconds to finish" in words("Stopping")

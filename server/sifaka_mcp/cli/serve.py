@@ -52,7 +52,7 @@ def run(session: Session) -> int:
     options, settings = session.options, session.settings
     settings.open_embedder()
     if options.transport == "http":
-        require("the server over HTTP", "http", "httptools", "limits", "prometheus_client")
+        require("the server over HTTP", "http", "limits", "prometheus_client")
         from sifaka_mcp.http.serve import serve_http
 
         with exported():

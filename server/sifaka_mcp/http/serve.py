@@ -15,7 +15,7 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.garbage import collect_less
 from sifaka_mcp.http.application import create_http_app
 from sifaka_mcp.http.negotiation import MCP
-from sifaka_mcp.http.protocol import StrictProtocol
+from sifaka_mcp.http.protocol import LARGEST_HEAD, PatientProtocol
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import is_loopback
 
@@ -81,7 +81,8 @@ def http_server(
     return _Server(
         uvicorn.Config(
             app,
-            http=StrictProtocol,
+            http=PatientProtocol,
+            h11_max_incomplete_event_size=LARGEST_HEAD,
             ws="none",
             log_level=settings.log_level.lower(),
             log_config=None,

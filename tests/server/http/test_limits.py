@@ -21,7 +21,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.http import serve
-from sifaka_mcp.http.protocol import StrictProtocol
+from sifaka_mcp.http.protocol import PatientProtocol
 from sifaka_mcp.http.throttle import Rates, throttled
 from tests.stubs.redis_server import redis_server
 from tests.stubs.served import asking, bearer, client_of, grant_token, in_thread, served
@@ -295,7 +295,7 @@ async def test_half_requests_do_not_hold_the_server(tmp_path: Path) -> None:
 async def test_a_client_that_does_not_come_to_the_point_is_dropped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: bytes
 ) -> None:
-    monkeypatch.setattr(StrictProtocol, "patience", 0.2)
+    monkeypatch.setattr(PatientProtocol, "patience", 0.2)
     with served(tmp_path) as url, anyio.fail_after(60):
         async with await anyio.connect_tcp(*place(url)) as connection:
             if half:
@@ -310,9 +310,9 @@ async def test_a_long_answer_is_not_cut_short_by_that(monkeypatch: pytest.Monkey
         asked.set()
         return Response(str(await anyio.to_thread.run_sync(dropped.wait, 100)))
 
-    monkeypatch.setattr(StrictProtocol, "patience", 0.3)
+    monkeypatch.setattr(PatientProtocol, "patience", 0.3)
     app = Starlette(routes=[Route("/", in_its_own_time)])
-    config = uvicorn.Config(app, http=StrictProtocol, log_config=None, lifespan="off")
+    config = uvicorn.Config(app, http=PatientProtocol, log_config=None, lifespan="off")
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         in_thread(uvicorn.Server(config), listener),
