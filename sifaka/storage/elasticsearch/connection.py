@@ -1,17 +1,17 @@
 """Requests to one server over one HTTP client, and the errors among its answers."""
 
+from __future__ import annotations
+
 import json
-import threading
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
-
-from anyio import to_thread
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
 from sifaka.storage.address import StoreUrl
 from sifaka.storage.elasticsearch.address import authorization
+from sifaka.storage.store import Worker
 
 if TYPE_CHECKING:
     import httpx
@@ -86,7 +86,7 @@ _ANSWER_SECONDS = 30.0
 _CONNECTIONS = 32
 
 
-class HttpConnection:
+class HttpConnection(Worker["httpx.Client"]):
     """Sends requests to one server.
 
     The client is a blocking one and works in threads: its pool belongs to no event loop, so the
@@ -95,9 +95,8 @@ class HttpConnection:
 
     def __init__(self, address: StoreUrl) -> None:
         self.url = f"{address.base}{address.path.rstrip('/')}"
+        super().__init__("sifaka.storage.elasticsearch", f"the index {self.url!r}", _CONNECTIONS)
         self._authorization = authorization(address)
-        self._lock = threading.Lock()
-        self._client: httpx.Client | None = None
 
     async def send(
         self,
@@ -117,24 +116,17 @@ class HttpConnection:
             ConfigurationError: httpx is not installed.
             StorageError: There was no answer; it may be that the request was carried out.
         """
-        return await to_thread.run_sync(lambda: self._send(method, path, body, seconds, parameters))
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            await to_thread.run_sync(client.close)
+        return await self.run(lambda c: self._send(c, method, path, body, seconds, parameters))
 
     def _send(
         self,
+        client: httpx.Client,
         method: str,
         path: str,
         body: Json | bytes | None,
         seconds: float,
         parameters: dict[str, str | int],
     ) -> Answer:
-        client = self._opened()
         import httpx
 
         content = body if isinstance(body, bytes) or body is None else encode_json(body)
@@ -163,7 +155,7 @@ class HttpConnection:
             ) from error
         return Answer(response.status_code, _object(response.content), self.url)
 
-    def _opened(self) -> "httpx.Client":
+    def _open(self, known: httpx.Client | None) -> httpx.Client:
         try:
             import httpx
         except ImportError as error:
@@ -171,14 +163,14 @@ class HttpConnection:
                 "the index in Elasticsearch needs httpx",
                 install("elasticsearch"),
             ) from error
-        with self._lock:
-            if self._client is None:
-                secret = self._authorization
-                self._client = httpx.Client(
-                    headers={"Authorization": secret} if secret else None,
-                    limits=httpx.Limits(max_connections=_CONNECTIONS),
-                )
-            return self._client
+        secret = self._authorization
+        return known or httpx.Client(
+            headers={"Authorization": secret} if secret else None,
+            limits=httpx.Limits(max_connections=_CONNECTIONS),
+        )
+
+    def _close(self, opened: httpx.Client) -> None:
+        opened.close()
 
 
 def encode_json(body: Json) -> bytes:
