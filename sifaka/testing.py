@@ -7,7 +7,7 @@ from sifaka.chain.judging import Preference
 from sifaka.errors import SifakaError
 from sifaka.models.protocol import Generation
 from sifaka.record.results import CriticFeedback, Issue, Verdict
-from sifaka.record.thought import Document, Thought
+from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 
 Line = str | Generation | Exception | Callable[[Thought], str]
@@ -74,14 +74,3 @@ class ScriptedJudge:
     async def compare(self, first: Thought, second: Thought) -> Preference:
         """The preference of the rule between the two texts."""
         return self.prefers(first.text, second.text)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScriptedRetriever:
-    """A retriever that finds the same documents for every query."""
-
-    documents: tuple[Document, ...]
-
-    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
-        """The first `limit` of its documents."""
-        return self.documents[:limit]

@@ -4,9 +4,10 @@ import logging
 from collections.abc import Sequence
 
 from sifaka.calls.failure_log import report_failure
-from sifaka.errors import SifakaError, StorageError, ThoughtNotFound
+from sifaka.errors import SifakaError, StorageError
 from sifaka.record.run import Run
 from sifaka.record.thought import Document
+from sifaka.storage.log import load_if_there
 from sifaka.storage.protocol import ANY, Filters, Hit, ThoughtStore
 
 logger = logging.getLogger(__name__)
@@ -61,15 +62,13 @@ class ThoughtRetriever:
         documents: list[Document] = []
         for hit in first.values():
             try:
-                run = await self.store.load(hit.run_id)
-            except ThoughtNotFound:
-                continue  # forgotten meanwhile
+                run = await load_if_there(self.store, hit.run_id)
             except StorageError as error:
                 if error.retryable:
                     raise
                 report_failure(logger, "retriever:ThoughtRetriever", error, run_id=hit.run_id)
                 continue  # this one cannot be read; the others may
-            document = _document(run, hit)
+            document = None if run is None else _document(run, hit)
             if document is not None:
                 documents.append(document)
             if len(documents) == limit:

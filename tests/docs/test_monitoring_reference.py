@@ -18,7 +18,7 @@ from sifaka import Chain, Document
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.monitoring import MOST_NAMES, Kind, Monitor
 from sifaka.errors import ModelProviderError
-from sifaka.testing import ScriptedRetriever
+from sifaka.retrievers.mock import MockRetriever
 from sifaka_mcp.logs import JsonFormatter, LineFormatter
 from tests.docs.markdown import blocks, code, prose, section, table
 from tests.stubs.provider import Reply, provider, says
@@ -49,7 +49,7 @@ def watched() -> Watched:
             ),
             critics=["lint"],
             validators=[{"type": "content", "required": ["30 days"]}],
-            retrievers=[ScriptedRetriever(documents=(Document(text="a parcel of the shop"),))],
+            retrievers=[MockRetriever(documents=(Document(text="a parcel of the shop"),))],
             monitor=monitor,
         ).run_sync(text=TEXT)
     assert result.status == "failed"

@@ -14,8 +14,9 @@ from sifaka.models import Generation
 from sifaka.record.entries import Critiqued, Decided, Drafted, Stopped, Validated
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.usage import Usage
+from sifaka.retrievers.mock import MockRetriever
 from sifaka.storage import MemoryStorage
-from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
+from sifaka.testing import ScriptedCritic, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -229,7 +230,7 @@ async def test_a_run_cancelled_from_elsewhere_stops_at_its_next_phase() -> None:
 
 
 async def test_documents_reach_the_writer_and_the_critics() -> None:
-    retriever = ScriptedRetriever(documents=(Document(text="a fact"),))
+    retriever = MockRetriever(documents=(Document(text="a fact"),))
     model = ScriptedModel(lines=["a b"])
     wants_b = ScriptedCritic(objects_to=lambda text: "b" not in text)
     result = await Chain(model=model, critics=[wants_b], retrievers=[retriever]).run(text="a")
@@ -264,7 +265,7 @@ async def test_the_fluent_way_is_the_same_engine_and_changes_no_chain() -> None:
     fluent = (
         plain.with_model(ScriptedModel(lines=["x"]))
         .with_prompt("say it briefly")
-        .with_retriever(ScriptedRetriever(documents=()))
+        .with_retriever(MockRetriever(documents=()))
         .validate_with(AT_MOST_THREE)
         .improve_with(ScriptedCritic(objects_to=lambda _: False))
     )
@@ -385,7 +386,7 @@ async def test_an_answer_that_was_cut_off_is_no_version() -> None:
 
 
 async def test_a_run_with_retrievers_is_not_resumed_without_them() -> None:
-    retriever = ScriptedRetriever(documents=(Document(text="a fact"),))
+    retriever = MockRetriever(documents=(Document(text="a fact"),))
     run = (await chain(model="editor", retrievers=[retriever]).start(text="a b c d")).run
     with pytest.raises(ConfigurationError, match="not plain data"):
         Chain.of_config(run.config, store=MemoryStorage())

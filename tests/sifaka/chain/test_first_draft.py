@@ -11,8 +11,8 @@ from sifaka import Chain, Document, RunResult
 from sifaka.models.prompt import contents
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
+from sifaka.retrievers.mock import MockRetriever
 from sifaka.storage import MemoryStorage
-from sifaka.testing import ScriptedRetriever
 
 pytestmark = pytest.mark.anyio
 
@@ -107,7 +107,7 @@ async def test_a_difference_that_the_task_is_quoted_for_is_covered_and_the_versi
 async def test_a_difference_that_a_document_is_quoted_for_is_covered() -> None:
     found = Document(title="Freight", text="Everything that is sent there costs half as much more.")
     writing = Writing(CHANGED, review=covering("costs half as much more"))
-    result = await ran(writing, retrievers=[ScriptedRetriever(documents=(found,))])
+    result = await ran(writing, retrievers=[MockRetriever(documents=(found,))])
     assert (result.text, result.passed) == (CHANGED, True)
 
 

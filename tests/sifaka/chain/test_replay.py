@@ -10,8 +10,9 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sifaka import Budget, Chain, Document
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Called
+from sifaka.retrievers.mock import MockRetriever
 from sifaka.storage import MemoryStorage
-from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
+from sifaka.testing import ScriptedCritic, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -114,7 +115,7 @@ async def test_opinions_and_documents_are_taken_from_the_record() -> None:
     chain = Chain(
         model=ScriptedModel(lines=["b"]),
         critics=[ScriptedCritic(objects_to=objects)],
-        retrievers=[ScriptedRetriever(documents=(Document(text="fact"),))],
+        retrievers=[MockRetriever(documents=(Document(text="fact"),))],
     )
     result = await chain.run(text="a")
     replay = await chain.replay(result.run_id)

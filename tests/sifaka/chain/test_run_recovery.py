@@ -9,8 +9,9 @@ import pytest
 from sifaka import Chain, Document, Thought
 from sifaka.errors import CriticError, ModelProviderError
 from sifaka.record.results import CriticFeedback
+from sifaka.retrievers.mock import MockRetriever
 from sifaka.storage import SQLiteStorage
-from sifaka.testing import ScriptedModel, ScriptedRetriever
+from sifaka.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -53,7 +54,7 @@ async def test_what_the_provider_asks_for_is_waited(waited: list[float]) -> None
 
 
 async def test_a_context_that_is_too_long_is_shortened() -> None:
-    long = ScriptedRetriever(documents=(Document(text="x" * 8000),))
+    long = MockRetriever(documents=(Document(text="x" * 8000),))
     model = ScriptedModel(lines=[fails("context_window"), fails("context_window"), "a b"])
     chain = Chain(model=model, validators=RULES, critics=[], retrievers=[long])
     result = await chain.run_with_recovery("task", text="a b c")

@@ -10,7 +10,7 @@ from sifaka.errors import ModelProviderError
 from sifaka.models.prompt import contents
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Document, Thought
-from sifaka.testing import ScriptedRetriever
+from sifaka.retrievers.mock import MockRetriever
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 
 pytestmark = pytest.mark.anyio
@@ -180,7 +180,7 @@ async def test_when_nothing_could_be_judged_it_abstains_with_the_reason() -> Non
 
 
 async def test_a_retriever_is_asked_besides() -> None:
-    retriever = ScriptedRetriever(documents=(HISTORY,))
+    retriever = MockRetriever(documents=(HISTORY,))
     verdicts = {("1889", "History"): "full"}
     feedback, _ = await check(script(verdicts), retriever=retriever)
     assert feedback.verdict == "accept"

@@ -16,7 +16,7 @@ from sifaka.critics import (
 )
 from sifaka.errors import ConfigurationError
 from sifaka.record.thought import Thought
-from sifaka.testing import ScriptedRetriever
+from sifaka.retrievers.mock import MockRetriever
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 
 NEEDED: dict[str, dict[str, Any]] = {"prompt": {"rubric": "Is it short?"}}
@@ -158,7 +158,7 @@ def test_objects_are_no_part_of_the_data() -> None:
     critic = NCriticsCritic(models=("openai:gpt-5", own))
     assert critic.model_dump(mode="json")["models"][0] == "openai:gpt-5"
     assert critic.model_dump(mode="json")["models"][1].startswith("object:")
-    retriever = ScriptedRetriever(documents=())
+    retriever = MockRetriever(documents=())
     assert "retriever" not in SelfRAGCritic(retriever=retriever).model_dump()
 
 

@@ -8,7 +8,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sifaka import Chain, Document
 from sifaka.errors import ModelProviderError
 from sifaka.models.provider_errors import translate
-from sifaka.testing import ScriptedRetriever
+from sifaka.retrievers.mock import MockRetriever
 
 pytestmark = pytest.mark.anyio
 
@@ -81,7 +81,7 @@ def small(chars: int) -> FunctionModel:
 
 
 async def test_a_context_too_long_on_the_first_generation_is_recovered_from() -> None:
-    found = ScriptedRetriever(documents=(Document(id="d", text="A long document. " * 500),))
+    found = MockRetriever(documents=(Document(id="d", text="A long document. " * 500),))
     chain = Chain(model=small(3_000), critics=[], retrievers=[found])
     result = await chain.run_with_recovery("Write about it.")
     assert (result.status, result.run.failures) == ("done", 2)

@@ -16,8 +16,9 @@ from sifaka.record.claims import verdicts_in
 from sifaka.record.entries import Called, Entry
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
+from sifaka.retrievers.mock import MockRetriever
 from sifaka.storage import MemoryStorage, SQLiteStorage
-from sifaka.testing import ScriptedCritic, ScriptedModel, ScriptedRetriever
+from sifaka.testing import ScriptedCritic, ScriptedModel
 from sifaka.validators import EvidenceValidator, LengthValidator, all_of
 from tests.sifaka.critics.scripted_judge import Asked, ScriptedJudge
 from tests.sifaka.evidence.claims.reader import correct, reads
@@ -139,7 +140,7 @@ async def test_a_run_with_nothing_to_hold_claims_against_is_refused_at_its_start
 
 
 async def test_documents_of_retrievers_are_evidence_enough() -> None:
-    retriever = ScriptedRetriever(documents=tuple(p.as_document() for p in PAGES.values()))
+    retriever = MockRetriever(documents=tuple(p.as_document() for p in PAGES.values()))
     result = await chain(
         None,
         ScriptedJudge(reads),
@@ -147,7 +148,7 @@ async def test_documents_of_retrievers_are_evidence_enough() -> None:
         retrievers=[retriever],
     ).run(text=WRONG)
     assert (result.stop_reason, result.text) == ("passed", RIGHT)
-    nothing = await chain(None, model="editor", retrievers=[ScriptedRetriever(documents=())]).run(
+    nothing = await chain(None, model="editor", retrievers=[MockRetriever(documents=())]).run(
         text=WRONG
     )
     assert evidence(nothing.thought).message == "no claim was checked: no documents"
