@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 from sifaka._internal.immutable import Frozen
@@ -42,7 +41,9 @@ Piece = tuple[Literal["equal", "insert", "delete", "replace"], str, str]
 """A stretch that was compared: what became of it, its text before and after."""
 
 
-def diff(before: str, after: str, issues: Iterable[Issue] = ()) -> tuple[Hunk, ...]:
+def diff(
+    before: str, after: str, issues: Iterable[Issue] = (), pieces: Iterable[Piece] | None = None
+) -> tuple[Hunk, ...]:
     """The hunks that lead from one text to the other, in order, equal stretches included.
 
     Args:
@@ -50,32 +51,44 @@ def diff(before: str, after: str, issues: Iterable[Issue] = ()) -> tuple[Hunk, .
         after: The text made of it.
         issues: What was found in `before`; a changed hunk takes the message of the issue whose
             place it touches, or whose quote it contains.
+        pieces: What comparing the texts has found, where that was done before: the pieces of
+            `lines_diff`, and those of `words_diff` in the place of lines that differ.
     """
-    reasons = _Reasons(issues)
+    reasons = Reasons(issues)
     hunks: list[Hunk] = []
     position = 0
-    for op, old, new in _merged(_compared(before, after)):
+    for op, old, new in _merged(_words(before, after) if pieces is None else pieces):
         reason = None if op == "equal" else reasons.of(position, position + len(old))
         hunks.append(Hunk(op=op, before=old, after=new, start=position, reason=reason))
         position += len(old)
     return tuple(hunks)
 
 
-_LEVELS: Sequence[Callable[[str], list[str]]] = (
-    partial(str.splitlines, keepends=True),
-    _SENTENCE.findall,
-    _TOKEN.findall,
-)
+def lines_diff(before: str, after: str) -> Iterator[Piece]:
+    """The lines that are the same and those that differ, not looked into."""
+    return _aligned(before.splitlines(keepends=True), after.splitlines(keepends=True))
 
 
-def _compared(
+def _words(before: str, after: str) -> Iterator[Piece]:
+    """Lines, then sentences of lines that differ, then their words: long texts stay affordable."""
+    for op, old, new in lines_diff(before, after):
+        if op == "replace":
+            yield from words_diff(old, new)
+        else:
+            yield op, old, new
+
+
+_LEVELS: Sequence[Callable[[str], list[str]]] = (_SENTENCE.findall, _TOKEN.findall)
+
+
+def words_diff(
     before: str, after: str, levels: Sequence[Callable[[str], list[str]]] = _LEVELS
 ) -> Iterator[Piece]:
-    """Lines, then sentences of lines that differ, then their words: long texts stay affordable."""
+    """The sentences that are the same, and the words of those that differ."""
     split, *finer = levels
     for op, old, new in _aligned(split(before), split(after)):
         if op == "replace" and finer:
-            yield from _compared(old, new, finer)
+            yield from words_diff(old, new, finer)
         else:
             yield op, old, new
 
@@ -128,7 +141,7 @@ def _joined(pieces: list[Piece]) -> Iterator[Piece]:
     yield from pieces[last:]
 
 
-class _Reasons:
+class Reasons:
     """Finds the issue that asked for a change at a place."""
 
     _LONG = 500

@@ -1,10 +1,11 @@
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.record.diff import Hunk, diff
+from sifaka.record.diff import Hunk, Piece, diff
 from sifaka.record.entries import Critiqued, Decided, Decision, Drafted, Entry, Started
 from sifaka.record.provenance import Steps, explained_diff, reasons_for, step_diff
 from sifaka.record.results import CriticFeedback, Issue
@@ -116,18 +117,21 @@ def test_a_step_is_told_as_the_plain_diff_tells_it(texts: list[str]) -> None:
         assert step_diff(before, after, steps) == plain
 
 
-def test_each_step_is_compared_once_for_all_the_diffs_of_a_run() -> None:
-    run, steps = run_of(("a\nb c\n", []), ("a\nb d\n", []), ("e\nb d\n", [])), Steps()
-    told = [step_diff(before, after, steps) for before, after in pairwise(run.thoughts)]
-    explained_diff(run, run.thoughts[-1], steps)
-    assert list(steps.values()) == told
-    assert [id(hunks) for hunks in steps.values()] == [id(hunks) for hunks in told]
+def test_words_that_differ_are_compared_once_for_all_the_diffs_of_a_run() -> None:
+    class Watched(Steps):
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked: list[tuple[tuple[str, str], int]] = []
 
+        def words(self, old: str, new: str) -> Sequence[Piece]:
+            pieces = super().words(old, new)
+            self.asked.append(((old, new), id(pieces)))
+            return pieces
 
-def test_of_two_steps_that_wrote_as_much_of_a_place_the_later_one_gives_the_reason() -> None:
-    run = run_of(
-        ("It is good.", [("good", "say how good")]),
-        ("It is fine.", [("fine", "say for whom")]),
-        ("It is fine, dear.", []),
-    )
-    assert [reason for _, _, reason in changed(run)] == ["say for whom"]
+    run, steps = run_of(("a\nb c\n", []), ("a\nb d\n", []), ("e\nb d\n", [])), Watched()
+    for before, after in pairwise(run.thoughts):
+        explained_diff(run, after, steps)
+        step_diff(before, after, steps)
+    assert len(steps.asked) > len(set(steps.asked))
+    stretches = [stretch for stretch, _ in set(steps.asked)]
+    assert len(stretches) == len(set(stretches))
