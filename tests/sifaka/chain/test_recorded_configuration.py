@@ -52,13 +52,13 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
             "critics": [
                 {"type": "n_critics", "models": ["a:b", "c:d"]},
                 {"type": "self_rag", "model": "a:b"},
-                {"type": "prompt", "rubric": "x", "schema": {"type": "object"}},
+                {"type": "prompt", "rubric": "x"},
                 {"type": "constitutional", "draw": 2},
                 "lint",
                 "evidence",
             ],
         },
-        "c0174d01fad992e62be95db0c7cb8a62758b71067187fabddb74e52eff2791ec",
+        "48fade08e5e97e7fa52caccc3f5f87897bbbd16a29b19afd7f715e8c0d3a42d9",
     ),
     "objects": (
         {
