@@ -27,9 +27,7 @@ _GAP = re.compile(r"(?<=\S)(?: {2,}|[ \t]*\t[ \t]*)(?=\S)")
 _WORDS = words_of("layout")
 
 
-_LAID_OUT = frozenset(
-    {Format.MARKDOWN, Format.MDX, Format.TEXT, Format.RST, Format.ORG, Format.ASCIIDOC}
-)
+_LAID_OUT = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT, Format.RST, Format.ASCIIDOC})
 """Formats in which a line and its white space mean something."""
 _INDENTED = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT})
 """Formats in which indentation alone makes code."""

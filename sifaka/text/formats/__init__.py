@@ -15,7 +15,6 @@ from sifaka.text.formats.latex import latex
 from sifaka.text.formats.look import TELLTALE, by_look
 from sifaka.text.formats.marks import Mark, view
 from sifaka.text.formats.mdx import mdx
-from sifaka.text.formats.org import org
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
 
@@ -25,7 +24,6 @@ READERS: Mapping[Format, Callable[[str], Iterable[Mark]]] = {
     Format.MDX: mdx,
     Format.RST: _rst.rst,
     Format.ASCIIDOC: _asciidoc.asciidoc,
-    Format.ORG: org,
     Format.LATEX: latex,
     Format.HTML: html,
 }

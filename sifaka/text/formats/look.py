@@ -63,11 +63,10 @@ _SETEXT = re.compile(r"^\w[^\n]{0,100}\n([-=~])\1{2,}$", re.MULTILINE)
 _ASCIIDOC_TITLE = re.compile(r"^(={1,6}) \S[^\n]{0,200}(?<!=)[ \t]*$", re.MULTILINE)
 _ORG = re.compile(
     r"^[ \t]*#\+(?:begin_\w+|end_\w+|title|author|options|startup|date|property|header|name|caption"
-    r"|include|setupfile|filetags|todo|tblfm|results|language)(?:[: \[]|$)",
+    r"|include|setupfile|filetags|todo|tblfm|results|language)(?:[: \[]|$)"
+    r"|^\*+ \S.*\n[ \t]*:PROPERTIES:[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-_ORG_DRAWER = re.compile(r"^[ \t]*:PROPERTIES:[ \t]*$", re.MULTILINE)
-_ORG_HEADLINE = re.compile(r"^\*+ \S", re.MULTILINE)
 _MDX_MODULE = re.compile(
     r"^(?:import\b[^\n]{0,300}\bfrom\s+['\"][^'\"\n]+['\"];?|import\s+['\"][^'\"\n]+['\"];?"
     r"|export (?:const|default|function|let)\b.*)$",
@@ -170,12 +169,6 @@ def _mdx(text: str) -> bool:
     return bool(_MDX_MODULE.search(text) and _HEADING.search(text))
 
 
-def _org(text: str) -> bool:
-    if _ORG.search(text):
-        return True
-    return bool(_ORG_DRAWER.search(text) and _ORG_HEADLINE.search(text))
-
-
 def _rst(text: str) -> bool:
     if _RST.search(text):
         return True
@@ -200,6 +193,8 @@ def _source(text: str) -> bool:
     """True when definitions and lines of code are most of a text."""
     lines = [line for line in text.split("\n") if line.strip()]
     definitions = sum(1 for _ in _DEFINITION.finditer(text))
+    if _ORG.search(text):
+        return True
     if definitions < 2 or definitions * 60 < len(lines) or _HEADING_AND_PROSE.search(text):
         return False
     code = sum(bool(_DEFINITION.match(line) or _CODE_LINE.fullmatch(line[:500])) for line in lines)
@@ -215,7 +210,6 @@ _TESTS: Mapping[Format, Callable[[str], object]] = {
     Format.DATA: _CATALOGUE.search,
     Format.SOURCE: _source,
     Format.LATEX: _latex,
-    Format.ORG: _org,
     Format.MDX: _mdx,
     Format.RST: _rst,
     Format.ASCIIDOC: _asciidoc,
