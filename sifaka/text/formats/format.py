@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import PurePath
 
-from sifaka.text.formats.marks import names
-
 
 class Format(StrEnum):
     """The syntax of a text, which decides what of it is prose."""
@@ -51,26 +49,22 @@ _EXTENSIONS: Mapping[Format, str] = {
         srt strings svg toml topojson tsv ttl vcf vtt webmanifest wsdl xliff xlf xml xsd yaml
         yml""",
 }
-_BY_EXTENSION: Mapping[str, Format] = {
-    extension: format_ for format_, listed in _EXTENSIONS.items() for extension in listed.split()
+_FILES: Mapping[Format, str] = {
+    Format.SOURCE: """
+        makefile gnumakefile dockerfile containerfile jenkinsfile vagrantfile rakefile gemfile
+        cmakelists.txt meson.build build.bazel justfile procfile .bashrc .profile .zshrc .vimrc""",
+    Format.DATA: """
+        requirements.txt robots.txt .gitignore .gitattributes .dockerignore .npmrc .editorconfig
+        .env codeowners go.sum go.mod pipfile poetry.lock""",
 }
-_BY_NAME: Mapping[str, Format] = dict.fromkeys(
-    names(
-        """
-    makefile gnumakefile dockerfile containerfile jenkinsfile vagrantfile rakefile gemfile
-    cmakelists.txt meson.build build.bazel justfile procfile .bashrc .profile .zshrc .vimrc
-    """
-    ),
-    Format.SOURCE,
-) | dict.fromkeys(
-    names(
-        """
-    requirements.txt robots.txt .gitignore .gitattributes .dockerignore .npmrc .editorconfig
-    .env codeowners go.sum go.mod pipfile poetry.lock
-    """
-    ),
-    Format.DATA,
-)
+
+
+def _by_word(listed: Mapping[Format, str]) -> Mapping[str, Format]:
+    return {word: format_ for format_, words in listed.items() for word in words.split()}
+
+
+_BY_EXTENSION = _by_word(_EXTENSIONS)
+_BY_NAME = _by_word(_FILES)
 _PLAIN = frozenset({"txt", "text"})
 
 
