@@ -23,7 +23,7 @@ MOST = 1_000
 """The most issues that are listed; score and verdict are those of all."""
 
 
-FormatName = Literal["markdown", "mdx", "rst", "asciidoc", "org", "latex", "html", "text"]
+FormatName = Literal["markdown", "mdx", "rst", "asciidoc", "latex", "html", "text"]
 """The formats of texts."""
 
 

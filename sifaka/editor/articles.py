@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
+from sifaka.text.tables import words_of
 
 # Vote 2. How the word begins to be spoken, where the spelling tells. Acronyms in small letters make
 # `u` hard: "a url", "a usb port", but "an upper bound".
@@ -17,7 +17,7 @@ _VOWEL_SOUND = re.compile(
     r"[aeio]|un[^aiu]|up[a-z]{2}|ul[tc]|um[bp]|ugly|ush|utt|ur[bcg]|hour|honest|honou?r|heir|herb"
 )
 _UNSURE = re.compile(r"one|oui|ono|uno|oen")
-_WORDS = words_of("articles")
+_WORDS = words_of(__file__, "articles")
 # An onset that can be read as a word; `an sql query` is read letter by letter.
 _ONSET = re.compile(
     r"(?:[bcdfgjklmnprstvwz]|qu|[bcfgps]l|[bcdfgpt]r|s[ckmnptw]|sc?h|s[cpt]r|spl|squ|ch|ph|th|tw|thr|wr|wh|kn|gn|ps)[aeiou]"

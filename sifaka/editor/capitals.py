@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
+from sifaka.text.tables import words_of
 
 _I = re.compile(r"i(?<![\w'’.\-/@#`(\[].)(?P<short>['’](?:m|ve|ll|d))?(?![\w'’(\[=+*/-]|\.\w)")
-_WORDS = words_of("capitals")
+_WORDS = words_of(__file__, "capitals")
 _CHILDHOOD = re.compile(r" \w{1,20} (?:young|a|little|small|\d{1,3})\b")
 _ABBREVIATION = re.compile(r"(?:etc|approx|incl|resp|min|max|sec|vol|fig|par)\. \Z")
 

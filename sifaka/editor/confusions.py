@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from itertools import islice
 
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.words import rows_of, words_of
 from sifaka.record.results import Issue
+from sifaka.text.tables import table, words_of
 
 _WORD = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-]|\.\w)")
 _NAMED = re.compile(r"\(\?P<\w+>")
@@ -19,7 +19,7 @@ _AUXILIARY = re.compile(
     r"|had|let)\b",
     re.IGNORECASE,
 )
-_WORDS = words_of("confusions")
+_WORDS = words_of(__file__, "confusions")
 _REACH = 60
 """Characters before a word that are examined."""
 _CONTRACTION = "contraction"
@@ -42,7 +42,7 @@ class Confusion:
 def _by_word() -> Mapping[str, Sequence[Confusion]]:
     """The table, by each of the words that it is about."""
     found: dict[str, list[Confusion]] = defaultdict(list)
-    for row in rows_of("confusions")["confusions"]:
+    for row in table(__file__, "confusions")["confusions"]:
         entry = Confusion(**row)
         for word in entry.words.split():
             found[word].append(entry)

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from sifaka.editor.harper_signs import TABLE
-from sifaka.editor.words import words_of
 from sifaka.text.harper import ALL
+from sifaka.text.tables import words_of
 
 DEFAULT: frozenset[str] = frozenset(
     name for line in TABLE.splitlines() for name in line.partition("|")[0].split()
@@ -22,7 +22,7 @@ findings in clean documents are wrong."""
 SAFE = frozenset({"AdjectiveDoubleDegree"})
 """At least five findings each, in labelled sentences and clean documents, and none was wrong."""
 
-OFF = frozenset[str]().union(*words_of("harper").values())
+OFF = frozenset[str]().union(*words_of(__file__, "harper").values())
 """The rules that run only where they are named one by one."""
 
 _WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|\d+")

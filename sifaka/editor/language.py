@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.editor.words import words_of
 from sifaka.text.prose import Span
+from sifaka.text.tables import words_of
 
 _PARAGRAPH = re.compile(r"\S.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_WORDS = words_of("language")
+_WORDS = words_of(__file__, "language")
 ENGLISH = _WORDS["english"]
 """The words that most English sentences have some of."""
 _POINTS = {

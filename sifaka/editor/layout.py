@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sifaka.editor.machine_text import machine_text
-from sifaka.editor.words import words_of
 from sifaka.text.formats import Format, Mark
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span, blanked
+from sifaka.text.tables import words_of
 
 _LINE = re.compile("^.*", re.MULTILINE)
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z][.)])(\s+)\S")
@@ -24,12 +24,10 @@ _OPTION = re.compile(
 _PROMPT = re.compile(r"\s*(?:\$|>>>|\.\.\.|%|PS[^>]*>|C:\\[^>]*>)(?:\s|$)")
 _DATA = re.compile(r"\s*(?:@\w|\.\. |:\w+[^:]*:|[\w.\"'-]+\s*[:=]\s*[\w\"'\[{(.<-]\S*$)")
 _GAP = re.compile(r"(?<=\S)(?: {2,}|[ \t]*\t[ \t]*)(?=\S)")
-_WORDS = words_of("layout")
+_WORDS = words_of(__file__, "layout")
 
 
-_LAID_OUT = frozenset(
-    {Format.MARKDOWN, Format.MDX, Format.TEXT, Format.RST, Format.ORG, Format.ASCIIDOC}
-)
+_LAID_OUT = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT, Format.RST, Format.ASCIIDOC})
 """Formats in which a line and its white space mean something."""
 _INDENTED = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT})
 """Formats in which indentation alone makes code."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
+from sifaka.text.tables import words_of
 
-_WORDS = words_of("nouns")
+_WORDS = words_of(__file__, "nouns")
 _IRREGULAR = {
     "child": "children",
     "man": "men",

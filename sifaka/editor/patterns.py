@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.words import Row, rows_of
 from sifaka.record.results import Issue
+from sifaka.text.tables import Row, table
 
 Decision = Callable[[ParsedText, re.Match[str]], Iterator[Issue]]
 
@@ -26,7 +26,7 @@ class PatternRule:
     @classmethod
     def of(cls, group: str, **decide: Decision) -> "PatternRule":
         """The rule of a group of `patterns.toml`, by the functions that its rows name."""
-        rows = rows_of("patterns")[group]
+        rows = table(__file__, "patterns")[group]
         named = (decide[row["decide"]] if "decide" in row else _replacing(row) for row in rows)
         return cls([(re.compile(r["pattern"]), d) for r, d in zip(rows, named, strict=True)])
 

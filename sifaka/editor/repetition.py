@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
+from sifaka.text.tables import words_of
 
 _RULE = ("repeated_word", "repetition")
-_WORDS = words_of("repetition")
+_WORDS = words_of(__file__, "repetition")
 _GOVERNED: Mapping[str, frozenset[str]] = {
     "in": _WORDS["with_in"],
     "on": _WORDS["with_on"],

@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
+from sifaka.text.tables import words_of
 
 # Underscores are no letters here: _emphasis_ is prose, and names with underscores are protected.
 _WORD = re.compile(r"(?<![^\W_])(?<!['’\-/@#.&])[A-Za-z][a-z]+(?![^\W_]|['’@/]|-\w|\.\w)")
-_WORDS = words_of("spelling")
+_WORDS = words_of(__file__, "spelling")
 _SHORT = frozenset({"teh", "hte", "adn"})
 
 

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.words import words_of
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
+from sifaka.text.tables import words_of
 
 _MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\])\s*)*\Z")
 _COLLAPSES = frozenset({Format.HTML, Format.LATEX})
 """Formats in which white space is never shown as it stands."""
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]?\Z")
-_WORDS = words_of("whitespace")
+_WORDS = words_of(__file__, "whitespace")
 
 
 def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:

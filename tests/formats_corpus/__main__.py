@@ -21,7 +21,6 @@ ENDINGS = (
     ".rst",
     ".rst.txt",
     ".adoc",
-    ".org",
     ".tex",
     ".html",
     ".txt",

@@ -19,13 +19,10 @@ DEBIAN = (
     "texlive-latex-base-doc",  # LaTeX
     "texlive-latex-recommended-doc",
     "texlive-lang-english",
-    "elpa-magit",  # Org
-    "elpa-ivy",
-    "elpa-org-drill",
 )
 NPM = ("create-docusaurus", "@storybook/cli@7.6.17", "npm")  # MDX and Markdown
 READERS = ("unified", "remark-parse", "remark-mdx")
-"""What reads MDX; `asciidoctor` and `pandoc` are Debian's."""
+"""What reads MDX; `asciidoctor` is Debian's."""
 
 
 def main(folder: Path) -> None:
@@ -39,7 +36,7 @@ def main(folder: Path) -> None:
         install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder)]
         subprocess.run([*install, *READERS], check=False)
     for path in list(folder.rglob("*.gz")):
-        if path.suffixes[-2:-1] in ([".rst"], [".org"], [".adoc"], [".md"], [".txt"]):
+        if path.suffixes[-2:-1] in ([".rst"], [".adoc"], [".md"], [".txt"]):
             path.with_suffix("").write_bytes(gzip.decompress(path.read_bytes()))
             path.unlink()
 

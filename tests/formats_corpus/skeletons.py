@@ -1,7 +1,7 @@
 """The skeleton of a document: its structure and what is exact in it, without the words of prose.
 
 Each is computed by a reader that has nothing to do with ours: docutils, markdown-it, the HTML
-parser of Python, pylatexenc; asciidoctor, pandoc and remark where they are installed.
+parser of Python, pylatexenc; asciidoctor and remark where they are installed.
 """
 
 import json
@@ -236,39 +236,6 @@ def _asciidoc(text: str) -> Iterator[object]:
     yield from _html(_output(command, text), entities=False)
 
 
-_EXACT_ORG = {"Code", "CodeBlock", "RawBlock", "RawInline", "Math"}
-
-
-def _org(text: str) -> Iterator[object]:
-    yield from _pandoc(json.loads(_output(["pandoc", "-f", "org", "-t", "json"], text)))
-
-
-def _pandoc(value: Any) -> Iterator[object]:
-    if isinstance(value, list):
-        for each in cast("list[Any]", value):
-            yield from _pandoc(each)
-    elif isinstance(value, dict):
-        value = cast("dict[str, Any]", value)
-        kind = value.get("t")
-        if kind in {"Str", "Space", "SoftBreak"}:
-            yield from words(str(value.get("c", "")))
-        elif kind in _EXACT_ORG:
-            yield (kind, json.dumps(value.get("c")))
-        elif kind == "Header":
-            level, _, inlines = value["c"]
-            yield ("Header", level)
-            yield from _pandoc(inlines)
-        elif kind in {"Link", "Image"}:
-            _, inlines, target = value["c"]
-            yield (kind, target)
-            yield from _pandoc(inlines)
-        else:
-            yield from ([kind] if kind else [])
-            for key, each in sorted(value.items()):
-                if key != "t":
-                    yield from _pandoc(each)
-
-
 REMARK = Path(__file__).with_name("remark.mjs")
 
 
@@ -298,6 +265,5 @@ _READERS: Mapping[Format, Callable[[str], Iterator[object]]] = {
     Format.RST: rst,
     Format.LATEX: _latex,
     Format.ASCIIDOC: _asciidoc,
-    Format.ORG: _org,
     Format.MDX: _mdx,
 }

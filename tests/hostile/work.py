@@ -166,7 +166,7 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.edit.settle": "`edit` does it",
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
-    "sifaka.text.formats.marks.marks_in_lines": "`marks` of RST, AsciiDoc and Org",
+    "sifaka.text.formats.marks.marks_in_lines": "`marks` of RST and AsciiDoc",
     "sifaka.text.formats.marks.pairs": "`marks` of LaTeX and MDX",
     "sifaka.text.formats.marks.with_its_word": "`marks` of LaTeX and HTML",
     "sifaka.validators.claims.issues_of": "looks up claims with `anchor`",

@@ -4,37 +4,24 @@
 stretches that are markup, code or verbatim. One file a format; `READERS` is the catalogue.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from importlib import import_module
 from pathlib import PurePath
+from typing import Any
 
-from sifaka.text.formats import asciidoc as _asciidoc
-from sifaka.text.formats import rst as _rst
 from sifaka.text.formats.format import UNCHECKED, Format, by_name, is_plain
-from sifaka.text.formats.html import html
-from sifaka.text.formats.latex import latex
-from sifaka.text.formats.look import TELLTALE, by_look
 from sifaka.text.formats.marks import Mark, view
-from sifaka.text.formats.mdx import mdx
-from sifaka.text.formats.org import org
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
 
 __all__ = ["READERS", "UNCHECKED", "Format", "Mark", "marks", "recognise", "underlined", "view"]
 
-READERS: Mapping[Format, Callable[[str], Iterable[Mark]]] = {
-    Format.MDX: mdx,
-    Format.RST: _rst.rst,
-    Format.ASCIIDOC: _asciidoc.asciidoc,
-    Format.ORG: org,
-    Format.LATEX: latex,
-    Format.HTML: html,
-}
-"""The formats that have a reader of their own; Markdown's is `sifaka.text.markdown`."""
-
-_UNDERLINED: Mapping[Format, Callable[[str], Iterator[Span]]] = {
-    Format.RST: _rst.underlined,
-    Format.ASCIIDOC: _asciidoc.underlined,
-}
+READERS = frozenset({Format.MDX, Format.RST, Format.ASCIIDOC, Format.LATEX, Format.HTML})
+"""The formats that have a reader of their own, in the module of their name; its patterns are loaded
+when it is first used. Markdown's is `sifaka.text.markdown`."""
+_UNDERLINED = frozenset({Format.RST, Format.ASCIIDOC})
+_TELLTALE = re.compile(r"[^\w\s.,!?()'’“”-]|^\.[A-Z]", re.MULTILINE)
+"""A character without which no format but Markdown and plain text comes."""
 
 
 def recognise(text: str, path: str | PurePath | None = None) -> Format:
@@ -43,11 +30,11 @@ def recognise(text: str, path: str | PurePath | None = None) -> Format:
     Markdown in doubt, as which plain text reads too; `.txt` is plain text in doubt.
     """
     if path is None:
-        return by_look(text) if TELLTALE.search(text) else Format.MARKDOWN
+        return _by_look(text) if _TELLTALE.search(text) else Format.MARKDOWN
     path = PurePath(path)
     if (named := by_name(path)) is not None:
         return named
-    look = by_look(text)
+    look = _by_look(text)
     return Format.TEXT if look is Format.MARKDOWN and is_plain(path) else look
 
 
@@ -58,14 +45,28 @@ def marks(text: str, format: Format) -> list[Mark]:
     """
     if format in UNCHECKED:
         return [Mark(0, len(text))]
-    reader = READERS.get(format)
-    if reader is None:
+    if format not in READERS:
         return []
     start = front_matter(text)
-    found = [Mark(start + a, start + b, kind) for a, b, kind in reader(text[start:]) if a < b]
+    found = [
+        Mark(start + a, start + b, kind)
+        for a, b, kind in _reader(format).marks(text[start:])
+        if a < b
+    ]
     return [Mark(0, start), *found] if start else found
 
 
 def underlined(text: str, format: Format) -> list[Span]:
     """The places of titles whose underlines have to be as long as they are."""
-    return list(_UNDERLINED[format](text)) if format in _UNDERLINED else []
+    return list(_reader(format).underlined(text)) if format in _UNDERLINED else []
+
+
+def _reader(format: Format) -> Any:
+    return import_module(f"{__name__}.{format}")
+
+
+def _by_look(text: str) -> Format:
+    # Its patterns are many, and most texts come with the name of their file.
+    from sifaka.text.formats.look import by_look
+
+    return by_look(text)

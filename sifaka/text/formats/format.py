@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import PurePath
 
-from sifaka.text.formats.marks import names
-
 
 class Format(StrEnum):
     """The syntax of a text, which decides what of it is prose."""
@@ -14,7 +12,6 @@ class Format(StrEnum):
     MDX = "mdx"
     RST = "rst"
     ASCIIDOC = "asciidoc"
-    ORG = "org"
     LATEX = "latex"
     HTML = "html"
     TEXT = "text"
@@ -35,44 +32,39 @@ _EXTENSIONS: Mapping[Format, str] = {
     Format.MDX: "mdx",
     Format.RST: "rst rest",
     Format.ASCIIDOC: "adoc asciidoc",
-    Format.ORG: "org",
     Format.LATEX: "tex latex ltx",
     Format.HTML: "html htm xhtml",
     Format.SOURCE: """
         ada adb ads as asm astro awk bas bash bat bats bib c cc cgi cjs cl clj cljs cls cmake cmd
         coffee cpp cr cs css csh cts cu cxx d dart diff dpr dtx ejs el elm erb erl ex exs f f03 f08
-        f77 f90 f95 fish fs fsx g4 gd glsl go gql gradle graphql groovy h haml hbs hcl hh hpp hrl hs
-        hxx idl inc ino ins j2 java jinja jinja2 jl js jsp jsx kt kts less lhs lisp ll lua m m4 mak
-        man mjs mk ml mli mm mts mustache nim nix njk nu odin pas patch php phtml pl pm podspec pp
-        prisma pro proto ps ps1 psm1 pug purs py pyi pyw pyx q r raku rb re roff rs s sass sbt scala
-        scm scss sed sh sol sql sty sv svelte swift tcl texi texinfo tf thrift tpl ts tsx twig v vb
-        vbs vhd vhdl vim vue wat wgsl wl xsl xslt y yara zig zsh""",
+        f77 f90 f95 fish fs fsx g4 gd glsl go gql gradle graphql groovy h haml hbs hcl hh hpp hrl
+        hs hxx idl inc ino ins j2 java jinja jinja2 jl js jsp jsx kt kts less lhs lisp ll lua m m4
+        mak man mjs mk ml mli mm mts mustache nim nix njk nu odin org pas patch php phtml pl pm
+        podspec pp prisma pro proto ps ps1 psm1 pug purs py pyi pyw pyx q r raku rb re roff rs s
+        sass sbt scala scm scss sed sh sol sql sty sv svelte swift tcl texi texinfo tf thrift tpl
+        ts tsx twig v vb vbs vhd vhdl vim vue wat wgsl wl xsl xslt y yara zig zsh""",
     Format.DATA: """
         atom avsc cfg cnf conf csv desktop dtd editorconfig env geojson gpx har ics ini ipynb json
         json5 jsonc jsonl kml lock log map ndjson opml plist po pot properties rdf rss service
         srt strings svg toml topojson tsv ttl vcf vtt webmanifest wsdl xliff xlf xml xsd yaml
         yml""",
 }
-_BY_EXTENSION: Mapping[str, Format] = {
-    extension: format_ for format_, listed in _EXTENSIONS.items() for extension in listed.split()
+_FILES: Mapping[Format, str] = {
+    Format.SOURCE: """
+        makefile gnumakefile dockerfile containerfile jenkinsfile vagrantfile rakefile gemfile
+        cmakelists.txt meson.build build.bazel justfile procfile .bashrc .profile .zshrc .vimrc""",
+    Format.DATA: """
+        requirements.txt robots.txt .gitignore .gitattributes .dockerignore .npmrc .editorconfig
+        .env codeowners go.sum go.mod pipfile poetry.lock""",
 }
-_BY_NAME: Mapping[str, Format] = dict.fromkeys(
-    names(
-        """
-    makefile gnumakefile dockerfile containerfile jenkinsfile vagrantfile rakefile gemfile
-    cmakelists.txt meson.build build.bazel justfile procfile .bashrc .profile .zshrc .vimrc
-    """
-    ),
-    Format.SOURCE,
-) | dict.fromkeys(
-    names(
-        """
-    requirements.txt robots.txt .gitignore .gitattributes .dockerignore .npmrc .editorconfig
-    .env codeowners go.sum go.mod pipfile poetry.lock
-    """
-    ),
-    Format.DATA,
-)
+
+
+def _by_word(listed: Mapping[Format, str]) -> Mapping[str, Format]:
+    return {word: format_ for format_, words in listed.items() for word in words.split()}
+
+
+_BY_EXTENSION = _by_word(_EXTENSIONS)
+_BY_NAME = _by_word(_FILES)
 _PLAIN = frozenset({"txt", "text"})
 
 

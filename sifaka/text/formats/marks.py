@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from sifaka.text.prose import Span
+from sifaka.text.tables import Row, table
 
 Kind = Literal["block", "code", "style"]
 
@@ -78,7 +79,7 @@ class Opening(NamedTuple):
 
     pattern: re.Pattern[str]
     """Of a line. Its groups are marked; what it matches is where it has none."""
-    end: Callable[[Lines, int], int] = lambda _, number: number + 1
+    end: Callable[[Lines, int], int]
     """The number of the line after the block that begins in a line; that of this line itself where
     no such block does. All its lines but the first are marked as a whole."""
 
@@ -88,14 +89,17 @@ _LETTERS_BEFORE = re.compile(r"[^\W\d_]{0,60}\Z")
 _LETTERS = re.compile(r"[^\W\d_]{0,60}")
 
 
-def names(listed: str) -> frozenset[str]:
-    """The words of a list."""
-    return frozenset(listed.split())
+def openings(format: str, **ends: Callable[[Lines, int], int]) -> Sequence[Opening]:
+    """What begins a block of a format: the rows of `patterns.toml`, which name these functions."""
+    rows: Sequence[Row] = table(__file__, "patterns")[format]["openings"]
+    return [
+        Opening(re.compile(row["pattern"]), ends[row["end"]] if "end" in row else _next_line)
+        for row in rows
+    ]
 
 
-def either(listed: str) -> str:
-    """A pattern of the words of a list."""
-    return "|".join(listed.split())
+def _next_line(_: Lines, number: int) -> int:
+    return number + 1
 
 
 def _blocks(text: str, openings: Sequence[Opening], body: Callable[[Line], int]) -> Iterator[Mark]:

@@ -1,39 +1,29 @@
 """MDX: what of it is not prose, beside the code of Markdown."""
 
-import re
 from collections.abc import Iterator
 
-from sifaka.text.formats.marks import Lines, Mark, names, pairs
+from sifaka.text.formats.marks import Lines, Mark, pairs
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked
+from sifaka.text.tables import patterns_of, words_of
 
-_MODULE = re.compile(r"(?:import|export)\b(?=[ \t{*'\"])")
-_TAG = re.compile(
-    r"</?(?P<name>[A-Za-z][\w.:-]*)(?=[\s/>])(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*'|[\"'])*>|</?>"
-)
-"""One without its expressions in braces."""
-# Strings count in braces alone: outside of them an apostrophe is one.
-_BRACE = re.compile(r"(?P<open>)\{|(?P<close>)\}")
-_IN_A_LINE = names(
-    """
-    a abbr b br code em i img kbd small span strong sub sup
-    """
-)
+_PATTERNS = patterns_of(__file__, "mdx")
+_IN_A_LINE = words_of(__file__, "mdx")["in_a_line"]
 
 
-def mdx(text: str) -> Iterator[Mark]:
+def marks(text: str) -> Iterator[Mark]:
     """Imports and exports, elements' tags, expressions and comments in braces."""
     bare = blanked(text, code_spans(text))
     modules = list(_modules(bare))
     yield from modules
     bare = blanked(bare, [(mark.start, mark.end) for mark in modules])
-    closed = pairs(bare, _BRACE)
+    closed = pairs(bare, _PATTERNS["brace"])
     braces: list[Span] = []
     for start in sorted(closed):
         if not braces or start >= braces[-1][1]:
             braces.append((start, closed[start]))
     yield from (Mark(start, end, "code") for start, end in braces)
-    for tag in _TAG.finditer(blanked(bare, braces)):
+    for tag in _PATTERNS["tag"].finditer(blanked(bare, braces)):
         yield Mark(*tag.span(), "style" if tag["name"] in _IN_A_LINE else "block")
 
 
@@ -42,7 +32,9 @@ def _modules(text: str) -> Iterator[Mark]:
     inside = False
     above_blank = True
     for line in Lines(text):
-        inside = not line.blank and (inside or (above_blank and bool(_MODULE.match(line.text))))
+        inside = not line.blank and (
+            inside or (above_blank and bool(_PATTERNS["module"].match(line.text)))
+        )
         above_blank = line.blank
         if inside:
             yield Mark(line.start, line.end)

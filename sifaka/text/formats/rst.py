@@ -1,83 +1,29 @@
 """reStructuredText: what of it is not prose."""
 
-import re
 import string
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sifaka.text.formats.marks import (
-    Line,
-    Lines,
-    Mark,
-    Opening,
-    either,
-    marks_in_lines,
-)
+from sifaka.text.formats.marks import Line, Lines, Mark, marks_in_lines, openings
 from sifaka.text.prose import Span
+from sifaka.text.tables import patterns_of
 
-_PROSE = either(
-    """
-    admonition attention caution danger error hint important note seealso tip todo warning
-    versionadded versionchanged versionremoved deprecated deprecated-removed topic sidebar
-    rubric centered epigraph highlights pull-quote compound container
-    """
-)
-"""Directives whose argument is prose, and goes on in their content."""
-_HOLDS_PROSE = either(
-    """
-    figure only class rst-class cssclass glossary hlist describe object function method class
-    attribute data exception module property decorator staticmethod classmethod opcode option
-    cmdoption program confval envvar setting event tab tabs tab-set tab-item group-tab grid
-    grid-item grid-item-card card dropdown details collapse list-table table type struct union
-    enum enumerator macro var member role directive impl-detail availability audit-event
-    admonition-todo index-entry header footer line-block contents
-    """
-)
-"""Directives whose content is prose, unlike their argument."""
-_UNTOLD = either(
-    """
-    author authors address contact organization date status revision version copyright orphan
-    tocdepth nosearch type rtype vartype
-    """
-)
-"""Fields whose body is no prose."""
-_FIELD = r"[ \t]*:(?![: ])(?:[^:\n\\]|\\.|:(?=\S)){1,80}:(?=[ \t]|$)"
-_DIRECTIVE = r"[ \t]*\.\.[ \t]+(?i:{})[ ]?::(?:[ \t]+|$)"
-_NOTICE = _DIRECTIVE.format(_PROSE)
-_HOLDER = _DIRECTIVE.format(rf"(?:[\w.+:-]*:)?(?:{_HOLDS_PROSE})|auto[\w:.+-]*")
-_NOTE = r"[ \t]*\.\.[ \t]+\[(?:[#*][\w.-]*|[\w.-]+)\](?:[ \t]+|$)"
-_EXPLICIT = re.compile(r"[ \t]*\.\.(?:[ \t]|$).*")
-_OPTION = re.compile(r"[ \t]*:[\w-]+:(?:[ \t]|$)")
-_ADORNMENT = re.compile(r"(([!-/:-@\[-`{-~])\2*[ \t]*)$")
-_SIMPLE = re.compile(r"[ \t]*=+(?:[ ]+=+)+[ \t]*$")
+_PATTERNS = patterns_of(__file__, "rst")
+_ITEM = _PATTERNS["item"]
 _QUOTING = frozenset(string.punctuation)
 _MOST_ROWS = 300
 """Lines of a simple table in which its last border is looked for."""
-_ITEM = re.compile(r"[ \t]*(?:[-*+•‣]|\(?(?:\d{1,4}|[a-zA-Z]|#|[ivxlcIVXLC]+)[.)])(?:[ \t]+|$)")
-_TARGET = re.compile(
-    r"`([^`<>]{1,200})`_(?![\w])|(?<![\w.+:_`-])([^\W_][\w.+:-]{0,100}?)_(?![\w`])"
-)
-"""A reference, which may name a title."""
-_INLINE = re.compile(
-    r"""(?P<literal>(?<![`\w])``(?!\s)(?:[^`]|`(?!`)){1,400}?``(?!`))
-    | (?<![\w:]):[A-Za-z][\w:+.-]{0,60}:`[^`]{1,400}`
-    | _`[^`\n]{1,200}`
-    | (?<![`\w])`[^`\s][^`]{0,400}`(?::[A-Za-z][\w:+.-]{0,60}:|__?(?!\w))?
-    | \|(?![\s|])[^|\n]{1,200}(?<!\s)\|_{0,2}
-    | \[(?:[#*][\w.-]{0,80}|[\w.-]{1,80})\]_(?!\w)
-    | (?<![\w.+:_`-])[^\W_][\w.+:-]{0,100}?__?(?![\w`])
-    | \\\S?""",
-    re.VERBOSE,
-)
 
 
-def rst(text: str) -> Iterator[Mark]:
+def marks(text: str) -> Iterator[Mark]:
     """Directives, literal blocks, tables, targets, comments, fields, lines of titles, roles.
 
     The content of notes, figures, descriptions of objects and the like is prose.
     """
-    yield from marks_in_lines(text, _OPENINGS, _INLINE, _body)
-    named = {_name(match.group(1) or match.group(2)) for match in _TARGET.finditer(text)}
+    yield from marks_in_lines(text, _OPENINGS, _PATTERNS["inline"], _body)
+    named = {
+        _name(match.group(1) or match.group(2)) for match in _PATTERNS["target"].finditer(text)
+    }
     for start, end in underlined(text) if named else ():
         if _name(text[start:end]) in named:
             yield Mark(start, end)
@@ -94,8 +40,8 @@ def underlined(text: str) -> Iterator[Span]:
         if (
             not line.blank
             and below.indent == 0
-            and _ADORNMENT.match(below.text)
-            and not _ADORNMENT.match(line.text)
+            and _PATTERNS["adornment"].match(below.text)
+            and not _PATTERNS["adornment"].match(line.text)
         ):
             yield line.start, line.end
 
@@ -129,7 +75,11 @@ def _content(lines: Lines, number: int) -> int:
 def _options(lines: Lines, number: int) -> int:
     """After the options of a directive."""
     indent, end = _column(lines[number]), number + 1
-    while end < len(lines) and _OPTION.match(lines[end].text) and lines[end].indent > indent:
+    while (
+        end < len(lines)
+        and _PATTERNS["option"].match(lines[end].text)
+        and lines[end].indent > indent
+    ):
         end += 1
     return end
 
@@ -140,7 +90,7 @@ def _literal(lines: Lines, number: int) -> int:
         return number + 1
     first = next((n for n in range(number + 1, len(lines)) if not lines[n].blank), len(lines))
     end = lines.block_end(first, _column(lines[number]))
-    if end > first or end == len(lines) or _EXPLICIT.match(lines[first].text):
+    if end > first or end == len(lines) or _PATTERNS["explicit"].match(lines[first].text):
         return end
     mark = lines[first].text.strip()[0]
     while mark in _QUOTING and end < len(lines) and lines[end].text.lstrip().startswith(mark):
@@ -157,33 +107,17 @@ def _table(lines: Lines, number: int) -> int:
     """After the border above a blank line; of an unclosed table after the paragraph."""
     # A header of several paragraphs is rare; the first border before a blank line may end it.
     for end in range(number + 1, min(len(lines), number + _MOST_ROWS)):
-        if _SIMPLE.match(lines[end].text) and _is_last(lines, end):
+        if _PATTERNS["simple"].match(lines[end].text) and _is_last(lines, end):
             return end + 1
     return lines.paragraph_end(number)
 
 
-_OPENINGS = (
-    # Fields without prose.
-    Opening(
-        re.compile(rf"(?=[ \t]*:(?i:{_UNTOLD})[ :]){_FIELD}.*"),
-        _content,
-    ),
-    # The last line of a paragraph above a literal block.
-    Opening(
-        re.compile(
-            rf"(?:({_NOTICE}(?=\S)|{_NOTE})|(?![ \t]*\.\.(?:[ \t]|$))({_FIELD})?)"
-            r".*?(?<!:)(::+[ \t]*)$"
-        ),
-        _literal,
-    ),
-    Opening(re.compile(_NOTE)),
-    Opening(re.compile(_NOTICE), _options),
-    Opening(re.compile(rf"{_HOLDER}.*"), Lines.paragraph_end),
-    Opening(_EXPLICIT, _content),
-    Opening(re.compile(r"[ \t]*>>> .*"), Lines.paragraph_end),
-    Opening(re.compile(r"[ \t]*\+[-=+]{2,}\+[ \t]*$"), _grid),
-    Opening(_SIMPLE, _table),
-    Opening(re.compile(rf"[ \t]*{_ADORNMENT.pattern}")),
-    Opening(re.compile(r"[ \t]*__ .*")),
-    Opening(re.compile(_FIELD)),
+_OPENINGS = openings(
+    "rst",
+    content=_content,
+    literal=_literal,
+    options=_options,
+    grid=_grid,
+    table=_table,
+    paragraph=Lines.paragraph_end,
 )

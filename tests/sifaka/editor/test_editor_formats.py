@@ -88,22 +88,6 @@ recieve
 | recieve | teh
 |===
 """
-ORG = """\
-#+title: We recieve it
-#+recieve: teh
-* TODO Recieve it :recieve:
-:PROPERTIES:
-:teh: recieve
-:END:
-We recieve =teh= and ~recieve teh~, see [[file:recieve.org][what we recieve]].
-#+begin_src python
-from recieve import teh
-#+end_src
-: recieve teh
-- We recieve a apple.
-| recieve | teh |
-# recieve teh
-"""
 LATEX = r"""
 \documentclass{article}
 \usepackage{recieve}
@@ -155,7 +139,6 @@ recieve teh
 MENDED = {
     Format.RST: (RST, ["recieve"] * 5 + ["a"]),
     Format.ASCIIDOC: (ASCIIDOC, ["recieve"] * 4),
-    Format.ORG: (ORG, ["recieve", "Recieve", "recieve", "recieve", "recieve", "a"]),
     Format.LATEX: (LATEX, ["recieve", "recieve", "a", "recieve"]),
     Format.HTML: (HTML, ["recieve", "recieve", "recieve", "a"]),
     Format.MDX: (MDX, ["recieve", "recieve"]),

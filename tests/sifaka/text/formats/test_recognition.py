@@ -15,7 +15,7 @@ PROSE = "The meeting is on Monday, and all of us are going to be there.\n"
         ("docs/index.rst", Format.RST),
         ("_sources/index.rst.txt", Format.RST),
         ("guide.adoc", Format.ASCIIDOC),
-        ("todo.ORG", Format.ORG),
+        ("todo.ORG", Format.SOURCE),
         ("paper.tex", Format.LATEX),
         ("index.html", Format.HTML),
         ("de.po", Format.DATA),
@@ -37,7 +37,6 @@ def test_the_name_of_a_file_shows_its_format(path: str, format_: Format) -> None
 LOOKS = {
     Format.RST: "Title\n=====\n\nSee ``this``::\n\n    code\n\n.. note:: Read it.\n",
     Format.ASCIIDOC: "NAME\n----\nx - do it\n\nOPTIONS\n-------\n--all::\n\tAll of it.\n+\nMore.\n",
-    Format.ORG: "* Title\n:PROPERTIES:\n:ID: x\n:END:\nThe text.\n",
     Format.LATEX: "\\section{One}\nThe text.\n\n\\begin{itemize}\n\\item One.\n\\end{itemize}\n",
     Format.HTML: "<!-- made by hand -->\n<!DOCTYPE html>\n<title>One</title>\n<p>The text.\n",
     Format.MDX: "# Title\n\n<Note>\nThe text.\n</Note>\n",
@@ -82,5 +81,13 @@ def test_ordinary_texts_are_markdown_in_doubt(text: str) -> None:
     assert recognise(text) is Format.MARKDOWN
 
 
-def test_a_manual_page_is_source() -> None:
-    assert recognise(".TH ONE 1\n.SH NAME\none \\- do it\n") is Format.SOURCE
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".TH ONE 1\n.SH NAME\none \\- do it\n",
+        "* Title\n:PROPERTIES:\n:ID: x\n:END:\nThe text.\n",
+        "#+title: One\n\nThe text.\n",
+    ],
+)
+def test_markup_without_a_reader_is_source(text: str) -> None:
+    assert recognise(text) is Format.SOURCE
