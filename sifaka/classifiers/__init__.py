@@ -1,10 +1,7 @@
 """Classifiers: the label of a text, with a confidence and the coverage."""
 
-from collections.abc import Mapping
 from functools import partial
-from importlib import import_module
 from inspect import isawaitable
-from types import MappingProxyType
 
 from anyio import to_thread
 
@@ -23,17 +20,8 @@ __all__ = [
     "classifier",
 ]
 
-CLASSIFIERS: Mapping[str, str] = MappingProxyType(
-    {
-        "language": "LanguageClassifier",
-        "sentiment": "SentimentClassifier",
-        "profanity": "profanity",
-        "toxicity": "toxicity",
-        "bias": "bias",
-    }
-)
-"""The factory of each built-in classifier, in the module of its name. A module and its tables are
-loaded when its classifier is first used."""
+CLASSIFIERS = ("language", "sentiment", "profanity", "toxicity", "bias")
+"""The built-in classifiers."""
 _OWN = f"{__name__}."
 
 
@@ -47,7 +35,20 @@ def classifier(name: str) -> Classifier:
         raise ConfigurationError(
             f"unknown classifier {name[:40]!r}", did_you_mean(name, CLASSIFIERS)
         )
-    return getattr(import_module(f"{_OWN}{name}"), CLASSIFIERS[name])()
+    # A module and its tables are loaded when its classifier is first used.
+    match name:
+        case "language":
+            from sifaka.classifiers.language import LanguageClassifier
+
+            return LanguageClassifier()
+        case "sentiment":
+            from sifaka.classifiers.sentiment import SentimentClassifier
+
+            return SentimentClassifier()
+        case _:
+            from sifaka.classifiers.screen import screen
+
+            return screen(name)
 
 
 async def classified(asked: Classifier, text: str) -> Classification:

@@ -1,17 +1,17 @@
-"""Screens: lists of explicit wordings, and what finding one of them amounts to."""
+"""Screens: what finding one of the explicit wordings of `screens.toml` amounts to."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from sifaka.classifiers.english import other_language, reads_as
 from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import blanked, merged, urls
+from sifaka.text.prose import blanked, urls
+from sifaka.text.tables import Row, table
 
 EVIDENCE_LIMIT = 200
 """The most places one classification points at; all of them count for its confidence."""
@@ -44,8 +44,8 @@ class Rule(NamedTuple):
     """A regular expression; upper and lower case are the same unless it says `(?-i:...)`."""
     message: str
     """The message about a place; `{quote}` stands for the words found."""
-    severity: int = 4
-    weight: float = 0.9
+    severity: int
+    weight: float
     """The certainty that one place gives the label, 0 to 1."""
 
 
@@ -55,7 +55,7 @@ class Occurrence(NamedTuple):
     start: int
     end: int
     rule: Rule
-    mentioned: bool = False
+    mentioned: bool
 
     @property
     def weight(self) -> float:
@@ -129,13 +129,14 @@ class Screen:
         ]
         if not matches:
             return
-        mentions = _Mentions(text)
+        quoted = (match.span() for match in _QUOTED.finditer(text))
+        said = blanked(text, (*quoted, *code_spans(text)))
         end = 0
         for start, negated_end, number in sorted(matches):
             if start < end:
                 continue
             end = -negated_end
-            mentioned = mentions.quotes(start) or (self.denials and mentions.reports(start))
+            mentioned = said[start] == " " or (self.denials and _is_reported(text, start))
             yield Occurrence(start, end, self.rules[number], mentioned)
 
     def _issue(self, text: str, occurrence: Occurrence) -> Issue:
@@ -158,23 +159,23 @@ def _compiled(rules: tuple[Rule, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(rule.pattern, re.IGNORECASE) for rule in rules)
 
 
-class _Mentions:
-    """The quotations, block quotes and code of one text, and what is denied or reported."""
+def _is_reported(text: str, at: int) -> bool:
+    """True when the words there are denied, or reported as another person's words or belief."""
+    return bool(_TALKED_ABOUT.search(text[max(0, at - 80) : at].replace("’", "'")))
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        quoted = (match.span() for match in _QUOTED.finditer(text))
-        self._spans = merged((*quoted, *code_spans(text)))
-        self._starts = [start for start, _ in self._spans]
 
-    def quotes(self, at: int) -> bool:
-        """True when the place is inside a quotation or in code."""
-        before = bisect_right(self._starts, at)
-        return before > 0 and at < self._spans[before - 1][1]
+@cache
+def screen(name: str) -> Screen:
+    """The screen of a group of `screens.toml`."""
+    group = dict(table(__file__, "screens")[name])
+    rules = tuple(map(_rule, group.pop("rules")))
+    return Screen(name, rules=rules, **group)
 
-    def reports(self, at: int) -> bool:
-        """True when the words there are denied, or reported as another person's words or belief."""
-        return bool(_TALKED_ABOUT.search(self._text[max(0, at - 80) : at].replace("’", "'")))
+
+def _rule(row: Row) -> Rule:
+    words = [_word(**listed) for listed in row.get("words", ())]
+    pattern = "|".join((*words, *row.get("patterns", ())))
+    return Rule(row["name"], pattern, row["message"], row["severity"], row["weight"])
 
 
 _LOOKALIKES = {
@@ -185,7 +186,7 @@ _LEAST_MASKED = 4
 """Letters of the shortest word that may be masked: `a*s` may as well be a product."""
 
 
-def disguised(stem: str) -> str:
+def _disguised(stem: str) -> str:
     """A pattern for the stem that starts and ends on a word boundary of the stem's own letters.
 
     The first and last letter stand as they are or doubled, so that a row of stars is no word; the
@@ -196,18 +197,15 @@ def disguised(stem: str) -> str:
         return stem
     inner = "".join(_lookalike(letter) for letter in stem[1:-1])
     masked = f"{stem[0]}+{inner}{stem[-1]}+"
-    spelled = rf"{stem[0]}(?P<{_group(stem)}>[.\-_ *]){f'(?P={_group(stem)})'.join(stem[1:])}"
+    spelled = rf"{stem[0]}(?P<by_{stem}>[.\-_ *]){f'(?P=by_{stem})'.join(stem[1:])}"
     return f"(?:{masked}|{spelled})"
 
 
-def word(*stems: str, endings: str = "s?") -> str:
+def _word(stems: str, endings: str = "s?") -> str:
     """A pattern for whole words: any of the stems, disguised or not, with one of the endings."""
-    return rf"(?<![^\W_])(?:{'|'.join(map(disguised, stems))})(?:{endings})(?![^\W_]|[*$@])"
+    ways = "|".join(map(_disguised, stems.split()))
+    return rf"(?<![^\W_])(?:{ways})(?:{endings})(?![^\W_]|[*$@])"
 
 
 def _lookalike(letter: str) -> str:
     return f"[{re.escape(_LOOKALIKES[letter])}]+" if letter in _LOOKALIKES else f"{letter}+"
-
-
-def _group(stem: str) -> str:
-    return f"by_{stem}"

@@ -1,7 +1,6 @@
 """Reads the rules for stock prose, finds what they name in a text, and scores it."""
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 from sifaka.editor.style import forms
 from sifaka.editor.style.prose import Prose
 from sifaka.text.prose import Span
+from sifaka.text.tables import table
 
 HALF = 6.0
 """Points per 100 words at which the score has fallen to a half."""
@@ -142,5 +142,4 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _files() -> Sequence[Mapping[str, Any]]:
-    files = sorted(Path(__file__).parent.glob("*.toml"))
-    return [tomllib.loads(file.read_text(encoding="utf-8")) for file in files]
+    return [table(__file__, file.stem) for file in sorted(Path(__file__).parent.glob("*.toml"))]

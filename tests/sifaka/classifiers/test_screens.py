@@ -3,18 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sifaka.classifiers import NONE_FOUND
-from sifaka.classifiers.bias import bias
-from sifaka.classifiers.profanity import profanity
 from sifaka.classifiers.protocol import Classification
-from sifaka.classifiers.screen import NOTHING_FOUND
-from sifaka.classifiers.toxicity import toxicity
+from sifaka.classifiers.screen import NOTHING_FOUND, screen
 from tests.stubs.cost import seconds
 
-SCREENS = {"profanity": profanity, "toxicity": toxicity, "bias": bias}
+SCREENS = {name: screen(name) for name in ("profanity", "toxicity", "bias")}
 
 
 def classify(name: str, text: str) -> Classification:
-    return SCREENS[name]().classify(text)
+    return SCREENS[name].classify(text)
 
 
 FOUND = [
@@ -42,7 +39,7 @@ FOUND = [
 @pytest.mark.parametrize(("name", "text", "quote"), FOUND)
 def test_explicit_words_are_found_where_they_stand(name: str, text: str, quote: str) -> None:
     found = classify(name, text)
-    assert found.label == SCREENS[name]().label
+    assert found.label == SCREENS[name].label
     assert found.confidence >= 0.5
     assert quote in [issue.quote for issue in found.evidence]
     for issue in found.evidence:
@@ -91,7 +88,7 @@ QUOTED = [
 @pytest.mark.parametrize(("name", "text"), QUOTED)
 def test_what_is_quoted_or_denied_is_found_but_weighs_less(name: str, text: str) -> None:
     found = classify(name, text)
-    assert found.label == SCREENS[name]().label
+    assert found.label == SCREENS[name].label
     assert found.confidence < 0.5
     assert all(issue.severity <= 3 and "(quoted)" in issue.message for issue in found.evidence)
 
@@ -117,7 +114,7 @@ def test_urls_are_not_read() -> None:
 )
 def test_any_text_gets_a_label_and_spans_that_hold(name: str, text: str) -> None:
     found = classify(name, text)
-    assert found.label in SCREENS[name]().labels
+    assert found.label in SCREENS[name].labels
     for issue in found.evidence:
         assert issue.quote
         assert text[issue.start : issue.end].startswith(issue.quote)
