@@ -13,7 +13,6 @@ from sifaka.calls.monitoring import Monitor
 from sifaka.plugins import Plugins
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.host.sampling import LIFETIME
 from sifaka_mcp.runs import FileLeases, Runs
 from sifaka_mcp.runs.accounts import Accounts
@@ -77,7 +76,8 @@ class Lifespan:
                     tenant=settings.tenant,
                     store=store,
                     runs=runs,
-                    expiry=Expiry(group, self._host_seconds),
+                    host_seconds=self._host_seconds,
+                    asked=set(),
                     breakers=Breakers(),
                     monitor=monitor,
                     connections=connections,

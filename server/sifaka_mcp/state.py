@@ -27,7 +27,6 @@ from sifaka.record.entries import FORM, Stopped, stricter
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.constitutions import named_in
-from sifaka_mcp.host.expiry import Expiry
 from sifaka_mcp.runs import RunKey, Runs, Ticket
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import NO_PROVIDER, Settings
@@ -53,8 +52,10 @@ class AppState:
     store: ThoughtStore
     """As the tenant sees it."""
     runs: Runs
-    expiry: Expiry
-    """Of runs that wait for answers of a host."""
+    host_seconds: float
+    """Seconds after which a run that waits for answers of a host may be gone on with without it."""
+    asked: set[str]
+    """The runs whose questions a client has been given, and has not come back with yet."""
     breakers: Breakers
     """Of the providers; every run learns from the failures of the others."""
     monitor: Monitor

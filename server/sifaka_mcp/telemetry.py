@@ -2,8 +2,6 @@
 
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 
 import anyio
 import anyio.to_thread
@@ -15,9 +13,8 @@ _FLUSH_SECONDS = 3
 """A receiver that is away does not hold the end of a process up for longer."""
 
 
-@contextmanager
-def exported() -> Generator[None]:
-    """Send the spans that end within this context.
+def send_spans() -> None:
+    """Send the spans that end from now on, the last ones at the end of the process.
 
     OpenTelemetry reads its own variables: the address, headers with a key, `OTEL_SERVICE_NAME`,
     `OTEL_RESOURCE_ATTRIBUTES`, the sampler and the sizes of batches.
@@ -27,7 +24,6 @@ def exported() -> Generator[None]:
     """
     off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
     if off or not any(map(os.environ.get, _ADDRESSES)):
-        yield
         return
     name = "opentelemetry.exporter.otlp.proto.http"
     require("sending spans", "otlp", "opentelemetry.sdk", name)
@@ -40,10 +36,6 @@ def exported() -> Generator[None]:
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
-    try:
-        yield
-    finally:
-        provider.shutdown()
 
 
 async def flush() -> None:

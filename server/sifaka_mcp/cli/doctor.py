@@ -1,12 +1,11 @@
 """`sifaka doctor`: what is configured, and does it work."""
 
 import os
-import re
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import version
 from pathlib import Path
 
 from sifaka.chain import asks_a_provider
@@ -30,11 +29,6 @@ from sifaka_mcp.stores.catalogue import open_url
 
 LOCAL = ("model2vec:", "fastembed:", "sentence-transformers:")
 """The prefixes of embedding models that run here and cost nothing."""
-_US = "sifaka-mcp"
-_NEEDS = re.compile(
-    r"(?P<package>[\w.-]+)(?:\[(?P<extras>[\w,-]+)\])?.*\bextra == ['\"](?P<of>[\w-]+)['\"]"
-)
-"""What an extra of a package needs, as its metadata say it."""
 Finding = tuple[str, bool, str]
 """The thing checked, True when it works, and the finding."""
 Findings = AsyncIterator[Finding]
@@ -68,30 +62,9 @@ async def run(session: Session) -> Ending:
 
 
 async def _installation(settings: Settings) -> Findings:
-    yield "sifaka", True, f"{version(_US)}, python {sys.version.split()[0]}"
-    yield "extras", True, ", ".join(_extras()) or "none"
+    yield "sifaka", True, f"{version('sifaka-mcp')}, python {sys.version.split()[0]}"
     if (other := other_project()) is not None:
         yield "installation", False, other
-
-
-def _extras() -> Iterator[str]:
-    """The extras of which every package is installed."""
-    named = {found["of"] for line in requires(_US) or () if (found := _NEEDS.match(line))}
-    yield from (extra for extra in sorted(named) if _has(_US, extra))
-
-
-def _has(package: str, extra: str) -> bool:
-    """True when a package is installed, and all that an extra of it needs."""
-    try:
-        needed = [found for line in requires(package) or () if (found := _NEEDS.match(line))]
-    except PackageNotFoundError:
-        return False
-    return all(
-        _has(found["package"], each)
-        for found in needed
-        if found["of"] == extra
-        for each in (found["extras"] or "").split(",")
-    )
 
 
 async def _project(settings: Settings) -> Findings:

@@ -13,10 +13,7 @@ from sifaka._internal.beneath import Opened, opened
 from sifaka.errors import ConfigurationError
 from sifaka.text.input import MAX_TEXT, check_text
 
-_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _LINK
-_OLD = os.O_RDWR | _LINK
-"""No link that has taken the place of a file is written through."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def check_target(name: str) -> None:
@@ -62,8 +59,7 @@ def write_text(name: str, text: str) -> None:
 def replace_file(name: str, data: bytes, folder: int | None = None) -> None:
     """Put bytes in the place of a file, all or nothing; it keeps its mode and its owner.
 
-    A file that has more than one name, or another owner than can be given, is written where it is;
-    until that is done its new content is in a hidden file beside it.
+    Another name of the same file keeps the old content.
 
     Args:
         name: Its path; its name alone where there is a folder.
@@ -71,7 +67,7 @@ def replace_file(name: str, data: bytes, folder: int | None = None) -> None:
         folder: The descriptor of the folder that it lies in.
 
     Raises:
-        OSError: It cannot be written; the old file is whole.
+        OSError: It cannot be written, or not with its owner; the old file is whole.
     """
     try:
         before = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -83,36 +79,16 @@ def replace_file(name: str, data: bytes, folder: int | None = None) -> None:
     temporary = os.path.join(place, f".{base[:40]}.{secrets.token_hex(8)}")  # noqa: PTH118 - a name alone stays one
     try:
         with os.fdopen(os.open(temporary, _NEW, mode, dir_fd=folder), "wb") as file:
-            moved = before is None or (before.st_nlink == 1 and _owned_like(file.fileno(), before))
             if before is not None and hasattr(os, "fchmod"):
+                os.fchown(file.fileno(), before.st_uid, before.st_gid)
                 os.fchmod(file.fileno(), before.st_mode & 0o7777)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if moved:
-            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-        else:
-            _overwrite(name, data, folder)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
-
-
-def _owned_like(descriptor: int, other: os.stat_result) -> bool:
-    """Give a file to an owner; False when that is not allowed."""
-    if hasattr(os, "fchown"):
-        with suppress(PermissionError):
-            os.fchown(descriptor, other.st_uid, other.st_gid)
-    new = os.fstat(descriptor)
-    return (new.st_uid, new.st_gid) == (other.st_uid, other.st_gid)
-
-
-def _overwrite(name: str, data: bytes, folder: int | None) -> None:
-    with os.fdopen(os.open(name, _OLD, dir_fd=folder), "r+b") as file:
-        file.write(data)
-        file.truncate()
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _refused(name: str, reason: str) -> ConfigurationError:

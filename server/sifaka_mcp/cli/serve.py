@@ -13,7 +13,7 @@ from sifaka_mcp.cli.session import Session
 from sifaka_mcp.cli.signals import interruption_ends_the_process
 from sifaka_mcp.garbage import loading
 from sifaka_mcp.settings.http import MAX_PORT
-from sifaka_mcp.telemetry import exported
+from sifaka_mcp.telemetry import send_spans
 
 ARGUMENTS = (
     opt.argument("--transport", choices=["stdio", "http"], default="stdio"),
@@ -55,8 +55,8 @@ def run(session: Session) -> int:
         require("the server over HTTP", "http", "limits", "prometheus_client")
         from sifaka_mcp.http.serve import serve_http
 
-        with exported():
-            serve_http(settings, options.host, options.port)
+        send_spans()
+        serve_http(settings, options.host, options.port)
     else:
         stdin: TextIO | None = sys.stdin
         if stdin is None:
@@ -67,7 +67,8 @@ def run(session: Session) -> int:
             from sifaka_mcp.app import SifakaServer
 
             server = SifakaServer(settings)
-        with exported(), interruption_ends_the_process(server.ending):
+        send_spans()
+        with interruption_ends_the_process(server.ending):
             anyio.run(
                 server.run_stdio_async,
                 backend_options={"use_uvloop": installed("uvloop")},

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -176,23 +176,9 @@ class Runs:
         Raises:
             StorageError: The store failed.
         """
-        if (own := self._tickets.get(ticket.key)) is None:
-            await self.follow(ticket, listener)
-        else:
-            with own.heard_by(listener):
-                await _first_of(own.finished.wait, self.stopped.wait)
-
-    async def follow(self, ticket: "Ticket", listen: Listener, *ends: anyio.Event) -> None:
-        """Pass on what another process stores, for as long as there is one, or until an event.
-
-        Raises:
-            StorageError: The store failed for good.
-        """
-        await _first_of(
-            partial(until_stopped, ticket.store, ticket.run, listen),
-            partial(self._unattended, ticket.key),
-            *(event.wait for event in (self.stopped, *ends)),
-        )
+        own = self._tickets.get(ticket.key, ticket)
+        with own.heard_by(listener):
+            await own.ended()
 
     async def cancel(self, key: RunKey) -> None:
         """Stop working on a run, if it is one of ours, and wait until its end is on record."""
@@ -252,7 +238,7 @@ class Runs:
                 self.withdraw(ticket)
         return ticket.queued
 
-    async def _unattended(self, key: RunKey) -> None:
+    async def unattended(self, key: RunKey) -> None:
         """Wait until no process works on a run."""
         while await self.attended(key, in_doubt=True):  # noqa: ASYNC110 - there is no event
             await anyio.sleep(_LOOK_AGAIN)
@@ -337,7 +323,7 @@ class Ticket:
         try:
             if not self.runs.stopping:
                 with anyio.CancelScope(deadline=until):
-                    await self._end()
+                    await self.ended()
         finally:
             self.runs.withdraw(self)
             self.request_gone = True
@@ -398,16 +384,24 @@ class Ticket:
             return cancellation()
         return None if self.queued else interruption()
 
-    async def _end(self) -> None:
-        """Wait until there is no use in waiting any more."""
+    async def ended(self) -> None:
+        """Wait until no process works on the run any more, or this one is about to end.
+
+        What another process stores of it is passed on meanwhile.
+
+        Raises:
+            StorageError: The store failed for good.
+        """
+        stopped = self.runs.stopped.wait
         if self.queued:
             with anyio.move_on_after(_HERE_SECONDS):
                 await self.begun.wait()
-            if not self.begun.is_set():
-                await self.runs.follow(self, self.tell, self.begun)
-            if not self.begun.is_set():
-                return
-        await _first_of(self.finished.wait, self.runs.stopped.wait)
+        if not self.begun.is_set():
+            elsewhere = partial(until_stopped, self.store, self.run, self.tell)
+            unattended = partial(self.runs.unattended, self.key)
+            await _first_of(elsewhere, unattended, self.begun.wait, stopped)
+        if self.begun.is_set():
+            await _first_of(self.finished.wait, stopped)
 
     async def _cancelled_elsewhere(self) -> None:
         """Return when the run has been cancelled or forgotten, as is seen from a first silence on.
@@ -416,35 +410,36 @@ class Ticket:
         """
         while (rest := self.last_event_at + _SILENT_SECONDS - anyio.current_time()) > 0:  # noqa: ASYNC110 - a span of time is waited for, no event
             await anyio.sleep(rest)
-        run = self.run
         while True:
             try:
-                async with aclosing(_entries_from(self.store, run)) as steps:
-                    async for _, run in steps:
-                        if run.status == "cancelled" and not is_interrupted(run):
-                            return
+                return await _follow_until(_is_cancelled, self.store, self.run)
             except ThoughtNotFound:
-                return
+                return None
             except StorageError:  # the run goes on without its store, and so does this
                 await anyio.sleep(_LOOK_AGAIN)
 
 
 async def until_stopped(store: ThoughtStore, run: Run, listen: Listener) -> None:
     """Pass on what is stored until the run has stopped."""
-    async with aclosing(_entries_from(store, run)) as steps:
-        async for event, run_after in steps:
-            await listen(event)
-            if run_after.status != "running":
-                return
+    await _follow_until(lambda run: run.status != "running", store, run, listen)
 
 
-async def _entries_from(store: ThoughtStore, run: Run) -> AsyncGenerator[tuple[ChainEvent, Run]]:
-    """What is stored of a run from now on, each with the run after it; it has no end."""
+def _is_cancelled(run: Run) -> bool:
+    return run.status == "cancelled" and not is_interrupted(run)
+
+
+async def _follow_until(
+    ended: Callable[[Run], bool], store: ThoughtStore, run: Run, listen: Listener | None = None
+) -> None:
+    """Pass on what is stored of a run from now on, until an entry with which it has ended."""
     while True:
         async with aclosing(follow_run(store, run.run_id, after=run.version)) as events:
             async for event in events:
                 run = event.run or run
-                yield event, run
+                if listen is not None:
+                    await listen(event)
+                if ended(run):
+                    return
         # One that was interrupted is over until the work on it brings something.
         await anyio.sleep(_LOOK_AGAIN)
 

@@ -2,21 +2,15 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, cast
 
 import anyio
 from mcp_types import CallToolResult, InputRequiredResult
 
 from sifaka.calls.host import Suspended, Unreachable
-from sifaka.chain import CancelEntry, Listener, RunResult, cancel_run, is_interrupted
-from sifaka.errors import (
-    ConfigurationError,
-    SifakaError,
-    StorageError,
-    ThoughtNotFound,
-    VersionConflict,
-)
+from sifaka.chain import RunResult, cancel_run, is_interrupted
+from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound, VersionConflict
 from sifaka.models import HOST
 from sifaka.record.run import Run
 from sifaka_mcp.host.extensions import declares_tasks
@@ -108,7 +102,7 @@ class RunRequest:
         await announce(self.ctx, run)
         run = await self.after_others(run)
         if not await self._waits_for_a_worker(run):
-            if run.status == "running":  # its host may still answer, or time may run out for it
+            if run.status == "running":  # its host may still answer
                 with anyio.CancelScope(deadline=self.until):
                     await until_stopped(state.store, run, reporter(self.ctx, run))
                 run = await state.load(run_id)
@@ -117,7 +111,7 @@ class RunRequest:
         # A client whose person declines tells its caller, and not the server: it comes with no
         # answers to what it was asked in the last round.
         host = exchange.host
-        if exchange.in_rounds and exchange.run_id is None and run_id in state.expiry.asked:
+        if exchange.in_rounds and exchange.run_id is None and run_id in state.asked:
             host = Unreachable(DECLINED)
         chain = await state.chain_of(run, host=host or exchange.absent)
         return await self._work_on(run, _resumption(chain, run_id), resumes=True)
@@ -134,14 +128,14 @@ class RunRequest:
             SifakaError: The work failed, or the tenant has as many runs in progress as may be.
         """
         state, ticket = self.state, self.state.ticket(run)
-        work = bounded(state, run, work)
+        state.asked.discard(run.run_id)
         try:
             with ticket.heard_by(reporter(self.ctx, run)):
                 if await state.runs.submit(ticket, work, until=self.until, queues=queues):
                     return cast("Result | None", await ticket.wait(self.until))
                 return None
         except Suspended as waiting:
-            state.expiry.asked.add(run.run_id)
+            state.asked.add(run.run_id)
             return self.exchange.ask(waiting, run_id=run.run_id)
         except anyio.get_cancelled_exc_class():
             if not self._goes_on():
@@ -196,7 +190,7 @@ class RunRequest:
 
     async def _declined_before(self, chain: "Chain", prompt: str, text: str) -> str | None:
         """The run of an earlier call that was the same, and whose questions the client declined."""
-        for run_id in tuple(self.state.expiry.asked) if self.exchange.in_rounds else ():
+        for run_id in tuple(self.state.asked) if self.exchange.in_rounds else ():
             with suppress(ThoughtNotFound):  # another tenant's
                 run = await self.state.store.load(run_id)
                 first = "" if run.original is None else run.original.text
@@ -210,7 +204,9 @@ class RunRequest:
         if run.status != "running" or await self.state.runs.attended(self.state.key(run.run_id)):
             return False
         asks_its_host = run.config.model == HOST and not run.handed_over
-        return self.exchange.host is not None or not asks_its_host or self.state.expiry.is_over(run)
+        silent = (datetime.now(UTC) - run.updated_at).total_seconds()
+        is_over = silent >= self.state.host_seconds
+        return self.exchange.host is not None or not asks_its_host or is_over
 
 
 async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, text: str) -> bool:
@@ -233,33 +229,6 @@ async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, 
             "send a new key with a new request",
         )
     return True
-
-
-def bounded(state: AppState, run: Run, work: Work[Result]) -> Work[Result]:
-    """The same work on a run, which goes on without the host when that is silent for too long."""
-    run_id, needs_host = run.run_id, state.ticket(run).needs_host
-
-    async def watched(listen: Listener, parting: CancelEntry) -> Result:
-        state.expiry.leave(run_id)
-        try:
-            return await work(listen, parting)
-        except (Suspended, StorageError) as error:
-            # A round that the store has failed may be the last that comes.
-            if needs_host or isinstance(error, Suspended):
-                state.expiry.watch(run_id, state.store, partial(_go_on_without_host, state, run_id))
-            raise
-
-    return watched
-
-
-async def _go_on_without_host(state: AppState, run_id: str) -> None:
-    waited = f"{state.expiry.seconds:g} s"
-    silent = Unreachable(f"{HOST}: the client has not come back with answers within {waited}")
-    run = await state.store.load(run_id)
-    chain = await state.chain_of(run, host=silent)
-    ticket = state.ticket(run)
-    if await state.runs.submit(ticket, _resumption(chain, run_id), until=0):
-        await ticket.wait(0)
 
 
 def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:

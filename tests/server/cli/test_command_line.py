@@ -156,7 +156,7 @@ def test_doctor_tells_a_store_and_an_embedding_model_apart(sifaka: Sifaka) -> No
 def test_doctor_says_what_is_configured(sifaka: Sifaka) -> None:
     done = sifaka("doctor", "--json")
     parts = {finding["part"]: finding["works"] for finding in json.loads(done.stdout)}
-    expected = ("sifaka", "extras", "store", "semantic search", "model", "editor")
+    expected = ("sifaka", "store", "semantic search", "model", "editor")
     assert parts == dict.fromkeys(expected, True)
     host = sifaka("doctor", SIFAKA_MODEL="host", SIFAKA_FALLBACK_MODELS="host,caller")
     assert host.returncode == 0, host.stdout

@@ -1,6 +1,5 @@
 """`--in-place`: a file that is not what was read is left alone."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -57,13 +56,3 @@ def test_a_byte_order_mark_and_the_mode_stay(tmp_path: Path) -> None:
     assert write_back(file, "new")
     assert path.read_bytes() == b"\xef\xbb\xbfnew"
     assert path.stat().st_mode & 0o777 == 0o640
-
-
-def test_each_name_of_a_file_sees_the_new_text(file: TextFile) -> None:
-    second = file.path.with_name("second.md")
-    os.link(file.path, second)
-    assert write_back(file, "a text that is longer, or n")
-    assert write_back(read_text_file(second), "short")
-    assert file.path.read_text() == second.read_text() == "short"
-    assert file.path.samefile(second)
-    assert {path.name for path in file.path.parent.iterdir()} == {"notes.md", "second.md"}

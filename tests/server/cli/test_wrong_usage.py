@@ -62,7 +62,6 @@ def test_doctor_tells_of_every_wrong_setting_and_goes_on(
     ]
     assert wrong[-1].endswith("did you mean SIFAKA_MODEL?")
     assert any(line.startswith("ok    store: sqlite:") for line in lines)
-    assert any(line.startswith("ok    extras: ") and "redis" in line for line in lines)
 
 
 def test_a_variable_that_is_no_setting_is_named_and_stops_nothing(
