@@ -102,7 +102,7 @@ class Recovery:
 
 def code_of(error: BaseException) -> str:
     """The code of the error of a provider or source, else its class as in `memory_limit_error`."""
-    if isinstance(error, ModelProviderError | CriticError | SourceError) and error.code:
+    if isinstance(error, SifakaError) and error.code:
         return error.code
     return re.sub(
         r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(error).__name__
