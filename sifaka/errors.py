@@ -22,6 +22,8 @@ Every error carries what a program needs as attributes and what a person should 
 What it says goes to clients, into logs and into records: secrets in it are masked from the start.
 """
 
+import re
+
 from sifaka._internal.masking import masked
 
 _LONGEST = 4_000
@@ -233,6 +235,15 @@ class BudgetExceeded(SifakaError):
     ) -> None:
         super().__init__(message or f"the run's budget of {limit} is spent", suggestion)
         self.limit = limit
+
+
+def code_of(error: BaseException) -> str:
+    """The code of an error, else its class as in `memory_limit_error`."""
+    if isinstance(error, SifakaError) and error.code:
+        return error.code
+    return re.sub(
+        r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(error).__name__
+    ).lower()
 
 
 def _told(message: str) -> str:
