@@ -73,10 +73,10 @@ class Monitor:
     # Reentrant: a coroutine that is collected while the lock is held leaves its contexts there.
     _lock: RLock = field(default_factory=RLock, init=False, repr=False)
     _kinds: defaultdict[Kind, _Times] = field(
-        default_factory=partial(defaultdict, _Times), init=False
+        default_factory=partial(defaultdict[Kind, _Times], _Times), init=False
     )
     _components: defaultdict[tuple[Kind, str], _Times] = field(
-        default_factory=partial(defaultdict, _Times), init=False
+        default_factory=partial(defaultdict[tuple[Kind, str], _Times], _Times), init=False
     )
 
     def measure(

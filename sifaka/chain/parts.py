@@ -102,9 +102,11 @@ async def build_parts(
     opening = partial(_open, resources, host)
     writers = writers_for(resources, opening)
     # The model that critics ask when they name none: the judge, else the writer's.
-    asked, judge = _model_of(writers), resources.judge_model
+    asked, judge = None, resources.judge_model
     if judge is not None and not isinstance(judge, Judge):
         asked = opening(judge, resources.fallback_models)
+    elif models:
+        asked = _model_of(writers)
     components = (*resources.validators, *resources.critics)
     checks = [check for component in components for check in component.claim_checks]
     found = documents or bool(resources.retrievers) or config.inquiry is not None
