@@ -22,6 +22,8 @@ Every error carries what a program needs as attributes and what a person should 
 What it says goes to clients, into logs and into records: secrets in it are masked from the start.
 """
 
+import re
+
 from sifaka._internal.masking import masked
 
 _LONGEST = 4_000
@@ -38,18 +40,26 @@ class SifakaError(Exception):
         suggestion: The remedy, in one line; likewise.
         retryable: True when the same call may succeed later without any change; the class's own
             value when None.
+        code: One word for the failure, where there are several of a class.
+        retry_after: Seconds that were asked for before the next try.
     """
 
     retryable: bool = False
     """True when the same call may succeed later without any change."""
-    retry_after: float | None = None
-    """Seconds that were asked for before the next try."""
 
     def __init__(
-        self, message: str, suggestion: str | None = None, *, retryable: bool | None = None
+        self,
+        message: str,
+        suggestion: str | None = None,
+        *,
+        retryable: bool | None = None,
+        code: str = "",
+        retry_after: float | None = None,
     ) -> None:
         self.message = _told(message)
         self.suggestion = None if suggestion is None else _told(suggestion)
+        self.code = code
+        self.retry_after = retry_after
         if retryable is not None:
             self.retryable = retryable
         super().__init__(self.message)
@@ -89,34 +99,18 @@ class ModelProviderError(SifakaError):
         code: str = "unknown",
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(message, suggestion)
+        retryable = code in self.TRANSIENT
+        super().__init__(
+            message, suggestion, retryable=retryable, code=code, retry_after=retry_after
+        )
         self.provider = provider
-        self.code = code
-        self.retry_after = retry_after
-        self.retryable = code in self.TRANSIENT
 
 
 class CriticError(SifakaError):
     """A critic could not give an opinion; it abstains.
 
-    Args:
-        message: The failure.
-        suggestion: The remedy.
-        code: The code of the provider's error behind it, if all there is comes from one.
-        retry_after: Seconds the provider asked to wait, where it said so.
+    Its code is that of the provider's error behind it, if all there is comes from one.
     """
-
-    def __init__(
-        self,
-        message: str,
-        suggestion: str | None = None,
-        *,
-        code: str | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(message, suggestion)
-        self.code = code
-        self.retry_after = retry_after
 
 
 class ValidationError(SifakaError):
@@ -179,11 +173,11 @@ class SourceError(SifakaError):
         code: str = "connection",
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(message, suggestion)
+        retryable = code in self.TRANSIENT
+        super().__init__(
+            message, suggestion, retryable=retryable, code=code, retry_after=retry_after
+        )
         self.adapter = adapter
-        self.code = code
-        self.retry_after = retry_after
-        self.retryable = code in self.TRANSIENT
 
 
 class PluginError(SifakaError):
@@ -241,6 +235,15 @@ class BudgetExceeded(SifakaError):
     ) -> None:
         super().__init__(message or f"the run's budget of {limit} is spent", suggestion)
         self.limit = limit
+
+
+def code_of(error: BaseException) -> str:
+    """The code of an error, else its class as in `memory_limit_error`."""
+    if isinstance(error, SifakaError) and error.code:
+        return error.code
+    return re.sub(
+        r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(error).__name__
+    ).lower()
 
 
 def _told(message: str) -> str:

@@ -13,8 +13,7 @@ from types import FunctionType
 from typing import cast
 
 from sifaka.calls.component import Component
-from sifaka.calls.recovery import code_of
-from sifaka.errors import SifakaError
+from sifaka.errors import SifakaError, code_of
 
 _LONGEST = 300
 """Characters of a message; ours name the things they are about, which may be long."""

@@ -7,10 +7,11 @@ import json
 import secrets
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,26 +43,21 @@ MOST_NAMES = 500
 
 
 @dataclass(slots=True)
-class _Wall:
-    """Time during which at least one span is open: spans in parallel are not added up."""
+class _Times:
+    """The times of one component, or of all of a kind."""
 
-    elapsed: float = 0.0
-    active: int = 0
-    since: float = 0.0
-
-    def until(self, now: float) -> float:
-        return self.elapsed + (now - self.since if self.active else 0.0)
-
-
-@dataclass(slots=True)
-class _Component:
-    kind: Kind
-    of_kind: _Wall
-    wall: _Wall = field(default_factory=_Wall)
     count: int = 0
     total: float = 0.0
     longest: float = 0.0
     errors: int = 0
+    elapsed: float = 0.0
+    """Wall time in which at least one was under way: those in parallel are not added up."""
+    active: int = 0
+    since: float = 0.0
+
+    def until(self, now: float) -> float:
+        """The wall time, what is under way included."""
+        return self.elapsed + (now - self.since if self.active else 0.0)
 
 
 @dataclass(slots=True, eq=False)
@@ -76,9 +72,11 @@ class Monitor:
     _errors: dict[str, int] = field(default_factory=dict[str, int], init=False)
     # Reentrant: a coroutine that is collected while the lock is held leaves its contexts there.
     _lock: RLock = field(default_factory=RLock, init=False, repr=False)
-    _walls: dict[str, _Wall] = field(default_factory=dict[str, _Wall], init=False)
-    _components: dict[tuple[str, str], _Component] = field(
-        default_factory=dict[tuple[str, str], _Component], init=False
+    _kinds: defaultdict[Kind, _Times] = field(
+        default_factory=partial(defaultdict[Kind, _Times], _Times), init=False
+    )
+    _components: defaultdict[tuple[Kind, str], _Times] = field(
+        default_factory=partial(defaultdict[tuple[Kind, str], _Times], _Times), init=False
     )
 
     def measure(
@@ -101,13 +99,10 @@ class Monitor:
         # OpenTelemetry is never imported for this: a program that wants spans has done it.
         tracer = find_tracer(self.tracer) if "opentelemetry.trace" in sys.modules else None
         with self._lock:
-            known = self._components
-            component = known.get((kind, name))
-            if component is None:
-                key = (kind, name if len(known) < MOST_NAMES else "other")
-                wall = self._walls.setdefault(kind, _Wall())
-                component = known.setdefault(key, _Component(kind, wall))
-        return _Measurement(self._lock, self.clock, component, name, tracer, attributes)
+            known = (kind, name) in self._components or len(self._components) < MOST_NAMES
+            component = self._components[kind, name if known else "other"]
+            times = (component, self._kinds[kind])
+        return _Measurement(self._lock, self.clock, times, kind, name, tracer, attributes)
 
     def count_usage(self, name: str, usage: Usage) -> None:
         """Count what a call of a model was charged with."""
@@ -144,19 +139,18 @@ class Monitor:
         """
         with self._lock:
             now = self.clock()
-            walls = {kind: wall.until(now) for kind, wall in self._walls.items()}
             return {
-                **{key: walls.get(kind, 0.0) for key, kind in _TIMES},
-                "runs": sum(c.count for c in self._components.values() if c.kind == "run"),
+                **{key: self._kinds[kind].until(now) for key, kind in _TIMES},
+                "runs": self._kinds["run"].count,
                 "components": {
                     f"{kind}:{name}": {
-                        "count": c.count,
-                        "total": c.total,
-                        "wall": c.wall.until(now),
-                        "longest": c.longest,
-                        "errors": c.errors,
+                        "count": times.count,
+                        "total": times.total,
+                        "wall": times.until(now),
+                        "longest": times.longest,
+                        "errors": times.errors,
                     }
-                    for (kind, name), c in self._components.items()
+                    for (kind, name), times in self._components.items()
                 },
                 "errors": dict(self._errors),
                 "models": {name: dict(used) for name, used in self._usage.items()},
@@ -165,16 +159,15 @@ class Monitor:
     def under_way(self, kind: Kind) -> int:
         """The number of components of a kind that are at work now."""
         with self._lock:
-            wall = self._walls.get(kind)
-            return wall.active if wall else 0
+            return self._kinds[kind].active
 
     def bottlenecks(self, limit: int = 5) -> list[tuple[str, float]]:
         """The components, runs and phases aside, that took most: name and seconds of wall time."""
         with self._lock:
             now = self.clock()
             walls = [
-                (f"{kind}:{name}", component.wall.until(now))
-                for (kind, name), component in self._components.items()
+                (f"{kind}:{name}", times.until(now))
+                for (kind, name), times in self._components.items()
                 if kind not in _OUTER
             ]
         return sorted(walls, key=lambda item: -item[1])[:limit]
@@ -205,7 +198,9 @@ class _Measurement:
     # A class, because a generator's context manager takes twice the time.
     lock: "RLock"
     clock: Callable[[], float]
-    component: _Component
+    times: tuple[_Times, ...]
+    """Those of the component and of its kind."""
+    kind: Kind
     name: str
     tracer: "Tracer | None"
     attributes: dict[str, Attribute]
@@ -213,15 +208,14 @@ class _Measurement:
     span: "tuple[Span, Token[Context]] | None" = None
 
     def __enter__(self) -> None:
-        component = self.component
         if self.tracer is not None:
-            self.span = begin_span(self.tracer, component.kind, self.name, self.attributes)
+            self.span = begin_span(self.tracer, self.kind, self.name, self.attributes)
         with self.lock:
             self.started = now = self.clock()
-            for wall in (component.wall, component.of_kind):
-                if wall.active == 0:
-                    wall.since = now
-                wall.active += 1
+            for times in self.times:
+                if times.active == 0:
+                    times.since = now
+                times.active += 1
 
     def __exit__(
         self,
@@ -229,17 +223,16 @@ class _Measurement:
         error: BaseException | None,
         traceback: "TracebackType | None",
     ) -> None:
-        component = self.component
         with self.lock:
             now = self.clock()
             duration = now - self.started
-            component.count += 1
-            component.total += duration
-            component.longest = max(component.longest, duration)
-            component.errors += isinstance(error, Exception)
-            for wall in (component.wall, component.of_kind):
-                wall.active -= 1
-                if wall.active == 0:
-                    wall.elapsed += now - wall.since
+            for times in self.times:
+                times.count += 1
+                times.total += duration
+                times.longest = max(times.longest, duration)
+                times.errors += isinstance(error, Exception)
+                times.active -= 1
+                if times.active == 0:
+                    times.elapsed += now - times.since
         if self.span is not None:
             end_span(*self.span, error)

@@ -4,6 +4,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from sifaka.errors import SifakaError
+
 if TYPE_CHECKING:
     from contextvars import Token
 
@@ -62,9 +64,8 @@ def end_span(span: "Span", token: "Token[Context]", error: BaseException | None)
     context.detach(token)
     if isinstance(error, Exception):
         span.set_attribute("error.type", type(error).__qualname__)
-        code = getattr(error, "code", None)
-        if isinstance(code, str):
-            span.set_attribute("sifaka.code", code)
+        if isinstance(error, SifakaError) and error.code:
+            span.set_attribute("sifaka.code", error.code)
         span.set_status(trace.Status(trace.StatusCode.ERROR))
     elif error is not None:
         span.set_attribute("sifaka.cancelled", True)

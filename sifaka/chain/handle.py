@@ -28,7 +28,6 @@ from sifaka.calls.context import PARALLEL, Calls
 from sifaka.calls.host import Suspended
 from sifaka.calls.journal import Journal
 from sifaka.calls.ledger import Ledger
-from sifaka.calls.recovery import Recovery
 from sifaka.chain.cancellation import CancelEntry, cancel_run, cancellation
 from sifaka.chain.events import ended_elsewhere
 from sifaka.chain.parts import Parts
@@ -39,7 +38,7 @@ from sifaka.chain.phases.retrieval import retrieve_for_critics
 from sifaka.chain.phases.selection import conclude, end, fail, select
 from sifaka.chain.phases.validation import validate
 from sifaka.chain.recorder import Recorder
-from sifaka.chain.recovery import next_recovery, parallel, recovered, unless_recovered
+from sifaka.chain.recovery import Recovery, next_recovery, parallel, recovered, unless_recovered
 from sifaka.chain.result import RunResult
 from sifaka.errors import AppendRefused, BudgetExceeded, SifakaError, StorageError, VersionConflict
 from sifaka.record.entries import Called, Stopped, StopReason

@@ -1,33 +1,38 @@
 """The parts that work on a run: the components of a chain, bound to their models."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from sifaka._internal.lazy import load_pydantic_ai
+from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import Binding, ClaimCheck, models_of
 from sifaka.calls.host import Host, Unreachable
 from sifaka.chain.configuration import asks_a_provider
 from sifaka.chain.judging import Judge, ModelJudge
 from sifaka.chain.resources import Resources
-from sifaka.chain.writers import Writer, judge_for, writers_for
 from sifaka.critics import CriticComponent, PromptCritic, SectionedCritic
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.models import AUTO, CALLER, HOST
+from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import in_background, loaded, provider_model, start_loading
 from sifaka.record.entries import ChainConfig
 from sifaka.record.inquiry import Inquiry
+from sifaka.record.thought import EDITOR
 from sifaka.research.protocol import Researcher
 from sifaka.validators.protocol import ValidatorComponent
 
 if TYPE_CHECKING:
+    from pydantic_ai import Agent
+
     from sifaka.evidence.claims import EvidenceChecker
     from sifaka.models.journaled import JournaledModel
 
+Writer = Model | None
+"""A model, or None: the calling agent, for whom the run waits."""
 _NO_HOST = Unreachable("the host's model cannot be asked: the client offers no sampling")
 _HANDED_OVER = Unreachable("the host's model is not asked any more: the caller has taken over")
 
@@ -96,14 +101,12 @@ async def build_parts(
     host = _HANDED_OVER if without_host else resources.host or _NO_HOST
     opening = partial(_open, resources, host)
     writers = writers_for(resources, opening)
-    asked = None
-    if models or resources.judge_model is not None:
-        asked = judge_for(
-            None if isinstance(resources.judge_model, Judge) else resources.judge_model,
-            writers,
-            fallbacks=resources.fallback_models,
-            opening=opening,
-        )
+    # The model that critics ask when they name none: the judge, else the writer's.
+    asked, judge = None, resources.judge_model
+    if judge is not None and not isinstance(judge, Judge):
+        asked = opening(judge, resources.fallback_models)
+    elif models:
+        asked = _model_of(writers)
     components = (*resources.validators, *resources.critics)
     checks = [check for component in components for check in component.claim_checks]
     found = documents or bool(resources.retrievers) or config.inquiry is not None
@@ -212,11 +215,64 @@ def _researchers(
     from sifaka.research.researcher import GraphResearcher
 
     # It writes from what it finds: that is the writer's to do. Another judge says when to stop.
-    model = judge_for(None, writers)
+    model = _model_of(writers)
     researcher = GraphResearcher(inquiry, adapters, model, judge=judge)
     if model is None or None not in writers:
         return researcher, None
     return researcher, GraphResearcher(inquiry, adapters, None)
+
+
+def writers_for(
+    resources: Resources, opening: Callable[[Any, Sequence[Any]], Any] = provider_model
+) -> tuple[Writer, ...]:
+    """The writers in the order in which they are tried; none where only the editor works.
+
+    Args:
+        resources: Those of the chain.
+        opening: Makes a model of its name and the names of its fallbacks.
+
+    Raises:
+        ConfigurationError: The model is unknown or cannot be used.
+    """
+    model, fallbacks = resources.model, resources.fallback_models
+    if isinstance(model, str):
+        if not asks_a_provider(model):
+            return () if model == EDITOR else (None,)
+        if ":" not in model and model not in {HOST, "test"}:
+            raise ConfigurationError(
+                f"unknown model {model!r}",
+                f"{did_you_mean(model, (AUTO, EDITOR, CALLER, HOST))}, or provider:name such as "
+                "openai:gpt-5",
+            )
+    last: tuple[Writer, ...] = (None,) if CALLER in fallbacks else ()
+    if isinstance(model, Model):
+        return (model, *last)
+    load_pydantic_ai()
+    from pydantic_ai import Agent
+    from pydantic_ai.models import Model as PydanticModel
+
+    from sifaka.models.agent import AgentModel, DirectModel
+
+    if isinstance(model, Agent):
+        agent = cast("Agent[Any, Any]", model)
+        writer = AgentModel.of_agent(agent, _that_answer(fallbacks), deps=resources.deps)
+        return (writer, *last)
+    if isinstance(model, str | PydanticModel):
+        return (DirectModel(opening(model, fallbacks)), *last)
+    raise ConfigurationError(
+        f"a {type(model).__name__} is not a model",
+        "pass a model string, a PydanticAI Agent or model, or an object with generate_with_thought",
+    )
+
+
+def _that_answer(fallbacks: Sequence[Any]) -> Sequence[Any]:
+    """Those that can be asked, which the calling agent cannot."""
+    return [each for each in fallbacks if each != CALLER]
+
+
+def _model_of(writers: Sequence[Writer]) -> "JournaledModel | None":
+    """The model with which the first writer writes that has one."""
+    return next((model for writer in writers for model in models_of(writer)), None)
 
 
 def _open(
@@ -227,7 +283,8 @@ def _open(
     from sifaka.models.host import HostModel
 
     opening = provider_model if resources.connections is None else resources.connections.model
-    first, *others = (HostModel(host) if m == HOST else m for m in (model, *fallbacks))
+    asked = (model, *_that_answer(fallbacks))
+    first, *others = (HostModel(host) if m == HOST else m for m in asked)
     return opening(first, others)
 
 

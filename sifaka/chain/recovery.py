@@ -1,16 +1,30 @@
-"""Recovery from failures by the record alone: smaller prompts, less at once, the next try."""
+"""Recovery from failures by the record alone: what to try next, with smaller prompts, less at once.
 
+The calls themselves were repeated already, at short intervals; this is about the minutes after.
+What is decided follows from a few words that are on record, so a resumed run goes on the same way.
+"""
+
+import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from sifaka.calls.context import PARALLEL
-from sifaka.calls.recovery import Recovery, plan_recovery
 from sifaka.models.prompt import ORIGINAL, with_original
-from sifaka.record.entries import Recovered
+from sifaka.record.entries import Recovered, Strategy
 from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.run import Reached, Run
 from sifaka.record.thought import Document, Thought
+
+LONGEST_WAIT = 60.0
+"""Seconds; when a provider asks for more, the run is to be resumed later."""
+FIRST_BACKOFF = 2.0
+"""Seconds at most before the first further try; doubles with each, full jitter."""
+FIRST_PAUSE = 10.0
+"""Seconds at most, half of it at least, after a rate limit that names no time; doubles too."""
+MOST_ATTEMPTS = 6
+"""Recoveries of one phase of one version, for all failures in it."""
 
 _SMALLEST = 1_000
 """Characters of the shortest text that is worked on in sections after failures."""
@@ -18,6 +32,77 @@ _MOST_HALVINGS = 12
 """After so many nothing is left of a document."""
 _DOCUMENT = 20_000
 """Characters of a document before any shortening counts from here."""
+
+
+_AGAIN: tuple[Strategy, ...] = ("retry",) * 3
+_SLOWER: tuple[Strategy, ...] = ("fewer_parallel_calls",) * 3
+_SHORTER: tuple[Strategy, ...] = ("shorter_context",) * 3
+_ANEW: tuple[Strategy, ...] = ("restart_iteration",) * 2
+
+_NEEDED: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
+    {
+        "connection": _AGAIN,
+        "timeout": _AGAIN,
+        "server": _AGAIN,
+        "operation_timeout": _AGAIN,
+        "rate_limit": _SLOWER,
+        "circuit_open": _SLOWER,
+        "context_window": _SHORTER,
+        "memory_limit_error": _SHORTER,
+        "malformed": _ANEW,
+        "unfit": _ANEW,
+        "unfinished": _ANEW,
+        "empty": _ANEW,
+        "embedding_error": _AGAIN[:1],
+    }
+)
+"""The strategies, in order, in phases that a version cannot do without; none for other codes."""
+
+_OPTIONAL: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
+    {
+        "rate_limit": (*_SLOWER[:2], "skip"),
+        "circuit_open": (*_SLOWER[:2], "skip"),
+        "context_window": (*_SHORTER, "skip"),
+        "memory_limit_error": (*_SHORTER, "skip"),
+        # No strategy helps: a person mends the cause, or the store's fallback does.
+        "authentication": (),
+        "quota": (),
+        "not_found": (),
+        "rejected": (),
+        "broken": (),
+        "content_filter": (),
+        "budget_exceeded": (),
+        "configuration_error": (),
+        "plugin_error": (),
+        "stale_revision": (),
+        "storage_error": (),
+        "thought_not_found": (),
+        "version_conflict": (),
+    }
+)
+"""The same for the critique, without which a version can go on; after any other failure it is tried
+once more first."""
+
+_TOLD: Mapping[Strategy, str] = MappingProxyType(
+    {
+        "retry": "trying again",
+        "skip": "going on without",
+        "restart_iteration": "writing this version anew",
+        "shorter_context": "trying with half of the context",
+        "fewer_parallel_calls": "trying again with fewer calls at a time",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """The recovery after a failure: its strategy, and the seconds to wait first."""
+
+    strategy: Strategy
+    wait_seconds: float
+    """Seconds to wait first."""
+    why: str
+    """The failure and the strategy, in one line."""
 
 
 def place(run: Run, number: int) -> str:
@@ -70,8 +155,6 @@ def shortened(run: Run, thought: Thought) -> Thought:
     Each time half of the documents' characters stay; the lessons of earlier attempts and the
     original beside the text go.
     """
-    if not run.recoveries:
-        return thought
     halvings = _halvings(run)
     if not halvings:
         return thought
@@ -97,6 +180,67 @@ def _halvings(run: Run) -> int:
     return sum(r.strategy == "shorter_context" for r in run.recoveries)
 
 
+def plan_recovery(
+    code: str,
+    *,
+    phase: Phase,
+    attempts: int,
+    retry_after: float | None = None,
+    uniform: Callable[[float, float], float] = random.uniform,
+) -> Recovery | None:
+    """Choose the recovery after a failure; None when there is none.
+
+    The strategy follows from the arguments alone; only the wait is drawn at random.
+
+    Args:
+        code: The `code_of` the error, as it was stored.
+        phase: The phase that failed.
+        attempts: Recoveries of this phase of this version so far.
+        retry_after: Seconds the provider asked to wait.
+        uniform: A random number between two.
+    """
+    steps = _steps(code, phase)
+    # Another failure may have used the attempts up before this one came to be skipped.
+    at = min(attempts, len(steps) - 1) if "skip" in steps else attempts
+    if at >= len(steps) or attempts >= MOST_ATTEMPTS:
+        return None
+    strategy = steps[at]
+    wait = _wait(strategy, attempts, retry_after, uniform)
+    if wait > LONGEST_WAIT:
+        if "skip" not in steps:
+            return None
+        strategy, wait = "skip", 0.0
+    return Recovery(
+        strategy=strategy,
+        wait_seconds=wait,
+        why=f"{code} in phase {phase}: {_TOLD[strategy]}",
+    )
+
+
+def _steps(code: str, phase: Phase) -> tuple[Strategy, ...]:
+    if phase == "critique":
+        return _OPTIONAL.get(code, ("retry", "skip"))
+    steps = _NEEDED.get(code, ())
+    # A reply that is not the writer's leaves the version all right.
+    return _AGAIN if steps == _ANEW and phase != "generate" else steps
+
+
+def _wait(
+    strategy: Strategy,
+    attempts: int,
+    retry_after: float | None,
+    uniform: Callable[[float, float], float],
+) -> float:
+    if strategy not in {"retry", "fewer_parallel_calls"}:
+        return 0.0
+    if retry_after is not None:
+        return max(0.0, retry_after)
+    if strategy == "retry":
+        return uniform(0.0, min(FIRST_BACKOFF * 2**attempts, LONGEST_WAIT))
+    most = min(FIRST_PAUSE * 2**attempts, LONGEST_WAIT)
+    return uniform(most / 2, most)
+
+
 _NEXT: Mapping[Reached, Phase] = MappingProxyType(
     {
         "started": "generate",
@@ -117,9 +261,10 @@ def next_recovery(run: Run) -> Recovery | None:
         return None
     worked_on = _thought_id(run)
     before = [r for r in run.recoveries if (r.thought_id, r.phase) == (worked_on, run.reached)]
+    researches = run.config.inquiry is not None and run.reached == "started"
     chosen = plan_recovery(
         run.error_code,
-        phase=_next(run),
+        phase="research" if researches else _NEXT[run.reached],
         attempts=len(before),
         retry_after=run.retry_after,
     )
@@ -136,12 +281,6 @@ def recovered(run: Run, chosen: Recovery) -> Recovered:
         thought_id=_thought_id(run),
         phase=run.reached,
     )
-
-
-def _next(run: Run) -> Phase:
-    """The phase in which the run has failed."""
-    researches = run.config.inquiry is not None and run.reached == "started"
-    return "research" if researches else _NEXT[run.reached]
 
 
 def unless_recovered(

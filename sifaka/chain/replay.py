@@ -14,10 +14,9 @@ from sifaka.calls.component import Binding, Component
 from sifaka.calls.context import current_calls
 from sifaka.calls.journal import ANY_QUESTION
 from sifaka.chain.handle import RunHandle
-from sifaka.chain.parts import Parts, bind_parts
+from sifaka.chain.parts import Parts, Writer, bind_parts
 from sifaka.chain.recovery import first_place
 from sifaka.chain.resources import Resources
-from sifaka.chain.writers import Writer
 from sifaka.critics import LintCritic, StyleCritic
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError

@@ -7,9 +7,8 @@ from statistics import fmean
 from typing import Any, Generic, TypeVar
 
 from sifaka.calls.context import fan_out
-from sifaka.calls.recovery import code_of
 from sifaka.critics.opinion import MOST_ISSUES, bounded
-from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
+from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
 from sifaka.record.results import COVERED, CriticFeedback, Issue, Verdict, covered_in
 from sifaka.record.usage import Usage
 

@@ -22,9 +22,8 @@ from sifaka.calls.context import Calls, current_calls
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.gen_ai import answered, asked
 from sifaka.calls.host import Suspended
-from sifaka.calls.recovery import code_of
 from sifaka.calls.spans import annotate
-from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError
+from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
 from sifaka.models import HOST
 from sifaka.models.estimate import ESTIMATED, asked_for, quote, with_usage
 from sifaka.models.provider_errors import translate

@@ -1,6 +1,5 @@
 """Merging what several opinions report: the same issue in other words is one issue."""
 
-from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -19,10 +18,8 @@ _ALIKE_UNANCHORED = 80.0
 _STRETCH = 200
 """Characters of the text by which those that may touch one another are looked up."""
 _UNCATEGORISED = "general"
-_MOST = 400
-"""Issues that are compared even if all are about one place; the time grows with their square."""
-_MOST_SCATTERED = 1_500
-"""Issues that are compared when few of them are about one place."""
+_MOST_COMPARISONS = 100_000
+"""Of issues that share a stretch or a category: the time grows with their number."""
 
 
 def cluster(groups: Sequence[Sequence[Issue]]) -> tuple[Issue, ...]:
@@ -30,8 +27,8 @@ def cluster(groups: Sequence[Sequence[Issue]]) -> tuple[Issue, ...]:
 
     Two issues are one when their spans are the same place, or overlap and they have a category in
     common or messages that are alike; without spans, when they have the same category and messages
-    much alike. Issues that only repeat each other within one group count once. Of more than 400
-    issues in one place, and of more than 1,500, the gravest 400 are merged and the others stay as
+    much alike. Issues that only repeat each other within one group count once. Of very
+    many about one place, or of one category, only the gravest are compared, and the others stay as
     they are.
 
     Args:
@@ -42,12 +39,15 @@ def cluster(groups: Sequence[Sequence[Issue]]) -> tuple[Issue, ...]:
         many opinions reported an issue; an issue that comes with support k counts k.
     """
     reports = [_Report(n, issue) for n, group in enumerate(groups) for issue in group]
-    rest: list[Issue] = []
-    if len(reports) > _MOST_SCATTERED or _pairs(reports) > _MOST * _MOST:
-        ranked = sorted(range(len(reports)), key=lambda at: -reports[at].issue.severity)
-        rest = [reports[at].issue for at in sorted(ranked[_MOST:])]
-        reports = [reports[at] for at in sorted(ranked[:_MOST])]
-    merged = (joined([(r.group, r.issue) for r in same]) for same in _clusters(reports))
+    crowds: Counter[object] = Counter()
+    left = _MOST_COMPARISONS
+    for report in sorted(reports, key=lambda each: -each.issue.severity):
+        crowds.update(report.keys)
+        left -= sum(crowds[key] for key in report.keys)
+        report.compared = left >= 0
+    alike = _clusters(report for report in reports if report.compared)
+    merged = (joined([(r.group, r.issue) for r in same]) for same in alike)
+    rest = (report.issue for report in reports if not report.compared)
     return tuple(sorted((*merged, *rest), key=_place))
 
 
@@ -90,7 +90,9 @@ def joined(members: Sequence[tuple[int, Issue]]) -> Issue:
 class _Report:
     """An issue with what it is compared by, worked out once."""
 
-    __slots__ = ("anchored", "category", "end", "group", "issue", "keys", "start", "text")
+    __slots__ = (
+        *("anchored", "category", "compared", "end", "group", "issue", "keys", "start", "text"),
+    )
 
     def __init__(self, group: int, issue: Issue) -> None:
         from rapidfuzz.utils import default_process
@@ -105,16 +107,6 @@ class _Report:
         stretches = range(self.start // _STRETCH, self.end // _STRETCH + 1)
         self.keys: Sequence[object] = stretches if self.anchored else (self.category,)
         """Those that share none are not about the same."""
-
-
-def _pairs(reports: Sequence[_Report]) -> int:
-    """The most comparisons possible, each counted from both sides."""
-    unanchored = Counter(report.category for report in reports if not report.anchored)
-    anchored = [report for report in reports if report.anchored]
-    starts = sorted(report.start for report in anchored)
-    ends = sorted(report.end for report in anchored)
-    touching = (bisect_right(starts, r.end) - bisect_left(ends, r.start) for r in anchored)
-    return sum(touching) + sum(count * count for count in unanchored.values())
 
 
 def _clusters(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:

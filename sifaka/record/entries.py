@@ -248,14 +248,13 @@ class _Entry(Frozen):
     """Usage since the entry before, failed calls included."""
 
 
-class Started(_Entry):
-    """The run exists."""
+class RunStart(Frozen):
+    """What a run is started with."""
 
-    kind: Literal["started"] = "started"
     run_id: str = Field(default_factory=new_run_id)
     prompt: str = ""
     config: ChainConfig = Field(default_factory=ChainConfig)
-    frame_key: str = ""
+    frame_key: str = Field(default="", repr=False)
     """The secret in the marks around quoted material, which keeps its authors from forging them;
     the run's id when empty."""
     form: int = 1
@@ -270,6 +269,12 @@ class Started(_Entry):
     """Words to find it by."""
     remembered: tuple[str, ...] = ()
     """Lessons of similar past runs, for the writer."""
+
+
+class Started(_Entry, RunStart):
+    """The run exists."""
+
+    kind: Literal["started"] = "started"
 
 
 class Drafted(_Entry):

@@ -14,10 +14,8 @@ from pydantic import Field
 from sifaka._internal.immutable import Frozen, FrozenMap
 from sifaka.record.entries import (
     FINAL,
-    FORM,
     Anchored,
     Called,
-    ChainConfig,
     Critiqued,
     Decided,
     Decision,
@@ -28,6 +26,7 @@ from sifaka.record.entries import (
     Recovered,
     Researched,
     Retrieved,
+    RunStart,
     RunStatus,
     Started,
     Stopped,
@@ -59,10 +58,9 @@ Reached = Literal[
 ]
 
 
-class Run(Frozen):
+class Run(RunStart):
     """The state of a run after some of its entries."""
 
-    run_id: str
     reached: Reached = "started"
     """The last phase that is durable; what comes next follows from it."""
     ending: Anchored | None = None
@@ -75,8 +73,6 @@ class Run(Frozen):
     """The recoveries after its failures."""
     failures: int = 0
     """The number of times it stopped with an error."""
-    prompt: str = ""
-    config: ChainConfig = Field(default_factory=ChainConfig)
     status: RunStatus = "running"
     stop_reason: StopReason | None = None
     error: str | None = None
@@ -84,17 +80,6 @@ class Run(Frozen):
     """The code of the error that ended it."""
     retry_after: float | None = None
     """Seconds that the provider which ended it asked to wait."""
-    frame_key: str = Field(default="", repr=False)
-    """The secret in the marks around quoted material in its prompts."""
-    form: int = FORM
-    """The form of its record; see `FORM`."""
-    prompts: int = 1
-    mends: bool = False
-    branch_of: str | None = None
-    """The run whose best version this one began with."""
-    tags: tuple[str, ...] = ()
-    remembered: tuple[str, ...] = ()
-    """Lessons of similar past runs, for the writer."""
     handed_over: bool = False
     """True when the caller writes because every configured model has failed."""
     champion_id: str | None = None
@@ -129,21 +114,9 @@ class Run(Frozen):
     @classmethod
     def start(cls, entry: Started) -> "Run":
         """The run right after its first entry."""
-        return cls(
-            run_id=entry.run_id,
-            prompt=entry.prompt,
-            config=entry.config,
-            frame_key=entry.frame_key or entry.run_id,
-            form=entry.form,
-            prompts=entry.prompts,
-            mends=entry.mends,
-            branch_of=entry.branch_of,
-            tags=entry.tags,
-            remembered=entry.remembered,
-            version=1,
-            created_at=entry.at,
-            updated_at=entry.at,
-        )
+        given = {name: getattr(entry, name) for name in RunStart.model_fields}
+        given["frame_key"] = entry.frame_key or entry.run_id
+        return cls(**given, version=1, created_at=entry.at, updated_at=entry.at)
 
     def apply(self, entry: Entry) -> "Run":
         """The run after one more entry."""

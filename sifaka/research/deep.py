@@ -15,8 +15,7 @@ from pydantic_graph import Graph, GraphBuilder, StepContext, reduce_list_append
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
-from sifaka.calls.recovery import code_of
-from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, StorageError
+from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, StorageError, code_of
 from sifaka.research.agents.agent import consult
 from sifaka.research.agents.report import (
     PLANNER,

@@ -113,7 +113,7 @@ def _silence(said: Sequence[CriticFeedback]) -> CriticError:
     waits = [w for f in said if isinstance(w := f.details.get("retry_after"), float | int)]
     return CriticError(
         f"every critic abstained: {reasons}",
-        code=str(code) if len(codes) == 1 and (code := codes.pop()) else None,
+        code=str(code) if len(codes) == 1 and (code := codes.pop()) else "",
         retry_after=max(waits, default=None),
     )
 

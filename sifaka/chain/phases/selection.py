@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from sifaka.calls.recovery import code_of
 from sifaka.chain.look_back import look_back, needs_look_back, unchecked
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.policies import decide
 from sifaka.chain.stop_rules import finished
-from sifaka.errors import BudgetExceeded, SifakaError
+from sifaka.errors import BudgetExceeded, SifakaError, code_of
 from sifaka.record.entries import Entry, RunStatus, Stopped, StopReason
 
 
