@@ -124,14 +124,11 @@ class Adapted(Component):
 
     def __init__(self, inner: Any, spec: Mapping[str, object] | None = None) -> None:
         self.inner = inner
+        self._component = inner if isinstance(inner, Component) else _PLAIN
         self._spec = spec
         kind = type(inner).__name__ if spec is None else str(spec["type"])
         name = getattr(inner, "name", None)
         self.name: str = name if isinstance(name, str) and name.strip() else kind
-
-    @property
-    def _component(self) -> Component:
-        return self.inner if isinstance(self.inner, Component) else _PLAIN
 
     @property
     def metered(self) -> bool:

@@ -105,12 +105,13 @@ class Recovery:
     """The failure and the strategy, in one line."""
 
 
-def place(run: Run, number: int) -> str:
-    """The name of a version's place in the journal; another one after each failure of the run.
+def place(run: Run, name: int | str) -> str:
+    """The place in the journal of a version by its number, or of other work by its name.
 
-    So a resume after a kill finds every answer, and one after a failure asks anew.
+    It is another one after each failure of the run: so a resume after a kill finds every answer,
+    and one after a failure asks anew.
     """
-    return f"{number}~{run.failures}" if run.failures else str(number)
+    return f"{name}~{run.failures}" if run.failures else str(name)
 
 
 def first_place(key: str) -> str:

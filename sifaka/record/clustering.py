@@ -91,7 +91,15 @@ class _Report:
     """An issue with what it is compared by, worked out once."""
 
     __slots__ = (
-        *("anchored", "category", "compared", "end", "group", "issue", "keys", "start", "text"),
+        "anchored",
+        "category",
+        "compared",
+        "end",
+        "group",
+        "issue",
+        "keys",
+        "start",
+        "text",
     )
 
     def __init__(self, group: int, issue: Issue) -> None:
@@ -107,6 +115,8 @@ class _Report:
         stretches = range(self.start // _STRETCH, self.end // _STRETCH + 1)
         self.keys: Sequence[object] = stretches if self.anchored else (self.category,)
         """Those that share none are not about the same."""
+        self.compared = True
+        """False where there are too many to compare this one too."""
 
 
 def _clusters(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:

@@ -16,7 +16,7 @@ from sifaka.editor.style import worst_habits
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Fixes
 from sifaka.record.results import Issue
-from sifaka.tasks.rules import RuleChoice, RuleException, UnknownRule, exceptions
+from sifaka.tasks.rules import RuleChoice, RuleException, exceptions
 from sifaka.text.formats import UNCHECKED, Format, recognise
 from sifaka.text.input import check_text
 
@@ -119,14 +119,12 @@ def _look(
     if score is not None and 100 * score < min_style:
         message = f"stock prose: {100 * score:.0f} of 100, at least {min_style}"
         kept.insert(0, Issue.at(text, 0, 0, message, category="style", rule="style.score"))
-    short = min_style and score is None
     told = list(exceptions(text))
     off = sorted(
         (each for each in told if isinstance(each, RuleException)), key=attrgetter("first")
     )
-    unknown = (each for each in told if isinstance(each, UnknownRule))
-    skipped = [f"line {each.line}: {each.message}" for each in unknown]
-    if short:
+    skipped = [each for each in told if isinstance(each, str)]
+    if min_style and score is None:
         skipped.append("style: no score, there are too few words in English")
     return CheckedText(
         text=text,

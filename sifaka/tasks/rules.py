@@ -176,16 +176,8 @@ class RuleException:
         return self.first <= line <= self.last and _exactness(self.rules, rule) > 0
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownRule:
-    """A comment that names a rule which does not exist, and so does nothing."""
-
-    line: int
-    message: str
-
-
-def exceptions(text: str) -> Iterator[RuleException | UnknownRule]:
-    """What the comments of a text switch off.
+def exceptions(text: str) -> Iterator[RuleException | str]:
+    """What the comments of a text switch off, and a line about each that names an unknown rule.
 
     `sifaka: ignore RULES` holds for its line, and for the next one with words when it stands alone;
     `sifaka: off RULES` until `sifaka: on` or the end. Without rules all of them are meant.
@@ -200,7 +192,7 @@ def exceptions(text: str) -> Iterator[RuleException | UnknownRule]:
         try:
             names = frozenset(known_name(name) for name in re.findall(r"[\w.-]+", match["names"]))
         except ConfigurationError as error:
-            yield UnknownRule(line, str(error))
+            yield f"line {line}: {error}"
             continue
         if match["word"] == "ignore":
             yield RuleException(line, _reach(text, match, line), names or frozenset({ALL}))

@@ -6,6 +6,7 @@ from sifaka.calls.journal import scope
 from sifaka.chain.events import doing
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.recorder import Recorder
+from sifaka.chain.recovery import place
 from sifaka.errors import ModelProviderError
 from sifaka.record.entries import Drafted, Entry, Researched
 from sifaka.record.inquiry import TERMINAL, ResearchStep
@@ -26,15 +27,10 @@ async def research(context: PhaseContext, researcher: Researcher) -> Sequence[En
         SifakaError: Nothing came of it.
         Suspended: Answers of the host are needed.
     """
-    desk = _Desk(context.recorder)
-    with context.calls.monitor.measure("phase", "research"), scope(_place(context.recorder.run)):
+    desk, where = _Desk(context.recorder), place(context.recorder.run, PLACE)
+    with context.calls.monitor.measure("phase", "research"), scope(where):
         report = await _report(researcher, context.parts.fallback_researcher, desk)
         return (Drafted(thought=_first(context.recorder.run, report)),)
-
-
-def _place(run: Run) -> str:
-    # Another one after each failure, so that a resume after one asks anew.
-    return f"{PLACE}~{run.failures}" if run.failures else PLACE
 
 
 async def _report(researcher: Researcher, fallback: Researcher | None, desk: "_Desk") -> Thought:
