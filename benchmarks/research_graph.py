@@ -15,7 +15,7 @@ from sifaka import Chain
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.entries import Researched
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.research.deep import DeepState, deep_graph
 from sifaka.research.iterative import iterative_graph
 from sifaka.research.state import LoopState

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         Submission,
         create_pydantic_chain,
     )
-    from sifaka.chain.judging import Judge
+    from sifaka.chain.pairwise_judge import Judge
     from sifaka.critics import (
         ConstitutionalCritic,
         Critic,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from sifaka.record.claims import CheckOptions, ClaimChecker, ClaimReport
     from sifaka.record.diff import Hunk
     from sifaka.record.events import ChainEvent
-    from sifaka.record.inquiry import Inquiry
+    from sifaka.record.research_question import Inquiry
     from sifaka.record.results import CriticFeedback, Issue, ValidationResult
     from sifaka.record.run import Run
     from sifaka.record.thought import Document, Thought, ThoughtReference, ToolCall
@@ -112,7 +112,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "sifaka.calls.host": "Host",
     "sifaka.chain": "Chain Replay Review RunResult Submission create_pydantic_chain",
-    "sifaka.chain.judging": "Judge",
+    "sifaka.chain.pairwise_judge": "Judge",
     "sifaka.critics": (
         "ConstitutionalCritic Critic EvidenceCritic LintCritic MetaRewardingCritic NCriticsCritic "
         "PromptCritic ReflexionCritic SelfConsistencyCritic SelfRAGCritic SelfRefineCritic "
@@ -135,7 +135,7 @@ _NAMES = {
     "sifaka.record.claims": "CheckOptions ClaimChecker ClaimReport",
     "sifaka.record.diff": "Hunk",
     "sifaka.record.events": "ChainEvent",
-    "sifaka.record.inquiry": "Inquiry",
+    "sifaka.record.research_question": "Inquiry",
     "sifaka.record.results": "CriticFeedback Issue ValidationResult",
     "sifaka.record.run": "Run",
     "sifaka.record.thought": "Document Thought ThoughtReference ToolCall",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from sifaka.chain.judging import Preference
+from sifaka.chain.pairwise_judge import Preference
 from sifaka.errors import SifakaError
 from sifaka.models.protocol import Generation
 from sifaka.record.results import CriticFeedback, Issue, Verdict

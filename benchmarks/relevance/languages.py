@@ -17,7 +17,7 @@ from sifaka.record.entries import Drafted, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 from sifaka.retrievers import InMemoryRetriever
-from sifaka.storage.catalogue import open_store
+from sifaka.storage.opening import open_store
 from tests.stubs.redis_server import redis_server
 
 _FILE = Path(__file__).with_name("languages.toml")

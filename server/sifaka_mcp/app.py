@@ -23,8 +23,8 @@ from mcp_types import (
 )
 from mcp_types import Tool as ListedTool
 
+from sifaka._internal.event_loop_turns import turn
 from sifaka._internal.naming import did_you_mean
-from sifaka._internal.turns import turn
 from sifaka.errors import StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.run import RunSummary

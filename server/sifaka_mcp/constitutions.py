@@ -4,7 +4,7 @@ import errno
 from collections.abc import Callable
 from pathlib import Path
 
-from sifaka._internal.beneath import read_beneath
+from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError
 
 FOLDER = "constitutions"

@@ -10,7 +10,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from sifaka._internal.turns import turn
+from sifaka._internal.event_loop_turns import turn
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Host

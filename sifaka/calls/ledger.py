@@ -10,7 +10,7 @@ from typing import cast
 
 import anyio
 
-from sifaka.calls.allowance import stricter
+from sifaka.calls.tenant_share import stricter
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
 

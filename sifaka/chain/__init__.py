@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from sifaka.chain.configuration import asks_a_provider
     from sifaka.chain.events import follow_run
     from sifaka.chain.handle import RunHandle
+    from sifaka.chain.human_choice import choose_version, decline_issue
     from sifaka.chain.options import ChainOptions, CommonOptions, TaskOptions
-    from sifaka.chain.person import choose_version, decline_issue
     from sifaka.chain.pydantic_chain import create_pydantic_chain
     from sifaka.chain.replay import Replay
     from sifaka.chain.result import RunResult
@@ -32,9 +32,9 @@ _PLACES = {
     "Submission": "sifaka.chain.submission",
     "TaskOptions": "sifaka.chain.options",
     "asks_a_provider": "sifaka.chain.configuration",
-    "choose_version": "sifaka.chain.person",
+    "choose_version": "sifaka.chain.human_choice",
     "cancel_run": "sifaka.chain.cancellation",
-    "decline_issue": "sifaka.chain.person",
+    "decline_issue": "sifaka.chain.human_choice",
     "create_pydantic_chain": "sifaka.chain.pydantic_chain",
     "follow_run": "sifaka.chain.events",
     "is_interrupted": "sifaka.chain.cancellation",

@@ -14,9 +14,9 @@ from sifaka.chain.configuration import config_of, options_of, parsed, resources_
 from sifaka.chain.creation import check_can_write, new_run
 from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
+from sifaka.chain.lessons import lessons_of_similar_runs
 from sifaka.chain.options import ChainOptions
 from sifaka.chain.parts import build_parts
-from sifaka.chain.recall import lessons_of_similar_runs
 from sifaka.chain.replay import Replay, replay, without_overrides
 from sifaka.chain.result import RunResult
 from sifaka.chain.submission import (

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import Component, code_spec
+from sifaka.chain.lessons import MOST_REMEMBERED
 from sifaka.chain.options import ChainOptions
 from sifaka.chain.presets import PRESETS
-from sifaka.chain.recall import MOST_REMEMBERED
 from sifaka.chain.resources import Resources
 from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic, StyleCritic, parse_critics
 from sifaka.errors import ConfigurationError

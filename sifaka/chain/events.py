@@ -21,8 +21,8 @@ from sifaka.record.entries import (
     Validated,
 )
 from sifaka.record.events import ChainEvent, Phase
-from sifaka.record.inquiry import ResearchStep
 from sifaka.record.outcome import findings
+from sifaka.record.research_question import ResearchStep
 from sifaka.record.results import majority
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.host import Host
 from sifaka.calls.monitoring import Monitor
-from sifaka.chain.judging import Judge
+from sifaka.chain.pairwise_judge import Judge
 from sifaka.chain.presets import Effort
 from sifaka.critics import CriticSpec
 from sifaka.evidence.sources.collection import Adapters
@@ -14,7 +14,7 @@ from sifaka.models import Model
 from sifaka.models.connections import Connections
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Facts, Fixes, Policy
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.usage import Budget
 from sifaka.research.protocol import Researcher
 from sifaka.retrievers.protocol import Retriever

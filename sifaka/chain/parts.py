@@ -11,7 +11,7 @@ from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import Binding, ClaimCheck, models_of
 from sifaka.calls.host import Host, Unreachable
 from sifaka.chain.configuration import asks_a_provider
-from sifaka.chain.judging import Judge, ModelJudge
+from sifaka.chain.pairwise_judge import Judge, ModelJudge
 from sifaka.chain.resources import Resources
 from sifaka.critics import CriticComponent, PromptCritic, SectionedCritic
 from sifaka.errors import ConfigurationError
@@ -20,7 +20,7 @@ from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import in_background, loaded, provider_model, start_loading
 from sifaka.record.entries import ChainConfig
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import EDITOR
 from sifaka.research.protocol import Researcher
 from sifaka.validators.protocol import ValidatorComponent

@@ -8,8 +8,8 @@ from typing import cast
 from sifaka._internal.immutable import Frozen
 from sifaka.chain.brief import Brief, brief_for
 from sifaka.chain.checks import Check, checks_of
+from sifaka.chain.final_comparison import look_back_check
 from sifaka.chain.findings import is_compared
-from sifaka.chain.look_back import look_back_check
 from sifaka.chain.review import Review
 from sifaka.record.clustering import cluster
 from sifaka.record.declines import still_open

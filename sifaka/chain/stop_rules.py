@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sifaka.chain.selection import is_measured
+from sifaka.chain.version_comparison import is_measured
 from sifaka.models import AUTO, CALLER
 from sifaka.record.declines import still_open
 from sifaka.record.entries import StopReason

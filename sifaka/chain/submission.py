@@ -8,7 +8,7 @@ from sifaka.chain.cancellation import append_outside, is_interrupted
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.models import CALLER
-from sifaka.models.draft import Draft, Source, mended
+from sifaka.models.draft_extraction import Draft, Source, mended
 from sifaka.models.writing import MENDED, PROMPT
 from sifaka.record.entries import FORM, Declined, Drafted, Entry, Stopped
 from sifaka.record.run import Run

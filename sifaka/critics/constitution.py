@@ -9,9 +9,9 @@ from typing import Annotated, Any, Self, cast
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from sifaka._internal.beneath import read_beneath
 from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
+from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError
 
 MOST_PRINCIPLES = 50

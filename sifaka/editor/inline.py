@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from sifaka.text.formats import Format
-from sifaka.text.formats.marks import Closings
+from sifaka.text.formats.markup_spans import Closings
 from sifaka.text.markdown import code_spans, read_markdown
 from sifaka.text.prose import Span, urls
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sifaka.editor.language import ENGLISH
-from sifaka.text.formats.marks import Closings
+from sifaka.text.formats.markup_spans import Closings
 from sifaka.text.prose import Span
 from sifaka.text.tables import patterns_of
 

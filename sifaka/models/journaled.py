@@ -24,7 +24,7 @@ from pydantic_ai.models import (
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_core import PydanticSerializationError
 
-from sifaka._internal.turns import turn
+from sifaka._internal.event_loop_turns import turn
 from sifaka.calls.context import current_calls
 from sifaka.calls.journal import asking
 from sifaka.errors import ModelProviderError

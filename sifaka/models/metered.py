@@ -17,12 +17,12 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings, merge_model_settings
 
-from sifaka.calls.allowance import Allowance, current_allowance, stricter
 from sifaka.calls.context import Calls, current_calls
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.gen_ai import answered, asked
 from sifaka.calls.host import Suspended
 from sifaka.calls.spans import annotate
+from sifaka.calls.tenant_share import Allowance, current_allowance, stricter
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
 from sifaka.models import HOST
 from sifaka.models.estimate import ESTIMATED, asked_for, quote, with_usage

@@ -12,7 +12,7 @@ from anyio import to_thread
 from sifaka.calls.context import current_calls
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
-from sifaka.models.draft import Source, Unfit, draft_of
+from sifaka.models.draft_extraction import Source, Unfit, draft_of
 from sifaka.models.prompt import DRAFT, MARK, Prompt, frame, original_of, rules_of
 from sifaka.models.protocol import Generation, Model
 from sifaka.models.revising import EDIT, TURNED_DOWN, is_revised_by_edits, revised

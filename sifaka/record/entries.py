@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
-from sifaka.record.inquiry import Inquiry, ResearchStep
+from sifaka.record.research_question import Inquiry, ResearchStep
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought, new_run_id
 from sifaka.record.usage import Budget, Usage

@@ -5,7 +5,7 @@ from typing import Literal
 
 from sifaka._internal.immutable import Frozen
 from sifaka.record.entries import Entry
-from sifaka.record.inquiry import ResearchStep
+from sifaka.record.research_question import ResearchStep
 from sifaka.record.run import Run
 
 Phase = Literal[

@@ -4,7 +4,7 @@ import re
 
 from sifaka.errors import BudgetExceeded
 from sifaka.evidence.passages import overlap
-from sifaka.record.inquiry import ResearchMode
+from sifaka.record.research_question import ResearchMode
 from sifaka.research.agents.parser import PARSER, ParsedQuestion, parser_prompt
 from sifaka.research.progress import Work
 from sifaka.research.state import Mode, ParsedQuery, one_line

@@ -14,7 +14,7 @@ from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import HOST
 from sifaka.models.coercion import Form
 from sifaka.record.entries import Called, Researched
-from sifaka.record.inquiry import Inquiry, ResearchStep
+from sifaka.record.research_question import Inquiry, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
 from sifaka.research.agents.agent import ResearchAgent, consult

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from sifaka.record.entries import Researched
-from sifaka.record.inquiry import ResearchStep
+from sifaka.record.research_question import ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 

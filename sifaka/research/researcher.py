@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sifaka.calls.context import current_calls
 from sifaka.evidence.plan import checked_question
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import Thought
 from sifaka.research.agents.agent import conversation, trimmed
 from sifaka.research.parsing import parsed

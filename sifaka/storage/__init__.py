@@ -6,8 +6,8 @@ The stores that need a package of their own are imported when they are first ask
 from typing import TYPE_CHECKING
 
 from sifaka._internal.lazy import imported_later
-from sifaka.storage.catalogue import FORMS, SCHEMES, open_store
 from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.opening import FORMS, SCHEMES, open_store
 from sifaka.storage.protocol import SearchIndex, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 

@@ -1,7 +1,8 @@
 """BM25 over texts that are at hand anyway, and over the runs of logs without an index.
 
 Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009). Its terms are
-those of `sifaka.text.terms`, by which every store finds texts: stems, without case and diacritics.
+those of `sifaka.text.search_terms`, by which every store finds texts: stems, without case and
+diacritics.
 """
 
 from array import array
@@ -20,7 +21,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage.log import every_run, load_if_readable
 from sifaka.storage.protocol import Filters, Hit, Hits, ThoughtStore
 from sifaka.text.prose import Span
-from sifaka.text.terms import language_of, parts, places, query_terms, term_counts, written
+from sifaka.text.search_terms import language_of, parts, places, query_terms, term_counts, written
 
 _K1 = 1.2
 _B = 0.75

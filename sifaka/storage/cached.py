@@ -26,9 +26,9 @@ from sifaka.errors import (
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import search_runs
-from sifaka.storage.condition import degraded_lines, look_at_parts
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import encode_entries, extended
+from sifaka.storage.health_lines import degraded_lines, look_at_parts
 from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there
 from sifaka.storage.memory import MemoryStorage, RunCache
 from sifaka.storage.outbox import Outbox, Refused, Waiting, queued_steps

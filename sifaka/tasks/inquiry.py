@@ -7,7 +7,7 @@ from sifaka.chain import Chain, Listener, RunResult, TaskOptions, asks_a_provide
 from sifaka.critics import CriticSpec
 from sifaka.errors import ConfigurationError
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Budget
 from sifaka.validators import Validator

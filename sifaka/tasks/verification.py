@@ -16,7 +16,7 @@ from sifaka.evidence.sources.collection import NO_ADAPTER, Adapters
 from sifaka.record.claims import CheckOptions, ClaimReport, Judgement
 from sifaka.record.entries import Called
 from sifaka.record.thought import Document
-from sifaka.tasks.kept_check import KeptCheck
+from sifaka.tasks.claim_check_run import KeptCheck
 from sifaka.text.input import check_text
 
 MOST_CLAIMS = 100

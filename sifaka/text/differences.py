@@ -9,11 +9,7 @@ from functools import cached_property, partial
 from typing import Literal
 
 from sifaka._internal.immutable import Frozen
-from sifaka.text.answers import Answers, Change, Kind, Task
-from sifaka.text.language import LANGUAGE_NAMES
-from sifaka.text.limits import outside_scope
-from sifaka.text.order import crossed_places, is_crossed
-from sifaka.text.side import (
+from sifaka.text.compared_text import (
     EMPTY,
     FIGURES,
     SIGN,
@@ -24,6 +20,10 @@ from sifaka.text.side import (
     stems_in,
     words_in,
 )
+from sifaka.text.difference_answers import Answers, Change, Kind, Task
+from sifaka.text.language import LANGUAGE_NAMES
+from sifaka.text.limits import outside_scope
+from sifaka.text.reordering import crossed_places, is_crossed
 from sifaka.text.statements import Statement, is_same, read
 from sifaka.text.structured import Path, comparable, values_of
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 import sifaka.retrievers
-from sifaka.chain.recall import MOST_REMEMBERED
+from sifaka.chain.lessons import MOST_REMEMBERED
 from sifaka.embeddings import open_embedder
 from sifaka.embeddings.protocol import BATCH, MOST_CHARS
 from sifaka.errors import ConfigurationError

@@ -10,7 +10,7 @@ from sifaka.chain import Chain
 from sifaka.chain.parts import writers_for
 from sifaka.chain.presets import PRESETS
 from sifaka.chain.resources import Resources
-from sifaka.chain.selection import CRITERIA
+from sifaka.chain.version_comparison import CRITERIA
 from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
 from sifaka.record.entries import Entry, RunStatus, StopReason
 from sifaka.storage import FORMS, SCHEMES

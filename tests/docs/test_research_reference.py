@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, cast, get_args
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.record.inquiry import TERMINAL, Inquiry, ResearchStep
+from sifaka.record.research_question import TERMINAL, Inquiry, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
 from sifaka.research.agents.loop import (

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from sifaka.errors import SifakaError
-from sifaka.models.draft import Unfit
+from sifaka.models.draft_extraction import Unfit
 from tests.hostile.texts import TEXTS, Made
 from tests.hostile.work import ELSEWHERE, FOUND, LISTED, OTHERS, WORK, Work, name_of
 from tests.stubs.cost import seconds

@@ -23,7 +23,7 @@ from sifaka.evidence.passages import excerpt, overlap, stretches
 from sifaka.evidence.quotes import QuotableText
 from sifaka.evidence.sources.files import title_of
 from sifaka.evidence.sources.readers import decoded
-from sifaka.models.draft import Source, draft_of, mended
+from sifaka.models.draft_extraction import Source, draft_of, mended
 from sifaka.models.prompt import contents, frame
 from sifaka.models.revising import revised
 from sifaka.models.sectioned import in_place_of
@@ -36,15 +36,15 @@ from sifaka.research.references import renumbered
 from sifaka.text.anchoring import anchor
 from sifaka.text.differences import compare
 from sifaka.text.formats import Format, marks, underlined
-from sifaka.text.formats.marks import view
+from sifaka.text.formats.markup_spans import view
 from sifaka.text.glossary import shared_terms
 from sifaka.text.language import is_enough
 from sifaka.text.limits import asked_of, outside_scope, scope_of
 from sifaka.text.names import names_in
 from sifaka.text.prose import blanked, trimmed, urls, whole_words
 from sifaka.text.scripts import language_of_script
+from sifaka.text.search_terms import parts, places, term_counts, text_terms
 from sifaka.text.sections import split
-from sifaka.text.terms import parts, places, term_counts, text_terms
 from sifaka.text.words import nth_character, nth_word
 from sifaka.validators.format.json_text import check_json, locate
 from sifaka.validators.format.yaml_text import check_yaml
@@ -166,9 +166,9 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.edit.settle": "`edit` does it",
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
-    "sifaka.text.formats.marks.marks_in_lines": "`marks` of RST and AsciiDoc",
-    "sifaka.text.formats.marks.pairs": "`marks` of LaTeX and MDX",
-    "sifaka.text.formats.marks.with_its_word": "`marks` of LaTeX and HTML",
+    "sifaka.text.formats.markup_spans.marks_in_lines": "`marks` of RST and AsciiDoc",
+    "sifaka.text.formats.markup_spans.pairs": "`marks` of LaTeX and MDX",
+    "sifaka.text.formats.markup_spans.with_its_word": "`marks` of LaTeX and HTML",
     "sifaka.validators.claims.issues_of": "looks up claims with `anchor`",
     "sifaka.validators.claims.result_of": "`issues_of` reads the text",
     "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",

@@ -4,7 +4,7 @@ import pytest
 
 from sifaka import Chain, ChainEvent
 from sifaka.record.entries import ChainConfig, Started
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.run import Run
 from sifaka.testing import ScriptedCritic, ScriptedModel
 from sifaka_mcp.tools.follow import Steps

@@ -15,7 +15,7 @@ from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
 from sifaka_mcp.cli.output import prepare_streams, printing, say
 from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
-from sifaka_mcp.garbage import collect_seldom, loading
+from sifaka_mcp.garbage_collection import collect_seldom, loading
 from sifaka_mcp.safe_text import flat, one_line
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sifaka.errors import SifakaError
 from sifaka.models import CALLER, HOST
 from sifaka.plugins import Family, Plugins, among
 from sifaka.storage import MemoryStorage
-from sifaka.storage.catalogue import SCHEMES
+from sifaka.storage.opening import SCHEMES
 from sifaka.validators import VALIDATORS
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import lines

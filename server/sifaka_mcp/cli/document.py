@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sifaka._internal.beneath import Opened, opened
+from sifaka._internal.safe_open import Opened, opened
 from sifaka.errors import ConfigurationError
 from sifaka.text.input import MAX_TEXT, check_text
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from sifaka.chain import RunResult
-from sifaka.chain.recall import MOST_REMEMBERED
+from sifaka.chain.lessons import MOST_REMEMBERED
 from sifaka.errors import ConfigurationError
 from sifaka.models import CALLER
 from sifaka.record.entries import Fixes

@@ -1,6 +1,6 @@
 """`sifaka research`: a report on a question, from the configured sources."""
 
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import ADAPTERS

@@ -11,7 +11,7 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import say
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.cli.signals import interruption_ends_the_process
-from sifaka_mcp.garbage import loading
+from sifaka_mcp.garbage_collection import loading
 from sifaka_mcp.settings.http import MAX_PORT
 from sifaka_mcp.telemetry import send_spans
 

@@ -8,7 +8,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.extras import install
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.session import Ending, Session
-from sifaka_mcp.garbage import collect_less
+from sifaka_mcp.garbage_collection import collect_less
 
 _MOST = 10_000
 

@@ -12,7 +12,7 @@ from sse_starlette.sse import AppStatus
 from sifaka.errors import ConfigurationError
 from sifaka.isolation import spread
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.garbage import collect_less
+from sifaka_mcp.garbage_collection import collect_less
 from sifaka_mcp.http.application import create_http_app
 from sifaka_mcp.http.negotiation import MCP
 from sifaka_mcp.http.protocol import LARGEST_HEAD, PatientProtocol

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import anyio
 import anyio.abc
 
-from sifaka.calls.allowance import charging
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
+from sifaka.calls.tenant_share import charging
 from sifaka.chain import CancelEntry, Listener, follow_run, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound
@@ -24,7 +24,7 @@ from sifaka.record.entries import Stopped
 from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.runs.accounts import Accounts
+from sifaka_mcp.runs.daily_spending import Accounts
 from sifaka_mcp.runs.leases import FileLeases, RunKey
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from sifaka._internal.immutable import thawed
 from sifaka.chain import RunResult, Submission
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Researched
-from sifaka.record.inquiry import Turn
+from sifaka.record.research_question import Turn
 from sifaka.record.run import Run
 from sifaka.text.input import MAX_TEXT, check_text
 from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut, fields_of

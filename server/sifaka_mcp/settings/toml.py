@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from sifaka._internal.beneath import read_beneath
+from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError
 
 _MOST = 1_000_000

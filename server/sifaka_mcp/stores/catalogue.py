@@ -13,7 +13,7 @@ from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage import open_store
-from sifaka.storage.catalogue import tiers_of
+from sifaka.storage.opening import tiers_of
 from sifaka.storage.protocol import ThoughtStore
 
 if TYPE_CHECKING:

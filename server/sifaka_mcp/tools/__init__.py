@@ -23,8 +23,8 @@ TOOLS: Mapping[str, str] = MappingProxyType(
         "search_evidence": "search_evidence",
         "research": "research",
         "get_thought_history": "history",
-        "resume_run": "steer",
-        "cancel_run": "steer",
+        "resume_run": "run_control",
+        "cancel_run": "run_control",
         "choose_version": "choose",
     }
 )

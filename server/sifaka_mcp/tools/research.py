@@ -6,7 +6,7 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
 from sifaka.models import AUTO
-from sifaka.record.inquiry import Inquiry, ResearchMode
+from sifaka.record.research_question import Inquiry, ResearchMode
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorList, WaitSeconds
 from sifaka_mcp.schemas.research import ResearchOut, TurnList, turns_of

@@ -9,7 +9,7 @@ import anyio.to_thread
 from mcp_types import InputRequiredResult, ListRootsRequest, ListRootsResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from sifaka._internal.beneath import read_beneath
+from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.tools.answer import ToolContext, state_of

@@ -11,7 +11,7 @@ def score_of(thought: Thought) -> float | None:
     """The score of a version from 0 to 1, for a picture: the mean over its rules and critics.
 
     A critic without scores of its own counts by the issues that it found. None before anything has
-    looked at the version. Versions are not chosen by it: see `sifaka.chain.policies`.
+    looked at the version. Versions are not chosen by it: see `sifaka.chain.acceptance`.
     """
     rules = [r.score for r in thought.validation_results.values() if r.unchecked is None]
     critics = [critic_score(f) for f in thought.critic_feedback if f.status == "ok"]

@@ -7,10 +7,10 @@ from types import MappingProxyType
 
 from sifaka._internal.naming import unique
 from sifaka.calls.context import fan_out
+from sifaka.chain.acceptance import contenders, decide
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.generation import edit
 from sifaka.chain.phases.selection import select
-from sifaka.chain.policies import contenders, decide
 from sifaka.chain.recovery import place, shortened
 from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics

@@ -9,7 +9,7 @@ from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
 from sifaka.chain.configuration import asks_a_provider
 from sifaka.chain.creation import carried
-from sifaka.chain.look_back import reserved_calls
+from sifaka.chain.final_comparison import reserved_calls
 from sifaka.chain.phases.context import PhaseContext
 from sifaka.chain.phases.research import research
 from sifaka.chain.phases.retrieval import opening

@@ -9,7 +9,7 @@ from sifaka.chain.recorder import Recorder
 from sifaka.chain.recovery import place
 from sifaka.errors import ModelProviderError
 from sifaka.record.entries import Drafted, Entry, Researched
-from sifaka.record.inquiry import TERMINAL, ResearchStep
+from sifaka.record.research_question import TERMINAL, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.research.protocol import Researcher

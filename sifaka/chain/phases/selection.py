@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from sifaka.chain.look_back import look_back, needs_look_back, unchecked
+from sifaka.chain.acceptance import decide
+from sifaka.chain.final_comparison import look_back, needs_look_back, unchecked
 from sifaka.chain.phases.context import PhaseContext
-from sifaka.chain.policies import decide
 from sifaka.chain.stop_rules import finished
 from sifaka.errors import BudgetExceeded, SifakaError, code_of
 from sifaka.record.entries import Entry, RunStatus, Stopped, StopReason

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sifaka._internal.beneath import opened
+from sifaka._internal.safe_open import opened
 from sifaka.evidence.sources.readers import READERS, Page, Reading, decoded
 from sifaka.text.markdown import front_matter
 

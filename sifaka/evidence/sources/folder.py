@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import TypeVar
 
-from sifaka._internal.beneath import read_beneath
+from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment
 from sifaka.evidence.passages import LINES, stretches

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from sifaka.calls.journal import scope
 from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
-from sifaka.record.inquiry import Turn
+from sifaka.record.research_question import Turn
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent

@@ -25,7 +25,7 @@ _HEALTH_SECONDS = 3.0
 class ElasticsearchIndex(TenantView):
     """A `SearchIndex` in Elasticsearch 8 or 9; in OpenSearch without search by meaning.
 
-    Words are found by the terms of `sifaka.text.terms`, as in every other store.
+    Words are found by the terms of `sifaka.text.search_terms`, as in every other store.
 
     Several processes may share it; the index is created on first use.
 

@@ -17,7 +17,7 @@ from sifaka.storage.elasticsearch.documents import Documents
 from sifaka.storage.elasticsearch.vectors import Vectors
 from sifaka.storage.embedding import embed_words, fuse, fused_depth, hybrid_name
 from sifaka.storage.protocol import Filters, Hit, Hits
-from sifaka.text.terms import language_of, query_terms, text_terms
+from sifaka.text.search_terms import language_of, query_terms, text_terms
 
 _SHOWN = ["run_id", "thought_id", "created_at", "text", "prompt"]
 _RELATED = 0.0002

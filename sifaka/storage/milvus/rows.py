@@ -9,7 +9,7 @@ from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_version, run_key
 from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.schema import MOST_BYTES
-from sifaka.text.terms import language_of, text_terms
+from sifaka.text.search_terms import language_of, text_terms
 
 ROW_CHARS = 16_000
 """The share of a version that a row takes: a VARCHAR holds 65,535 bytes, a character up to 4."""

@@ -12,7 +12,7 @@ from sifaka.storage.milvus.client import Row
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection
 from sifaka.storage.milvus.rows import plain, tenant_key
 from sifaka.storage.protocol import Filters, Hit, Hits
-from sifaka.text.terms import query_terms
+from sifaka.text.search_terms import query_terms
 
 _NO_FULL_TEXT = "no full text on this server"
 _SCANNED = 2_000

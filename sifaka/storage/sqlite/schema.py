@@ -10,12 +10,12 @@ from sifaka.storage.sqlite.connection import SqlConnection, number_of, transacti
 def create_tables(connection: SqlConnection) -> None:
     """Make the tables: `entries` is the record, `runs` is what lists need.
 
-    The index of words (`sifaka.storage.sqlite.words`) holds the terms of `sifaka.text.terms`, one
-    after the other. Vectors are in tables of their own, one for each model, which are made when
-    they are needed. A version's number is never given to another one, so what is kept under it
-    elsewhere, and is late to go, cannot be taken for the other's. A damaged entry has no text
-    instead of an error. `traces` is 1 while something is left of deleted runs
-    (`sifaka.storage.sqlite.erasure`).
+    The index of words (`sifaka.storage.sqlite.words`) holds the terms of
+    `sifaka.text.search_terms`, one after the other. Vectors are in tables of their own, one for
+    each model, which are made when they are needed. A version's number is never given to another
+    one, so what is kept under it elsewhere, and is late to go, cannot be taken for the other's. A
+    damaged entry has no text instead of an error. `traces` is 1 while something is left of deleted
+    runs (`sifaka.storage.sqlite.erasure`).
     """
     connection.execute("""
         CREATE TABLE store (traces INTEGER NOT NULL DEFAULT 0);

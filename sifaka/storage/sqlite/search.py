@@ -1,4 +1,4 @@
-"""Search by words with FTS5 (see `sifaka.text.terms`), and by meaning too."""
+"""Search by words with FTS5 (see `sifaka.text.search_terms`), and by meaning too."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from sifaka.storage.protocol import Filters, Hit, Hits
 from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
 from sifaka.storage.sqlite.vectors import count_missing, find_table, nearest
 from sifaka.storage.sqlite.words import ADMITTED, bindings, catch_up_words, count_without_words
-from sifaka.text.terms import query_terms
+from sifaka.text.search_terms import query_terms
 
 logger = logging.getLogger(__name__)
 Scored = tuple[int, float]

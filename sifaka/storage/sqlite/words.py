@@ -6,7 +6,7 @@ import time
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite.connection import SqlConnection, number_of, transaction
-from sifaka.text.terms import language_of, text_terms
+from sifaka.text.search_terms import language_of, text_terms
 
 SECONDS = 2.0
 """The time that a search spends on versions without words before it answers."""

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from sifaka.text.formats.format import UNCHECKED, Format, by_name, is_plain
-from sifaka.text.formats.marks import Mark, view
+from sifaka.text.formats.markup_spans import Mark, view
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
 
@@ -67,6 +67,6 @@ def _reader(format: Format) -> Any:
 
 def _by_look(text: str) -> Format:
     # Its patterns are many, and most texts come with the name of their file.
-    from sifaka.text.formats.look import by_look
+    from sifaka.text.formats.detection import by_look
 
     return by_look(text)

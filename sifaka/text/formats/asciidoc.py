@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sifaka.text.formats.marks import Lines, Mark, marks_in_lines, openings
+from sifaka.text.formats.markup_spans import Lines, Mark, marks_in_lines, openings
 from sifaka.text.prose import Span
 from sifaka.text.tables import patterns_of
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sifaka.text.formats.marks import Closings, Mark, with_its_word
+from sifaka.text.formats.markup_spans import Closings, Mark, with_its_word
 from sifaka.text.tables import patterns_of, words_of
 
 _TOKEN = patterns_of(__file__, "html")["token"]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from sifaka.text.formats.marks import Closings, Kind, Mark, pairs, with_its_word
+from sifaka.text.formats.markup_spans import Closings, Kind, Mark, pairs, with_its_word
 from sifaka.text.tables import patterns_of, words_of
 
 _PATTERNS = patterns_of(__file__, "latex")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sifaka.text.formats.marks import Lines, Mark, pairs
+from sifaka.text.formats.markup_spans import Lines, Mark, pairs
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked
 from sifaka.text.tables import patterns_of, words_of

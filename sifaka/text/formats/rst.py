@@ -4,7 +4,7 @@ import string
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sifaka.text.formats.marks import Line, Lines, Mark, marks_in_lines, openings
+from sifaka.text.formats.markup_spans import Line, Lines, Mark, marks_in_lines, openings
 from sifaka.text.prose import Span
 from sifaka.text.tables import patterns_of
 

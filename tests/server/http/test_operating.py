@@ -302,7 +302,7 @@ def logging_server(home: Path, said: list[str], **settings: str) -> Generator[st
 def test_what_modules_hold_is_looked_through_for_garbage_once() -> None:
     program = """if True:
         import gc
-        from sifaka_mcp.garbage import collect_less
+        from sifaka_mcp.garbage_collection import collect_less
 
         collect_less()
         frozen = [gc.get_freeze_count()]

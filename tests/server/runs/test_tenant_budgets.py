@@ -14,7 +14,7 @@ from sifaka.record.usage import Budget, Usage
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.storage.redis import RedisStorage
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.runs.accounts import Accounts
+from sifaka_mcp.runs.daily_spending import Accounts
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.sources import load_settings
 from tests.stubs.provider import opinion, provider, says, told_of

@@ -8,7 +8,7 @@ import anyio
 from sifaka import Chain, Document, Thought
 from sifaka.calls.context import fan_out, recorded
 from sifaka.record.entries import Researched
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.research.protocol import Desk
 
 QUESTION = "How did the lamps of the coast change?"

@@ -12,8 +12,8 @@ from pydantic_ai.models.test import TestModel
 
 from sifaka import Budget, Chain, improve_sync
 from sifaka._internal.explain import explain
-from sifaka.chain.judging import ModelJudge
 from sifaka.chain.options import ChainOptions
+from sifaka.chain.pairwise_judge import ModelJudge
 from sifaka.chain.resources import Resources
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import frame

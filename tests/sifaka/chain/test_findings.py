@@ -6,7 +6,7 @@ import pytest
 
 from sifaka import Chain, RunResult
 from sifaka.chain import choose_version
-from sifaka.chain.selection import compare
+from sifaka.chain.version_comparison import compare
 from sifaka.errors import ConfigurationError
 from sifaka.models.writing import writing_prompt
 from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Stopped

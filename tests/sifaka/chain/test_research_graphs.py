@@ -7,7 +7,7 @@ from sifaka.calls.host import HostAnswer, HostQuestion
 from sifaka.errors import ModelProviderError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 
 pytestmark = pytest.mark.anyio
 QUESTION = "How did the oil lamps of the coast become gas lamps?"

@@ -13,7 +13,7 @@ from sifaka.chain import CancelEntry, append_outside, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import ModelProviderError, StorageError
 from sifaka.record.entries import Entry, Recovered, Researched
-from sifaka.record.inquiry import TERMINAL
+from sifaka.record.research_question import TERMINAL
 from sifaka.record.run import Run
 from sifaka.research.protocol import Desk
 from sifaka.storage import MemoryStorage, SQLiteStorage

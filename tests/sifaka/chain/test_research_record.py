@@ -4,7 +4,7 @@ import pytest
 
 from sifaka import Thought
 from sifaka.record.entries import Stopped
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.research.protocol import Desk
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedModel

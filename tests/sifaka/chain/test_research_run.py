@@ -9,7 +9,7 @@ from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.entries import ChainConfig, Researched
-from sifaka.record.inquiry import TERMINAL, Inquiry
+from sifaka.record.research_question import TERMINAL, Inquiry
 from sifaka.research.protocol import Desk
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedModel

@@ -12,7 +12,7 @@ from sifaka.chain.recorder import Recorder
 from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.models.prompt import contents
 from sifaka.record.entries import ChainConfig, Researched, Started
-from sifaka.record.inquiry import Inquiry, ResearchStep
+from sifaka.record.research_question import Inquiry, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget

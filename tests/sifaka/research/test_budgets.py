@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget
 from tests.sifaka.calls.test_budget import Clock

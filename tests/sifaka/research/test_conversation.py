@@ -2,7 +2,7 @@
 
 import pytest
 
-from sifaka.record.inquiry import Inquiry, Turn
+from sifaka.record.research_question import Inquiry, Turn
 from tests.sifaka.critics.scripted_judge import Answer
 from tests.sifaka.research.bench import Bench, Scholar, shelf, told
 

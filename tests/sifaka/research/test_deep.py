@@ -10,7 +10,7 @@ from sifaka.errors import ModelProviderError, SifakaError, StorageError
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.entries import Researched
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import Thought
 from sifaka.research.researcher import GraphResearcher
 from sifaka.validators.report import ReportValidator

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic_graph import Decision, Graph, Step
 
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.research.agents.loop import (
     KNOWLEDGE_GAP,
     SHOULD_CONTINUE,

@@ -14,7 +14,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models.provider import provider_model
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.research.agents.agent import consult, trimmed
 from sifaka.research.agents.loop import THINKING, thinking_prompt
 from sifaka.research.researcher import GraphResearcher

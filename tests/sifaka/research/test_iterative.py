@@ -7,7 +7,7 @@ import pytest
 
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError
 from sifaka.evidence.documents import SourceDocument
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from tests.sifaka.critics.scripted_judge import Answer, Asked
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
 from tests.sifaka.research.bench import (

@@ -10,7 +10,7 @@ import pytest
 
 from sifaka.errors import ModelProviderError, SifakaError
 from sifaka.record.entries import Researched
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget

@@ -6,7 +6,7 @@ import pytest
 
 from sifaka.errors import ModelProviderError
 from sifaka.models.prompt import contents
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget
 from tests.sifaka.critics.scripted_judge import Answer, Asked

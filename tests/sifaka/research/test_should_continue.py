@@ -4,7 +4,7 @@ import pytest
 
 from sifaka.errors import ModelProviderError
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.research.researcher import GraphResearcher
 from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge
 from tests.sifaka.research.bench import Bench, Scholar, shelf, told

@@ -3,7 +3,7 @@
 import pytest
 
 from sifaka.evidence.sources.in_process import InProcessAdapter
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import Document
 from sifaka.validators.report import ReportValidator
 from tests.sifaka.research.bench import Bench, shelf, told

@@ -19,7 +19,7 @@ from sifaka import (
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.claims import CheckOptions
-from sifaka.record.inquiry import Inquiry
+from sifaka.record.research_question import Inquiry
 from sifaka.tasks import look_up, research
 from sifaka.testing import ScriptedCritic
 

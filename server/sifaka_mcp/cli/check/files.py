@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sifaka._internal.beneath import opened, read_beneath
+from sifaka._internal.safe_open import opened, read_beneath
 from sifaka.errors import ConfigurationError
 from sifaka.text.formats import UNCHECKED, Format
 from sifaka.text.formats.format import by_name, is_plain

@@ -12,7 +12,7 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.function_words import FUNCTION_WORDS
-from sifaka.text.terms import language_of, text_terms
+from sifaka.text.search_terms import language_of, text_terms
 
 logger = logging.getLogger(__name__)
 

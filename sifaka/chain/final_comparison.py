@@ -9,12 +9,12 @@ editor's version of it where there is one: its edits are certain one by one.
 from collections.abc import Mapping
 
 from sifaka.calls.journal import scope
+from sifaka.chain.acceptance import counted
 from sifaka.chain.checks import Check
-from sifaka.chain.judging import Judge, Preference, as_reading, compare_in_both_orders
-from sifaka.chain.policies import counted
+from sifaka.chain.pairwise_judge import Judge, Preference, as_reading, compare_in_both_orders
 from sifaka.chain.recovery import place
-from sifaka.chain.selection import RULES, first_difference
 from sifaka.chain.stop_rules import attempts
+from sifaka.chain.version_comparison import RULES, first_difference
 from sifaka.models import CALLER
 from sifaka.record.entries import Anchored, Decision, RunStatus, StopReason
 from sifaka.record.results import PREFERRED

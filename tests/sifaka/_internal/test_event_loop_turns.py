@@ -4,7 +4,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from sifaka._internal.turns import turn
+from sifaka._internal.event_loop_turns import turn
 
 pytestmark = pytest.mark.anyio
 ANSWER = 3

@@ -1,10 +1,10 @@
 """The selection policies: which version becomes the champion, and why the others do not."""
 
 from sifaka.calls.journal import scope
-from sifaka.chain.judging import Comparison, Judge, compare_in_both_orders
+from sifaka.chain.pairwise_judge import Comparison, Judge, compare_in_both_orders
 from sifaka.chain.recovery import place
-from sifaka.chain.selection import COUNTED, REQUIRED, RULES, compare, first_difference
 from sifaka.chain.stop_rules import twin
+from sifaka.chain.version_comparison import COUNTED, REQUIRED, RULES, compare, first_difference
 from sifaka.models import CALLER
 from sifaka.models.prompt import with_original
 from sifaka.record.entries import Count, Decided, Decision, Measure

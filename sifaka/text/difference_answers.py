@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations
 from typing import Literal
 
-from sifaka.text.language import LANGUAGE_NAMES, asks_for_translation, translation_into
-from sifaka.text.limits import instruction_of, limit_spans, names_only
-from sifaka.text.side import (
+from sifaka.text.compared_text import (
     EMPTY,
     FIGURES,
     STEM,
@@ -19,6 +17,8 @@ from sifaka.text.side import (
     stems_in,
     words_in,
 )
+from sifaka.text.language import LANGUAGE_NAMES, asks_for_translation, translation_into
+from sifaka.text.limits import instruction_of, limit_spans, names_only
 from sifaka.text.statements import Statement
 
 Kind = Literal[

@@ -1,4 +1,4 @@
-from sifaka.chain.selection import compare
+from sifaka.chain.version_comparison import compare
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult, Verdict
 from sifaka.record.thought import Thought
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sifaka._internal.beneath import opened, opened_by_names, read_beneath
+from sifaka._internal.safe_open import opened, opened_by_names, read_beneath
 
 TRIED = 20_000
 FLIP = """

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
-from sifaka.text.prose import blanked
-from sifaka.text.side import (
+from sifaka.text.compared_text import (
     EMPTY,
     STEM,
     WORD,
     Side,
     form_of,
 )
+from sifaka.text.prose import blanked
 from sifaka.text.statements import Statement
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from sifaka import Chain, Thought
 from sifaka.chain import RunResult
-from sifaka.chain.recall import lessons_of, lessons_of_similar_runs
+from sifaka.chain.lessons import lessons_of, lessons_of_similar_runs
 from sifaka.errors import ConfigurationError, StorageError, ThoughtNotFound
 from sifaka.record.results import CriticFeedback
 from sifaka.record.run import Run

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.models.draft import Draft, Source, Unfit, draft_of, mended
+from sifaka.models.draft_extraction import Draft, Source, Unfit, draft_of, mended
 from tests.sifaka.models.drafts.made import (
     FIRST,
     GOOD,
