@@ -11,7 +11,7 @@ import pytest
 from sifaka_mcp.cli.check.files import project_of
 from sifaka_mcp.cli.document import read_text_file, write_text_file
 from tests.server.cli.check.conftest import Check
-from tests.sifaka._internal.test_beneath import flipped
+from tests.sifaka._internal.test_safe_open import flipped
 
 WRONG = "We recieve it.\n"
 
