@@ -71,7 +71,7 @@ POINTS: Mapping[str, Point] = {
     "links out, loops, pipes and devices in a folder; a folder that turns into a link": Point(
         "no read and no fix is outside, hidden files stay unread",
         (
-            "tests/sifaka/_internal/test_beneath.py",
+            "tests/sifaka/_internal/test_safe_open.py",
             f"{_CHECK}::test_nothing_outside_is_read_or_written_through_a_link",
             f"{_CHECK}::test_no_fix_is_written_outside_while_a_folder_and_a_link_change_places",
             "tests/server/test_sources_of_texts.py",
