@@ -23,13 +23,10 @@ def patterns_of(module: str, group: str) -> Mapping[str, re.Pattern[str]]:
     return {name: re.compile(row) for name, row in rows.items() if isinstance(row, str)}
 
 
+@cache
 def table(module: str, name: str) -> Mapping[str, Any]:
     """A table by its groups, with its parts in place of their names."""
-    return _read(Path(module).with_name(f"{name}.toml"))
-
-
-@cache
-def _read(path: Path) -> Mapping[str, Any]:
+    path = Path(module).with_name(f"{name}.toml")
     groups = tomllib.loads(path.read_text(encoding="utf-8"))
     return _filled(groups, groups.pop("parts", {}))
 

@@ -4,7 +4,8 @@ from benchmarks.path_length import counted
 
 MOST_FUNCTIONS = 91
 """The functions, methods, properties and lambdas of `sifaka/` that one call of `improve` enters,
-without those of the editor, whose rules add theirs only where a text has a sign of a mistake.
+without those of the editor, whose rules add theirs only where a text has a sign of a mistake, and
+without those that read its tables.
 
 Each counts once, however often it is entered, in whatever thread. Not counted: what Python 3.11
 makes of comprehensions and generator expressions (47), methods that dataclasses and pydantic
