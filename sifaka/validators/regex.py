@@ -56,7 +56,9 @@ class RegexValidator(OptionalSpec):
     async def validate(self, thought: Thought) -> ValidationResult:
         """Run the patterns in a process of their own."""
         patterns = self.must_match, self.must_not_match
-        return await run_limited(_check, thought.text, *patterns, size=inf, seconds=TOTAL_SECONDS)
+        # A process that has just started loads its modules in the time of its first work.
+        most = 2 * TOTAL_SECONDS
+        return await run_limited(_check, thought.text, *patterns, size=inf, seconds=most)
 
 
 def _check(text: str, wanted: Sequence[str], forbidden: Sequence[str]) -> ValidationResult:
