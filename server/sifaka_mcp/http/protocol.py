@@ -66,14 +66,17 @@ class PatientProtocol(H11Protocol):
             self._hang_up_in(self.patience)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no request, or has too large a head."""
-        if len(self.conn.trailing_data[0]) <= LARGEST_HEAD or self.conn.our_state is not h11.IDLE:
+        """Refuse what is no request, or has too large a head; no answer begins within another."""
+        state = self.conn.our_state
+        if state not in {h11.IDLE, h11.SEND_RESPONSE}:
+            self.transport.close()
+        elif state is h11.IDLE and len(self.conn.trailing_data[0]) > LARGEST_HEAD:
+            self._lingering = _LINGERING_BYTES
+            self.transport.write(_TOO_LARGE)
+            self.transport.write_eof()
+            self._hang_up_in(_LINGERING_SECONDS)
+        else:
             super().send_400_response(msg)
-            return
-        self._lingering = _LINGERING_BYTES
-        self.transport.write(_TOO_LARGE)
-        self.transport.write_eof()
-        self._hang_up_in(_LINGERING_SECONDS)
 
     def _hang_up_in(self, seconds: float | None) -> None:
         """End the connection after so many seconds, unless it is said anew; never with None."""

@@ -335,6 +335,38 @@ async def test_a_long_answer_is_not_cut_short_by_that(monkeypatch: pytest.Monkey
         assert answers == ["True"]
 
 
+@pytest.mark.parametrize("answered", [True, False], ids=["being answered", "not answered yet"])
+async def test_a_body_that_breaks_off_in_nonsense_ends_the_connection_and_no_more(
+    caplog: pytest.LogCaptureFixture, answered: bool
+) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if answered:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    config = uvicorn.Config(app, http=PatientProtocol, log_config=None, lifespan="off")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        in_thread(uvicorn.Server(config), listener),
+        anyio.fail_after(30),
+    ):
+        address = ("127.0.0.1", listener.getsockname()[1])
+        async with await anyio.connect_tcp(*address) as connection:
+            await connection.send(
+                b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+            )
+            told = await connection.receive() if answered else b""
+            await connection.send(b"nonsense\r\n")
+            with suppress(anyio.EndOfStream):
+                while True:
+                    told += await connection.receive()
+    assert told.startswith(b"HTTP/1.1 200" if answered else b"HTTP/1.1 400")
+    assert told.count(b"HTTP/1.1") == 1
+    assert [r.name for r in caplog.records if r.levelname == "ERROR"] == []
+
+
 async def test_an_idle_connection_stays_open_longer_than_a_proxy_keeps_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
