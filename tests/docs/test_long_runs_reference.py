@@ -8,8 +8,8 @@ from mcp import Client
 from sifaka.calls.context import PARALLEL
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.host import sampling
-from sifaka_mcp.host.extensions import TASKS
 from sifaka_mcp.host.sampling import LIFETIME, MOST_ROUNDS
+from sifaka_mcp.host.session import TASKS
 from sifaka_mcp.notify import subscriptions
 from sifaka_mcp.notify.subscriptions import MOST_STREAMS
 from sifaka_mcp.runs import followers

@@ -189,7 +189,7 @@ async def _tokens(settings: Settings) -> Findings:
 
 
 async def _issuer(settings: Settings) -> Findings:
-    from sifaka_mcp.auth.jwks import KeySet
+    from sifaka_mcp.auth.access import KeySet
 
     issuer = settings.oauth_issuer
     if issuer is not None:

@@ -39,8 +39,7 @@ from mcp_types import (
 )
 
 from sifaka.errors import SifakaError, ThoughtNotFound
-from sifaka_mcp.host.extensions import TASKS
-from sifaka_mcp.host.session import connection_of
+from sifaka_mcp.host.session import TASKS, connection_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tenancy import seconds_left, tenant_of_request
 

@@ -22,7 +22,7 @@ from starlette.requests import Request
 
 from sifaka.chain import cancel_run
 from sifaka.errors import SifakaError, ThoughtNotFound
-from sifaka_mcp.host.extensions import TASKS, VERSIONS, declares_tasks
+from sifaka_mcp.host.session import TASKS, VERSIONS, declares_tasks
 from sifaka_mcp.state import AppState
 
 _Context = ServerRequestContext[AppState, Any]

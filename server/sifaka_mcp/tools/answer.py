@@ -8,7 +8,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, ResourceLink, TextContent
 from pydantic import BaseModel
 
-from sifaka_mcp.host.log_messages import warn
+from sifaka_mcp.host.session import warn
 from sifaka_mcp.schemas.research import out_of
 from sifaka_mcp.schemas.runs import RunAnswer
 from sifaka_mcp.schemas.texts import Return, TextOut

@@ -13,9 +13,8 @@ from sifaka.chain import RunResult, cancel_run, is_interrupted
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound, VersionConflict
 from sifaka.models import HOST
 from sifaka.record.run import Run
-from sifaka_mcp.host.extensions import declares_tasks
 from sifaka_mcp.host.sampling import DECLINED, Exchange
-from sifaka_mcp.host.session import cancel_requested
+from sifaka_mcp.host.session import cancel_requested, declares_tasks
 from sifaka_mcp.runs import Result, Work
 from sifaka_mcp.runs.service import until_stopped
 from sifaka_mcp.schemas.texts import Return
