@@ -41,7 +41,7 @@ from sifaka_mcp.safe_text import flat
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.stdio import serve_stdio
-from sifaka_mcp.tasks.extension import TasksExtension
+from sifaka_mcp.tasks import TasksExtension
 from sifaka_mcp.tools import TOOLS, listed_tools, tool_named, tools
 from sifaka_mcp.ui.apps import CHOICE, hide_choice
 

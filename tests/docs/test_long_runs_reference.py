@@ -14,8 +14,7 @@ from sifaka_mcp.notify import subscriptions
 from sifaka_mcp.notify.subscriptions import MOST_STREAMS
 from sifaka_mcp.runs import followers
 from sifaka_mcp.settings import MOST_RUNS, Settings
-from sifaka_mcp.tasks.extension import TasksExtension
-from sifaka_mcp.tasks.wire import POLL_INTERVAL, TaskStatus
+from sifaka_mcp.tasks import POLL_INTERVAL, TasksExtension, TaskStatus
 from sifaka_mcp.tools.work import PATIENCE
 from tests.docs.markdown import code, section, table
 

@@ -119,7 +119,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _settings(options: argparse.Namespace) -> "Settings":
-    from sifaka_mcp.settings.folders import config_folder
+    from sifaka_mcp.settings import config_folder
     from sifaka_mcp.settings.project import read_project
     from sifaka_mcp.settings.sources import load_settings, unknown_names
 

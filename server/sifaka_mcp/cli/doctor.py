@@ -21,8 +21,7 @@ from sifaka_mcp.cli.output import lines
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.installation import other_project
 from sifaka_mcp.safe_text import visible
-from sifaka_mcp.settings import Settings
-from sifaka_mcp.settings.folders import config_folder
+from sifaka_mcp.settings import Settings, config_folder
 from sifaka_mcp.settings.project import read_project
 from sifaka_mcp.settings.sources import unknown_names
 from sifaka_mcp.stores.catalogue import open_url

@@ -174,8 +174,7 @@ def finish(
 
         write_text(out, result.text)
     from sifaka_mcp.schemas.research import out_of
-    from sifaka_mcp.view.research_terminal import show_research
-    from sifaka_mcp.view.terminal import show_run
+    from sifaka_mcp.view.terminal import show_research, show_run
 
     met = result.passed if judged else result.rules_met
     code = 0 if result.status == "done" and met else 1

@@ -17,7 +17,7 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.adapter_names import ADAPTERS
 from sifaka_mcp.cli.output import print_text
 from sifaka_mcp.cli.session import Ending, Session
-from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
+from sifaka_mcp.schemas.evidence import EvidenceSearchOut
 from sifaka_mcp.view.evidence_text import found_evidence, step_of
 from sifaka_mcp.view.progress import TerminalProgress
 

@@ -11,10 +11,18 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.output import print_lines
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.safe_text import flat, visible
-from sifaka_mcp.settings.folders import config_folder
-from sifaka_mcp.settings.project import FILE, OF_THE_USER, ProjectFile, canonical, read_project
+from sifaka_mcp.settings import config_folder
+from sifaka_mcp.settings.project import (
+    FILE,
+    OF_THE_USER,
+    ProjectFile,
+    canonical,
+    digests,
+    keep_trusted,
+    read_project,
+    trusted_folders,
+)
 from sifaka_mcp.settings.sources import load_settings
-from sifaka_mcp.settings.trust import digests, keep_trusted, trusted_folders
 
 _DONE, _DECLINED = 0, 2
 _UNSHOWN = frozenset({"adapter_keys", "state_keys"})

@@ -1,4 +1,4 @@
-"""The runs that a process works on, also after their request was answered."""
+"""The runs that a process works on, also after their request was answered, and their leases."""
 
 import asyncio
 import logging
@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import anyio
 import anyio.abc
@@ -23,9 +24,10 @@ from sifaka.models import HOST
 from sifaka.record.entries import Stopped
 from sifaka.record.events import ChainEvent
 from sifaka.record.run import Run
+from sifaka.storage.files.durable import LockFile
+from sifaka.storage.files.folder import file_name
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.runs.daily_spending import Accounts
-from sifaka_mcp.runs.leases import FileLeases, RunKey
 
 if TYPE_CHECKING:
     from sifaka.chain import RunResult
@@ -50,6 +52,19 @@ _SILENT_SECONDS = 4.0
 always moves needs no second reader: its next entry is refused."""
 
 
+class RunKey(NamedTuple):
+    """The identity of a run among those of all tenants."""
+
+    tenant: str
+    run_id: str
+
+    @property
+    def name(self) -> str:
+        """The name of its task in the queue."""
+        # The id first: what stands before a colon could be one of the queue's own names.
+        return f"{self.run_id}@{self.tenant}"
+
+
 class Runs:
     """The runs this process is working on.
 
@@ -70,7 +85,7 @@ class Runs:
         group: anyio.abc.TaskGroup,
         *,
         most: int,
-        leases: FileLeases | None = None,
+        leases: "FileLeases | None" = None,
         queue: "RunQueue | None" = None,
         accounts: Accounts | None = None,
     ) -> None:
@@ -465,3 +480,55 @@ async def _first_of(*waits: Callable[[], Awaitable[object]]) -> None:
             group.start_soon(end_after, wait)
     if failure is not None:
         raise failure
+
+
+class FileLeases:
+    """Leases as locked files, which the processes of one machine see.
+
+    The system unlocks the files of a process that ends. No method raises an error of the place
+    where leases are kept: a run goes on without one.
+
+    Args:
+        folder: Where the files are; it is made with the first one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._locks: dict[RunKey, LockFile] = {}
+
+    async def claim(self, key: RunKey) -> bool:
+        """Take a lease that no process holds; False when one does, or has been faster.
+
+        Without rights to the folder any process may go on.
+        """
+        try:
+            if key in self._locks or (lock := self._lock(key)) is None:
+                return False
+        except OSError:
+            return True
+        self._locks[key] = lock
+        return True
+
+    async def let_go(self, key: RunKey) -> None:
+        """Give a lease up."""
+        if (lock := self._locks.pop(key, None)) is not None:
+            lock.release()
+
+    async def held(self, key: RunKey) -> bool | None:
+        """True when a process works on a run; None when that cannot be found out now."""
+        if key in self._locks:
+            return True
+        with suppress(OSError):
+            if not self._path(key).exists():
+                return False
+            if (lock := self._lock(key)) is None:
+                return True
+            lock.release()
+        return False
+
+    def _lock(self, key: RunKey) -> LockFile | None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return LockFile.take(self._path(key))
+
+    def _path(self, key: RunKey) -> Path:
+        return self._folder / f"{file_name(f'{key.tenant}/{key.run_id}')}.lock"

@@ -13,9 +13,8 @@ from sifaka.record.entries import Researched
 from sifaka.record.research_question import Turn
 from sifaka.record.run import Run
 from sifaka.text.input import MAX_TEXT, check_text
-from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut, fields_of
-from sifaka_mcp.schemas.texts import TextOut
-from sifaka_mcp.schemas.untrusted import Foreign, Remark
+from sifaka_mcp.schemas.runs import ImproveOut, RunAnswer, SubmitOut, TextOut, fields_of
+from sifaka_mcp.schemas.wire import Foreign, Remark
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 

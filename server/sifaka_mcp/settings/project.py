@@ -2,23 +2,29 @@
 
 Hosts start servers in the folder that is being worked on, and who made that folder is not known. So
 this is a list of what is taken; the rest is left out and named, until the user trusts the folder.
+Which folders that are, and with which files, is kept outside of them.
 """
 
+import errno
+import hashlib
+import json
 import os
+import re
 import shlex
-from collections.abc import Mapping
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel
 
+from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Facts
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.settings.toml import parse_toml, read_content
-from sifaka_mcp.settings.trust import digests, trusted_folders
 
 FILE = "sifaka.toml"
 TABLES = frozenset({"check"})
@@ -49,6 +55,15 @@ OF_THE_USER: Mapping[str, str] = MappingProxyType(
 """The other settings, with what each of them is about."""
 _MOST_NAMES = 12
 _LONGEST_NAME = 40
+Trusted = Mapping[str, Mapping[str, str]]
+"""By folder: the files, by what they are called there, and the SHA-256 of each."""
+_RECORD = "trusted.json"
+_BETWEEN = re.compile(r"[\s,=:'\"]+")
+"""Between the parts of a value, any of which may be a file: `redis+mcp:sh ./start.sh -c x.ini`."""
+_MOST = 1_000_000
+"""Bytes of a file."""
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
+"""A key of more than 32 parts: the parser's time grows with the square of their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,3 +138,96 @@ def _names(told: Mapping[str, object]) -> str:
     shown = [name if name.isascii() and name.isidentifier() else ascii(name) for name in told]
     left = [f"and {len(shown) - _MOST_NAMES} more"] if len(shown) > _MOST_NAMES else []
     return ", ".join([*(name[:_LONGEST_NAME] for name in shown[:_MOST_NAMES]), *left])
+
+
+def trusted_folders(config: Path) -> Trusted:
+    """The folders by their canonical paths; none when the record cannot be read."""
+    try:
+        found: object = json.loads((config / _RECORD).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return cast("Trusted", found) if isinstance(found, dict) else {}
+
+
+def keep_trusted(config: Path, trusted: Trusted) -> None:
+    """Replace the record, which only the user may read and write.
+
+    Raises:
+        ConfigurationError: It cannot be written.
+    """
+    try:
+        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=config, delete=False) as file:  # of mode 600
+            json.dump(trusted, file, indent=1)
+        os.replace(file.name, config / _RECORD)  # noqa: PTH105 - as short as can be
+    except OSError as error:
+        raise ConfigurationError(
+            f"{config / _RECORD} cannot be written: {error.strerror}", "check the rights on it"
+        ) from error
+
+
+def digests(path: Path, content: bytes, told: object) -> Mapping[str, str]:
+    """The SHA-256 of a file with settings, and of each file that a value in it names.
+
+    What lies in a folder that it names is not looked at, nor is the file of a store.
+    """
+    named = {word for value in _strings(told) for word in (value, *_BETWEEN.split(value))}
+    # `//` begins the part of a URL, such as the path of a database, which always changes.
+    files = {word: path.parent / word for word in named if not word.startswith("//")}
+    return {path.name: hashlib.sha256(content).hexdigest()} | {
+        word: _digest(file)
+        for word, file in sorted(files.items())
+        if os.path.isfile(file)  # noqa: PTH113 - a Path raises for a name that is too long
+    }
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return str(error.strerror)
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in cast("dict[str, object]", value).values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in cast("list[object]", value):
+            yield from _strings(each)
+
+
+def read_content(path: Path) -> bytes:
+    """The bytes of a file of at most a megabyte.
+
+    Raises:
+        ConfigurationError: It cannot be read, is no regular file, or is too large for a
+            configuration.
+    """
+    try:
+        return read_beneath(path, _MOST)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise ConfigurationError(f"{path} is larger than a megabyte") from error
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def parse_toml(path: Path, content: bytes) -> dict[str, Any]:
+    """What the content of a file says.
+
+    Raises:
+        ConfigurationError: It is not TOML.
+    """
+    try:
+        text = content.decode("utf-8")
+        if _LONG_KEY.search(text):
+            raise ValueError("a key has more than 32 parts")
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a plain ValueError
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise ConfigurationError(
+            f"{path} is not valid TOML: {reason}", "correct the file"
+        ) from error

@@ -13,8 +13,7 @@ from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.keys import secrets_of
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.settings.project import ProjectFile
-from sifaka_mcp.settings.toml import parse_toml, read_content
+from sifaka_mcp.settings.project import ProjectFile, parse_toml, read_content
 
 OWN_FILE = "config.toml"
 """In the user's own folder of configuration; it may set everything."""

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from sifaka.tasks import look_up
 from sifaka_mcp.schemas.history import HistoryOut
-from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.answer import ToolContext, answer, fitting, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.structured import fitting
 from sifaka_mcp.ui.apps import SHOWN, view_of
 from sifaka_mcp.view.text import history
 

@@ -13,9 +13,7 @@ from sifaka_mcp.safe_text import because
 from sifaka_mcp.safe_text import section as _section
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
 from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
-from sifaka_mcp.schemas.runs import BriefOut, CheckOut, RunAnswer, SubmitOut
-from sifaka_mcp.schemas.texts import HunkOut
-from sifaka_mcp.schemas.untrusted import Remark
+from sifaka_mcp.schemas.runs import BriefOut, CheckOut, HunkOut, RunAnswer, SubmitOut
 from sifaka_mcp.schemas.verdicts import (
     CritiqueOut,
     CritiqueTextOut,
@@ -25,6 +23,7 @@ from sifaka_mcp.schemas.verdicts import (
     ValidateOut,
     ValidationOut,
 )
+from sifaka_mcp.schemas.wire import Remark
 
 _RESEARCHED = (ResearchOut, ResearchSubmitOut)
 _MOST, _CHANGES = 40, 10

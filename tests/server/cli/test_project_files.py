@@ -17,9 +17,16 @@ from sifaka._internal.immutable import Frozen
 from sifaka_mcp.cli import run
 from sifaka_mcp.cli.check.configuration import CheckTable
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.settings.project import OF_THE_USER, STRICTER, ProjectFile, may_set, read_project
+from sifaka_mcp.settings.project import (
+    OF_THE_USER,
+    STRICTER,
+    ProjectFile,
+    digests,
+    keep_trusted,
+    may_set,
+    read_project,
+)
 from sifaka_mcp.settings.sources import load_settings
-from sifaka_mcp.settings.trust import digests, keep_trusted
 from tests.server.test_stdio_lines import HELLO
 from tests.stubs.servers import environment
 

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from sifaka_mcp.schemas.history import HistoryOut, RunLine
-from sifaka_mcp.schemas.untrusted import Foreign
+from sifaka_mcp.schemas.wire import Foreign
 from sifaka_mcp.view.history_terminal import ago, show_rows
 from sifaka_mcp.view.progress import duration
 
