@@ -11,7 +11,7 @@ from pydantic_core import to_json
 from sifaka.record.diff import diff
 from sifaka.record.run import Run
 from sifaka_mcp.cli import run as command
-from sifaka_mcp.cli.demo import TEXT
+from sifaka_mcp.cli.improve import TEXT
 from sifaka_mcp.ui.pages import Door, page, page_of
 from sifaka_mcp.ui.views import Data, Units, overview_of, version_of
 from tests.stubs.cost import seconds

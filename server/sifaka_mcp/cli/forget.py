@@ -17,7 +17,7 @@ from sifaka.storage.retention import (
     plan,
 )
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import lines
+from sifaka_mcp.cli.process import lines
 from sifaka_mcp.cli.session import Ending, Session, check_store
 
 _SIZES: Mapping[str, int] = MappingProxyType(
@@ -61,7 +61,7 @@ def show_size(count: int) -> str:
     return f"{count} B" if unit == "B" else f"{count * 10 // _SIZES[unit] / 10:.1f} {unit}"
 
 
-ARGUMENTS = (
+@opt.command(
     opt.group(
         "what stays (at least one; runs that pass all of them stay)",
         opt.argument(
@@ -84,9 +84,7 @@ ARGUMENTS = (
     opt.argument("--yes", action="store_true", help="do it; otherwise nothing is changed"),
     opt.JSON,
 )
-
-
-async def run(session: Session) -> Ending:
+async def forget(session: Session) -> Ending:
     """Show what would be forgotten, or forget it; 1 when a run could not be."""
     options, settings, now = session.options, session.settings, datetime.now(UTC)
     policy = Policy(max_age=options.older_than, max_runs=options.keep, max_bytes=options.max_size)

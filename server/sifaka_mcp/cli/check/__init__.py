@@ -23,9 +23,8 @@ from sifaka_mcp.cli.check.work import (
     check_files,
     processors,
 )
-from sifaka_mcp.cli.output import printing, say
+from sifaka_mcp.cli.process import printing, say, termination_interrupts
 from sifaka_mcp.cli.session import Session
-from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.safe_text import flat, visible
 
 CLEAN, FOUND, FAILED = 0, 1, 2
@@ -40,7 +39,7 @@ _REPORTS: Mapping[str, Report] = {
 _MOST_JOBS = 256
 
 
-ARGUMENTS = (
+@opt.command(
     opt.argument(
         "paths", metavar="PATH", nargs="+", help="files and folders; - reads standard input"
     ),
@@ -81,9 +80,7 @@ ARGUMENTS = (
         help="processes; as many as there are processors when left out",
     ),
 )
-
-
-def run(session: Session) -> int:
+def check(session: Session) -> int:
     """Print what is wrong in the files; 0 when nothing is, 1 when something is, 2 on an error."""
     try:
         command = _Command(session.options)
