@@ -15,8 +15,7 @@ from pydantic import BaseModel
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.schemas.evidence import EvidenceSearchOut, VerifyOut
 from sifaka_mcp.schemas.history import HistoryOut
-from sifaka_mcp.schemas.research import ResearchOut, ResearchSubmitOut
-from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
+from sifaka_mcp.schemas.runs import ImproveOut, ResearchOut, ResearchSubmitOut, SubmitOut
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
 from sifaka_mcp.schemas.wire import Foreign, Remark
 from sifaka_mcp.settings import Settings

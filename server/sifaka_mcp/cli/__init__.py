@@ -46,7 +46,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "submit": ("runs", "hand in a version for a run that waits for one"),
         "resume": ("runs", "go on with a run that was interrupted"),
         "replay": ("runs", "go through a finished run again, without any model"),
-        "forget": ("forget", "delete or move old runs"),
+        "forget": ("runs", "delete or move old runs"),
         "token": ("grants", "make a token for the HTTP server"),
         "trust": ("grants", "let the sifaka.toml of a folder set more than how texts are checked"),
         "doctor": ("doctor", "show what is configured and whether it works"),
@@ -133,8 +133,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _settings(options: argparse.Namespace) -> "Settings":
     from sifaka_mcp.settings import config_folder
-    from sifaka_mcp.settings.project import read_project
-    from sifaka_mcp.settings.sources import load_settings, unknown_names
+    from sifaka_mcp.settings.sources import load_settings, read_project, unknown_names
 
     folder, config = _here(), config_folder("sifaka")
     # `sifaka trust` tells of a file itself, and has to work where one is wrong.

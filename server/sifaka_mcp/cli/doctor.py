@@ -22,8 +22,7 @@ from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.installation import other_project
 from sifaka_mcp.safe_text import visible
 from sifaka_mcp.settings import Settings, config_folder
-from sifaka_mcp.settings.project import read_project
-from sifaka_mcp.settings.sources import unknown_names
+from sifaka_mcp.settings.sources import read_project, unknown_names
 from sifaka_mcp.stores.catalogue import open_url
 
 LOCAL = ("model2vec:", "fastembed:", "sentence-transformers:")

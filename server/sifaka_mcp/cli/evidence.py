@@ -21,7 +21,7 @@ from sifaka_mcp.cli.options import ADAPTERS
 from sifaka_mcp.cli.process import lines, print_text
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.schemas.evidence import EvidenceSearchOut, SourceIn, VerifyOut, documents_of
-from sifaka_mcp.schemas.research import turns_in
+from sifaka_mcp.schemas.runs import turns_in
 from sifaka_mcp.view.evidence_text import found_evidence, step_of, verification
 from sifaka_mcp.view.progress import TerminalProgress
 

@@ -14,17 +14,17 @@ from sifaka_mcp.cli.process import print_lines, say
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.settings import config_folder
-from sifaka_mcp.settings.project import (
+from sifaka_mcp.settings.sources import (
     FILE,
     OF_THE_USER,
     ProjectFile,
     canonical,
     digests,
     keep_trusted,
+    load_settings,
     read_project,
     trusted_folders,
 )
-from sifaka_mcp.settings.sources import load_settings
 
 _DONE, _DECLINED = 0, 2
 _UNSHOWN = frozenset({"adapter_keys", "state_keys"})

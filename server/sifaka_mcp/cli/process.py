@@ -181,7 +181,7 @@ def finish(
         from sifaka_mcp.cli.document import write_text
 
         write_text(out, result.text)
-    from sifaka_mcp.schemas.research import out_of
+    from sifaka_mcp.schemas.runs import out_of
     from sifaka_mcp.view.terminal import show_research, show_run
 
     met = result.passed if judged else result.rules_met

@@ -22,10 +22,10 @@ TOOLS: Mapping[str, str] = MappingProxyType(
         "verify_evidence": "evidence",
         "search_evidence": "evidence",
         "research": "research",
-        "get_thought_history": "history",
-        "resume_run": "run_control",
-        "cancel_run": "run_control",
-        "choose_version": "run_control",
+        "get_thought_history": "runs",
+        "resume_run": "runs",
+        "cancel_run": "runs",
+        "choose_version": "runs",
     }
 )
 """The module of each tool, in the order in which they are listed. A server imports those that it

@@ -13,8 +13,7 @@ from pydantic import BaseModel
 
 from sifaka_mcp.host.session import warn
 from sifaka_mcp.safe_text import shown
-from sifaka_mcp.schemas.research import out_of
-from sifaka_mcp.schemas.runs import Return, RunAnswer, TextOut
+from sifaka_mcp.schemas.runs import Return, RunAnswer, TextOut, out_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.view.text import improvement
 

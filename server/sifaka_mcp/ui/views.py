@@ -18,8 +18,7 @@ from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 from sifaka_mcp.schemas.evidence import evidence_of
-from sifaka_mcp.schemas.research import ResearchedOut
-from sifaka_mcp.schemas.runs import BriefOut, CheckOut
+from sifaka_mcp.schemas.runs import BriefOut, CheckOut, ResearchedOut
 from sifaka_mcp.schemas.verdicts import DifferenceOut, UsageOut
 from sifaka_mcp.view.edits import edits
 

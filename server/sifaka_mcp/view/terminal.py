@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from sifaka.record.diff import Hunk
 from sifaka_mcp.safe_text import because, flat, section, visible
-from sifaka_mcp.schemas.research import ResearchedOut, out_of
-from sifaka_mcp.schemas.runs import TextOut
+from sifaka_mcp.schemas.runs import ResearchedOut, TextOut, out_of
 from sifaka_mcp.schemas.verdicts import ValidationOut
 from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.edits import edits, made

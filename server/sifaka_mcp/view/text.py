@@ -12,8 +12,16 @@ from sifaka.models.prompt import frame
 from sifaka_mcp.safe_text import because
 from sifaka_mcp.safe_text import section as _section
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
-from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
-from sifaka_mcp.schemas.runs import BriefOut, CheckOut, HunkOut, RunAnswer, SubmitOut
+from sifaka_mcp.schemas.runs import (
+    BriefOut,
+    CheckOut,
+    HunkOut,
+    ResearchedOut,
+    ResearchOut,
+    ResearchSubmitOut,
+    RunAnswer,
+    SubmitOut,
+)
 from sifaka_mcp.schemas.verdicts import (
     CritiqueOut,
     CritiqueTextOut,

@@ -14,8 +14,7 @@ from sifaka.text.formats import Format
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.check.configuration import FORMATS, CheckConfiguration
 from sifaka_mcp.cli.check.files import Found, find_files
-from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, summary
-from sifaka_mcp.cli.check.sarif import as_sarif
+from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, as_sarif, summary
 from sifaka_mcp.cli.check.work import (
     CheckJob,
     FileReport,

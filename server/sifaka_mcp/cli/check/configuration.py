@@ -20,7 +20,7 @@ from sifaka.tasks.rules import DEFAULT, RuleChoice, known_name
 from sifaka.text.formats import UNCHECKED, Format
 from sifaka_mcp.cli.check.patterns import Patterns
 from sifaka_mcp.safe_text import short
-from sifaka_mcp.settings.project import parse_toml, read_content
+from sifaka_mcp.settings.sources import parse_toml, read_content
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "sifaka.toml": ("check",),
