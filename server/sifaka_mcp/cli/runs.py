@@ -83,7 +83,7 @@ async def history(session: Session) -> Ending:
 
 def _show_page(out: HistoryOut, stream: TextIO) -> None:
     if out.run is None and stream.isatty() and installed("rich"):
-        from sifaka_mcp.view.history_terminal import show_rows
+        from sifaka_mcp.view.terminal import show_rows
 
         show_rows(out, stream, now=datetime.now(UTC))
     else:

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 from sifaka_mcp.schemas.history import HistoryOut, RunLine
 from sifaka_mcp.schemas.wire import Foreign
-from sifaka_mcp.view.history_terminal import ago, show_rows
 from sifaka_mcp.view.progress import duration
+from sifaka_mcp.view.terminal import ago, show_rows
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
