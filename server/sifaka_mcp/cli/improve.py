@@ -20,7 +20,6 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import (
     TextFile,
     read_text_file,
-    write_beside,
     write_text_file,
 )
 from sifaka_mcp.cli.process import STDIO, say
@@ -126,7 +125,9 @@ def _finish(session: Session, result: "RunResult", file: TextFile | None, *, fil
         session.target = None
         written = not result.changed or write_back(file, result.text)
     judged = session.options.require_judge
-    code = session.finish(result, show_text=not file, filters=filters, judged=judged)()
+    code = session.finish(
+        result, show_text=not (file and written), filters=filters, judged=judged
+    )()
     return code if written else 1
 
 
@@ -143,13 +144,11 @@ def _read(name: str) -> TextFile:
 
 
 def write_back(file: TextFile, text: str) -> bool:
-    """Write a text into its file; beside it, and False, when the file is not what was read."""
+    """Write a text into its file; False when the file is not what was read any more."""
     try:
         write_text_file(file, text)
     except ConfigurationError as error:
-        beside = write_beside(file, text)
-        told = f"{file.path}: {error.message}; the text is in {beside}"
-        print(visible(told), file=sys.stderr)
+        print(visible(f"{file.path}: {error.message}"), file=sys.stderr)
         return False
     return True
 
