@@ -182,16 +182,15 @@ def finish(
 
         write_text(out, result.text)
     from sifaka_mcp.schemas.runs import out_of
-    from sifaka_mcp.view.terminal import show_research, show_run
+    from sifaka_mcp.view.terminal import show_run
 
     met = result.passed if judged else result.rules_met
     code = 0 if result.status == "done" and met else 1
-    show = show_run if result.run.config.inquiry is None else show_research
     if filters:
         print_text(result.text)
-        show(result, sys.stderr, show_text=False)
+        show_run(result, sys.stderr, show_text=False)
         return code
-    shown = partial(show, result, show_text=show_text and not out)
+    shown = partial(show_run, result, show_text=show_text and not out)
     return print_result(out_of(result) if as_json else None, shown, code, as_json=as_json)
 
 

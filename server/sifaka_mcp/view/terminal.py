@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, TextIO
 from sifaka.record.diff import Hunk
 from sifaka_mcp.safe_text import because, flat, section, visible
 from sifaka_mcp.schemas.history import HistoryOut, RunLine
-from sifaka_mcp.schemas.runs import ResearchedOut, TextOut, out_of
+from sifaka_mcp.schemas.runs import TextOut, out_of
 from sifaka_mcp.schemas.verdicts import ValidationOut
 from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.edits import edits, made
 from sifaka_mcp.view.text import (
+    RESEARCHED,
     degraded_lines,
     issue_lines,
+    research_lines,
     turned_down_lines,
     unchecked_lines,
     verdict_lines,
@@ -28,7 +30,6 @@ MOST_CHANGES = 1_000
 """Changes that are shown; `--json` has all."""
 _CONTEXT = 40
 """Characters shown of an unchanged stretch on either side of a change."""
-_MARKS = {"done": Text("done", style="green"), "failed": Text("FAIL", style="red")}
 _UNITS = (
     (timedelta(days=365), "year"),
     (timedelta(days=30), "month"),
@@ -55,14 +56,15 @@ def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
     Where the text is printed the changes are a list; otherwise they are marked in the text.
     """
     console = Console(file=stream, highlight=False, soft_wrap=True)
-    original = result.run.original
+    out, original = out_of(result, TextOut()), result.run.original
+    if isinstance(out, RESEARCHED):
+        _print([*research_lines(out.research), ""], console, "")
     if original is not None and result.changed and original.text:
         tell = list_changes if show_text else show_changes
         tell(result.diff, console)
     if show_text:
         # A long text takes the console more time than all that was done for it.
         print(visible(result.text.rstrip("\n").replace("\r\n", "\n")), file=stream)
-    out = out_of(result, TextOut())
     show_verdicts(out.validation_results, stream, issues=False)
     if out.left:
         console.print()
@@ -188,21 +190,6 @@ def _ends(text: str, most: int) -> str:
     if not rest[-1].isspace():
         tail = tail[tail.find(" ") + 1 :]
     return f"{head.rstrip(' ')} [...] {tail.lstrip(' ')}"
-
-
-def show_research(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
-    """Print a run of research: what became of each section, and the run as any other."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
-    out = ResearchedOut.of(result)
-    for each in out.sections:
-        mark = _MARKS.get(each.status.raw, Text(str(each.status), style="yellow"))
-        line = Text.assemble(mark, "  ", flat(each.title.raw))
-        console.print(line.append(f": {each.error}") if each.error else line)
-    if out.stop_reasons:
-        console.print(Text(f"stopped by: {', '.join(map(str, out.stop_reasons))}", style="yellow"))
-    if out.sections:
-        console.print()
-    show_run(result, stream, show_text=show_text)
 
 
 def ago(moment: datetime, now: datetime) -> str:
