@@ -36,7 +36,7 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import write_text
 from sifaka_mcp.cli.process import lines, print_lines
 from sifaka_mcp.cli.session import Ending, Session, check_store
-from sifaka_mcp.runs import FileLeases, RunKey
+from sifaka_mcp.runs.service import FileLeases, RunKey
 from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.view.progress import TerminalProgress

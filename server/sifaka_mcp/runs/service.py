@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.abc
@@ -93,7 +94,8 @@ class Runs:
         self._leases = queue or leases
         self.queue, self.accounts, self._most = queue, accounts, most
         self._tickets: dict[RunKey, Ticket] = {}
-        self._offered: dict[RunKey, Ticket] = {}
+        self._offered: WeakValueDictionary[RunKey, Ticket] = WeakValueDictionary()
+        """To the queue, for as long as their requests wait."""
         self._expected: Counter[str] = Counter()
         self._loop = asyncio.get_running_loop()
         self.stopping = False
@@ -175,8 +177,8 @@ class Runs:
             await other.finished.wait()
         if self.stopping:
             return False
-        if (offered := self._offered.pop(ticket.key, None)) is None:
-            ticket.request_gone = True
+        offered = self._offered.pop(ticket.key, None)
+        ticket.request_gone = offered is None
         ticket = self._tickets[ticket.key] = offered or ticket
         ticket.queued = True
         ticket.begun.set()
@@ -202,11 +204,6 @@ class Runs:
             ticket.scope.cancel()
             with anyio.move_on_after(_PARTING_SECONDS, shield=True):
                 await ticket.finished.wait()
-
-    def withdraw(self, ticket: "Ticket") -> None:
-        """Do not count on a ticket any more that has been offered."""
-        if self._offered.get(ticket.key) is ticket:
-            del self._offered[ticket.key]
 
     def stop(self) -> None:
         """Answer pending requests within seconds, for a process that ends; from any thread."""
@@ -246,11 +243,9 @@ class Runs:
         if self.queue is None or ticket.needs_host:
             return False
         self._offered[ticket.key] = ticket
-        try:
-            ticket.queued = await self.queue.add(ticket.key, ticket.run.version)
-        finally:
-            if not ticket.queued:
-                self.withdraw(ticket)
+        ticket.queued = await self.queue.add(ticket.key, ticket.run.version)
+        if not ticket.queued:
+            self._offered.pop(ticket.key, None)
         return ticket.queued
 
     async def unattended(self, key: RunKey) -> None:
@@ -340,7 +335,6 @@ class Ticket:
                 with anyio.CancelScope(deadline=until):
                     await self.ended()
         finally:
-            self.runs.withdraw(self)
             self.request_gone = True
         if self.error is not None:
             raise self.error

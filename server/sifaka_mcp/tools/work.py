@@ -21,8 +21,7 @@ from sifaka.record.research_question import Inquiry
 from sifaka.record.run import Run
 from sifaka_mcp.host.sampling import DECLINED, Exchange
 from sifaka_mcp.host.session import cancel_requested, declares_tasks
-from sifaka_mcp.runs import Result, Work
-from sifaka_mcp.runs.service import until_stopped
+from sifaka_mcp.runs.service import Result, Work, until_stopped
 from sifaka_mcp.schemas.runs import Return
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
