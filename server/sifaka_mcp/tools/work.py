@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Self, cast
 
 import anyio
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolResult
 
 from sifaka.calls.host import Suspended, Unreachable
 from sifaka.chain import Listener, RunResult, cancel_run, is_interrupted
@@ -68,9 +68,7 @@ class RunRequest:
             returns=returns,
         )
 
-    async def begin(
-        self, chain: "Chain", prompt: str = "", *, text: str = ""
-    ) -> CallToolResult | InputRequiredResult:
+    async def begin(self, chain: "Chain", prompt: str = "", *, text: str = "") -> CallToolResult:
         """Start a run and work on it.
 
         With an idempotency key, the run that an earlier request with the key has begun is waited
@@ -96,7 +94,7 @@ class RunRequest:
                 return await self._work_on(handle.run, handle.work)
         return await self.go_on(run_id)
 
-    async def go_on(self, run_id: str) -> CallToolResult | InputRequiredResult:
+    async def go_on(self, run_id: str) -> CallToolResult:
         """Wait for a run that a process works on; go on with one that no process works on.
 
         One that is over, or whose host still has time, is answered to another client as it is.
@@ -125,14 +123,15 @@ class RunRequest:
 
     async def outcome_of(
         self, run: Run, work: Work[Result], *, queues: bool = False
-    ) -> Result | InputRequiredResult | None:
+    ) -> Result | None:
         """The outcome of some work on a run.
 
         Returns:
-            The result, what the host has to be asked first, or None when the run goes on.
+            The result, or None when the run goes on.
 
         Raises:
             SifakaError: The work failed, or the tenant has as many runs in progress as may be.
+            InputRequired: The host has to be asked first.
         """
         state, ticket = self.state, self.state.ticket(run)
         state.asked.discard(run.run_id)
@@ -143,7 +142,7 @@ class RunRequest:
                 return None
         except Suspended as waiting:
             state.asked.add(run.run_id)
-            return self.exchange.ask(waiting, run_id=run.run_id)
+            raise self.exchange.ask(waiting, run_id=run.run_id) from None
         except anyio.get_cancelled_exc_class():
             if not self._goes_on():
                 await ticket.cancel()
@@ -164,7 +163,7 @@ class RunRequest:
 
     async def _work_on(
         self, run: Run, work: Work[RunResult], *, resumes: bool = False
-    ) -> CallToolResult | InputRequiredResult:
+    ) -> CallToolResult:
         """The run after some work on it: its result, its state, or what the host has to be asked.
 
         A client that leaves before the answer has cancelled the run, unless this process is ending
@@ -182,8 +181,6 @@ class RunRequest:
                 with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
                     await cancel_run(self.state.store, run.run_id)
             raise
-        if isinstance(result, InputRequiredResult):
-            return result
         if result is None:
             run = await self.state.load(run.run_id)
             result = RunResult(run=run, warnings=self.state.store.degraded)
