@@ -51,7 +51,8 @@ PATIENCE = 300.0
 """Seconds: a person may have to allow each question."""
 LIFETIME = 600.0
 """Seconds after which a client that comes back is too late."""
-_FILE = "state.key"
+_KEY_FILE = "state.key"
+"""In the home folder: the key that seals the state of a call."""
 
 
 class InputRequired(Exception):
@@ -299,7 +300,7 @@ class _Codec:
     @cached_property
     def _codec(self) -> AESGCMRequestStateCodec:
         keys = [key.get_secret_value() for key in self._settings.state_keys]
-        return AESGCMRequestStateCodec(keys or [_key_at(self._settings.home / _FILE)])
+        return AESGCMRequestStateCodec(keys or [_key_at(self._settings.home / _KEY_FILE)])
 
 
 def _key_at(path: Path) -> str:

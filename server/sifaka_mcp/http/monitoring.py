@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 ALIVE = JSONResponse({"status": "ok"})
 """The answer of `/healthz`: the process answers."""
 
-_SECONDS = 5.0
+_STORE_SECONDS = 5.0
 """Seconds that the store may take to answer."""
 _FRESH = 1.0
 """Seconds for which an answer of the store is reused."""
@@ -75,7 +75,7 @@ class Readiness:
 
     async def _look(self) -> bool:
         try:
-            with anyio.fail_after(_SECONDS):
+            with anyio.fail_after(_STORE_SECONDS):
                 wrong = [part for part in await self._store().health() if not part.works]
         except (SifakaError, TimeoutError) as error:
             if self._ready:  # told once, not every few seconds
