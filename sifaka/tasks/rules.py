@@ -9,8 +9,7 @@ from types import MappingProxyType
 from sifaka._internal.naming import closest, did_you_mean
 from sifaka.editor import RULES, Rule, harper_rules
 from sifaka.editor.grammar import grammar
-from sifaka.editor.style import style
-from sifaka.editor.style.rules import kinds
+from sifaka.editor.style import kinds, style
 from sifaka.errors import ConfigurationError
 from sifaka.text import harper
 

@@ -13,8 +13,7 @@ from sifaka.critics.opinion import anchored
 from sifaka.editor.apply import apply
 from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.protection import named_inline, tokens_of, verbatim_inline
-from sifaka.editor.style.prose import Prose
-from sifaka.editor.style.rules import habits
+from sifaka.editor.style import Prose, habits
 from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows
 from sifaka.evidence.claims.comparison import sentences_of, with_neighbours
 from sifaka.evidence.claims.extraction import claims_given
