@@ -9,11 +9,11 @@ from itertools import chain
 from typing import Self
 
 from sifaka.editor.facts import keeps_facts
-from sifaka.editor.language import foreign
 from sifaka.editor.protection import (
     MARKDOWN_LIKE,
     Cover,
     blocks,
+    foreign,
     named_inline,
     tokens_of,
     verbatim_inline,

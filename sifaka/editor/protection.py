@@ -1,4 +1,4 @@
-"""What of a text is closed to rules: code, addresses, names, quotes, tables, listings, data.
+"""What of a text is closed to rules: other languages, code, addresses, names, quotes, tables, data.
 
 It needs no fence to be recognised. Inside a line decides the form of a piece; whole lines are told
 by their layout, and paragraphs by their lines: code, queries, logs, settings, traces, sessions of a
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from sifaka.editor.language import ENGLISH
 from sifaka.text.formats import Format, Mark
 from sifaka.text.formats.markup_spans import Closings
 from sifaka.text.markdown import code_spans, front_matter, read_markdown
@@ -47,6 +46,69 @@ class Cover:
             return False
         span_start, span_end = self.spans[index]
         return span_end > start if end > start else span_start < start < span_end
+
+
+# --- other languages ---
+
+_LANGUAGE = patterns_of(__file__, "language")
+_WORDS = words_of(__file__, "language")
+_ENGLISH = _WORDS["english"]
+"""The words that most English sentences have some of."""
+_POINTS = {
+    word: (
+        0 if word not in _ENGLISH else 1 if word in _WORDS["shared"] else 2,
+        0
+        if word not in _WORDS["other"]
+        else 1
+        if word in _WORDS["shared"] or word in _ENGLISH
+        else 2,
+    )
+    for word in _ENGLISH | _WORDS["other"]
+}
+"""The points of a word for English, and for other languages."""
+_ENDINGS = tuple(_WORDS["endings"])
+_ENDING = re.compile(rf"\w{{3}}(?:{'|'.join(_ENDINGS)})$")
+
+
+def foreign(text: str) -> Iterator[Span]:
+    """The paragraphs and single sentences that look like another language than English.
+
+    None overlaps another. What gives no evidence of its own goes with the paragraph, or with the
+    whole text. A text without any evidence counts as English.
+    """
+    whole = None  # whether the text is foreign as a whole: most texts need not be asked
+    for match in _LANGUAGE["paragraph"].finditer(text):
+        english, other = _evidence(_LANGUAGE["word"].findall(match.group()))
+        if not english and whole is None:
+            in_english, in_others = _evidence(_LANGUAGE["word"].findall(text))
+            whole = in_others > in_english
+        if (other > english and other >= 2) or (whole and not english):
+            yield match.span()
+        if other < 4 or other > english:
+            continue
+        for sentence in _LANGUAGE["sentence"].finditer(match.group()):
+            english, other = _evidence(_LANGUAGE["word"].findall(sentence.group()))
+            if other >= 4 and other > english * 2:
+                yield match.start() + sentence.start(), match.start() + sentence.end()
+
+
+def _evidence(words: list[str]) -> tuple[int, int]:
+    """Points for English and for other languages: two for a word of one side only."""
+    english = other = 0
+    for number, word in enumerate(words):
+        lowered = word.lower()
+        if known := _POINTS.get(lowered):
+            # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
+            if lowered in _ENGLISH or not number or not word[0].isupper():
+                english += known[0]
+                other += known[1]
+        elif number and word[0].isupper():
+            continue
+        elif not lowered.isascii():
+            other += 2 if ord(lowered[0]) > 0x36F or _LANGUAGE["letter"].search(lowered) else 1
+        elif lowered.endswith(_ENDINGS) and _ENDING.search(lowered):
+            other += 1
+    return english, other
 
 
 # --- inside a line ---
@@ -297,7 +359,7 @@ def _reads_well(line: str) -> bool:
     fragment = len(words) < 6 and not end.endswith((".", "!", "?", ":", ","))
     if fragment or end.endswith(("{", "};", ");")):
         return False
-    plain = sum(word.lower() in ENGLISH for word in words)
+    plain = sum(word.lower() in _ENGLISH for word in words)
     symbols = _MACHINE["symbols"].findall(line)
     return plain >= 2 and plain * 5 >= len(words) and len(symbols) * 3 <= plain
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from sifaka.calls.failure_log import report_failure
-from sifaka.editor.confusions import confusions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import articles, capitals, nouns, repetition, spacing
-from sifaka.editor.spelling import spelling
+from sifaka.editor.spelling import confusions, spelling
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.formats import UNCHECKED, Format, recognise

@@ -10,7 +10,7 @@ from types import FunctionType
 
 import sifaka
 from sifaka.critics.opinion import anchored
-from sifaka.editor.apply import apply
+from sifaka.editor.edit import apply
 from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.protection import named_inline, tokens_of, verbatim_inline
 from sifaka.editor.style import Prose, habits
