@@ -19,7 +19,7 @@ from sifaka.research.protocol import Researcher
 from sifaka.retrievers.protocol import Retriever
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.validators.protocol import ValidatorComponent
+from sifaka.validators.composition import ValidatorComponent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

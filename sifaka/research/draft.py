@@ -11,7 +11,7 @@ from sifaka.research.progress import Loop
 from sifaka.research.references import cited, literal, renumbered
 from sifaka.research.state import Finding, LoopState, ReportSection, Written, listed, one_line
 from sifaka.text.markdown import Markdown, open_fence
-from sifaka.validators.report_lines import UNWRITTEN
+from sifaka.validators.report import UNWRITTEN
 
 _REFERENCES = re.compile(
     r"\W*(?:references|sources|bibliography|works cited|citations)\W*", re.IGNORECASE

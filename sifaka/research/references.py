@@ -9,7 +9,7 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.research.state import Finding, ReportSection, one_line
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked
-from sifaka.validators.report_lines import REFERENCES, markers_in
+from sifaka.validators.report import REFERENCES, markers_in
 
 _LINK = re.compile(r"\([^()\s]*\)")
 _ACTIVE = re.compile(r"[\[\]<]")

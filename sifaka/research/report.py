@@ -14,7 +14,7 @@ from sifaka.research.limits import Stop, in_order
 from sifaka.research.references import Reference, listing, literal, numbered, renumbered
 from sifaka.research.state import Mode, Outline, ReportSection, SectionPlan, one_line
 from sifaka.text.prose import whole_words
-from sifaka.validators.report_lines import REFERENCES
+from sifaka.validators.report import REFERENCES
 
 
 class Report(Frozen):

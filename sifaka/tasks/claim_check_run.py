@@ -24,7 +24,7 @@ from sifaka.record.entries import (
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.validators.claims import result_of
+from sifaka.validators.evidence import result_of
 
 _VALIDATOR = "evidence"
 _OPTIONS = "check"
