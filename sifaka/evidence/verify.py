@@ -20,8 +20,7 @@ from sifaka.evidence.model import (
     Judgement,
     Verification,
 )
-from sifaka.evidence.passages import GAP, excerpt
-from sifaka.evidence.quotes import QuotableText
+from sifaka.evidence.passages import GAP, QuotableText, excerpt
 from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
 

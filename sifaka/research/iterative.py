@@ -15,7 +15,7 @@ from pydantic_graph import Graph, GraphBuilder, StepContext
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.evidence.plan import keyword_queries, shortened
+from sifaka.evidence.pipeline import keyword_queries, shortened
 from sifaka.models.coercion import Form
 from sifaka.record.entries import Researched
 from sifaka.research.agents.agent import ResearchAgent, consult

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from sifaka._internal.immutable import Frozen
 from sifaka._internal.naming import unique
-from sifaka.evidence.plan import plan as evidence_plan
+from sifaka.evidence.pipeline import plan as evidence_plan
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sifaka.calls.context import current_calls
-from sifaka.evidence.plan import checked_question
+from sifaka.evidence.pipeline import checked_question
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import Thought

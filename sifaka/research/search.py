@@ -10,12 +10,18 @@ from anyio import to_thread
 from sifaka.calls.context import fan_out
 from sifaka.calls.journal import scope
 from sifaka.errors import SourceError
-from sifaka.evidence.classify import classify, ranked
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Criterion, Evidence, Searched, Verification, weighted
+from sifaka.evidence.model import (
+    Criterion,
+    Evidence,
+    Searched,
+    Verification,
+    classify,
+    ranked,
+    weighted,
+)
 from sifaka.evidence.passages import RELEVANT, overlap
-from sifaka.evidence.ranking import rank_documents
-from sifaka.evidence.search import search
+from sifaka.evidence.search import rank_documents, search
 from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, packed, verifications
 from sifaka.research.progress import Loop
 from sifaka.research.state import Finding, LoopState, SearchTask, source_of

@@ -6,11 +6,10 @@ from typing import Literal
 from pydantic import Field, field_serializer
 
 from sifaka._internal.immutable import Frozen
-from sifaka.evidence.classify import ranked
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Classified, Evidence, Judgement
+from sifaka.evidence.model import Classified, Evidence, Judgement, ranked
 from sifaka.evidence.passages import excerpt, without_heading
-from sifaka.evidence.ranking import identities
+from sifaka.evidence.search import identities
 from sifaka.research.limits import Stop
 
 LONGEST = 1_500

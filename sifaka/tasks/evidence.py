@@ -11,8 +11,7 @@ from sifaka.chain import Chain
 from sifaka.chain.parts import build_parts
 from sifaka.evidence.documents import ANYTHING, SearchFilters
 from sifaka.evidence.model import BatchEntry, EvidenceResult, SearchPlan
-from sifaka.evidence.pipeline import EvidencePipeline, Hear, answer_each, unheard
-from sifaka.evidence.plan import plan
+from sifaka.evidence.pipeline import EvidencePipeline, Hear, answer_each, plan, unheard
 from sifaka.evidence.search import filters_of
 from sifaka.record.claims import CheckOptions
 

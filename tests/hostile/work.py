@@ -15,13 +15,17 @@ from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
 from sifaka.editor.style.prose import Prose
 from sifaka.editor.style.rules import habits
-from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows
-from sifaka.evidence.claims.comparison import sentences_of, with_neighbours
+from sifaka.evidence.claims.comparison import (
+    disagreement,
+    judged_by_rule,
+    rows,
+    sentences_of,
+    with_neighbours,
+)
 from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.documents import SourceDocument, plain_line
-from sifaka.evidence.passages import excerpt, overlap, stretches
-from sifaka.evidence.quotes import QuotableText
-from sifaka.evidence.sources.files import title_of
+from sifaka.evidence.passages import QuotableText, excerpt, overlap, stretches
+from sifaka.evidence.sources.folder import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft_extraction import Source, draft_of, mended
 from sifaka.models.prompt import contents, frame
@@ -165,7 +169,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
 ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.edit.settle": "`edit` does it",
     "sifaka.editor.report.lint": "`edit` finds the same",
-    "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
+    "sifaka.evidence.sources.catalogue.parse_adapter": "takes a setting of the server's owner",
     "sifaka.text.formats.markup_spans.marks_in_lines": "`marks` of RST and AsciiDoc",
     "sifaka.text.formats.markup_spans.pairs": "`marks` of LaTeX and MDX",
     "sifaka.text.formats.markup_spans.with_its_word": "`marks` of LaTeX and HTML",

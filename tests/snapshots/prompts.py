@@ -28,8 +28,8 @@ from sifaka.critics import (
     self_rag,
     self_refine,
 )
-from sifaka.evidence import plan, verify
-from sifaka.evidence.claims import extraction, second_question
+from sifaka.evidence import pipeline, verify
+from sifaka.evidence.claims import comparison, extraction
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion
 from sifaka.models import writing
@@ -165,13 +165,13 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     other = THOUGHT.model_copy(update={"text": "The meeting: 5 May, 10:00, room 12."})
     yield "judge", pairwise_judge.PROMPT, lambda: judge.compare(THOUGHT, other)
     yield "claims", extraction.PROMPT, lambda: extraction.claims_in(VERSION, model, task=TASK)
-    doubtful = second_question.Doubtful("It is 330 metres tall.", "The tower", VERSION)
+    doubtful = comparison.Doubtful("It is 330 metres tall.", "The tower", VERSION)
     yield (
         "claims: second question",
-        second_question.PROMPT,
-        lambda: second_question.asked_again([doubtful], model),
+        comparison.PROMPT,
+        lambda: comparison.asked_again([doubtful], model),
     )
-    yield "evidence: plan", plan.PROMPT, lambda: plan.plan("How tall is the tower?", model)
+    yield "evidence: plan", pipeline.PROMPT, lambda: pipeline.plan("How tall is the tower?", model)
     criterion = Criterion(id="height", name="height", description="It says how tall the tower is.")
     asked = verify.verifications(
         [[verify.Sheet(SOURCE, [criterion])]], question="How tall is the tower?", model=model

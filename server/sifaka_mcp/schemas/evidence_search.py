@@ -4,7 +4,6 @@ from typing import Any, Self
 
 from pydantic import BaseModel, model_validator
 
-from sifaka.evidence.classify import explained
 from sifaka.evidence.model import (
     Classification,
     Criterion,
@@ -13,6 +12,7 @@ from sifaka.evidence.model import (
     Judgement,
     SearchPlan,
     SearchStatus,
+    explained,
 )
 from sifaka.evidence.passages import excerpt
 from sifaka_mcp.schemas.untrusted import Foreign, Remark

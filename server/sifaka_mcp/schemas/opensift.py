@@ -11,12 +11,12 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sifaka.evidence.classify import explained
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.model import (
     Evidence,
     EvidenceResult,
     SearchPlan,
+    explained,
 )
 from sifaka.tasks.evidence import EvidenceOptions
 
