@@ -36,7 +36,7 @@ from sifaka.record.edits import edited, edits_of
 from sifaka.record.results import Issue
 from sifaka.record.thought import Thought
 from sifaka.research.draft import tidied
-from sifaka.research.references import renumbered
+from sifaka.research.report import renumbered
 from sifaka.text.anchoring import anchor
 from sifaka.text.differences import compare
 from sifaka.text.formats import Format, marks, underlined

@@ -39,8 +39,8 @@ from sifaka.models.provider import provider_model
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Budget, Usage
-from sifaka.research.agents import loop, parser, report
-from sifaka.research.agents.agent import ResearchAgent, consult
+from sifaka.research import agents
+from sifaka.research.agents import ResearchAgent, consult
 from sifaka.text.differences import Difference
 
 CHARACTERS_PER_TOKEN = 4
@@ -184,27 +184,27 @@ def _research(model: Any) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     question, found = "How did the tower come about?", "[1] “It was built from 1887 to 1889.”"
     stock = "It was finished in 1889."
     asked: dict[ResearchAgent[Any], str] = {
-        parser.PARSER: parser.parser_prompt("And who built it?"),
-        loop.THINKING: loop.thinking_prompt(question, 1, past="", findings=found),
-        loop.KNOWLEDGE_GAP: loop.gap_prompt(question, observations=stock, findings=found),
-        loop.SHOULD_CONTINUE: loop.continue_prompt(
+        agents.PARSER: agents.parser_prompt("And who built it?"),
+        agents.THINKING: agents.thinking_prompt(question, 1, past="", findings=found),
+        agents.KNOWLEDGE_GAP: agents.gap_prompt(question, observations=stock, findings=found),
+        agents.SHOULD_CONTINUE: agents.continue_prompt(
             question, gaps=["Who built it?"], findings=found, past=""
         ),
-        loop.TOOL_SELECTOR: loop.selector_prompt(
+        agents.TOOL_SELECTOR: agents.selector_prompt(
             question, gaps=["Who built it?"], adapters=["wiki"], past=""
         ),
-        loop.WRITER: loop.writer_prompt(
+        agents.WRITER: agents.writer_prompt(
             "Construction", question, findings=found, observations=stock, part_of=""
         ),
-        report.PLANNER: report.planner_prompt(question, 5),
-        report.LONG_WRITER: report.long_writer_prompt(
+        agents.PLANNER: agents.planner_prompt(question, 5),
+        agents.LONG_WRITER: agents.long_writer_prompt(
             question,
             outline=["Construction", "Use"],
             before="It was built from 1887 to 1889.",
             title="Use",
             draft="Built until 1889, it carries aerials [2].",
         ),
-        report.SYNTHESIZER: report.synthesizer_prompt(question, "## Construction\n\nBuilt [1]."),
+        agents.SYNTHESIZER: agents.synthesizer_prompt(question, "## Construction\n\nBuilt [1]."),
     }
     for agent, text in asked.items():
         yield f"research: {agent.name}", agent.prompt, partial(consult, agent, model, text)
