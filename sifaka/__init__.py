@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from sifaka.evidence.search import EvidenceRetriever
     from sifaka.evidence.sources.catalogue import open_adapters
     from sifaka.evidence.sources.collection import Adapter, Adapters
-    from sifaka.models.protocol import Generation, Model
+    from sifaka.models import Generation, Model
     from sifaka.models.retrieval_augmented import RetrievalAugmentedModel
     from sifaka.plugins import Plugins
     from sifaka.record.claims import CheckOptions, ClaimChecker, ClaimReport
@@ -129,7 +129,7 @@ _NAMES = {
     "sifaka.evidence.search": "EvidenceRetriever",
     "sifaka.evidence.sources.catalogue": "open_adapters",
     "sifaka.evidence.sources.collection": "Adapter Adapters",
-    "sifaka.models.protocol": "Generation Model",
+    "sifaka.models": "Generation Model",
     "sifaka.models.retrieval_augmented": "RetrievalAugmentedModel",
     "sifaka.plugins": "Plugins",
     "sifaka.record.claims": "CheckOptions ClaimChecker ClaimReport",

@@ -11,7 +11,7 @@ from sifaka.chain.presets import Effort
 from sifaka.critics import CriticSpec
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import Model
-from sifaka.models.connections import Connections
+from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Facts, Fixes, Policy
 from sifaka.record.research_question import Inquiry

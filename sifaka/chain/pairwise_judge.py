@@ -10,6 +10,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models.prompt import Prompt, frame, original_of
+from sifaka.models.structured import ask
 from sifaka.record.thought import Thought
 
 Preference = Literal["first", "second", "neither"]
@@ -63,8 +64,6 @@ class ModelJudge:
 
     async def compare(self, first: Thought, second: Thought) -> Preference:
         """One model call; see `Judge`."""
-        from sifaka.models.structured import ask
-
         parts = [frame("task", first.prompt, lasting=True)] if first.prompt else []
         parts += original_of(first, second)
         parts += [frame("first", first.text), frame("second", second.text)]

@@ -12,7 +12,7 @@ from sifaka.calls.monitoring import Monitor
 from sifaka.critics.protocol import CriticComponent
 from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.models import AUTO
-from sifaka.models.connections import Connections
+from sifaka.models.provider import Connections
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.record.usage import Budget, Usage
 from sifaka.research.protocol import Researcher

@@ -19,8 +19,8 @@ from sifaka.critics.constitution import (
 from sifaka.critics.judge import REVIEWER, JudgingCritic
 from sifaka.critics.opinion import LONGEST_REMARK, case
 from sifaka.critics.panel import BranchError, Replies, ask_all, attempt, gathered, no_answer
-from sifaka.models.coercion import Form, Whole
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, Whole
 from sifaka.record.results import QUOTE_LIMIT, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -12,6 +12,7 @@ from sifaka.critics.opinion import Opinion, case, feedback_of
 from sifaka.critics.panel import Replies, ask_all
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import Prompt
+from sifaka.models.structured import ask
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
@@ -136,8 +137,6 @@ class JudgingCritic(DataComponent, ABC):
         settings: "ModelSettings | None" = None,
     ) -> tuple[Answer, Usage]:
         """One question; see `sifaka.models.structured.ask`."""
-        from sifaka.models.structured import ask
-
         opened = self._opened(self.model if model is None else model)
         return await ask(opened, prompt.text, question, form, settings=settings)
 

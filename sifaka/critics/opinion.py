@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sifaka.models.coercion import Form, Number, Whole
-from sifaka.models.prompt import frame, original_of, rules_of
-from sifaka.models.section import section_note
+from sifaka.models.prompt import frame, original_of, rules_of, section_note
+from sifaka.models.structured import Form, Number, Whole
 from sifaka.record.results import COVERED, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from sifaka.models.coercion import Form, Number, Whole
+from sifaka.models.structured import Form, Number, Whole
 
 Support = Literal["full", "partial", "none"]
 

@@ -10,8 +10,8 @@ from sifaka.calls.journal import scope
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import MOST_ISSUES
 from sifaka.critics.panel import agreed, attempt, findings_of, no_answer
-from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form
 from sifaka.record.clustering import cluster, joined
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought

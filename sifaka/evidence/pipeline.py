@@ -33,8 +33,8 @@ from sifaka.evidence.model import (
 from sifaka.evidence.search import check_limit, scores_of, search
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, verifications
-from sifaka.models.coercion import Form, Number
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, Number, ask
 from sifaka.text.input import check_text
 from sifaka.text.prose import whole_words
 
@@ -358,8 +358,6 @@ def checked_question(question: str) -> str:
 
 
 async def _planned(question: str, model: "Model") -> SearchPlan:
-    from sifaka.models.structured import ask
-
     asked = f"{frame('question', question)}\n\n{_ASKED}"
     answer, usage = await ask(model, PROMPT.text, asked, _Plan)
     notes: list[str] = []

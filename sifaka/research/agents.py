@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 from pydantic import Field
 
 from sifaka.calls.journal import scope
-from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, Unreadable, read
 from sifaka.record.research_question import Turn
 
 if TYPE_CHECKING:
@@ -74,8 +74,6 @@ def _made(agent: ResearchAgent[Any]) -> "Agent[object, Any]":
     """The agent, without a model."""
     from pydantic_ai import Agent, ModelRetry, RunContext, TextOutput, ToolOutput
     from pydantic_ai.messages import ModelResponse, TextPart
-
-    from sifaka.models.structured import Unreadable, read
 
     def of_words(ctx: RunContext[object], text: str) -> Any:
         response = ModelResponse(parts=[TextPart(text)])

@@ -34,7 +34,7 @@ from sifaka.evidence.passages import RELEVANT, overlap
 from sifaka.evidence.pipeline import keyword_queries, shortened
 from sifaka.evidence.search import rank_documents, search
 from sifaka.evidence.verify import NO_MODEL, PARALLEL, Sheet, packed, verifications
-from sifaka.models.coercion import Form
+from sifaka.models.structured import Form
 from sifaka.record.entries import Researched
 from sifaka.research.agents import (
     KNOWLEDGE_GAP,

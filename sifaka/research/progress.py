@@ -13,7 +13,7 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models import HOST
-from sifaka.models.coercion import Form
+from sifaka.models.structured import Form
 from sifaka.record.entries import Called, Researched
 from sifaka.record.research_question import Inquiry, ResearchStep
 from sifaka.record.run import Run

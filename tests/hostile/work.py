@@ -29,8 +29,8 @@ from sifaka.evidence.sources.folder import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft_extraction import Source, draft_of, mended
 from sifaka.models.prompt import contents, frame
-from sifaka.models.revising import revised
 from sifaka.models.sectioned import in_place_of
+from sifaka.models.writing import revised
 from sifaka.record.diff import diff
 from sifaka.record.edits import edited, edits_of
 from sifaka.record.results import Issue

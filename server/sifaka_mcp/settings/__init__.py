@@ -23,8 +23,8 @@ from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.evidence.sources.keys import named_keys
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.models.connections import Connections
 from sifaka.models.local import LocalProviders
+from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Facts
 from sifaka.record.thought import EDITOR

@@ -20,9 +20,16 @@ from sifaka.critics import MEMORY
 from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.models import Generation, Model
 from sifaka.models.prompt import DRAFT, RULES, with_original
-from sifaka.models.revising import TURNED_DOWN, fixed
 from sifaka.models.sectioned import calls_for, write_text
-from sifaka.models.writing import REFUSED, Attempt, UnfitDraft, attempt, feedback_lines
+from sifaka.models.writing import (
+    REFUSED,
+    TURNED_DOWN,
+    Attempt,
+    UnfitDraft,
+    attempt,
+    feedback_lines,
+    fixed,
+)
 from sifaka.record.entries import Decided, Decision, Drafted, Entry
 from sifaka.record.provenance import CHANGES
 from sifaka.record.run import Run

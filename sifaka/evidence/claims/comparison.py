@@ -30,8 +30,8 @@ from sifaka.evidence.passages import (
 )
 from sifaka.evidence.search import rank_documents
 from sifaka.evidence.verify import JUDGEMENTS, NO_MODEL, PARALLEL, Sheet, packed, verifications
-from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, ask
 from sifaka.record.claims import Claim, Judgement, Stance
 from sifaka.text.prose import blanked, sentence_spans
 from sifaka.text.statements import Statement, is_same, normalised, read
@@ -243,8 +243,6 @@ async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[_Answer
 
 
 async def _asked(doubtful: Sequence[Doubtful], model: "Model") -> list[_Answer]:
-    from sifaka.models.structured import ask
-
     parts: list[str] = []
     for number, (claim, title, passage) in enumerate(doubtful, 1):
         parts += (

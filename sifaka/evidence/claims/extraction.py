@@ -15,8 +15,8 @@ from pydantic import Field
 from sifaka._internal.immutable import Frozen
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.isolation import run_limited
-from sifaka.models.coercion import Form, Number
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, Number, ask
 from sifaka.record.claims import Claim
 from sifaka.record.usage import Usage
 from sifaka.text.anchoring import anchor
@@ -87,8 +87,6 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
         ModelProviderError: The model failed.
         BudgetExceeded: There is no room for the call.
     """
-    from sifaka.models.structured import ask
-
     parts = [frame("task", task, lasting=True)] if task else []
     question = "\n\n".join((*parts, frame("text", text), _ASKED))
     answer, usage = await ask(model, PROMPT.text, question, _Claims)
