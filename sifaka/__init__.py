@@ -59,10 +59,9 @@ if TYPE_CHECKING:
     from sifaka.plugins import Plugins
     from sifaka.record.claims import CheckOptions, ClaimChecker, ClaimReport
     from sifaka.record.diff import Hunk
-    from sifaka.record.events import ChainEvent
     from sifaka.record.research_question import Inquiry
     from sifaka.record.results import CriticFeedback, Issue, ValidationResult
-    from sifaka.record.run import Run
+    from sifaka.record.run import ChainEvent, Run
     from sifaka.record.thought import Document, Thought, ThoughtReference, ToolCall
     from sifaka.record.usage import Budget, Usage
     from sifaka.research.protocol import Researcher
@@ -134,10 +133,9 @@ _NAMES = {
     "sifaka.plugins": "Plugins",
     "sifaka.record.claims": "CheckOptions ClaimChecker ClaimReport",
     "sifaka.record.diff": "Hunk",
-    "sifaka.record.events": "ChainEvent",
     "sifaka.record.research_question": "Inquiry",
     "sifaka.record.results": "CriticFeedback Issue ValidationResult",
-    "sifaka.record.run": "Run",
+    "sifaka.record.run": "ChainEvent Run",
     "sifaka.record.thought": "Document Thought ThoughtReference ToolCall",
     "sifaka.record.usage": "Budget Usage",
     "sifaka.research.protocol": "Researcher",

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from sifaka.chain.result import RunResult
     from sifaka.chain.review import Review
     from sifaka.chain.submission import Submission
-    from sifaka.record.events import Listener
+    from sifaka.record.run import Listener
 
 _PLACES = {
     "Chain": "sifaka.chain.chain",
     "ChainOptions": "sifaka.chain.options",
     "CommonOptions": "sifaka.chain.options",
-    "Listener": "sifaka.record.events",
+    "Listener": "sifaka.record.run",
     "CancelEntry": "sifaka.chain.cancellation",
     "Replay": "sifaka.chain.replay",
     "Review": "sifaka.chain.review",

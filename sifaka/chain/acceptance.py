@@ -8,8 +8,8 @@ from sifaka.chain.version_comparison import COUNTED, REQUIRED, RULES, compare, f
 from sifaka.models import CALLER
 from sifaka.models.prompt import with_original
 from sifaka.record.entries import Count, Decided, Decision, Measure
+from sifaka.record.outcome import written
 from sifaka.record.run import Run
-from sifaka.record.task import written
 from sifaka.record.thought import EDITOR, Thought
 
 _FIRST = Decision(accepted=True, by="first")

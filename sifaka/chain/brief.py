@@ -6,8 +6,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.chain.caller_notes import in_scope, question_of, sheet_of, start_of
 from sifaka.chain.stop_rules import is_review_due
 from sifaka.models.writing import MOST_ISSUES
-from sifaka.record.clustering import cluster
-from sifaka.record.declines import still_open
+from sifaka.record.clustering import cluster, still_open
 from sifaka.record.results import Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought

@@ -32,8 +32,7 @@ from sifaka.critics import CriticSpec
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.record.entries import FORM, ChainConfig, RunStatus, Started
-from sifaka.record.events import ChainEvent, Listener
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Listener, Run
 from sifaka.record.thought import new_run_id
 from sifaka.retrievers.protocol import Retriever
 from sifaka.storage.protocol import ThoughtStore

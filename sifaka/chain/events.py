@@ -20,11 +20,10 @@ from sifaka.record.entries import (
     Stopped,
     Validated,
 )
-from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.outcome import findings
 from sifaka.record.research_question import ResearchStep
 from sifaka.record.results import majority
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Phase, Run
 from sifaka.storage.protocol import ThoughtStore
 
 

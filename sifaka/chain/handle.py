@@ -42,8 +42,7 @@ from sifaka.chain.recovery import Recovery, next_recovery, parallel, recovered, 
 from sifaka.chain.result import RunResult
 from sifaka.errors import AppendRefused, BudgetExceeded, SifakaError, StorageError, VersionConflict
 from sifaka.record.entries import Called, Stopped, StopReason
-from sifaka.record.events import ChainEvent, Listener
-from sifaka.record.run import Reached, Run
+from sifaka.record.run import ChainEvent, Listener, Reached, Run
 
 _PARTING_SECONDS = 5.0
 """Seconds in which a cancelled run may put its end on record."""

@@ -15,8 +15,7 @@ from sifaka.calls.monitoring import Monitor
 from sifaka.chain.events import stored
 from sifaka.errors import AppendRefused, StorageError
 from sifaka.record.entries import Called, Entry
-from sifaka.record.events import Listener
-from sifaka.record.run import Run
+from sifaka.record.run import Listener, Run
 from sifaka.record.usage import Usage
 from sifaka.storage.protocol import ThoughtStore
 

@@ -25,9 +25,8 @@ from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.models.provider import provider_model
 from sifaka.models.writing import REFUSED, UnfitDraft
 from sifaka.record.entries import FORM, Decided, Drafted, Entry, Started, Stopped
-from sifaka.record.events import ChainEvent
 from sifaka.record.results import CriticFeedback, ValidationResult
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Run
 from sifaka.record.thought import EDITOR, PERSON, Document, Thought
 from sifaka.record.usage import Usage
 from sifaka.storage import MemoryStorage

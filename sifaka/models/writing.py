@@ -28,7 +28,7 @@ from sifaka.models.prompt import (
 )
 from sifaka.models.structured import object_of
 from sifaka.record.clustering import cluster
-from sifaka.record.edits import Edit, edited
+from sifaka.record.diff import Edit, edited
 from sifaka.record.provenance import CHANGES, issues_of
 from sifaka.record.results import Issue
 from sifaka.record.thought import Document, Thought

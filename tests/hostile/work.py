@@ -31,8 +31,7 @@ from sifaka.models.draft_extraction import Source, draft_of, mended
 from sifaka.models.prompt import contents, frame
 from sifaka.models.sectioned import in_place_of
 from sifaka.models.writing import revised
-from sifaka.record.diff import diff
-from sifaka.record.edits import edited, edits_of
+from sifaka.record.diff import diff, edited, edits_of
 from sifaka.record.results import Issue
 from sifaka.record.thought import Thought
 from sifaka.research.draft import tidied

@@ -11,7 +11,7 @@ import anyio
 from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import installed
-from sifaka.record.events import ChainEvent
+from sifaka.record.run import ChainEvent
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt

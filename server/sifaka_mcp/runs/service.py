@@ -21,8 +21,7 @@ from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFo
 from sifaka.isolation import sharing
 from sifaka.models import HOST
 from sifaka.record.entries import Stopped
-from sifaka.record.events import ChainEvent
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.runs.daily_spending import Accounts
 from sifaka_mcp.runs.leases import FileLeases, RunKey

@@ -6,8 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, field_validator
 
 from sifaka.chain import RunResult
-from sifaka.record.diff import Hunk, diff
-from sifaka.record.edits import edits_of
+from sifaka.record.diff import Hunk, diff, edits_of
 from sifaka.record.provenance import reasons_for
 from sifaka.record.thought import Thought
 from sifaka_mcp.schemas.untrusted import Foreign, Remark

@@ -6,9 +6,8 @@ from types import MappingProxyType
 
 from sifaka.chain import Listener
 from sifaka.record.entries import Called, Started
-from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.research_question import Inquiry
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Phase, Run
 from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.view.progress import most_rounds
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from sifaka.chain import CancelEntry, Listener, Submission
 from sifaka.errors import ConfigurationError, StaleRevision
 from sifaka.models import CALLER
-from sifaka.record.edits import Edit, edited
+from sifaka.record.diff import Edit, edited
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka_mcp.schemas.arguments import EditList, FindReplace, HowReturned, RunId

@@ -7,8 +7,8 @@ from sifaka.calls.context import Calls
 from sifaka.chain.events import doing
 from sifaka.chain.parts import Parts
 from sifaka.chain.recorder import Recorder
-from sifaka.record import events
 from sifaka.record.entries import Entry
+from sifaka.record.run import Phase as PhaseName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class PhaseContext:
     calls: Calls
     recorder: Recorder
 
-    async def tell(self, phase: events.Phase, message: str) -> None:
+    async def tell(self, phase: PhaseName, message: str) -> None:
         """Emit that a phase begins that takes time, once what was found before it is stored.
 
         Args:
