@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         Submission,
         create_pydantic_chain,
     )
-    from sifaka.chain.pairwise_judge import Judge
+    from sifaka.chain.version_comparison import Judge
     from sifaka.critics import (
         ConstitutionalCritic,
         Critic,
@@ -111,7 +111,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "sifaka.calls.host": "Host",
     "sifaka.chain": "Chain Replay Review RunResult Submission create_pydantic_chain",
-    "sifaka.chain.pairwise_judge": "Judge",
+    "sifaka.chain.version_comparison": "Judge",
     "sifaka.critics": (
         "ConstitutionalCritic Critic EvidenceCritic LintCritic MetaRewardingCritic NCriticsCritic "
         "PromptCritic ReflexionCritic SelfConsistencyCritic SelfRAGCritic SelfRefineCritic "

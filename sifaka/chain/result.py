@@ -6,11 +6,10 @@ from functools import cached_property
 from typing import cast
 
 from sifaka._internal.immutable import Frozen
+from sifaka.chain.acceptance import look_back_check
 from sifaka.chain.brief import Brief, brief_for
-from sifaka.chain.checks import Check, checks_of
-from sifaka.chain.final_comparison import look_back_check
 from sifaka.chain.findings import is_compared
-from sifaka.chain.review import Review
+from sifaka.chain.review import Check, Review, checks_of
 from sifaka.record.clustering import cluster, still_open
 from sifaka.record.diff import Hunk
 from sifaka.record.entries import RunStatus, StopReason

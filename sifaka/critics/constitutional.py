@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.critics.constitution import (
     BUILT_IN,
     Principle,

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import MOST_ISSUES
 from sifaka.critics.panel import agreed, attempt, findings_of, no_answer

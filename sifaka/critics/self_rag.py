@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, Field
 
 from sifaka.calls.component import code_spec
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.panel import Replies, ask_all, no_answer
 from sifaka.critics.reflections import Reflections, Support

@@ -11,9 +11,8 @@ from anyio import to_thread
 from pydantic import Field
 
 from sifaka._internal.naming import unique
-from sifaka.calls.context import fan_out
+from sifaka.calls.context import fan_out, scope
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.journal import scope
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, spread
 from sifaka.evidence.model import (

@@ -17,9 +17,8 @@ from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.context import current_calls, fan_out, recorded
+from sifaka.calls.context import current_calls, fan_out, recorded, scope
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, SourceError, StorageError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, clean, spread
 from sifaka.evidence.model import Searched

@@ -23,11 +23,9 @@ from pydantic_ai.usage import RequestUsage
 
 from sifaka.calls.context import Calls, current_calls
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.gen_ai import answered, asked
 from sifaka.calls.host import Suspended
-from sifaka.calls.ledger import Quote
-from sifaka.calls.spans import annotate
-from sifaka.calls.tenant_share import Allowance, current_allowance, stricter
+from sifaka.calls.ledger import Allowance, Quote, current_allowance, stricter
+from sifaka.calls.monitoring import annotate, answered, asked
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
 from sifaka.models import HOST
 from sifaka.models.provider_errors import translate

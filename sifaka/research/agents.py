@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from pydantic import Field
 
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.models.prompt import Prompt, frame
 from sifaka.models.structured import Form, Unreadable, read
 from sifaka.record.research_question import Turn

@@ -8,7 +8,7 @@ answer the sections stay as they are.
 import re
 from collections.abc import Sequence
 
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.errors import BudgetExceeded
 from sifaka.research.agents import (
     LONG_WRITER,

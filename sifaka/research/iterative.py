@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from anyio import to_thread
 from pydantic_graph import Graph, GraphBuilder, StepContext
 
-from sifaka.calls.context import fan_out
+from sifaka.calls.context import fan_out, scope
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded, ModelProviderError, SourceError
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import (

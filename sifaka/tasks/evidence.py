@@ -6,7 +6,7 @@ from functools import partial
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.chain import Chain
 from sifaka.chain.parts import build_parts
 from sifaka.evidence.documents import ANYTHING, SearchFilters

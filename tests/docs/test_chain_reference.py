@@ -11,7 +11,7 @@ from sifaka import Chain
 from sifaka.calls.breakers import LONGEST_COOLDOWN, Breakers
 from sifaka.calls.context import PARALLEL
 from sifaka.calls.ledger import SHORTEST_ANSWER
-from sifaka.chain.presets import PRESETS, Effort
+from sifaka.chain.configuration import PRESETS, Effort
 from sifaka.chain.recovery import LONGEST_WAIT, MOST_ATTEMPTS, plan_recovery
 from sifaka.errors import ModelProviderError
 from sifaka.record.entries import Policy, Strategy

@@ -14,10 +14,9 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Text
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka.calls.component import Binding
-from sifaka.calls.context import Calls
-from sifaka.calls.journal import scope
+from sifaka.calls.context import Calls, scope
 from sifaka.calls.ledger import Ledger
-from sifaka.chain import pairwise_judge
+from sifaka.chain import version_comparison
 from sifaka.critics import (
     constitutional,
     meta_rewarding,
@@ -161,9 +160,9 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     yield "meta_rewarding: comparison", meta_rewarding.META_PROMPT, critique(rewarding)
     yield "n_critics", n_critics.PROMPT, critique(n_critics.NCriticsCritic())
     yield "self_rag", self_rag.PROMPT, critique(self_rag.SelfRAGCritic())
-    judge = pairwise_judge.ModelJudge(model)
+    judge = version_comparison.ModelJudge(model)
     other = THOUGHT.model_copy(update={"text": "The meeting: 5 May, 10:00, room 12."})
-    yield "judge", pairwise_judge.PROMPT, lambda: judge.compare(THOUGHT, other)
+    yield "judge", version_comparison.PROMPT, lambda: judge.compare(THOUGHT, other)
     yield "claims", extraction.PROMPT, lambda: extraction.claims_in(VERSION, model, task=TASK)
     doubtful = comparison.Doubtful("It is 330 metres tall.", "The tower", VERSION)
     yield (

@@ -14,7 +14,7 @@ import anyio.abc
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
-from sifaka.calls.tenant_share import charging
+from sifaka.calls.ledger import charging
 from sifaka.chain import CancelEntry, Listener, follow_run, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from sifaka.chain import RunResult
-from sifaka.chain.caller_notes import ledger_of
+from sifaka.chain.brief import ledger_of
 from sifaka.record.entries import RunStatus, StopReason
 from sifaka.text.limits import Asked
 from sifaka_mcp.schemas.texts import TextOut

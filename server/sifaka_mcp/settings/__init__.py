@@ -20,8 +20,7 @@ from sifaka._internal.immutable import FrozenMap
 from sifaka._internal.naming import closest, did_you_mean
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError
-from sifaka.evidence.sources.collection import NONE, Adapters
-from sifaka.evidence.sources.keys import named_keys
+from sifaka.evidence.sources.collection import NONE, Adapters, named_keys
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.local import LocalProviders
 from sifaka.models.provider import Connections

@@ -11,7 +11,7 @@ from sifaka._internal.explain import explain
 from sifaka._internal.masking import conceal, passwords_in, secrets_in
 from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.sources.keys import secrets_of
+from sifaka.evidence.sources.collection import secrets_of
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.project import ProjectFile
 from sifaka_mcp.settings.toml import parse_toml, read_content

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import Field
 
-from sifaka.chain.presets import Effort
+from sifaka.chain.configuration import Effort
 from sifaka.models import AUTO
 from sifaka.record.thought import EDITOR
 from sifaka_mcp.schemas.arguments import (

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from anyio import to_thread
 
 from sifaka.calls.component import Component
-from sifaka.calls.context import current_calls, fan_out, recorded
-from sifaka.calls.journal import scope
+from sifaka.calls.context import current_calls, fan_out, recorded, scope
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.claims.comparison import by_caller, held, unjudged
 from sifaka.evidence.claims.extraction import (

@@ -10,10 +10,9 @@ from typing import NoReturn
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.sources.collection import Adapter, Adapters
+from sifaka.evidence.sources.collection import Adapter, Adapters, Scheme, authorization
 from sifaka.evidence.sources.folder import FolderAdapter
 from sifaka.evidence.sources.in_process import ThoughtsAdapter
-from sifaka.evidence.sources.keys import Scheme, authorization
 from sifaka.evidence.sources.records import (
     ARTICLES,
     EUROPE_PMC,
