@@ -8,14 +8,14 @@ import socket
 import time
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, version
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
 
@@ -76,20 +76,18 @@ class Asked:
         return SourceError(shown, told, adapter=self.adapter, code=code, retry_after=retry_after)
 
 
-class SourceAnswer(NamedTuple):
-    """A successful answer."""
-
-    data: Any
-    """The value that its JSON stands for."""
-    retry_after: float | None
-    """Seconds the source asks to wait, which some say beside an error of theirs."""
+Check = Callable[[Any, float | None], None]
+"""Raises for an error in the data of an answer, given the seconds its source asks to wait."""
 
 
-async def answer_of(response: "httpx2.Response", largest: int, asked: Asked) -> SourceAnswer:
-    """Read a response, of which nothing has been read yet.
+async def answer_of(
+    response: "httpx2.Response", largest: int, asked: Asked, check: Check | None
+) -> Any:
+    """The data of a response, of which nothing has been read yet.
 
     Raises:
-        SourceError: It tells no success, leads elsewhere, is too large, or is no JSON.
+        SourceError: It tells no success, leads elsewhere, is too large, is no JSON, or is refused
+            by the check.
         httpx2.TransportError: The connection broke.
     """
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -112,9 +110,12 @@ async def answer_of(response: "httpx2.Response", largest: int, asked: Asked) -> 
     if media_type and "json" not in media_type and not media_type.startswith(_TEXTS):
         raise asked.failure("malformed", f"answered with {media_type[:60]} instead of JSON")
     try:
-        return SourceAnswer(json.loads(body), retry_after)
+        data = json.loads(body)
     except (ValueError, RecursionError):
         raise asked.failure("malformed", "answered with something that is no JSON") from None
+    if check is not None:
+        check(data, retry_after)
+    return data
 
 
 def seconds_asked(told: str | None) -> float | None:
@@ -199,150 +200,9 @@ class Network:
     """Seconds until the addresses of a host are resolved again."""
 
 
-class SourceConnections:
-    """Connections to the host of a source: to checked addresses only.
-
-    It may be anywhere. A host that is public at its first look-up stays public, whatever its name
-    resolves to later. A request connects to an address that was checked here, never to a name,
-    which may stand for another address by then.
-
-    Args:
-        base: The URL of the source.
-        headers: Sent with each request.
-        network: The resolver.
-        connect: Seconds until another address of a host is tried.
-    """
-
-    def __init__(
-        self,
-        base: str,
-        headers: Mapping[str, str],
-        network: Network,
-        *,
-        connect: float,
-    ) -> None:
-        self._base = base
-        self._headers = headers
-        self._network = network
-        self._connect = connect
-        self._is_public: bool | None = None
-        self._known: tuple[float, Sequence[str]] = (0.0, ())
-        self._kept: _Kept = WeakKeyDictionary()
-
-    async def aclose(self) -> None:
-        """Close those of this event loop; they open again when they are needed."""
-        _, keeper = self._kept.pop(asyncio.get_running_loop(), (None, None))
-        if keeper is not None:
-            await keeper.aclose()
-
-    @asynccontextmanager
-    async def opened(
-        self, method: str, url: "httpx2.URL", body: Any, asked: Asked
-    ) -> "AsyncGenerator[httpx2.Response]":
-        """The response to one request, with its body still to be read.
-
-        Raises:
-            SourceError: No address of the host may be connected to.
-            httpx2.TransportError: The connection failed.
-        """
-        import httpx2
-
-        host = url.raw_host.decode("ascii")
-        client = await self._of_this_loop()
-        failure: httpx2.TransportError | None = None
-        for address in (await self._addresses(host, asked))[:_MOST_ADDRESSES]:
-            request = client.build_request(
-                method,
-                url.copy_with(host=address),
-                json=body,
-                headers={"host": url.netloc.decode("ascii")},
-                extensions={"sni_hostname": host},
-            )
-            try:
-                response = await client.send(request, stream=True)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-                failure = error
-                continue
-            try:
-                yield response
-            finally:
-                await response.aclose()
-            return
-        self._known = (0.0, ())  # they may have moved
-        raise failure or httpx2.ConnectError("there is no address")
-
-    async def _of_this_loop(self) -> "httpx2.AsyncClient":
-        """The client of this event loop.
-
-        Its connections fail once the loop is closed. A suspended generator is closed with its
-        loop, and closes them.
-        """
-        loop = asyncio.get_running_loop()
-        if loop not in self._kept:
-
-            async def keep() -> "AsyncGenerator[httpx2.AsyncClient]":
-                async with self._client() as client:
-                    yield client
-
-            keeper = keep()
-            self._kept[loop] = await anext(keeper), keeper
-        return self._kept[loop][0]
-
-    def _client(self) -> "httpx2.AsyncClient":
-        from http.cookiejar import CookieJar, DefaultCookiePolicy
-        from ssl import PROTOCOL_TLS_CLIENT, SSLContext
-
-        import httpx2
-
-        is_encrypted = self._base.startswith("https:")
-        return httpx2.AsyncClient(
-            headers={**self._headers, "accept-encoding": _ENCODINGS},
-            # Loading the trusted certificates takes longer than a request. Without any of them, no
-            # encrypted connection can be made.
-            transport=httpx2.AsyncHTTPTransport(
-                verify=is_encrypted or SSLContext(PROTOCOL_TLS_CLIENT)
-            ),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            timeout=httpx2.Timeout(None, connect=self._connect),
-            follow_redirects=False,
-            trust_env=False,
-        )
-
-    async def _addresses(self, host: str, asked: Asked) -> Sequence[str]:
-        """The one check: the addresses that may be connected to, one or more."""
-        until, known = self._known
-        if known and time.monotonic() < until:
-            return known
-        found = await self._resolved(host, asked)
-        private = [address for address in found if not self._network.is_public(address)]
-        if self._is_public is None:
-            self._is_public = len(private) < len(found)
-        if self._is_public:
-            found = [address for address in found if address not in private]
-            if not found:
-                raise asked.failure("forbidden", f"has moved to the private address {private[0]}")
-        self._known = (time.monotonic() + self._network.remembered, found)
-        return found
-
-    async def _resolved(self, host: str, asked: Asked) -> Sequence[str]:
-        try:
-            return (str(ip_address(host)),)
-        except ValueError:
-            pass  # a name
-        try:
-            found = await self._network.resolve(host)
-        except (OSError, UnicodeError):
-            found = ()
-        if not found:
-            raise asked.failure("connection", "cannot be found: the host is unknown")
-        return found
-
-
 _KEPT = "/%:@!$&'()*+,;=~"
 """Characters that stand for themselves in the path of a URL, and those that quote others."""
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-Check = Callable[[Any, float | None], None]
-"""Raises for an error in the data of an answer, given the seconds its source asks to wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,6 +234,10 @@ class HttpClient:
     followed. No proxy of the environment is used, since it would resolve names itself, and no
     cookie is kept. Connections stay open, for each event loop its own, and are closed with it if
     not before.
+
+    The host may be anywhere. One that is public at its first look-up stays public, whatever its
+    name resolves to later. A request connects to an address that was checked here, never to a
+    name, which may stand for another address by then.
 
     Args:
         base: The URL of an API; `user:password@` in it becomes a header.
@@ -420,13 +284,15 @@ class HttpClient:
             login = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
             words = b64encode(login.encode("utf-8", "surrogatepass")).decode()
             own.setdefault("authorization", f"Basic {words}")
+        self._headers = {**own, "accept-encoding": _ENCODINGS}
         self._seconds = seconds
         self._largest = largest
         self._breakers = breakers
+        self._network = network or Network()
         self._retrying = retrying or Retrying()
-        self._connections = SourceConnections(
-            self.asked.url, own, network or Network(), connect=seconds / 2
-        )
+        self._is_public: bool | None = None
+        self._known: tuple[float, Sequence[str]] = (0.0, ())
+        self._kept: _Kept = WeakKeyDictionary()
 
     @property
     def place(self) -> str:
@@ -451,28 +317,29 @@ class HttpClient:
         Raises:
             SourceError: There is no answer of use.
         """
-        return await self._ask("GET", path, params=params, check=check)
+        return await self._ask("GET", path, params, None, check)
 
     async def post(self, path: str, body: Any) -> Any:
         """As `get`, of a search with a body of JSON, which may be sent more than once."""
-        return await self._ask("POST", path, body=body)
+        return await self._ask("POST", path, None, body, None)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop; they open again when they are needed."""
-        await self._connections.aclose()
+        _, keeper = self._kept.pop(asyncio.get_running_loop(), (None, None))
+        if keeper is not None:
+            await keeper.aclose()
 
     async def _ask(
         self,
         method: str,
         path: str,
-        *,
-        params: Mapping[str, Any] | None = None,
-        body: Any = None,
-        check: Check | None = None,
+        params: Mapping[str, Any] | None,
+        body: Any,
+        check: Check | None,
     ) -> Any:
-        url = _below(self.asked, path)
+        asked = Asked(self.asked.adapter, _below(self.asked, path))
         breakers = self._breakers or current_calls().breakers
-        circuit = f"adapter:{self.asked.adapter}"
+        circuit = f"adapter:{asked.adapter}"
         try:
             breakers.require(circuit)
         except ModelProviderError as error:
@@ -483,9 +350,7 @@ class HttpClient:
                 attempt = 1
                 while True:
                     try:
-                        answer = await self._answer(method, url, params, body)
-                        if check is not None:
-                            check(answer.data, answer.retry_after)
+                        data = await self._answer(method, asked, params, body, check)
                         break
                     except SourceError as failure:
                         wait = self._retrying.wait(failure, attempt)
@@ -496,7 +361,7 @@ class HttpClient:
         except TimeoutError:
             breakers.failed(circuit)
             told = f"did not answer within {self._seconds:g} s"
-            raise Asked(self.asked.adapter, url).failure("timeout", told) from None
+            raise asked.failure("timeout", told) from None
         except SourceError as failure:
             (breakers.failed if failure.retryable else breakers.abandoned)(circuit)
             raise
@@ -504,19 +369,41 @@ class HttpClient:
             breakers.abandoned(circuit)
             raise
         breakers.succeeded(circuit)
-        return answer.data
+        return data
 
     async def _answer(
-        self, method: str, place: str, params: Mapping[str, Any] | None, body: Any
-    ) -> SourceAnswer:
+        self,
+        method: str,
+        asked: Asked,
+        params: Mapping[str, Any] | None,
+        body: Any,
+        check: Check | None,
+    ) -> Any:
         """The answer to one request."""
         import httpx2
 
-        asked = Asked(self.asked.adapter, place)
         try:
-            url = httpx2.URL(place, params=params)
-            async with self._connections.opened(method, url, body, asked) as response:
-                return await answer_of(response, self._largest, asked)
+            url = httpx2.URL(asked.url, params=params)
+            host = url.raw_host.decode("ascii")
+            client = await self._of_this_loop()
+            failure: httpx2.TransportError = httpx2.ConnectError("there is no address")
+            for address in (await self._addresses(host, asked))[:_MOST_ADDRESSES]:
+                request = client.build_request(
+                    method,
+                    url.copy_with(host=address),
+                    json=body,
+                    headers={"host": url.netloc.decode("ascii")},
+                    extensions={"sni_hostname": host},
+                )
+                try:
+                    response = await client.send(request, stream=True)
+                except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                    failure = error
+                    continue
+                async with aclosing(response):
+                    return await answer_of(response, self._largest, asked, check)
+            self._known = (0.0, ())  # they may have moved
+            raise failure
         except httpx2.InvalidURL:
             raise asked.failure("not_found", "cannot be asked: it is no URL") from None
         except httpx2.TimeoutException:
@@ -529,6 +416,65 @@ class HttpClient:
             # The message may quote the request.
             why = type(error).__name__
             raise asked.failure("connection", f"broke off the connection ({why})") from None
+
+    async def _of_this_loop(self) -> "httpx2.AsyncClient":
+        """The client of this event loop, as its connections fail once the loop is closed."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._kept:
+            keeper = self._opened()
+            self._kept[loop] = await anext(keeper), keeper
+        return self._kept[loop][0]
+
+    async def _opened(self) -> "AsyncGenerator[httpx2.AsyncClient]":
+        """One open client; a suspended generator is closed with its loop, and closes it."""
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+        from ssl import PROTOCOL_TLS_CLIENT, SSLContext
+
+        import httpx2
+
+        is_encrypted = self.asked.url.startswith("https:")
+        async with httpx2.AsyncClient(
+            headers=self._headers,
+            # Loading the trusted certificates takes longer than a request. Without any of them, no
+            # encrypted connection can be made.
+            transport=httpx2.AsyncHTTPTransport(
+                verify=is_encrypted or SSLContext(PROTOCOL_TLS_CLIENT)
+            ),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            timeout=httpx2.Timeout(None, connect=self._seconds / 2),
+            follow_redirects=False,
+            trust_env=False,
+        ) as client:
+            yield client
+
+    async def _addresses(self, host: str, asked: Asked) -> Sequence[str]:
+        """The one check: the addresses that may be connected to, one or more."""
+        until, known = self._known
+        if known and time.monotonic() < until:
+            return known
+        found = await self._resolved(host, asked)
+        private = [address for address in found if not self._network.is_public(address)]
+        if self._is_public is None:
+            self._is_public = len(private) < len(found)
+        if self._is_public:
+            found = [address for address in found if address not in private]
+            if not found:
+                raise asked.failure("forbidden", f"has moved to the private address {private[0]}")
+        self._known = (time.monotonic() + self._network.remembered, found)
+        return found
+
+    async def _resolved(self, host: str, asked: Asked) -> Sequence[str]:
+        try:
+            return (str(ip_address(host)),)
+        except ValueError:
+            pass  # a name
+        try:
+            found = await self._network.resolve(host)
+        except (OSError, UnicodeError):
+            found = ()
+        if not found:
+            raise asked.failure("connection", "cannot be found: the host is unknown")
+        return found
 
 
 def product() -> str:
