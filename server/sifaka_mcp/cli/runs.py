@@ -21,8 +21,7 @@ from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import installed
 from sifaka.plugins import Plugins
-from sifaka.record.events import ChainEvent
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import (
     Outcome,
