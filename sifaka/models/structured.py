@@ -11,7 +11,7 @@ from sifaka.errors import ModelProviderError
 from sifaka.models.coercion import Unreadable, fit
 from sifaka.models.json_objects import clean, normal, object_of
 from sifaka.record.usage import Usage
-from sifaka.text.reasoning_blocks import answer_of
+from sifaka.text.model_output import answer_of
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
