@@ -1,34 +1,96 @@
-"""`sifaka trust`: let the `sifaka.toml` of a folder set more than how texts are checked."""
+"""What a person grants: `sifaka token` lets a tenant in, `sifaka trust` a folder set more."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
+from sifaka._internal.durations import parse_duration
 from sifaka._internal.masking import masked
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import print_lines
+from sifaka_mcp.cli.process import print_lines, say
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.safe_text import flat, visible
-from sifaka_mcp.settings.folders import config_folder
-from sifaka_mcp.settings.project import FILE, OF_THE_USER, ProjectFile, canonical, read_project
-from sifaka_mcp.settings.sources import load_settings
-from sifaka_mcp.settings.trust import digests, keep_trusted, trusted_folders
+from sifaka_mcp.settings import config_folder
+from sifaka_mcp.settings.sources import (
+    FILE,
+    OF_THE_USER,
+    ProjectFile,
+    canonical,
+    digests,
+    keep_trusted,
+    load_settings,
+    read_project,
+    trusted_folders,
+)
 
 _DONE, _DECLINED = 0, 2
 _UNSHOWN = frozenset({"adapter_keys", "state_keys"})
 
 
-ARGUMENTS = (
+@opt.command(
+    opt.argument("name", help="the tenant: its holder sees and writes the runs of it"),
+    opt.argument("--expires", metavar="AGE", help="when it ends: 12h, 90d; never without"),
+    opt.argument("--scopes", help="comma-separated: sifaka:read, sifaka:write; all without"),
+    opt.argument("--auth-tokens-file", help="what the server is told too; made if it is not there"),
+)
+def token(session: Session) -> int:
+    """Print a new token, once, and keep its hash.
+
+    Raises:
+        ConfigurationError: The name, the scopes or the duration is wrong, or the file is.
+    """
+    from sifaka_mcp.auth.tokens_file import (
+        Grant,
+        add_grant,
+        checked_tenant,
+        digest_of,
+        new_token,
+        parse_scopes,
+    )
+
+    options, path = session.options, session.settings.auth_tokens_file
+    if path is None:
+        raise ConfigurationError(
+            "no tokens file is named", "give --auth-tokens-file, or set SIFAKA_AUTH_TOKENS_FILE"
+        )
+    made = new_token()
+    try:
+        grant = Grant(
+            tenant=checked_tenant(options.name),
+            digest=digest_of(made),
+            expires=_moment(options.expires),
+            scopes=() if options.scopes is None else parse_scopes(options.scopes),
+        )
+    except ValueError as error:
+        raise ConfigurationError(str(error), "see `sifaka token --help`") from None
+    add_grant(path, grant)
+    print_lines([made])
+    say(f"{path} has its hash; the token is not kept anywhere, and not shown again")
+    return 0
+
+
+def _moment(expires: str | None) -> datetime | None:
+    if expires is None:
+        return None
+    try:
+        age = parse_duration(expires)
+        if age:
+            return datetime.now(UTC) + age
+    except OverflowError:
+        pass
+    raise ConfigurationError(f"{expires!r} is no duration", "write it as 90d, 12h or 30m")
+
+
+@opt.command(
     opt.argument("folder", metavar="FOLDER", nargs="?", default=".", help="here if none"),
     opt.argument("--yes", action="store_true", help="trust it without asking"),
     opt.argument("--revoke", action="store_true", help="trust it no more"),
     opt.argument("--list", action="store_true", help="show the folders that are trusted"),
 )
-
-
-def run(session: Session) -> int:
+def trust(session: Session) -> int:
     """Show what the file of a folder would set, ask, and keep its hash and those of its files.
 
     Raises:

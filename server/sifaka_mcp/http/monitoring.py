@@ -1,12 +1,15 @@
-"""`/metrics`: what the server does, for Prometheus. No label has an id, a tenant or a text."""
+"""What operators ask for: whether the server lives and is ready, and its numbers for Prometheus."""
 
 import logging
+import math
+import time
 from collections import Counter as Counted
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
+import anyio
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -19,19 +22,69 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sifaka.calls.failure_log import report_failure
 from sifaka.critics import CRITICS
+from sifaka.errors import SifakaError
+from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import VALIDATORS
 from sifaka_mcp.state import AppState
 
+logger = logging.getLogger(__name__)
+ALIVE = JSONResponse({"status": "ok"})
+"""The answer of `/healthz`: the process answers."""
+
+_SECONDS = 5.0
+"""Seconds that the store may take to answer."""
+_FRESH = 1.0
+"""Seconds for which an answer of the store is reused."""
 _BUCKETS = (0.005, 0.025, 0.1, 0.5, 1.0, 5.0, 15.0, 60.0)
 """Seconds. A request may wait for a run, by default up to 45."""
 _METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "DELETE", "PUT", "PATCH"})
 _access = logging.getLogger("sifaka_mcp.access")
 _GIVEN_UP = "499"
 """nginx's status for a request that the client left before the answer."""
+
+
+class Readiness:
+    """`/readyz`: every part of the store answers. What is wrong is in the log, not in the answer.
+
+    Args:
+        store: The store, which is open by then.
+    """
+
+    def __init__(self, store: Callable[[], ThoughtStore]) -> None:
+        self._store = store
+        self._lock = anyio.Lock()
+        self._looked = -math.inf
+        self._ready = True
+
+    async def answer(self, _: Request) -> JSONResponse:
+        """200, or 503 with one line."""
+        async with self._lock:
+            if time.monotonic() - self._looked >= _FRESH:
+                self._ready = await self._look()
+                self._looked = time.monotonic()
+        if self._ready:
+            return JSONResponse({"status": "ready"})
+        return JSONResponse(
+            {"status": "unavailable", "reason": "the store does not answer"}, status_code=503
+        )
+
+    async def _look(self) -> bool:
+        try:
+            with anyio.fail_after(_SECONDS):
+                wrong = [part for part in await self._store().health() if not part.works]
+        except (SifakaError, TimeoutError) as error:
+            if self._ready:  # told once, not every few seconds
+                report_failure(logger, "readiness", error)
+            return False
+        if self._ready:
+            for part in wrong:
+                logger.warning("not ready: %s: %s", part.part, part.found)
+        return not wrong
 
 
 class Metrics:

@@ -1,8 +1,13 @@
-"""The requests of the tasks extension, and the answers that become tasks."""
+"""The tasks extension of MCP: a run that takes longer is a task, under the run's own id.
 
-from collections.abc import Generator, Sequence
+https://modelcontextprotocol.io/seps/2663-tasks-extension. Nothing about a task is kept: what it is
+follows from the run in the store, so that any process answers for any task.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.extension import Extension, MethodBinding
@@ -22,10 +27,22 @@ from starlette.requests import Request
 
 from sifaka.chain import cancel_run
 from sifaka.errors import SifakaError, ThoughtNotFound
-from sifaka_mcp.host.extensions import TASKS, VERSIONS, declares_tasks
+from sifaka.models import CALLER
+from sifaka.record.run import Run
+from sifaka.storage.protocol import ThoughtStore
+from sifaka_mcp.host.session import TASKS, VERSIONS, declares_tasks
 from sifaka_mcp.state import AppState
 
 _Context = ServerRequestContext[AppState, Any]
+POLL_INTERVAL = 1000
+"""Milliseconds between two looks at a task."""
+
+TaskStatus = Literal["working", "completed", "cancelled"]
+"""Of the extension's words those that a run can come to: `failed` is for errors of the protocol,
+and a run that failed has a result which says so; nothing is ever asked of the client."""
+_NOT_COMPLETED: Mapping[str, TaskStatus] = MappingProxyType(
+    {"running": "working", "cancelled": "cancelled"}
+)
 
 
 class TasksExtension(Extension):
@@ -53,8 +70,6 @@ class TasksExtension(Extension):
         out = result.structured_content if isinstance(result, CallToolResult) else None
         if out is None or out.get("status") != "running":
             return result
-        from sifaka_mcp.tasks.wire import task_of
-
         run = await ctx.lifespan_context.of_request().store.load(out["run_id"])
         return {"resultType": "task", **task_of(run)}
 
@@ -72,8 +87,6 @@ class TaskUpdateParams(TaskParams):
 
 
 async def _get(ctx: _Context, params: TaskParams) -> dict[str, Any]:
-    from sifaka_mcp.tasks.wire import detailed_task
-
     with _task_errors(ctx, params):
         return await detailed_task(ctx.lifespan_context.of_request().store, params.task_id)
 
@@ -85,8 +98,6 @@ async def _update(ctx: _Context, params: TaskUpdateParams) -> EmptyResult:
 
 
 async def _cancel(ctx: _Context, params: TaskParams) -> EmptyResult:
-    from sifaka_mcp.tasks.wire import status_of
-
     state, run_id = ctx.lifespan_context.of_request(), params.task_id
     with _task_errors(ctx, params):
         # A run that waits for a revision goes on waiting: its task is over.
@@ -118,3 +129,50 @@ def _check_routing(request: object, task_id: str) -> None:
             code=HEADER_MISMATCH,
             message=f"{MCP_NAME_HEADER} header does not match the request body's 'taskId'",
         )
+
+
+def task_of(run: Run) -> dict[str, Any]:
+    """The task that a run is; it is kept for as long as the store keeps the run."""
+    told = run.summary().model_dump(mode="json")
+    return {
+        "taskId": run.run_id,
+        "status": status_of(run),
+        "statusMessage": run.stop_reason or f"iteration {run.iterations}: {run.reached}",
+        "createdAt": told["created_at"],
+        "lastUpdatedAt": told["updated_at"],
+        "ttlMs": None,
+        "pollIntervalMs": POLL_INTERVAL,
+    }
+
+
+def status_of(run: Run) -> TaskStatus:
+    """The status of a run's task.
+
+    A task is completed for good when its run first waits for a revision: a task never goes back to
+    work, and its result names the state of the run.
+    """
+    if any(thought.author == CALLER for thought in run.thoughts):
+        return "completed"
+    return _NOT_COMPLETED.get(run.status, "completed")
+
+
+async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
+    """A task with its result if it has one.
+
+    Raises:
+        ThoughtNotFound: There is no such run.
+        StorageError: The store failed.
+    """
+    run = await store.load(run_id)
+    task = task_of(run)
+    if task["status"] != "completed":
+        return task
+    from sifaka.chain import RunResult
+    from sifaka_mcp.tools.answer import answer_with_text
+
+    result = RunResult(run=run, warnings=store.degraded)
+    told = await answer_with_text(result)
+    return {
+        **task,
+        "result": told.model_dump(mode="json", by_alias=True, exclude_none=True),
+    }
