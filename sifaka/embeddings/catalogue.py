@@ -1,22 +1,199 @@
 """Embedders from their names."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from hashlib import sha256
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from sifaka.embeddings.local import (
-    Loading,
-    LocalModel,
-    load_fastembed,
-    load_model2vec,
-    load_sentence_transformers,
-    model_folder,
-    model_id,
-    require_package,
-)
-from sifaka.embeddings.protocol import Embedder, ModelEmbedder
+from anyio import to_thread
+
+from sifaka.embeddings.protocol import Embedder, ModelEmbedder, Role, Vector
 from sifaka.embeddings.provider import embed_by_provider, infer_model
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, EmbeddingError, SifakaError
+from sifaka.extras import install
+
+Encode = Callable[[Sequence[str], Role], Sequence[Vector]]
+"""A loaded model: the vectors of some texts, as it makes them."""
+Loading = Callable[[Path], Encode]
+"""Loads the model of a folder, without a look at the network."""
+
+
+def require_package(kind: str) -> None:
+    """See that the package of a kind of model is there, without importing it.
+
+    Raises:
+        ConfigurationError: It is not installed.
+    """
+    if find_spec(kind.replace("-", "_")) is None:
+        raise ConfigurationError(
+            f"{kind} models need a package that is not installed",
+            install(kind),
+        )
+
+
+class LocalModel:
+    """A model that is loaded by its first call, once, and then asked by one thread at a time."""
+
+    def __init__(self, name: str, folder: Path, load: Loading) -> None:
+        self._name = name
+        self._folder = folder
+        self._load = load
+        self._encode: Encode | None = None
+        # Of threads, not tasks: callers may be in several event loops. It is held while texts are
+        # encoded too, as models change their tokenizer's settings meanwhile.
+        self._lock = threading.Lock()
+
+    async def vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        """The vectors of some texts."""
+        return await to_thread.run_sync(self._vectors, texts, role)
+
+    def _vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        with self._lock:
+            try:
+                encode = self._encode or self._load(self._folder)
+                self._encode = encode
+                return encode(texts, role)
+            except SifakaError:
+                raise
+            # What a model's library raises over files that are not as it expects is not specified.
+            except Exception as error:
+                reason = str(error).partition("\n")[0][:200] or type(error).__name__
+                raise EmbeddingError(
+                    f"{self._name}: the model in {str(self._folder)!r} cannot be used: {reason}",
+                    "download it again, or name another one",
+                ) from error
+
+
+def load_model2vec(folder: Path) -> Encode:
+    """The static model of a folder: a vector a word, averaged; fast without a GPU."""
+    model: Any = import_module("model2vec").StaticModel.from_pretrained(
+        folder, force_download=False
+    )
+
+    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        # Queries and documents are embedded alike.
+        return model.encode(list(texts), use_multiprocessing=False).tolist()
+
+    return encode
+
+
+def load_sentence_transformers(folder: Path) -> Encode:
+    """The model of a folder; code that comes with it is not run."""
+    # Not by way of PydanticAI, which cannot be told to leave the network alone.
+    module: Any = import_module("sentence_transformers")
+    model: Any = module.SentenceTransformer(str(folder), local_files_only=True)
+
+    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        ask = model.encode_query if role == "query" else model.encode_document
+        return ask(list(texts), show_progress_bar=False).tolist()
+
+    return encode
+
+
+_MODEL_FILES = frozenset({".bin", ".json", ".model", ".onnx", ".safetensors", ".txt"})
+_ENDS = 65_536
+"""Bytes read at either end of a file: weights are large, and differ wherever one looks."""
+
+
+def model_folder(kind: str, path: str) -> Path:
+    """The folder of a model, which has to be there.
+
+    Raises:
+        ConfigurationError: It is not, or there is no model in it.
+    """
+    try:
+        folder = Path(path).expanduser().absolute()
+    except RuntimeError:  # the home folder of an unknown user
+        folder = Path(path).absolute()
+    if not folder.is_dir():
+        raise ConfigurationError(
+            f"{kind}: there is no folder {path!r}",
+            f"download the model yourself and give its path, as in {kind}:/path/to/model; "
+            "nothing is downloaded for you",
+        )
+    if not _files(folder):
+        raise ConfigurationError(
+            f"{kind}: there is no model in {path!r}", "give the folder with its config and weights"
+        )
+    return folder
+
+
+def model_id(kind: str, folder: Path) -> str:
+    """Kind, folder name and a hash of the files, such as `model2vec:potion@1f3a5c7e9b0d`.
+
+    Another model in the same folder has another id; the same one has it on every machine.
+
+    Raises:
+        ConfigurationError: A file of it cannot be read.
+    """
+    digest = sha256()
+    for file in _files(folder):
+        try:
+            digest.update(_described(folder, file))
+        except OSError as error:
+            raise ConfigurationError(
+                f"{kind}: {str(file)!r} cannot be read: {error.strerror}",
+                "let this user read the model's files",
+            ) from error
+    return f"{kind}:{folder.name}@{digest.hexdigest()[:12]}"
+
+
+def _described(folder: Path, file: Path) -> bytes:
+    size = file.stat().st_size
+    name = file.relative_to(folder).as_posix()
+    with file.open("rb") as content:
+        ends = content.read(_ENDS)
+        if size > _ENDS:
+            content.seek(max(_ENDS, size - _ENDS))
+            ends += content.read(_ENDS)
+    return f"{name}\0{size}\0".encode(errors="surrogateescape") + ends
+
+
+def _files(folder: Path) -> list[Path]:
+    # No layout is deeper, and a folder that was named by mistake may hold a whole disk.
+    return sorted(
+        file
+        for file in [*folder.glob("*"), *folder.glob("*/*")]
+        if file.suffix in _MODEL_FILES
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+        and file.is_file()
+    )
+
+
+def load_fastembed(folder: Path) -> Encode:
+    """The model of a folder.
+
+    Raises:
+        ConfigurationError: It is not known how to make vectors with it.
+    """
+    kind: Any = import_module("fastembed").TextEmbedding
+    model = kind(
+        _listed(folder, kind), specific_model_path=str(folder), local_files_only=True, cuda=False
+    )
+
+    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        ask = model.query_embed if role == "query" else model.passage_embed
+        return [vector.tolist() for vector in ask(texts)]
+
+    return encode
+
+
+def _listed(folder: Path, kind: Any) -> str:
+    """The model of fastembed's list whose name, or whose repository's, the folder has."""
+    for listed in kind.list_supported_models():
+        known = (listed["model"], listed["sources"]["hf"] or "")
+        if folder.name.casefold() in {name.rpartition("/")[2].casefold() for name in known}:
+            return listed["model"]
+    raise ConfigurationError(
+        f"fastembed: no known model has the name of the folder {str(folder)!r}",
+        "name the folder like the model, such as bge-small-en-v1.5",
+    )
+
 
 _LOCAL: Mapping[str, Loading] = MappingProxyType(
     {

@@ -14,10 +14,9 @@ from sifaka.errors import ConfigurationError, SifakaError, StorageError, Thought
 from sifaka.record.entries import FINAL, Started
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import to_microseconds
-from sifaka.storage.log import every_run
+from sifaka.storage.log import copy_run, every_run
 from sifaka.storage.protocol import Eraser, ThoughtStore
 from sifaka.storage.store import erase_each
-from sifaka.storage.transfer import copy_run
 
 logger = logging.getLogger(__name__)
 _AT_ONCE = 500

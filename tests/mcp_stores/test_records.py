@@ -1,4 +1,4 @@
-from sifaka.storage.tool_backed.records import LogRecord, LogState, fold
+from sifaka.storage.tool_backed.redis import LogRecord, LogState, fold
 
 
 def append(after: int, *payloads: str, fence: int | None = None) -> LogRecord:

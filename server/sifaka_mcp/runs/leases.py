@@ -4,8 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from sifaka.storage.files.durable import LockFile
-from sifaka.storage.files.folder import file_name
+from sifaka.storage.files.durable import LockFile, file_name
 
 
 class RunKey(NamedTuple):

@@ -1,30 +1,217 @@
-"""A store in Redis, through the tools of the official `redis-mcp-server`."""
+"""A store in Redis, through the tools of the official `redis-mcp-server`.
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import replace
+Tools offer no transactions and no compare-and-set, but a database puts what is added to a list into
+one order. So every append and every claim is one record that says what it expects, and all readers
+agree on which of them count: optimistic concurrency control by the order of a log, as in
+Balakrishnan et al., "Tango" (SOSP 2013). A record that does not count stays and is passed over.
+"""
+
+import ast
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal, cast
+from urllib.parse import quote
+from uuid import uuid4
 
 import anyio
+from pydantic import Field
 
+from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import fan_out
-from sifaka.errors import ThoughtNotFound, VersionConflict
+from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.cursor import decode_cursor, encode_cursor, to_microseconds
+from sifaka.storage.cursor import Position, decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.log import follow_by_polling, load_if_readable, look_at
+from sifaka.storage.log import check_append, follow_by_polling, holds, load_if_readable, look_at
 from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.tool_backed.caller import ToolCaller, pack
-from sifaka.storage.tool_backed.records import (
-    Folded,
-    LogRecord,
-    LogState,
-    decode_record,
-    fold,
-)
-from sifaka.storage.tool_backed.redis_lists import RedisLists
+from sifaka.storage.tool_backed.caller import ToolCaller, pack, unexpected, unpack
 from sifaka.text.input import is_unicode
+
+
+class LogRecord(Frozen):
+    """One append or one claim."""
+
+    kind: Literal["append", "claim"]
+    id: str = Field(default_factory=lambda: uuid4().hex)
+    """The record's own id, so that one added twice counts once."""
+    after: int = 0
+    """The number of entries that the run has to have before."""
+    payloads: tuple[str, ...] = ()
+    """The entries as JSON."""
+    fence: int | None = None
+    """The claim that the entries are written under; None for any claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """The state of a log up to a position."""
+
+    position: int = -1
+    last: str = ""
+    """The id of the record there."""
+    version: int = 0
+    """The number of the run's entries."""
+    fence: int = 0
+    """The number of its claims."""
+
+    def admits(self, record: LogRecord) -> bool:
+        """True when a record counts that comes next."""
+        if record.kind != "append":
+            return self.version > 0
+        fenced = record.fence is not None and record.fence < self.fence
+        return record.after == self.version and not fenced
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A log, or the end of one, that was read."""
+
+    state: LogState
+    payloads: Sequence[str] = ()
+    """The entries of the records that count."""
+    fences: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The records that count, by id, and the number of claims after each."""
+
+    def holds(self, record: LogRecord) -> bool:
+        """True when these entries are at their place in this log, read from its beginning."""
+        return holds(self.payloads, record.payloads, after=record.after)
+
+    def check(self, run_id: str, record: LogRecord) -> None:
+        """Check that an append counts."""
+        check_append(
+            run_id,
+            fence=record.fence,
+            current=self.state.fence,
+            expected=record.after,
+            found=self.state.version,
+        )
+
+
+def fold(records: Iterable[tuple[int, LogRecord]], start: LogState | None = None) -> Folded:
+    """The state and the entries after some records, each with its position in the log."""
+    state = start or LogState()
+    payloads: list[str] = []
+    fences: dict[str, int] = {}
+    for position, record in records:
+        version, fence = state.version, state.fence
+        # The same record twice in a row is one whose first answer was lost.
+        if record.id != state.last and state.admits(record):
+            if record.kind == "append":
+                version += len(record.payloads)
+                payloads += record.payloads
+            else:
+                fence += 1
+            fences[record.id] = fence
+        state = LogState(position, record.id, version, fence)
+    return Folded(state, payloads, fences)
+
+
+def decode_record(value: str) -> LogRecord:
+    """The record of a stored value."""
+    try:
+        return LogRecord.model_validate_json(unpack(value))
+    except ValueError as error:
+        raise StorageError(
+            "a record of a run cannot be read", "it was written by a newer release"
+        ) from error
+
+
+class RedisLists:
+    """Redis lists of a tenant's records, one a run; a sorted set is the list of runs.
+
+    Values are made by `pack`. Every method raises `StorageError` when the database fails.
+    """
+
+    def __init__(self, caller: ToolCaller, prefix: str, tenant: str) -> None:
+        self._caller = caller
+        self._prefix = prefix
+        self._tenant = tenant
+
+    async def read(self, run_id: str, start: int) -> Sequence[tuple[int, str]]:
+        """The records of a run from a position on: one call, whatever their number."""
+        name = self.run(run_id)
+        answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})
+        if answer == f"List '{name}' is empty or does not exist.":
+            return ()
+        try:
+            return list(enumerate(cast("list[str]", json.loads(answer)), start))
+        except ValueError:
+            raise unexpected("lrange", answer) from None
+
+    async def push(self, run_id: str, value: str) -> None:
+        """Add a record at the end, wherever that is."""
+        name = self.run(run_id)
+        pushed = f"Value '{value}' pushed to the right of list '{name}'."
+        await self._do("rpush", {"name": name, "value": value}, pushed)
+
+    async def list_run(self, run_id: str, at: int) -> None:
+        """Give a run its place in the list: the microseconds of its last entry."""
+        recent = self._of("recent")
+        await self._do(
+            "zadd",
+            # Microseconds are exact as the doubles that scores are until the year 2255.
+            {"key": recent, "score": at, "member": run_id},
+            f"Successfully added {run_id} to {recent} with score ",
+        )
+
+    async def newest(self, before: Position, limit: int) -> Sequence[Position]:
+        """The places of the newest runs that come after this one in the list."""
+        behind = (place for place in await self._places() if place < before)
+        return sorted(behind, reverse=True)[:limit]
+
+    async def forget(self, run_id: str) -> None:
+        """Remove the log first: a place without one is passed over, a log without one is not."""
+        run, recent = self.run(run_id), self._of("recent")
+        await self._do(
+            "delete", {"key": run}, f"Successfully deleted {run}", f"Key {run} not found"
+        )
+        await self._do(
+            "zrem",
+            {"key": recent, "member": run_id},
+            f"Successfully removed {run_id} from {recent}",
+            f"Member {run_id} not found in {recent}",
+        )
+
+    async def info(self) -> Mapping[str, str]:
+        """What the server says of itself: its version, and which start of it this is."""
+        answer = await self._caller.call("info", {"section": "server"})
+        try:
+            said = json.loads(answer)
+            return {name: str(said[name]) for name in ("redis_version", "run_id")}
+        except (ValueError, TypeError, KeyError):
+            raise unexpected("info", answer) from None
+
+    def run(self, run_id: str) -> str:
+        """The name of a run's list."""
+        return f"{self._of('run')}:{run_id}"
+
+    def _of(self, part: str) -> str:
+        # A tenant's name is quoted, so that no colon in it makes it another tenant's.
+        return f"{self._prefix}:{part}:{quote(self._tenant, safe='')}"
+
+    async def _places(self) -> Sequence[Position]:
+        """The whole list, in one call: one that is read in parts may change between them."""
+        name = self._of("recent")
+        arguments = {"key": name, "start": 0, "end": -1, "with_scores": True}
+        answer = await self._caller.call("zrange", arguments)
+        if answer == f"Sorted set {name} is empty or does not exist":
+            return ()
+        try:
+            # The answer is a list as Python prints it.
+            pairs = cast("list[tuple[str, float]]", ast.literal_eval(answer))
+            return [(int(score), member) for member, score in pairs]
+        except (ValueError, SyntaxError, TypeError):
+            raise unexpected("zrange", answer) from None
+
+    async def _do(self, tool: str, arguments: dict[str, object], *expected: str) -> None:
+        answer = await self._caller.call(tool, arguments)
+        if not answer.startswith(expected):
+            raise unexpected(tool, answer)
+
 
 LATEST = 200
 """Runs that a search reads, the newest: each costs a call."""

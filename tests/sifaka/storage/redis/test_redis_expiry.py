@@ -8,8 +8,7 @@ import pytest
 from sifaka.errors import ThoughtNotFound
 from sifaka.record.run import Run
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.follow import follow_stream
-from sifaka.storage.redis.keys import Keys
+from sifaka.storage.redis.log import Keys, follow_stream
 from tests.stubs.redis_server import shared_redis
 
 pytestmark = pytest.mark.anyio
