@@ -8,7 +8,7 @@ Balakrishnan et al., "Tango" (SOSP 2013). A record that does not count stays and
 
 import ast
 import json
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, cast
@@ -25,9 +25,10 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.cursor import Position, decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.log import check_append, follow_by_polling, holds, load_if_readable, look_at
+from sifaka.storage.log import check_append, holds, load_if_readable, look_at
 from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
+from sifaka.storage.store import PolledStore
 from sifaka.storage.tool_backed.caller import ToolCaller, pack, unexpected, unpack
 from sifaka.text.input import is_unicode
 
@@ -46,68 +47,53 @@ class LogRecord(Frozen):
     """The claim that the entries are written under; None for any claim."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogState:
-    """The state of a log up to a position."""
+@dataclass(slots=True)
+class RunLog:
+    """The records of a run as far as they were read, and what they amount to."""
 
-    position: int = -1
+    read: int = 0
+    """The number of the records."""
     last: str = ""
-    """The id of the record there."""
-    version: int = 0
-    """The number of the run's entries."""
+    """The id of the last one."""
+    payloads: list[str] = field(default_factory=list[str])
+    """The entries of the records that count."""
     fence: int = 0
-    """The number of its claims."""
+    """The number of the claims that count."""
+    fences: dict[str, int] = field(default_factory=dict[str, int])
+    """The records that count, by id, and the number of claims after each."""
+
+    def add(self, record: LogRecord) -> None:
+        """Read the record that comes next."""
+        # The same record twice in a row is one whose first answer was lost.
+        if record.id != self.last and self.admits(record):
+            if record.kind == "append":
+                self.payloads += record.payloads
+            else:
+                self.fence += 1
+            self.fences[record.id] = self.fence
+        self.read += 1
+        self.last = record.id
 
     def admits(self, record: LogRecord) -> bool:
         """True when a record counts that comes next."""
-        if record.kind != "append":
-            return self.version > 0
+        if record.kind == "claim":
+            return bool(self.payloads)
         fenced = record.fence is not None and record.fence < self.fence
-        return record.after == self.version and not fenced
-
-
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """A log, or the end of one, that was read."""
-
-    state: LogState
-    payloads: Sequence[str] = ()
-    """The entries of the records that count."""
-    fences: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The records that count, by id, and the number of claims after each."""
+        return record.after == len(self.payloads) and not fenced
 
     def holds(self, record: LogRecord) -> bool:
-        """True when these entries are at their place in this log, read from its beginning."""
+        """True when the entries of an append are at their place."""
         return holds(self.payloads, record.payloads, after=record.after)
 
     def check(self, run_id: str, record: LogRecord) -> None:
-        """Check that an append counts."""
+        """Check that an append counts that comes next."""
         check_append(
             run_id,
             fence=record.fence,
-            current=self.state.fence,
+            current=self.fence,
             expected=record.after,
-            found=self.state.version,
+            found=len(self.payloads),
         )
-
-
-def fold(records: Iterable[tuple[int, LogRecord]], start: LogState | None = None) -> Folded:
-    """The state and the entries after some records, each with its position in the log."""
-    state = start or LogState()
-    payloads: list[str] = []
-    fences: dict[str, int] = {}
-    for position, record in records:
-        version, fence = state.version, state.fence
-        # The same record twice in a row is one whose first answer was lost.
-        if record.id != state.last and state.admits(record):
-            if record.kind == "append":
-                version += len(record.payloads)
-                payloads += record.payloads
-            else:
-                fence += 1
-            fences[record.id] = fence
-        state = LogState(position, record.id, version, fence)
-    return Folded(state, payloads, fences)
 
 
 def decode_record(value: str) -> LogRecord:
@@ -131,14 +117,14 @@ class RedisLists:
         self._prefix = prefix
         self._tenant = tenant
 
-    async def read(self, run_id: str, start: int) -> Sequence[tuple[int, str]]:
+    async def read(self, run_id: str, start: int) -> Sequence[str]:
         """The records of a run from a position on: one call, whatever their number."""
         name = self.run(run_id)
         answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})
         if answer == f"List '{name}' is empty or does not exist.":
             return ()
         try:
-            return list(enumerate(cast("list[str]", json.loads(answer)), start))
+            return cast("list[str]", json.loads(answer))
         except ValueError:
             raise unexpected("lrange", answer) from None
 
@@ -215,13 +201,13 @@ class RedisLists:
 
 LATEST = 200
 """Runs that a search reads, the newest: each costs a call."""
-_REMEMBERED = 1_000
-"""Runs whose states are kept, to append without reading a whole log again."""
+_REMEMBERED = 100
+"""Runs whose logs are kept, to read on where they were read last: those at work."""
 _AT_ONCE = 16
 """Runs of a list that are read at the same time."""
 
 
-class RedisToolStorage(RepairingStore):
+class RedisToolStorage(RepairingStore, PolledStore):
     """A `ThoughtStore` in the Redis that a `redis-mcp-server` (0.5) is connected to.
 
     A run is one Redis list of records, to which `rpush` adds at the end. That is atomic, and it is
@@ -254,8 +240,8 @@ class RedisToolStorage(RepairingStore):
         self._name = name
         self._caller = caller
         self._prefix = prefix
-        self._states: dict[str, LogState] = {}
-        """The state of each log when it was last read; an old one only costs another reading."""
+        self._logs: dict[str, RunLog] = {}
+        """Each log as far as it was read; one that is not there is read from its beginning."""
 
     @property
     def place(self) -> str:
@@ -275,31 +261,21 @@ class RedisToolStorage(RepairingStore):
         """Take a run over; see `ThoughtStore.claim`."""
         record = LogRecord(kind="claim")
         with anyio.CancelScope(shield=True):
-            state = (
-                self._states.get(self._lists.run(run_id)) or (await self._existing(run_id)).state
-            )
-            pushed = await self._push(run_id, state, record)
-            if record.id in pushed.fences:
-                return pushed.fences[record.id]
+            if self._lists.run(run_id) not in self._logs:
+                await self._existing(run_id)
+            log = await self._push(run_id, record)
+            if record.id in log.fences:
+                return log.fences[record.id]
         raise ThoughtNotFound(run_id)  # it was deleted meanwhile
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
         return replay_run(run_id, (await self._existing(run_id)).payloads)
 
-    def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, found by looking again; see `ThoughtStore.follow`."""
-        state = LogState()
-
-        async def read(known: int) -> Sequence[Entry]:
-            nonlocal state
-            folded = await self._since(run_id, state)
-            if not folded.state.version:
-                raise ThoughtNotFound(run_id)
-            state = folded.state
-            return tuple(decode_entries(run_id, folded.payloads, after=known))
-
-        return follow_by_polling(run_id, read, after=after)
+    async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
+        """The entries of a run beyond a version."""
+        payloads = (await self._existing(run_id)).payloads[version:]
+        return tuple(decode_entries(run_id, payloads, after=version))
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
@@ -323,7 +299,7 @@ class RedisToolStorage(RepairingStore):
         if not is_unicode(run_id):
             return  # no run has an id that cannot be sent
         with anyio.CancelScope(shield=True):
-            self._states.pop(self._lists.run(run_id), None)
+            self._logs.pop(self._lists.run(run_id), None)
             await self._lists.forget(run_id)
 
     async def health(self) -> tuple[Health, ...]:
@@ -347,62 +323,49 @@ class RedisToolStorage(RepairingStore):
 
     async def _add(self, run_id: str, record: LogRecord) -> int:
         """Append, and return the number of entries that the run has then."""
-        state = self._states.get(self._lists.run(run_id))
-        if state is None or not record.payloads or not state.admits(record):
-            known = await self._read(run_id)
-            if record.payloads and known.holds(record):
-                return known.state.version
-            known.check(run_id, record)
-            state = known.state
-        if not record.payloads:
-            return state.version
-        pushed = await self._push(run_id, state, record)
-        if record.id not in pushed.fences:
-            known = await self._read(run_id)
-            if not known.holds(record):
-                known.check(run_id, record)
-                raise VersionConflict(run_id, expected=record.after, found=pushed.state.version)
-        return pushed.state.version
+        log = self._logs.get(self._lists.run(run_id))
+        if log is None or not record.payloads or not log.admits(record):
+            log = await self._log(run_id)
+            if record.payloads and log.holds(record):
+                return len(log.payloads)
+            log.check(run_id, record)
+        if record.payloads:
+            log = await self._push(run_id, record)
+            if record.id not in log.fences and not log.holds(record):
+                log.check(run_id, record)
+                raise VersionConflict(run_id, expected=record.after, found=len(log.payloads))
+        return len(log.payloads)
 
-    async def _existing(self, run_id: str) -> Folded:
-        if not is_unicode(run_id):
+    async def _existing(self, run_id: str) -> RunLog:
+        log = await self._log(run_id) if is_unicode(run_id) else RunLog()
+        if not log.payloads:
             raise ThoughtNotFound(run_id)
-        known = await self._read(run_id)
-        if not known.state.version:
-            raise ThoughtNotFound(run_id)
-        return known
+        return log
 
-    async def _push(self, run_id: str, state: LogState, record: LogRecord) -> Folded:
-        """Add a record, and read the records since the state."""
+    async def _push(self, run_id: str, record: LogRecord) -> RunLog:
+        """The log after a record was added to it."""
         await self._lists.push(run_id, pack(record.model_dump_json()))
-        return await self._since(run_id, state)
+        return await self._log(run_id)
 
-    async def _read(self, run_id: str) -> Folded:
-        """A whole log."""
-        return self._note(run_id, fold(await self._records(run_id, 0)))
+    async def _log(self, run_id: str) -> RunLog:
+        """The log of a run, read on from where it was read last.
 
-    async def _since(self, run_id: str, state: LogState) -> Folded:
-        """The end of a log after a state, whose last record is read again.
-
-        Where that one is another now, the run was deleted, and perhaps begun anew.
+        Where another record is there now, the run was deleted, and perhaps begun anew.
         """
-        if state.position < 0:
-            return await self._read(run_id)
-        records = await self._records(run_id, state.position)
-        if records and records[0][1].id == state.last:
-            return self._note(run_id, fold(records[1:], state))
-        again = await self._read(run_id)
-        return replace(again, payloads=again.payloads[state.version :])
-
-    async def _records(self, run_id: str, start: int) -> list[tuple[int, LogRecord]]:
-        values = await self._lists.read(run_id, start)
-        return [(position, decode_record(value)) for position, value in values]
-
-    def _note(self, run_id: str, folded: Folded) -> Folded:
         name = self._lists.run(run_id)
-        self._states.pop(name, None)
-        if folded.state.version:
-            self._states[name] = folded.state
-        while len(self._states) > _REMEMBERED:
-            self._states.pop(next(iter(self._states)))
-        return folded
+        log = self._logs.pop(name, None) or RunLog()
+        records = await self._records(run_id, max(0, log.read - 1))
+        if log.read and (not records or records[0].id != log.last):
+            log, records = RunLog(), await self._records(run_id, 0)
+        # Another task may have read on meanwhile, in the same log.
+        log = replace(log, payloads=[*log.payloads], fences={**log.fences})
+        for record in records[1:] if log.read else records:
+            log.add(record)
+        if log.payloads:
+            self._logs[name] = log
+        while len(self._logs) > _REMEMBERED:
+            self._logs.pop(next(iter(self._logs)))
+        return log
+
+    async def _records(self, run_id: str, start: int) -> list[LogRecord]:
+        return [decode_record(value) for value in await self._lists.read(run_id, start)]
