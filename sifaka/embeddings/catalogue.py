@@ -165,39 +165,8 @@ def _files(folder: Path) -> list[Path]:
     )
 
 
-def load_fastembed(folder: Path) -> Encode:
-    """The model of a folder.
-
-    Raises:
-        ConfigurationError: It is not known how to make vectors with it.
-    """
-    kind: Any = import_module("fastembed").TextEmbedding
-    model = kind(
-        _listed(folder, kind), specific_model_path=str(folder), local_files_only=True, cuda=False
-    )
-
-    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
-        ask = model.query_embed if role == "query" else model.passage_embed
-        return [vector.tolist() for vector in ask(texts)]
-
-    return encode
-
-
-def _listed(folder: Path, kind: Any) -> str:
-    """The model of fastembed's list whose name, or whose repository's, the folder has."""
-    for listed in kind.list_supported_models():
-        known = (listed["model"], listed["sources"]["hf"] or "")
-        if folder.name.casefold() in {name.rpartition("/")[2].casefold() for name in known}:
-            return listed["model"]
-    raise ConfigurationError(
-        f"fastembed: no known model has the name of the folder {str(folder)!r}",
-        "name the folder like the model, such as bge-small-en-v1.5",
-    )
-
-
 _LOCAL: Mapping[str, Loading] = MappingProxyType(
     {
-        "fastembed": load_fastembed,
         "model2vec": load_model2vec,
         "sentence-transformers": load_sentence_transformers,
     }
@@ -211,8 +180,8 @@ def open_embedder(name: str) -> Embedder:
     PydanticAI, which takes about a second, and asks nothing of the provider.
 
     Args:
-        name: `model2vec:/folder`, `fastembed:/folder`, `sentence-transformers:/folder`, or
-            `provider:name` such as `openai:text-embedding-3-small`.
+        name: `model2vec:/folder`, `sentence-transformers:/folder`, or `provider:name` such as
+            `openai:text-embedding-3-small`.
 
     Raises:
         ConfigurationError: The name is none of these, its package or key is missing, or there is
@@ -222,7 +191,7 @@ def open_embedder(name: str) -> Embedder:
     if not (colon and kind and rest):
         raise ConfigurationError(
             f"unknown embedding model {name!r}",
-            "use model2vec:/folder, fastembed:/folder, sentence-transformers:/folder, or "
+            "use model2vec:/folder, sentence-transformers:/folder, or "
             "provider:name such as openai:text-embedding-3-small",
         )
     load = _LOCAL.get(kind)

@@ -73,7 +73,7 @@ def test_the_id_is_the_same_wherever_the_folder_lies(make_model: Make, tmp_path:
     assert open_embedder(f"model2vec:{moved}").model_id == here
 
 
-@pytest.mark.parametrize("kind", ["model2vec", "fastembed", "sentence-transformers"])
+@pytest.mark.parametrize("kind", ["model2vec", "sentence-transformers"])
 def test_a_model_that_is_not_here_is_not_fetched(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,7 +92,7 @@ def _no_network(*_: Any, **__: Any) -> NoReturn:
     raise AssertionError("the network was asked")
 
 
-@pytest.mark.parametrize("kind", ["model2vec", "fastembed", "sentence-transformers"])
+@pytest.mark.parametrize("kind", ["model2vec", "sentence-transformers"])
 def test_a_missing_package_is_named_with_its_extra(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
