@@ -1,17 +1,16 @@
 """A retriever with caches, and the cache in memory."""
 
-import asyncio
 import json
 import logging
 import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from math import ceil, isfinite
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import Field, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -85,34 +84,6 @@ class MemoryCache:
             self._kept.clear()
 
 
-class SingleFlight(Generic[T]):
-    """Lets the first who asks for a key do the work, and gives the others what comes of it.
-
-    A failure reaches all of them and is not kept. When the first is cancelled, one of the others
-    does the work instead. Askers in another event loop are on their own.
-    """
-
-    def __init__(self) -> None:
-        self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[T]] = {}
-
-    async def run(self, key: str, work: Callable[[], Awaitable[T]]) -> T:
-        """The result of the work for this key, done here or by the caller that came first."""
-        loop = asyncio.get_running_loop()
-        while (flight := self._flights.get((loop, key))) is not None:
-            await asyncio.wait([flight])
-            if not flight.cancelled():
-                return flight.result()
-        flight = self._flights[loop, key] = loop.create_future()
-        try:
-            flight.set_result(await work())
-        except Exception as error:  # noqa: BLE001 - raised below, and to all who wait
-            flight.set_exception(error)
-        finally:
-            del self._flights[loop, key]
-            flight.cancel()  # the work was, if nothing has come of it
-        return flight.result()
-
-
 HOUR = 3600.0
 _REST = 30.0
 """Seconds for which a cache that failed is left alone."""
@@ -130,9 +101,8 @@ class CachedRetriever:
     """Asks a retriever only what no cache knows.
 
     Caches are asked in their order, and what one of them has is put into those before it. One that
-    fails is left out for a while. Of several callers with the same query at the same time one asks
-    the retriever; its failure reaches all of them and is kept nowhere. The caches stay open: their
-    maker closes them.
+    fails is left out for a while. A failure of the retriever is kept nowhere. The caches stay open:
+    their maker closes them.
 
     Args:
         retriever: The retriever to ask.
@@ -164,15 +134,11 @@ class CachedRetriever:
         self._ttl = ttl
         self._identity = name or _identity(retriever)
         self._clock = clock
-        self._flights = SingleFlight[tuple[Document, ...]]()
         self._rests_until: dict[int, float] = {}
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
         """The answer of a cache, or else of the retriever."""
         key = _key(self._identity, query, limit)
-        return await self._flights.run(key, lambda: self._retrieve(key, query, limit))
-
-    async def _retrieve(self, key: str, query: str, limit: int) -> tuple[Document, ...]:
         for number in range(len(self._caches)):
             found = await self._read(number, key)
             if found is not None:
@@ -281,16 +247,16 @@ class RedisCache:
             ) from error
 
 
-def _create_table(connection: SqlConnection) -> None:
-    connection.execute("""
-        CREATE TABLE cache (
-            key TEXT PRIMARY KEY, value BLOB NOT NULL, until REAL NOT NULL
-        ) WITHOUT ROWID;
-        CREATE INDEX cache_until ON cache (until);
-    """)
-
-
-_SCHEMA = Schema(0x5346_4B43, 1, _create_table)
+_SCHEMA = Schema(
+    0x5346_4B43,
+    1,
+    """
+CREATE TABLE cache (
+    key TEXT PRIMARY KEY, value BLOB NOT NULL, until REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX cache_until ON cache (until);
+""",
+)
 """Marked `SFKC`."""
 
 
