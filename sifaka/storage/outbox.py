@@ -60,42 +60,42 @@ class Refused:
     refused_at: datetime
 
 
-def _create_tables(sql: SqlConnection) -> None:
-    sql.execute("""
-        CREATE TABLE waiting (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            tier TEXT NOT NULL,
-            tenant TEXT NOT NULL,
-            run_id TEXT NOT NULL,
-            kind TEXT NOT NULL,
-            expected_version INTEGER NOT NULL,
-            fence INTEGER,
-            payloads TEXT NOT NULL,
-            enqueued_at INTEGER NOT NULL
-        );
-        CREATE INDEX waiting_by_run ON waiting (tier, tenant, run_id, id);
-        CREATE TABLE refused (
-            id INTEGER PRIMARY KEY,
-            tenant TEXT NOT NULL,
-            run_id TEXT NOT NULL,
-            expected_version INTEGER NOT NULL,
-            payloads TEXT NOT NULL,
-            reason TEXT NOT NULL,
-            refused_at INTEGER NOT NULL
-        );
-        CREATE INDEX refused_by_run ON refused (tenant, run_id, id);
-        CREATE TABLE counts (tier TEXT PRIMARY KEY, waiting INTEGER NOT NULL);
-        CREATE TRIGGER count_one_more AFTER INSERT ON waiting BEGIN
-            INSERT INTO counts VALUES (new.tier, 1)
-            ON CONFLICT (tier) DO UPDATE SET waiting = waiting + 1;
-        END;
-        CREATE TRIGGER count_one_less AFTER DELETE ON waiting BEGIN
-            UPDATE counts SET waiting = waiting - 1 WHERE tier = old.tier;
-        END;
-    """)
-
-
-_SCHEMA = Schema(0x5346_4B51, 1, _create_tables)
+_SCHEMA = Schema(
+    0x5346_4B51,
+    1,
+    """
+CREATE TABLE waiting (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    tier TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    expected_version INTEGER NOT NULL,
+    fence INTEGER,
+    payloads TEXT NOT NULL,
+    enqueued_at INTEGER NOT NULL
+);
+CREATE INDEX waiting_by_run ON waiting (tier, tenant, run_id, id);
+CREATE TABLE refused (
+    id INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    expected_version INTEGER NOT NULL,
+    payloads TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    refused_at INTEGER NOT NULL
+);
+CREATE INDEX refused_by_run ON refused (tenant, run_id, id);
+CREATE TABLE counts (tier TEXT PRIMARY KEY, waiting INTEGER NOT NULL);
+CREATE TRIGGER count_one_more AFTER INSERT ON waiting BEGIN
+    INSERT INTO counts VALUES (new.tier, 1)
+    ON CONFLICT (tier) DO UPDATE SET waiting = waiting + 1;
+END;
+CREATE TRIGGER count_one_less AFTER DELETE ON waiting BEGIN
+    UPDATE counts SET waiting = waiting - 1 WHERE tier = old.tier;
+END;
+""",
+)
 """Marked `SFKQ`."""
 
 

@@ -51,76 +51,74 @@ def transaction(connection: SqlConnection, kind: str) -> Generator[None]:
         raise
 
 
-def create_tables(connection: SqlConnection) -> None:
-    """Make the tables: `entries` is the record, `runs` is what lists need.
+_TABLES = """
+CREATE TABLE store (traces INTEGER NOT NULL DEFAULT 0);
+INSERT INTO store DEFAULT VALUES;
+CREATE TABLE runs (
+    tenant TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    passed INTEGER NOT NULL,
+    stop_reason TEXT,
+    iterations INTEGER NOT NULL,
+    excerpt TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    fence INTEGER NOT NULL DEFAULT 0,
+    tags TEXT NOT NULL DEFAULT '[]',
+    PRIMARY KEY (tenant, run_id)
+);
+CREATE INDEX runs_by_recency ON runs (tenant, updated_at, run_id);
+CREATE TABLE entries (
+    tenant TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    payload TEXT NOT NULL,
+    PRIMARY KEY (tenant, run_id, seq),
+    FOREIGN KEY (tenant, run_id) REFERENCES runs ON DELETE CASCADE
+);
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    tenant TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    FOREIGN KEY (tenant, run_id, seq) REFERENCES entries ON DELETE CASCADE
+);
+CREATE INDEX versions_by_entry ON versions (tenant, run_id, seq);
+CREATE VIEW version_texts AS
+    SELECT versions.id AS id,
+           CASE WHEN json_valid(drafted.payload)
+                THEN json_extract(drafted.payload, '$.thought.text') END AS text,
+           CASE WHEN json_valid(started.payload)
+                THEN json_extract(started.payload, '$.prompt') END AS prompt
+    FROM versions
+    JOIN entries AS drafted USING (tenant, run_id, seq)
+    JOIN entries AS started
+      ON started.tenant = versions.tenant AND started.run_id = versions.run_id
+     AND started.seq = 1;
+CREATE VIRTUAL TABLE version_words USING fts5(
+    text, prompt, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE TABLE versions_without_words (
+    id INTEGER PRIMARY KEY REFERENCES versions ON DELETE CASCADE
+);
+CREATE TABLE vector_models (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    model_id TEXT NOT NULL UNIQUE,
+    dimension INTEGER NOT NULL,
+    embedded_until INTEGER NOT NULL DEFAULT 0
+);
+"""
+"""The tables of a store: `entries` is the record, `runs` is what lists need.
 
-    The index of words (`sifaka.storage.sqlite.search`) holds the terms of
-    `sifaka.text.search_terms`, one after the other. Vectors are in tables of their own, one for
-    each model, which are made when they are needed. A version's number is never given to another
-    one, so what is kept under it elsewhere, and is late to go, cannot be taken for the other's. A
-    damaged entry has no text instead of an error. `traces` is 1 while something is left of deleted
-    runs (`sifaka.storage.sqlite.log`).
-    """
-    connection.execute("""
-        CREATE TABLE store (traces INTEGER NOT NULL DEFAULT 0);
-        INSERT INTO store DEFAULT VALUES;
-        CREATE TABLE runs (
-            tenant TEXT NOT NULL,
-            run_id TEXT NOT NULL,
-            version INTEGER NOT NULL,
-            status TEXT NOT NULL,
-            passed INTEGER NOT NULL,
-            stop_reason TEXT,
-            iterations INTEGER NOT NULL,
-            excerpt TEXT NOT NULL,
-            created_at INTEGER NOT NULL,
-            updated_at INTEGER NOT NULL,
-            fence INTEGER NOT NULL DEFAULT 0,
-            tags TEXT NOT NULL DEFAULT '[]',
-            PRIMARY KEY (tenant, run_id)
-        );
-        CREATE INDEX runs_by_recency ON runs (tenant, updated_at, run_id);
-        CREATE TABLE entries (
-            tenant TEXT NOT NULL,
-            run_id TEXT NOT NULL,
-            seq INTEGER NOT NULL,
-            payload TEXT NOT NULL,
-            PRIMARY KEY (tenant, run_id, seq),
-            FOREIGN KEY (tenant, run_id) REFERENCES runs ON DELETE CASCADE
-        );
-        CREATE TABLE versions (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            tenant TEXT NOT NULL,
-            run_id TEXT NOT NULL,
-            seq INTEGER NOT NULL,
-            created_at INTEGER NOT NULL,
-            FOREIGN KEY (tenant, run_id, seq) REFERENCES entries ON DELETE CASCADE
-        );
-        CREATE INDEX versions_by_entry ON versions (tenant, run_id, seq);
-        CREATE VIEW version_texts AS
-            SELECT versions.id AS id,
-                   CASE WHEN json_valid(drafted.payload)
-                        THEN json_extract(drafted.payload, '$.thought.text') END AS text,
-                   CASE WHEN json_valid(started.payload)
-                        THEN json_extract(started.payload, '$.prompt') END AS prompt
-            FROM versions
-            JOIN entries AS drafted USING (tenant, run_id, seq)
-            JOIN entries AS started
-              ON started.tenant = versions.tenant AND started.run_id = versions.run_id
-             AND started.seq = 1;
-        CREATE VIRTUAL TABLE version_words USING fts5(
-            text, prompt, content = '', contentless_delete = 1, tokenize = 'ascii'
-        );
-        CREATE TABLE versions_without_words (
-            id INTEGER PRIMARY KEY REFERENCES versions ON DELETE CASCADE
-        );
-        CREATE TABLE vector_models (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            model_id TEXT NOT NULL UNIQUE,
-            dimension INTEGER NOT NULL,
-            embedded_until INTEGER NOT NULL DEFAULT 0
-        );
-    """)
+The index of words (`sifaka.storage.sqlite.search`) holds the terms of `sifaka.text.search_terms`,
+one after the other. Vectors are in tables of their own, one for each model, which are made when
+they are needed. A version's number is never given to another one, so what is kept under it
+elsewhere, and is late to go, cannot be taken for the other's. A damaged entry has no text instead
+of an error. `traces` is 1 while something is left of deleted runs (see `erase_traces`).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +129,8 @@ class Schema:
     """Marks a file as one of this kind."""
     number: int
     """The number of this form of the tables, which `PRAGMA user_version` has."""
-    create: Callable[[SqlConnection], None]
-    """Makes the tables."""
+    tables: str
+    """The SQL that makes the tables."""
 
     def check(self, connection: SqlConnection, name: str) -> int:
         """Refuse a file that is not ours to write to, before anything in it is changed.
@@ -167,13 +165,13 @@ class Schema:
         with transaction(connection, "IMMEDIATE"):
             # Asked again under the write lock: another process may have been faster.
             if not self.is_current(connection):
-                self.create(connection)
+                connection.execute(self.tables)
                 connection.execute(f"PRAGMA application_id = {self.application_id}")
                 connection.execute(f"PRAGMA user_version = {self.number}")
 
 
-RUNS = Schema(0x5346_4B41, 5, create_tables)
-"""The tables of a store, marked `SFKA`."""
+RUNS = Schema(0x5346_4B41, 5, _TABLES)
+"""A store, marked `SFKA`."""
 
 
 class SQLiteWorker(Worker[SqlConnection]):
