@@ -91,8 +91,6 @@ class CachedStorage(TenantView):
         self._outbox = Outbox(self.queue, self._log.name, [each.name for each in self._indexes])
         self._cache = RunCache()
         """The runs as this process knows that the log had them."""
-        self._created: set[tuple[str, str]] = set()
-        """Runs that this process began while the log was down."""
         self._owed: set[tuple[str, str]] = set()
         """Runs that indexes lack and that the outbox could not note."""
 
@@ -136,7 +134,6 @@ class CachedStorage(TenantView):
             if waiting or failure:
                 await self._queue(run, kept, expected_version, fence, failure)
             else:
-                self._created.discard(key)
                 self._cache.keep(self.tenant, run, kept, after=expected_version)
             await self._mark(run.run_id)
 
@@ -174,8 +171,6 @@ class CachedStorage(TenantView):
             raise
         except StorageError as error:
             raise failure or error from error
-        if expected_version == 0:
-            self._created.add((self.tenant, run.run_id))
 
     async def _check_descent(
         self, run: Run, entries: Sequence[Entry], expected_version: int
@@ -198,15 +193,15 @@ class CachedStorage(TenantView):
         """Take a run over, in the log; see `ThoughtStore.claim`.
 
         Returns:
-            The number; 0 for a run that this process has created while the log was down.
+            The number; 0 for a run that was created while the log was down.
 
         Raises:
             StorageError: Also while entries of the run wait for the log.
         """
         waiting = await self._waiting(run_id)
         if waiting:
-            # Once the log has it, other processes may have claimed it.
-            if (self.tenant, run_id) in self._created and waiting[0].expected_version == 0:
+            # Once the log has some of it, other processes may have claimed it.
+            if waiting[0].kind == "append" and waiting[0].expected_version == 0:
                 return 0
             raise StorageError(
                 f"entries of run {run_id!r} wait until {self._log.name} can be reached",
@@ -317,11 +312,6 @@ class CachedStorage(TenantView):
             search_runs(self._cache.runs(self.tenant), query, limit=limit, only=only), lacks
         )
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run in the log."""
-        await self._waiting(run_id)
-        return await self._ask(lambda log: log.size(run_id))
-
     async def delete(self, run_id: str) -> None:
         """Delete a run everywhere, refused entries too; parts that are down do so later."""
         with anyio.CancelScope(shield=True):
@@ -363,7 +353,6 @@ class CachedStorage(TenantView):
     def _evict(self, run_ids: Iterable[str]) -> None:
         for run_id in run_ids:
             self._cache.evict(self.tenant, run_id)
-            self._created.discard((self.tenant, run_id))
 
     async def refused(self) -> tuple[Refused, ...]:
         """Entries that waited for the log and that it refused.

@@ -114,10 +114,6 @@ class HybridMemory:
         note = f" (incomplete: {lacking[0]})" if lacking else ""
         return Hits(hits=merge_hits([hits.hits for hits in found])[:limit], search=how + note)
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries where the run is."""
-        return await self._ask(lambda home: home.size(run_id))
-
     async def delete(self, run_id: str) -> None:
         """Forget a run in both."""
         for memory in self._parts:

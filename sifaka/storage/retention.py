@@ -3,13 +3,11 @@
 import logging
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from anyio import CancelScope
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.context import fan_out
 from sifaka.errors import ConfigurationError, SifakaError, StorageError, ThoughtNotFound
 from sifaka.record.entries import FINAL, Started
 from sifaka.record.run import Run, RunSummary
@@ -21,7 +19,6 @@ from sifaka.storage.store import erase_each
 logger = logging.getLogger(__name__)
 _AT_ONCE = 500
 """Runs that are deleted in one step."""
-_SIZES_AT_ONCE = 50
 
 
 class Policy(Frozen):
@@ -31,10 +28,8 @@ class Policy(Frozen):
     """Since the last entry."""
     max_runs: int | None = Field(default=None, ge=0)
     """The newest so many."""
-    max_bytes: int | None = Field(default=None, ge=0)
-    """The newest that together take no more."""
     keep_unfinished: bool = True
-    """True keeps runs that are at work or wait for a revision, whatever their number and size.
+    """True keeps runs that are at work or wait for a revision, whatever their number.
 
     They count, though, and by their age they are forgotten like all others.
     """
@@ -44,8 +39,6 @@ class Leaving(Frozen):
     """A run that a policy does not keep."""
 
     run: RunSummary
-    bytes: int
-    """Its bytes in the store."""
     reason: str
 
 
@@ -55,12 +48,6 @@ class RetentionPlan(Frozen):
     leaving: tuple[Leaving, ...]
     """Newest first."""
     kept_runs: int
-    kept_bytes: int
-
-    @property
-    def bytes(self) -> int:
-        """The bytes of the runs that are to leave."""
-        return sum(leaving.bytes for leaving in self.leaving)
 
 
 class RetentionFailure(Frozen):
@@ -77,11 +64,6 @@ class Outcome(Frozen):
     gone: tuple[Leaving, ...]
     failed: tuple[RetentionFailure, ...]
 
-    @property
-    def bytes(self) -> int:
-        """The bytes of the deleted runs."""
-        return sum(leaving.bytes for leaving in self.gone)
-
 
 async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None) -> RetentionPlan:
     """The runs that the store's tenant would lose; nothing is changed.
@@ -93,28 +75,13 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
     """
     moment = now or datetime.now(UTC)
     leaving: list[Leaving] = []
-    runs = size = kept = 0
-    async with aclosing(every_run(store)) as every:
-        lines = [line async for line in every]
-    asks = {line.run_id: partial(_size, store, line.run_id) for line in lines}
-    sizes = await fan_out(asks, calls_each=0, parallel=_SIZES_AT_ONCE)
-    for line, bytes_ in zip(lines, sizes, strict=True):
-        if bytes_ is None:
-            continue  # it was deleted meanwhile
-        runs, size = runs + 1, size + bytes_
-        reason = _reason(policy, line, moment, runs, size)
-        if reason:
-            leaving.append(Leaving(run=line, bytes=bytes_, reason=reason))
-        else:
-            kept += bytes_
-    return RetentionPlan(leaving=tuple(leaving), kept_runs=runs - len(leaving), kept_bytes=kept)
-
-
-async def _size(store: ThoughtStore, run_id: str) -> int | None:
-    try:
-        return await store.size(run_id)
-    except ThoughtNotFound:
-        return None
+    runs = 0
+    async with aclosing(every_run(store)) as lines:
+        async for line in lines:
+            runs += 1
+            if reason := _reason(policy, line, moment, runs):
+                leaving.append(Leaving(run=line, reason=reason))
+    return RetentionPlan(leaving=tuple(leaving), kept_runs=runs - len(leaving))
 
 
 async def carry_out(
@@ -168,7 +135,7 @@ def unfinished(line: RunSummary) -> bool:
     return line.status not in FINAL
 
 
-def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int, size: int) -> str | None:
+def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int) -> str | None:
     age = timedelta(microseconds=to_microseconds(now) - to_microseconds(line.updated_at))
     if policy.max_age is not None and age > policy.max_age:
         return "too old"
@@ -176,8 +143,6 @@ def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int, size: in
         return None
     if policy.max_runs is not None and runs > policy.max_runs:
         return "beyond the number"
-    if policy.max_bytes is not None and size > policy.max_bytes:
-        return "beyond the size"
     return None
 
 

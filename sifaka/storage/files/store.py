@@ -173,10 +173,6 @@ class FileStorage(RepairingStore, PolledStore):
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         return await self._read(lambda: page_of(self._summaries(), limit=limit, cursor=cursor))
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's file that count."""
-        return (await self._read(lambda: self._existing(run_id))).length
-
     async def delete(self, run_id: str) -> None:
         """Remove a run's file."""
         self._forget((run_id,))

@@ -42,7 +42,7 @@ class Keys:
         return self._named("recent")
 
     def run(self, run_id: str) -> str:
-        """Hash: `version`, `fence`, `size` in bytes, `summary`."""
+        """Hash: `version`, `fence`, `summary`."""
         return self._named(_quoted(run_id))
 
     def entries(self, run_id: str) -> str:
@@ -102,16 +102,13 @@ if held ~= expected then return {'CONFLICT', held} end
 local there = redis.call('XLEN', stream)
 if there ~= held then return {'DAMAGED', there} end
 
-local size = 0
 for i = 0, count - 1 do
   redis.call('XADD', stream, (expected + 1 + i) .. '-0', 'e', ARGV[first + i])
-  size = size + #ARGV[first + i]
 end
 redis.call('HSET', run, 'version', held + count, 'summary', ARGV[6])
 if fence ~= '' and tonumber(fence) > current then
   redis.call('HSET', run, 'fence', fence) -- the server has lost the claim
 end
-redis.call('HINCRBY', run, 'size', size)
 redis.call('ZADD', KEYS[3], ARGV[4], ARGV[5])
 if ttl ~= '' then
   redis.call('PEXPIRE', run, ttl)

@@ -170,14 +170,6 @@ class RedisStorage(RepairingStore):
         page = partial(list_recent, keys=self._keys, limit=limit, cursor=cursor)
         return await self.connections.run(page)
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries as JSON."""
-        key = self._keys.run(run_id)
-        size = await self.connections.run(lambda c: c.execute_command("HGET", key, "size"))
-        if size is None:
-            raise ThoughtNotFound(run_id)
-        return int(size)
-
     async def delete(self, run_id: str) -> None:
         """Forget a run; see `ThoughtStore.delete`."""
         self._forget((run_id,))

@@ -175,17 +175,6 @@ def read_entries(
         return tuple(decode_entries(run_id, payloads, after=known))
 
 
-def size_of_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
-    """The bytes of its entries as JSON."""
-    size = connection.execute(
-        "SELECT sum(octet_length(payload)) FROM entries WHERE tenant = ? AND run_id = ?",
-        (tenant, run_id),
-    ).get
-    if size is None:
-        raise ThoughtNotFound(run_id)
-    return size
-
-
 def describe_file(connection: SqlConnection) -> str:
     """The contents of the file in one line, after a trial of writing it."""
     with transaction(connection, "IMMEDIATE"):

@@ -25,7 +25,6 @@ from sifaka.storage.sqlite.log import (
     list_recent,
     load_run,
     read_entries,
-    size_of_run,
     truncate_log,
 )
 from sifaka.storage.sqlite.search import (
@@ -113,10 +112,6 @@ class SQLiteStorage(RepairingStore, PolledStore):
         search = partial(search_versions, model_id=model_id, vector=vector)
         hits = await self.worker.run(lambda c: search(c, self.tenant, query, limit, only))
         return hits.model_copy(update={"search": hits.search + failed})
-
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries as JSON."""
-        return await self._ask(size_of_run, run_id)
 
     async def delete(self, run_id: str) -> None:
         """Delete a run with its words and vectors."""

@@ -289,10 +289,6 @@ class RedisToolStorage(RepairingStore, PolledStore):
             next_cursor=encode_cursor(page[-1]) if more else None,
         )
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries as JSON, before they are compressed."""
-        return sum(len(payload.encode()) for payload in (await self._existing(run_id)).payloads)
-
     async def delete(self, run_id: str) -> None:
         """Forget a run."""
         self._forget((run_id,))
