@@ -201,13 +201,9 @@ class CachedStorage(TenantView):
         waiting = await self._waiting(run_id)
         if waiting:
             # Once the log has some of it, other processes may have claimed it.
-            if waiting[0].kind == "append" and waiting[0].expected_version == 0:
+            if waiting[0].expected_version == 0:
                 return 0
-            raise StorageError(
-                f"entries of run {run_id!r} wait until {self._log.name} can be reached",
-                "try again when it can",
-                retryable=True,
-            )
+            raise self._still_waiting(run_id)
         return await self._ask(lambda log: log.claim(run_id))
 
     async def load(self, run_id: str) -> Run:
@@ -219,8 +215,6 @@ class CachedStorage(TenantView):
                 return await self._ask(lambda log: log.load(run_id))
             except StorageError as error:
                 failure = error
-        elif rows[-1].kind == "delete":
-            raise ThoughtNotFound(run_id)
         run = self._at_hand(run_id, rows)
         if run is None:
             raise failure or StorageError(
@@ -313,22 +307,23 @@ class CachedStorage(TenantView):
         )
 
     async def delete(self, run_id: str) -> None:
-        """Delete a run everywhere, refused entries too; parts that are down do so later."""
+        """Delete a run everywhere, refused entries too; an index that is down does so later.
+
+        Raises:
+            StorageError: The log failed, or entries of the run wait for it.
+        """
         with anyio.CancelScope(shield=True):
+            if await self._waiting(run_id):
+                raise self._still_waiting(run_id)
             await self._outbox.forget(self.tenant, [run_id])
             self._evict([run_id])
-            try:
-                await self._ask(lambda log: log.delete(run_id))
-            except StorageError:
-                if self.queue is None:
-                    raise
-                await self._outbox.put(Waiting(self._log.name, self.tenant, run_id, "delete"))
+            await self._ask(lambda log: log.delete(run_id))
             for index in self._indexes:
                 if not index.paused:
                     await self._deliver(index, run_id)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Delete runs everywhere, parts that are down do so later; see `Eraser`.
+        """Delete runs everywhere, indexes that are down do so later; see `Eraser`.
 
         Runs of which entries wait for the log stay.
         """
@@ -493,11 +488,6 @@ class CachedStorage(TenantView):
     async def _to_log(self, run_id: str, rows: Sequence[Waiting]) -> None:
         run: Run | None = None
         for row in rows:
-            if row.kind == "delete":
-                await self._ask(lambda log: log.delete(run_id))
-                self._cache.evict(self.tenant, run_id)
-                await self._outbox.remove([row])
-                continue
             try:
                 run = await self._ask(partial(_push, row, run))
             except AppendRefused as refusal:
@@ -512,21 +502,26 @@ class CachedStorage(TenantView):
     async def _to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
         # The log may be behind itself: the entries that wait for it are at hand.
         queued = await self._outbox.rows(self._log.name, self.tenant, run_id)
-        run: Run | None = None
-        if not queued or queued[-1].kind != "delete":
-            run = self._at_hand(run_id, queued)
-            if run is None and queued:
+        run = self._at_hand(run_id, queued)
+        if run is None and queued:
+            return
+        if run is None:
+            try:
+                run = await self._ask(lambda log: load_if_there(log, run_id))
+            except StorageError:
                 return
-            if run is None:
-                try:
-                    run = await self._ask(lambda log: load_if_there(log, run_id))
-                except StorageError:
-                    return
         if run is None or any(row.kind == "delete" for row in rows):
             await index.forget(self.tenant, run_id)
         if run is not None:
             await index.bring(self.tenant, run)
         await self._outbox.remove(rows)
+
+    def _still_waiting(self, run_id: str) -> StorageError:
+        return StorageError(
+            f"entries of run {run_id!r} wait until {self._log.name} can be reached",
+            "try again when it can",
+            retryable=True,
+        )
 
     def _at_hand(self, run_id: str, queued: Sequence[Waiting]) -> Run | None:
         """A run with what waits for the log; None when not all of it is known here."""

@@ -21,8 +21,8 @@ from sifaka.text.input import is_unicode
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Kind = Literal["append", "delete", "copy"]
-"""For an index `copy` stands for: bring it to what the log has of the run, and `delete` for: have
-it drop the run first."""
+"""For the log, `append`. For an index, `copy`: bring it to what the log has of the run, or `delete`:
+have it drop the run first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +307,6 @@ def queued_steps(run: Run | None, queued: Sequence[Waiting]) -> list[tuple[Entry
     """
     steps: list[tuple[Entry, Run]] = []
     for row in queued:
-        if row.kind == "delete":
-            run = None
-            continue
         version = run.version if run else 0
         if version < row.expected_version:
             return None
