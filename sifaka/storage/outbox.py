@@ -21,8 +21,8 @@ from sifaka.text.input import is_unicode
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Kind = Literal["append", "delete", "copy"]
-"""For the log, `append`. For an index, `copy`: bring it to what the log has of the run, or `delete`:
-have it drop the run first."""
+"""For the log, `append`; for an index, `copy`, to bring it to what the log has of the run, or
+`delete`, to have it drop the run first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,10 @@ from sifaka.record.entries import Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
-from sifaka.storage.hybrid import HybridMemory
 from sifaka.storage.log import copy_run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import Eraser, ThoughtStore
-from sifaka.storage.retention import Outcome, Policy, carry_out, plan
+from sifaka.storage.retention import HybridMemory, Outcome, Policy, carry_out, plan
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

@@ -12,10 +12,9 @@ from sifaka.record.entries import Drafted, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
-from sifaka.storage.hybrid import HybridMemory
 from sifaka.storage.log import read_entries
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.storage.retention import Policy, carry_out, plan
+from sifaka.storage.retention import HybridMemory, Policy, carry_out, plan
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
