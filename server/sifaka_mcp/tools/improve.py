@@ -9,10 +9,10 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.chain import CancelEntry, Listener, Submission
-from sifaka.chain.presets import Effort
+from sifaka.chain.configuration import Effort
 from sifaka.errors import ConfigurationError, StaleRevision
 from sifaka.models import AUTO, CALLER
-from sifaka.record.edits import Edit, edited
+from sifaka.record.diff import Edit, edited
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 from sifaka_mcp.host.sampling import InputRequired

@@ -15,9 +15,8 @@ from sifaka.chain import Listener, RunResult, cancel_run, is_interrupted
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound, VersionConflict
 from sifaka.models import HOST
 from sifaka.record.entries import Called, Started
-from sifaka.record.events import ChainEvent
 from sifaka.record.research_question import Inquiry
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Run
 from sifaka_mcp.host.sampling import DECLINED, Exchange
 from sifaka_mcp.host.session import cancel_requested, declares_tasks
 from sifaka_mcp.runs.service import Result, Work, until_stopped
