@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, Field
 
 from sifaka.calls.component import Binding, DataComponent, code_spec
-from sifaka.critics.opinion import Opinion, case, feedback_of
-from sifaka.critics.panel import Replies, ask_all
+from sifaka.critics.opinion import Opinion, Replies, ask_all, case, feedback_of
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import Prompt
 from sifaka.models.structured import ask

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from sifaka.calls.context import scope
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
-from sifaka.critics.opinion import MOST_ISSUES
-from sifaka.critics.panel import agreed, attempt, findings_of, no_answer
+from sifaka.critics.opinion import MOST_ISSUES, agreed, attempt, findings_of, no_answer
 from sifaka.models.prompt import Prompt, frame
 from sifaka.models.structured import Form
 from sifaka.record.clustering import cluster, joined

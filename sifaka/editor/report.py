@@ -8,16 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from sifaka.calls.failure_log import report_failure
-from sifaka.editor.articles import articles
-from sifaka.editor.capitals import capitals
-from sifaka.editor.confusions import confusions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
-from sifaka.editor.nouns import nouns
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.repetition import repetition
-from sifaka.editor.spelling import spelling
-from sifaka.editor.whitespace import spacing
+from sifaka.editor.patterns import articles, capitals, nouns, repetition, spacing
+from sifaka.editor.spelling import confusions, spelling
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.formats import UNCHECKED, Format, recognise

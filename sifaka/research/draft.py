@@ -33,7 +33,7 @@ from sifaka.research.state import (
 )
 from sifaka.text.differences import compare
 from sifaka.text.markdown import Markdown, open_fence
-from sifaka.validators.report_lines import UNWRITTEN
+from sifaka.validators.report import UNWRITTEN
 
 _REFERENCES = re.compile(
     r"\W*(?:references|sources|bibliography|works cited|citations)\W*", re.IGNORECASE

@@ -24,7 +24,7 @@ from sifaka.research.state import (
 )
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked, whole_words
-from sifaka.validators.report_lines import REFERENCES, markers_in
+from sifaka.validators.report import REFERENCES, markers_in
 
 _LINK = re.compile(r"\([^()\s]*\)")
 _ACTIVE = re.compile(r"[\[\]<]")

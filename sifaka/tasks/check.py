@@ -11,12 +11,12 @@ from pathlib import PurePath
 from types import MappingProxyType
 
 from sifaka._internal.naming import closest, did_you_mean
-from sifaka.editor import RULES, Edit, Rule, Tier, harper_rules, lint
+from sifaka.editor import RULES, Edit, Rule, Tier, lint
 from sifaka.editor.edit import settle
-from sifaka.editor.grammar import grammar
+from sifaka.editor.grammar import DEFAULT as DEFAULT_OF_HARPER
+from sifaka.editor.grammar import asked, grammar
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.style import style, worst_habits
-from sifaka.editor.style.rules import kinds
+from sifaka.editor.style import kinds, style, worst_habits
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Fixes
 from sifaka.record.results import Issue
@@ -88,7 +88,7 @@ class RuleChoice:
         """True when the findings of this rule are wanted."""
         family, _, name = rule.partition(".")
         selected = self.select
-        if family == HARPER and name not in harper_rules.DEFAULT:
+        if family == HARPER and name not in DEFAULT_OF_HARPER:
             selected -= {DEFAULT, _GRAMMAR}
         if family == STYLE:
             selected -= {DEFAULT}
@@ -110,8 +110,8 @@ class RuleChoice:
         if self.wants(f"{HARPER}.any"):
             return harper.ALL
         named = {name.partition(".")[2] for name in self.select if name.startswith(f"{HARPER}.")}
-        names = harper_rules.DEFAULT | named
-        return harper_rules.asked(name for name in names if self.wants(f"{HARPER}.{name}"))
+        names = DEFAULT_OF_HARPER | named
+        return asked(name for name in names if self.wants(f"{HARPER}.{name}"))
 
 
 def known_name(name: str) -> str:
@@ -149,7 +149,7 @@ def _exactness(names: frozenset[str], rule: str) -> int:
 
 def _known_harper_rule(name: str) -> str:
     wanted = name.partition(".")[2]
-    if wanted not in harper_rules.DEFAULT and wanted not in _all_of_harper():
+    if wanted not in DEFAULT_OF_HARPER and wanted not in _all_of_harper():
         similar = closest(wanted, _all_of_harper())
         raise ConfigurationError(
             f"unknown rule {name!r}",

@@ -36,7 +36,7 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.input import check_text
-from sifaka.validators.claims import result_of
+from sifaka.validators.evidence import result_of
 
 _VALIDATOR = "evidence"
 _OPTIONS = "check"

@@ -10,11 +10,10 @@ from types import FunctionType
 
 import sifaka
 from sifaka.critics.opinion import anchored
-from sifaka.editor.apply import apply
+from sifaka.editor.edit import apply
 from sifaka.editor.facts import keeps_facts, keeps_surroundings
-from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
-from sifaka.editor.style.prose import Prose
-from sifaka.editor.style.rules import habits
+from sifaka.editor.protection import named_inline, tokens_of, verbatim_inline
+from sifaka.editor.style import Prose, habits
 from sifaka.evidence.claims.comparison import (
     disagreement,
     judged_by_rule,
@@ -172,11 +171,11 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.text.formats.markup_spans.marks_in_lines": "`marks` of RST and AsciiDoc",
     "sifaka.text.formats.markup_spans.pairs": "`marks` of LaTeX and MDX",
     "sifaka.text.formats.markup_spans.with_its_word": "`marks` of LaTeX and HTML",
-    "sifaka.validators.claims.issues_of": "looks up claims with `anchor`",
-    "sifaka.validators.claims.result_of": "`issues_of` reads the text",
-    "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",
-    "sifaka.validators.format.outcome.schema_result": "works in a process with limits",
-    "sifaka.validators.guardrails_loader.run": "the code of others; in a thread that is given up",
+    "sifaka.validators.evidence.issues_of": "looks up claims with `anchor`",
+    "sifaka.validators.evidence.result_of": "`issues_of` reads the text",
+    "sifaka.validators.format.schema.malformed_result": "`check_json` and `check_yaml` call it",
+    "sifaka.validators.format.schema.schema_result": "works in a process with limits",
+    "sifaka.validators.guardrails.run": "the code of others; in a thread that is given up",
 }
 """Functions that take texts, and are not tried by themselves for a reason."""
 

@@ -22,7 +22,7 @@ from sifaka.storage.address import parse_store_url
 from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import IMPORTING
 from sifaka.storage.redis.failures import failures
-from sifaka_mcp.runs.leases import RunKey
+from sifaka_mcp.runs.service import RunKey
 
 if TYPE_CHECKING:
     from docket import Docket, Worker

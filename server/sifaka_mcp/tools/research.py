@@ -9,7 +9,7 @@ from sifaka.models import AUTO
 from sifaka.record.research_question import Inquiry, ResearchMode
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorList, WaitSeconds
-from sifaka_mcp.schemas.research import ResearchOut, TurnList, turns_of
+from sifaka_mcp.schemas.runs import ResearchOut, TurnList, turns_of
 from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.work import RunRequest

@@ -19,7 +19,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli import run
-from sifaka_mcp.cli.forget import parse_age, parse_size, show_age, show_size
+from sifaka_mcp.cli.runs import parse_age, parse_size, show_age, show_size
 from tests.stubs.servers import environment
 
 

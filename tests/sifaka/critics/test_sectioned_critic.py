@@ -16,9 +16,8 @@ from sifaka.critics import (
     NCriticsCritic,
     SelfRefineCritic,
 )
-from sifaka.critics.execution import run_critics
+from sifaka.critics.execution import SectionedCritic, run_critics
 from sifaka.critics.protocol import CriticComponent
-from sifaka.critics.sectioned import SectionedCritic
 from sifaka.errors import ModelProviderError
 from sifaka.models.provider import provider_model
 from sifaka.record.entries import ChainConfig

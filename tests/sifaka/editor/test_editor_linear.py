@@ -3,8 +3,7 @@
 import pytest
 
 from sifaka.editor import RULES
-from sifaka.editor.apply import Edit
-from sifaka.editor.edit import Origins
+from sifaka.editor.edit import Edit, Origins
 from sifaka.editor.grammar import grammar, stretches
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
