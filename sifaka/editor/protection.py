@@ -6,10 +6,10 @@ shell. Prose has to look like prose to be edited among them.
 """
 
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 
 from sifaka.text.formats import Format, Mark
@@ -30,18 +30,14 @@ _LAID_OUT = MARKDOWN_LIKE | {Format.RST, Format.ASCIIDOC}
 
 @dataclass(frozen=True)
 class Cover:
-    """A merged set of spans that answers quickly whether a place is free of them."""
+    """A set of spans, in order and apart, that answers quickly whether a place is free of them."""
 
     spans: Sequence[Span]
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [start for start, _ in self.spans]
 
     def touches(self, start: int, end: int) -> bool:
         """True when `start:end` shares a character with a span, or is an insertion inside one."""
         # The last span that starts before the place ends; earlier ones end before it starts.
-        index = bisect_right(self._starts, max(end - 1, start)) - 1
+        index = bisect_right(self.spans, (max(end - 1, start), sys.maxsize)) - 1
         if index < 0:
             return False
         span_start, span_end = self.spans[index]

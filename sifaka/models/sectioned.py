@@ -20,9 +20,8 @@ from sifaka.record.provenance import issues_of
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
-from sifaka.text.glossary import shared_terms
 from sifaka.text.markdown import Markdown, open_fence
-from sifaka.text.sections import Section, labelled, overlapping, split
+from sifaka.text.sections import Section, labelled, overlapping, shared_terms, split
 from sifaka.validators.preserve import lost_spans
 
 Status = Literal["improved", "kept", "untouched", "failed"]

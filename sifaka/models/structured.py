@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails, from_json
 
 from sifaka.errors import ModelProviderError
 from sifaka.record.usage import Usage
-from sifaka.text.reasoning_blocks import answer_of
+from sifaka.text.model_output import answer_of
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse

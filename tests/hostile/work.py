@@ -39,14 +39,12 @@ from sifaka.text.anchoring import anchor
 from sifaka.text.differences import compare
 from sifaka.text.formats import Format, marks, underlined
 from sifaka.text.formats.markup_spans import view
-from sifaka.text.glossary import shared_terms
-from sifaka.text.language import is_enough
+from sifaka.text.language import is_enough, language_of_script
 from sifaka.text.limits import asked_of, outside_scope, scope_of
 from sifaka.text.names import names_in
 from sifaka.text.prose import blanked, trimmed, urls, whole_words
-from sifaka.text.scripts import language_of_script
 from sifaka.text.search_terms import parts, places, term_counts, text_terms
-from sifaka.text.sections import split
+from sifaka.text.sections import shared_terms, split
 from sifaka.text.words import nth_character, nth_word
 from sifaka.validators.format.json_text import check_json, locate
 from sifaka.validators.format.yaml_text import check_yaml

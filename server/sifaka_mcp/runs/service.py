@@ -24,8 +24,7 @@ from sifaka.isolation import sharing
 from sifaka.models import HOST
 from sifaka.record.entries import Stopped
 from sifaka.record.run import ChainEvent, Run
-from sifaka.storage.files.durable import LockFile
-from sifaka.storage.files.folder import file_name
+from sifaka.storage.files.durable import LockFile, file_name
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.runs.daily_spending import Accounts
 
