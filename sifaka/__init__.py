@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         ValidationError,
         VersionConflict,
     )
-    from sifaka.evidence.claims import EvidenceChecker
+    from sifaka.evidence.claims.checker import EvidenceChecker
     from sifaka.evidence.pipeline import EvidencePipeline
     from sifaka.evidence.search import EvidenceRetriever
     from sifaka.evidence.sources.catalogue import open_adapters
@@ -123,7 +123,7 @@ _NAMES = {
         "MemoryLimitError ModelProviderError OperationTimeout PluginError SifakaError SourceError "
         "StaleRevision StorageError ThoughtNotFound ValidationError VersionConflict"
     ),
-    "sifaka.evidence.claims": "EvidenceChecker",
+    "sifaka.evidence.claims.checker": "EvidenceChecker",
     "sifaka.evidence.pipeline": "EvidencePipeline",
     "sifaka.evidence.search": "EvidenceRetriever",
     "sifaka.evidence.sources.catalogue": "open_adapters",

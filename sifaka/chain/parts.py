@@ -27,7 +27,7 @@ from sifaka.validators.composition import ValidatorComponent
 if TYPE_CHECKING:
     from pydantic_ai import Agent
 
-    from sifaka.evidence.claims import EvidenceChecker
+    from sifaka.evidence.claims.checker import EvidenceChecker
     from sifaka.models.journaled import JournaledModel
 
 Writer = Model | None
@@ -199,7 +199,7 @@ def _checker(
                 f"{name!r} may not search, and there are no documents",
                 "give the chain a retriever, or let it search",
             )
-    from sifaka.evidence.claims import EvidenceChecker
+    from sifaka.evidence.claims.checker import EvidenceChecker
 
     return EvidenceChecker(adapters, model)
 

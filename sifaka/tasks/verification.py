@@ -278,7 +278,7 @@ async def _checked(
     parts = await build_parts(chain.config, chain.resources, documents=True)
     adapters, checker = chain.resources.adapters, parts.checker
     if checker is None:
-        from sifaka.evidence.claims import EvidenceChecker
+        from sifaka.evidence.claims.checker import EvidenceChecker
 
         checker = EvidenceChecker(adapters, parts.judge_model)
     context = chain.resources.calls(

@@ -9,7 +9,7 @@ from sifaka.calls.component import Binding
 from sifaka.classifiers import CLASSIFIERS, classified, classifier
 from sifaka.critics import CRITICS
 from sifaka.critics.judge import JudgingCritic
-from sifaka.evidence.claims import EvidenceChecker
+from sifaka.evidence.claims.checker import EvidenceChecker
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.folder import SUFFIXES
 from sifaka.evidence.sources.readers import READERS, decoded, read_document

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sifaka import improve
-from sifaka.evidence.claims import EvidenceChecker
+from sifaka.evidence.claims.checker import EvidenceChecker
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
 from sifaka.record.claims import ClaimVerdict, verdicts_in

@@ -31,7 +31,7 @@ from sifaka.record.usage import Budget
 from sifaka.validators.execution import run_validators
 
 if TYPE_CHECKING:
-    from sifaka.evidence.claims import EvidenceChecker
+    from sifaka.evidence.claims.checker import EvidenceChecker
 
 
 async def validate(context: PhaseContext) -> Sequence[Entry]:

@@ -13,6 +13,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapter, Adapters, Scheme, authorization
 from sifaka.evidence.sources.folder import FolderAdapter
 from sifaka.evidence.sources.in_process import ThoughtsAdapter
+from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
 from sifaka.evidence.sources.records import (
     ARTICLES,
     EUROPE_PMC,
@@ -135,51 +136,6 @@ class AdapterSpec:
         return found
 
 
-def parse_adapter(text: str, forms: Mapping[str, str]) -> AdapterSpec:
-    """The parts of a spec such as `wiki=mediawiki+https://host/w/api.php`.
-
-    Args:
-        text: The spec; without `name=` its scheme is the name.
-        forms: An example of each scheme, by its name.
-
-    Raises:
-        ConfigurationError: It is no spec of one of these schemes.
-    """
-    name, equals, rest = text.strip().partition("=")
-    if not equals or ":" in name:
-        name, rest = "", text.strip()
-    name = name.strip()
-    if name and not _NAME.fullmatch(name):
-        raise ConfigurationError(
-            f"{name[:40]!r} is no name of an adapter",
-            "names are 1 to 40 lower-case letters, digits, - and _, a letter first",
-        )
-    allowed = f"allowed: {' | '.join(forms.values())}"
-    found = _SCHEME.fullmatch(rest.strip())
-    if found is None:
-        shown = name or rest.strip().partition(":")[0][:40]
-        raise ConfigurationError(f"{shown!r} names no source", allowed)
-    scheme, transport, rest = found[1].lower(), (found[2] or "").lower(), found[3]
-    name = name or scheme[:40]
-    if scheme not in forms:
-        raise ConfigurationError(
-            f"the adapter {name!r} has an unknown kind {scheme[:40]!r}", allowed
-        )
-    return AdapterSpec(
-        name=name,
-        scheme=scheme,
-        form=forms[scheme],
-        rest=f"{transport.removeprefix('+')}:{rest}" if transport else rest,
-        is_url=bool(transport),
-    )
-
-
-def fields_of(options: Mapping[str, Sequence[str]]) -> Fields:
-    """The fields that a URL's parameters name; `text` may be given several times."""
-    told = {name: values[-1] for name, values in options.items() if name != "text"}
-    return Fields(**told, text=tuple(options.get("text", Fields().text)))
-
-
 _LANGUAGE = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){0,2}")
 
 
@@ -198,9 +154,6 @@ def _wikipedia(spec: AdapterSpec) -> Adapter:
 
 
 def _wiki(spec: AdapterSpec, base: str, query: str) -> Adapter:
-    # It takes three times as long to import as all other adapters together.
-    from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
-
     contact = spec.options(query, ("contact",)).get("contact", [""])[-1]
     return MediaWikiAdapter(
         base, name=spec.name, contact=contact, authorization=spec.authorization()
@@ -216,12 +169,14 @@ def _indexed(
 ) -> Adapter:
     """An adapter for an index whose fields the URL names; `own` are fields of this kind alone."""
     base, index, query = spec.index()
+    named = spec.options(query, (*FIELD_OPTIONS, *own))
+    text = tuple(named.pop("text", Fields().text))  # which may be given several times
     return RecordAdapter(
         server,
         base,
         index=index,
         name=spec.name,
-        fields=fields_of(spec.options(query, (*FIELD_OPTIONS, *own))),
+        fields=Fields(text=text, **{option: values[-1] for option, values in named.items()}),
         authorization=spec.authorization(bare=bare),
     )
 
@@ -317,6 +272,44 @@ SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
 FORMS = " | ".join(scheme.form for scheme in SCHEMES.values())
 
 
+def parse_adapter(text: str) -> AdapterSpec:
+    """The parts of a spec such as `wiki=mediawiki+https://host/w/api.php`.
+
+    Args:
+        text: The spec; without `name=` its scheme is the name.
+
+    Raises:
+        ConfigurationError: It is no spec of one of `SCHEMES`.
+    """
+    name, equals, rest = text.strip().partition("=")
+    if not equals or ":" in name:
+        name, rest = "", text.strip()
+    name = name.strip()
+    if name and not _NAME.fullmatch(name):
+        raise ConfigurationError(
+            f"{name[:40]!r} is no name of an adapter",
+            "names are 1 to 40 lower-case letters, digits, - and _, a letter first",
+        )
+    allowed = f"allowed: {FORMS}"
+    found = _SCHEME.fullmatch(rest.strip())
+    if found is None:
+        shown = name or rest.strip().partition(":")[0][:40]
+        raise ConfigurationError(f"{shown!r} names no source", allowed)
+    scheme, transport, rest = found[1].lower(), (found[2] or "").lower(), found[3]
+    name = name or scheme[:40]
+    if scheme not in SCHEMES:
+        raise ConfigurationError(
+            f"the adapter {name!r} has an unknown kind {scheme[:40]!r}", allowed
+        )
+    return AdapterSpec(
+        name=name,
+        scheme=scheme,
+        form=SCHEMES[scheme].form,
+        rest=f"{transport.removeprefix('+')}:{rest}" if transport else rest,
+        is_url=bool(transport),
+    )
+
+
 def open_adapters(
     specs: Iterable[str],
     *,
@@ -336,10 +329,9 @@ def open_adapters(
     Raises:
         ConfigurationError: A spec or a key is wrong; the message has nothing that may be secret.
     """
-    forms = {name: scheme.form for name, scheme in SCHEMES.items()}
     opened: list[Adapter] = []
     for text in specs:
-        spec = parse_adapter(text, forms)
+        spec = parse_adapter(text)
         scheme = SCHEMES[spec.scheme]
         key = (keys or {}).get(spec.name)
         if key is not None and not scheme.takes_key:

@@ -7,7 +7,7 @@ import pytest
 from sifaka.calls.component import Binding
 from sifaka.critics import EvidenceCritic, parse_critics
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.evidence.claims import EvidenceChecker
+from sifaka.evidence.claims.checker import EvidenceChecker
 from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.results import CriticFeedback

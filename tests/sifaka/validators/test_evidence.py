@@ -8,7 +8,7 @@ import pytest
 from sifaka.calls.component import Binding
 from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.evidence.claims import EvidenceChecker
+from sifaka.evidence.claims.checker import EvidenceChecker
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.claims import CheckOptions, Claim, ClaimEvidence, ClaimReport, ClaimVerdict

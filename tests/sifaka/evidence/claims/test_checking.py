@@ -11,7 +11,7 @@ from sifaka.calls.context import Calls
 from sifaka.calls.host import Suspended
 from sifaka.calls.ledger import Ledger
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError, StorageError
-from sifaka.evidence.claims import EvidenceChecker
+from sifaka.evidence.claims.checker import EvidenceChecker
 from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sifaka.errors import ModelProviderError
-from sifaka.evidence.claims import EvidenceChecker
+from sifaka.evidence.claims.checker import EvidenceChecker
 from sifaka.evidence.sources.collection import NONE
 from sifaka.record.claims import CheckOptions, ClaimReport, ClaimVerdict, verdicts_in
 from sifaka.record.thought import Document
