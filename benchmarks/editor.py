@@ -8,7 +8,7 @@ from time import perf_counter
 
 from benchmarks.report import Figure, Report
 from sifaka.editor import edit, lint
-from sifaka_mcp.cli.demo import TEXT as ANNOUNCEMENT
+from sifaka_mcp.cli.improve import TEXT as ANNOUNCEMENT
 
 RUNS = 5
 LONG = 900_000

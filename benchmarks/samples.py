@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from statistics import quantiles
 
-from sifaka_mcp.cli.demo import TEXT
+from sifaka_mcp.cli.improve import TEXT
 
 KILOBYTES_8 = 8192
 

@@ -17,9 +17,7 @@ from pathlib import Path
 
 from benchmarks.quality.tables import Table, put_into
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.style import USUAL
-from sifaka.editor.style.prose import Prose
-from sifaka.editor.style.rules import habits, places_of, rules, score_of
+from sifaka.editor.style import USUAL, Prose, habits, places_of, rules, score_of
 from sifaka.text.formats import recognise
 
 SHORTEST = 100

@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.text import Text
 
 from docs.site.diagrams import SCHEMES, Diagram, diagrams
-from sifaka_mcp.cli.demo import TEXT
+from sifaka_mcp.cli.improve import TEXT
 
 ROOT = Path(__file__).parents[2]
 ASSETS = ROOT / "docs/assets"

@@ -1,7 +1,6 @@
 """Reference pages made of what the program itself says."""
 
 import argparse
-import importlib
 import inspect
 import json
 import os
@@ -15,7 +14,7 @@ from mcp_types import Tool
 
 import sifaka
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.cli import COMMANDS
+from sifaka_mcp.cli import COMMANDS, command_named
 from sifaka_mcp.cli.options import add_all
 from sifaka_mcp.settings import TOOLSETS, Settings
 
@@ -100,12 +99,11 @@ def commands() -> str:
     """The help of every command."""
     os.environ["COLUMNS"] = _COLUMNS
     parts = ["# Commands", "What `--help` prints."]
-    for name, summary in COMMANDS.items():
+    for name, (_, summary) in COMMANDS.items():
         parser = argparse.ArgumentParser(
             prog=f"sifaka {name}", description=f"{summary.capitalize()}."
         )
-        module = name.replace("-", "_")
-        add_all(parser, importlib.import_module(f"sifaka_mcp.cli.{module}").ARGUMENTS)
+        add_all(parser, command_named(name).arguments)
         parts += [f"## sifaka {name}", f"```text\n{parser.format_help().rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"
 

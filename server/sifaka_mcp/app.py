@@ -30,10 +30,8 @@ from sifaka.plugins import Plugins
 from sifaka.record.run import RunSummary
 from sifaka_mcp.auth.scopes import refusal, share_of_request
 from sifaka_mcp.failures import prompt_errors, request_errors, resource_errors
-from sifaka_mcp.host.log_messages import add_log_messages
-from sifaka_mcp.host.sampling import LIFETIME
-from sifaka_mcp.host.sealing import sealing
-from sifaka_mcp.host.session import connection_of
+from sifaka_mcp.host.sampling import LIFETIME, sealing
+from sifaka_mcp.host.session import add_log_messages, connection_of
 from sifaka_mcp.icon import ICON, SIZE
 from sifaka_mcp.lifespan import Lifespan
 from sifaka_mcp.notify.cancel import Cancellations
@@ -43,7 +41,7 @@ from sifaka_mcp.safe_text import flat
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.stdio import serve_stdio
-from sifaka_mcp.tasks.extension import TasksExtension
+from sifaka_mcp.tasks import TasksExtension
 from sifaka_mcp.tools import TOOLS, listed_tools, tool_named, tools
 from sifaka_mcp.ui.apps import CHOICE, hide_choice
 

@@ -14,9 +14,9 @@ from sifaka.plugins import Plugins
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.host.sampling import LIFETIME
-from sifaka_mcp.runs import FileLeases, Runs
 from sifaka_mcp.runs.daily_spending import Accounts
 from sifaka_mcp.runs.followers import Followers
+from sifaka_mcp.runs.service import FileLeases, Runs
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.stores.catalogue import ReadOnlyStore, redis_of

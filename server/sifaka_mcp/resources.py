@@ -19,14 +19,13 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
+from sifaka_mcp.schemas.evidence import evidence_of
 from sifaka_mcp.schemas.history import RunOut, ThoughtOut
-from sifaka_mcp.schemas.run_evidence import evidence_of
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tools.structured import plain
+from sifaka_mcp.tools.answer import plain
 from sifaka_mcp.ui.apps import MIME_TYPE, RESOURCE, URI
-from sifaka_mcp.ui.overview import overview_of
 from sifaka_mcp.ui.pages import page
-from sifaka_mcp.ui.version import version_of
+from sifaka_mcp.ui.views import overview_of, version_of
 
 ResourceContext = Context[AppState, object]
 

@@ -20,15 +20,14 @@ from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import on_store
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.models.connections import Connections
-from sifaka.models.provider import loaded, start_loading
+from sifaka.models.provider import Connections, loaded, start_loading
 from sifaka.plugins import Plugins
 from sifaka.record.entries import FORM, Stopped, stricter
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.constitutions import named_in
-from sifaka_mcp.runs import RunKey, Runs, Ticket
 from sifaka_mcp.runs.followers import Followers
+from sifaka_mcp.runs.service import RunKey, Runs, Ticket
 from sifaka_mcp.settings import NO_PROVIDER, Settings
 from sifaka_mcp.stores.catalogue import ReadOnlyStore
 from sifaka_mcp.tenancy import NEEDS_WRITE, may_only_read, tenant_of_request

@@ -11,7 +11,7 @@ from sifaka.record.diff import diff
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.text.function_words import FUNCTION_WORDS
+from sifaka.text.language import FUNCTION_WORDS
 from sifaka.text.search_terms import language_of, text_terms
 
 logger = logging.getLogger(__name__)

@@ -6,10 +6,16 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from sifaka.classifiers.protocol import UNKNOWN, Classification
-from sifaka.text.language import OWN_LANGUAGES, SURE_SCRIPTS, is_enough, sample, tell_language
+from sifaka.text.language import (
+    OWN_LANGUAGES,
+    SURE_SCRIPTS,
+    is_enough,
+    sample,
+    script,
+    tell_language,
+)
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import blanked, urls
-from sifaka.text.scripts import script
 
 _MACRO_LANGUAGES = {"nb": "no", "nn": "no", "wuu": "zh", "yue": "zh", "arz": "ar", "ary": "ar"}
 """Varieties that are asked for by the code of the language they belong to."""

@@ -9,20 +9,25 @@ from pydantic import ValidationError
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import closest
 from sifaka.critics.constitutional import ConstitutionalCritic
-from sifaka.critics.custom import CriticFunction, ForeignCritic, FunctionCritic, as_critic
 from sifaka.critics.evidence import EvidenceCritic
+from sifaka.critics.execution import SectionedCritic
 from sifaka.critics.judge import JudgingCritic
-from sifaka.critics.lint import LintCritic
+from sifaka.critics.lint import LintCritic, StyleCritic
 from sifaka.critics.meta_rewarding import MetaRewardingCritic
 from sifaka.critics.n_critics import NCriticsCritic
 from sifaka.critics.prompt import PromptCritic
-from sifaka.critics.protocol import Critic, CriticComponent
+from sifaka.critics.protocol import (
+    Critic,
+    CriticComponent,
+    CriticFunction,
+    ForeignCritic,
+    FunctionCritic,
+    as_critic,
+)
 from sifaka.critics.reflexion import MEMORY, ReflexionCritic
-from sifaka.critics.sectioned import SectionedCritic
 from sifaka.critics.self_consistency import SelfConsistencyCritic
 from sifaka.critics.self_rag import SelfRAGCritic
 from sifaka.critics.self_refine import SelfRefineCritic
-from sifaka.critics.style import StyleCritic
 from sifaka.errors import ConfigurationError
 from sifaka.plugins import NO_PLUGINS, Plugins
 

@@ -1,31 +1,249 @@
-"""Constitutional AI: principles, each judged by itself."""
+"""Constitutional AI: principles, each judged by itself, with what to do about what breaks it."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any, Literal, Self, cast
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field, StringConstraints, ValidationError, ValidationInfo, model_validator
 
-from sifaka.calls.journal import scope
-from sifaka.critics.constitution import (
-    BUILT_IN,
-    Principle,
-    load_constitution,
-    problem_of,
-    read_file,
-    version_of,
-)
+from sifaka._internal.explain import explain
+from sifaka._internal.immutable import Frozen
+from sifaka._internal.safe_open import read_beneath
+from sifaka.calls.context import scope
 from sifaka.critics.judge import REVIEWER, JudgingCritic
-from sifaka.critics.opinion import LONGEST_REMARK, case
-from sifaka.critics.panel import BranchError, Replies, ask_all, attempt, gathered, no_answer
-from sifaka.models.coercion import Form, Whole
+from sifaka.critics.opinion import (
+    LONGEST_REMARK,
+    BranchError,
+    Replies,
+    ask_all,
+    attempt,
+    case,
+    gathered,
+    no_answer,
+)
+from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, Whole
 from sifaka.record.results import QUOTE_LIMIT, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.anchoring import anchor
 from sifaka.validators.spec import Name
+
+# --- principles ---
+
+MOST_PRINCIPLES = 50
+_MOST_BYTES = 1_000_000
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_REVISION = re.compile(r"^[*_]*revision[*_]*:[*_]*\s*", re.IGNORECASE)
+
+
+_Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class Principle(Frozen):
+    """One principle: a critique request and the revision request that belongs to it."""
+
+    name: Annotated[_Words, Field(max_length=100)]
+    critique: Annotated[_Words, Field(max_length=4_000)]
+    """The critique request: what to look for in a text."""
+    revision: Annotated[_Words, Field(max_length=4_000)]
+    """The revision request: what to do about a text that violates the principle."""
+
+    @classmethod
+    def of_sentence(cls, sentence: str) -> Self:
+        """The principle of a sentence such as `Name the day`."""
+        return cls(
+            name=sentence.strip()[:100],
+            critique=f"Identify what does not keep to this principle: {sentence}",
+            revision=f"Make it keep to this principle: {sentence}",
+        )
+
+
+BUILT_IN: tuple[Principle, ...] = (
+    Principle(
+        name="truthful",
+        critique="Identify statements that are false, misleading or more certain than the text or "
+        "its documents can show.",
+        revision="Correct what is false, and say no more than is known.",
+    ),
+    Principle(
+        name="on task",
+        critique="Identify what the task asks for and the text does not give, and what the text "
+        "gives and nobody asked for.",
+        revision="Give all that the task asks for, and leave out the rest.",
+    ),
+    Principle(
+        name="clear",
+        critique="Identify sentences that its readers would have to read twice, and terms that "
+        "they cannot know.",
+        revision="Say it in plain words, one thought a sentence.",
+    ),
+    Principle(
+        name="consistent",
+        critique="Identify places where the text contradicts itself, in what it claims, in its "
+        "numbers and names, or in what it calls things.",
+        revision="Make the places agree.",
+    ),
+    Principle(
+        name="harmless",
+        critique="Identify passages that insult or demean people, disclose what is private, or "
+        "help to do serious harm.",
+        revision="Take out what does harm, and keep the rest.",
+    ),
+    Principle(
+        name="fair",
+        critique="Identify claims about people or groups that are generalised or one-sided, and "
+        "disputed matters told as if they were settled.",
+        revision="Be specific, and say where opinions differ.",
+    ),
+)
+"""The principles when no constitution is given."""
+
+
+def read_file(path: str) -> str:
+    """The text of a constitution's file: the one place where a file is opened.
+
+    Raises:
+        ConfigurationError: It cannot be read, is too large, or is not UTF-8.
+    """
+    try:
+        return read_beneath(Path(path), _MOST_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: not UTF-8", "save it as UTF-8") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise ConfigurationError(f"{path}: cannot be read: {reason}") from error
+
+
+def load_constitution(
+    path: str, read: Callable[[str], str] = read_file, *, quotes: bool = True
+) -> tuple[Principle, ...]:
+    """The principles of a YAML or Markdown file.
+
+    YAML is a list of mappings with `name`, `critique` and `revision`, or has one under
+    `principles`. In Markdown each heading is a principle, what stands under it the critique
+    request, and a paragraph that begins with `Revision:` the revision request.
+
+    Args:
+        path: Of the file; its name ends in .yaml, .yml or .md.
+        read: Opens it.
+        quotes: True when an error may quote the file: only when the reader of the error may read
+            the file.
+
+    Raises:
+        ConfigurationError: The file or one of its principles cannot be used; names both.
+    """
+    suffix = Path(path).suffix.casefold()
+    if suffix not in {".yaml", ".yml", ".md"}:
+        raise ConfigurationError(f"{path}: not a constitution", "use a .yaml, .yml or .md file")
+    content = read(path)
+    found = _in_markdown(content) if suffix == ".md" else _in_yaml(content, path)
+    principles = tuple(
+        _principle(each, path, number, quotes=quotes) for number, each in enumerate(found, 1)
+    )
+    if problem := problem_of(principles, quotes=quotes):
+        raise ConfigurationError(f"{path}: {problem}", "see the documentation of `constitutional`")
+    return principles
+
+
+def problem_of(principles: Sequence[Principle], *, quotes: bool = True) -> str | None:
+    """The reason that these are no constitution, in a few words; None when they are one."""
+    if not principles:
+        return "there is no principle in it"
+    if len(principles) > MOST_PRINCIPLES:
+        return f"{len(principles)} principles, at most {MOST_PRINCIPLES} are allowed"
+    seen: set[str] = set()
+    for principle in principles:
+        name = principle.name.casefold().strip()
+        if name in seen:
+            which = f"principle {principle.name!r}" if quotes else f"principle {len(seen) + 1}"
+            return f"{which} is there twice"
+        seen.add(name)
+    return None
+
+
+def version_of(principles: Sequence[Principle]) -> str:
+    """The first 12 hexadecimal digits of SHA-256 over the principles, their order included."""
+    canonical = [[each.name, each.critique, each.revision] for each in principles]
+    return sha256(json.dumps(canonical, ensure_ascii=False).encode()).hexdigest()[:12]
+
+
+def _principle(found: object, path: str, number: int, *, quotes: bool) -> Principle:
+    named = cast("dict[str, object]", found).get("name") if isinstance(found, dict) else None
+    place = f"{path}: principle {number}" + (f" {str(named)[:60]!r}" if named and quotes else "")
+    try:
+        return Principle.model_validate(found)
+    except ValidationError as error:
+        reason = explain(error) if quotes else _without_words(error)
+        raise ConfigurationError(f"{place}: {reason}") from (error if quotes else None)
+
+
+def _without_words(error: ValidationError) -> str:
+    """The fault of a principle, without quoting it."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = first["loc"][0] if first["loc"] else ""
+    if field not in Principle.model_fields:
+        return f"should have {', '.join(Principle.model_fields)}, and nothing else"
+    return f"{field}: {'is missing' if first['type'] == 'missing' else 'cannot be used'}"
+
+
+def _in_yaml(content: str, path: str) -> Iterable[object]:
+    import yaml
+
+    try:
+        loaded: Any = yaml.safe_load(content)
+    # Tags such as !!bool and !!timestamp on other words make the parser raise many errors.
+    except (
+        yaml.YAMLError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        TypeError,
+        RecursionError,
+    ) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" in line {mark.line + 1}" if mark is not None else ""
+        raise ConfigurationError(f"{path}: not valid YAML{line}", "mend the file") from error
+    if isinstance(loaded, dict):
+        loaded = cast("dict[object, object]", loaded).get("principles")
+    if loaded is None:
+        return []
+    if not isinstance(loaded, list):
+        raise ConfigurationError(
+            f"{path}: not a list of principles", "list them, or put the list under `principles`"
+        )
+    return cast("list[object]", loaded)
+
+
+def _in_markdown(content: str) -> Iterable[object]:
+    headings = list(_HEADING.finditer(content))
+    ends = [*(heading.start() for heading in headings[1:]), len(content)][: len(headings)]
+    for number, (heading, end) in enumerate(zip(headings, ends, strict=True)):
+        body = content[heading.end() : end].strip()
+        if number == 0 and len(headings) > 1 and _is_title(headings):
+            continue
+        paragraphs = [" ".join(each.split()) for each in re.split(r"\n[ \t]*\n", body)]
+        revision = [_REVISION.sub("", each) for each in paragraphs if _REVISION.match(each)]
+        critique = [each for each in paragraphs if each and not _REVISION.match(each)]
+        yield {
+            "name": heading[1],
+            **({"critique": "\n".join(critique)} if critique else {}),
+            **({"revision": "\n".join(revision)} if revision else {}),
+        }
+
+
+def _is_title(headings: Sequence[re.Match[str]]) -> bool:
+    """True when the first heading is above all others: that of the document, not of a principle."""
+    levels = [len(heading[0]) - len(heading[0].lstrip("#")) for heading in headings]
+    return levels[0] < min(levels[1:])
+
+
+# --- the critic ---
 
 PROMPT = Prompt(
     purpose="Finds where a text breaks one principle of a constitution.",

@@ -7,7 +7,7 @@ from sifaka.calls.context import current_calls
 from sifaka.record.claims import ClaimReport
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.claims import ClaimComponent, result_of
+from sifaka.validators.evidence import ClaimComponent, result_of
 from sifaka.validators.spec import Name
 
 

@@ -1,7 +1,8 @@
-"""Asking all critics at once."""
+"""Asking all critics at once, of a long text section by section."""
 
 import logging
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from time import perf_counter
@@ -10,14 +11,17 @@ from typing import cast
 import anyio
 
 from sifaka._internal.naming import unique
+from sifaka.calls.component import Adapted
 from sifaka.calls.context import Calls, fan_out, is_cancelled
 from sifaka.calls.failure_log import report_failure
-from sifaka.critics.panel import abstention
+from sifaka.critics.opinion import abstention, covered_by, shared_failure, strongest
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import BudgetExceeded, CriticError, ModelProviderError, SifakaError, StorageError
-from sifaka.record.results import CriticFeedback
+from sifaka.models.prompt import ORIGINAL, thought_of
+from sifaka.record.results import CriticFeedback, Findings, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
+from sifaka.text.sections import Section, split
 
 _NOTHING = Usage()
 
@@ -122,3 +126,180 @@ def _report(
         run_id=thought.run_id,
         iteration=thought.iteration,
     )
+
+
+# --- long texts ---
+
+MOST_ISSUES = 500
+"""Of all sections together; those with the most support, then the gravest."""
+_MOST_SUGGESTIONS = 200
+_LONGEST_REFLECTION = 1_000
+"""Characters of the lessons of all sections together."""
+
+_Heard = Sequence[tuple[Section, CriticFeedback]]
+
+
+class SectionedCritic(Adapted):
+    """A critic that is shown a long text section by section, all at the same time.
+
+    A text of up to `section_chars` characters is read as a whole. Of a longer one every section
+    gets an opinion of its own, and there is either room in the budget for all of them or none is
+    asked for. The text needs a revision when one section does. Places are those of the whole text;
+    a remark without a place begins with the label of its section. A section without an opinion is
+    told in `degraded`; when half of them or more have none and no other asks for a revision, there
+    is no vote.
+
+    Args:
+        component: The critic that reads each section.
+        section_chars: Characters beyond which a text is read in sections, each of at most half as
+            many.
+    """
+
+    inner: CriticComponent
+
+    def __init__(self, component: CriticComponent, section_chars: int) -> None:
+        super().__init__(component)
+        self._section_chars = section_chars
+
+    def calls(self, text: str = "") -> int:
+        """Those of one opinion for each section."""
+        return (len(_worded(self._sections(text))) or 1) * self.inner.calls(text)
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """The joint feedback on all sections; see `Critic`."""
+        sections = self._sections(thought.text)
+        if not sections:
+            return await self.inner.critique(thought)
+        worded = _worded(sections)
+        originals = self._originals(thought, sections)
+        # What is lost stands in no section: each may say that the task asks for it.
+        unanswered = {"findings": Findings(differences=thought.findings.open)}
+        shown = {
+            n: thought_of(thought, sections, n - 1, original=originals.get(n))
+            for n in (each.number for each in worded)
+        }
+        said = await fan_out(
+            {
+                f"section {number}": partial(self._ask, section.model_copy(update=unanswered))
+                for number, section in shown.items()
+            },
+            calls_each=self.inner.calls(),
+        )
+        return _merged(self.name, list(zip(worded, said, strict=True)))
+
+    def _sections(self, text: str) -> Sequence[Section]:
+        """All of them; none when the text is read as a whole."""
+        return split(text, self._section_chars // 2) if len(text) > self._section_chars else ()
+
+    def _originals(self, thought: Thought, sections: Sequence[Section]) -> Mapping[int, str]:
+        """The original of each section that has the same place and title in the original."""
+        original = thought.metadata.get(ORIGINAL)
+        before = self._sections(original) if isinstance(original, str) else ()
+        if len(before) != len(sections):
+            return {}
+        pairs = zip(sections, before, strict=True)
+        return {now.number: then.text for now, then in pairs if now.title == then.title}
+
+    async def _ask(self, thought: Thought) -> CriticFeedback:
+        try:
+            return await self.inner.critique(thought)
+        except StorageError:
+            raise
+        except SifakaError as error:
+            return abstention(self.name, error)
+
+
+def _worded(sections: Sequence[Section]) -> list[Section]:
+    """Those with anything to judge in them."""
+    return [section for section in sections if section.text.strip()]
+
+
+def _merged(critic: str, heard: _Heard) -> CriticFeedback:
+    spoke = [(section, said) for section, said in heard if said.status == "ok"]
+    silent = [(section, said) for section, said in heard if said.status == "abstained"]
+    usage = sum((said.usage for _, said in heard), Usage())
+    revise = any(said.verdict == "revise" for _, said in spoke)
+    if not spoke or (2 * len(silent) >= len(heard) and not revise):
+        return _abstention(critic, silent, len(heard), usage)
+    confidences = [said.confidence for _, said in spoke if said.confidence is not None]
+    lessons = dict.fromkeys(said.reflection for _, said in spoke if said.reflection)
+    voted = any(said.verdict is not None for _, said in spoke)
+    return CriticFeedback(
+        critic=critic,
+        verdict="revise" if revise else "accept" if voted else None,
+        judges_task=any(said.judges_task for _, said in spoke),
+        scores=_scores(spoke),
+        issues=strongest(
+            [i for section, said in spoke for i in _placed(section, said)], MOST_ISSUES
+        ),
+        suggestions=_suggestions(spoke),
+        confidence=min(confidences, default=None),
+        reflection="\n".join(lessons)[:_LONGEST_REFLECTION] or None,
+        details={
+            "sections": [_noted(section, said) for section, said in heard],
+            **covered_by([said for _, said in spoke]),
+        },
+        degraded=(
+            *(f"{section.label} was not judged: {said.reason}" for section, said in silent),
+            *(f"{section.label} {line}" for section, said in spoke for line in said.degraded),
+        ),
+        usage=usage,
+    )
+
+
+def _abstention(critic: str, silent: _Heard, of: int, usage: Usage) -> CriticFeedback:
+    """The abstention of a critic most of whose sections have no opinion."""
+    reasons = list(dict.fromkeys(str(said.reason) for _, said in silent))
+    reason = reasons[0] if len(silent) == of and len(reasons) == 1 else None
+    details: dict[str, object] = {
+        **shared_failure(said.details for _, said in silent),
+        "sections": [_noted(section, said) for section, said in silent],
+    }
+    told = f"{len(silent)} of {of} sections were not judged: {reasons[0]}"
+    return CriticFeedback.abstain(critic, reason or told, usage, details)
+
+
+def _placed(section: Section, said: CriticFeedback) -> list[Issue]:
+    """The issues of one section where they are in the whole text."""
+    return [
+        issue.model_copy(
+            update={"start": issue.start + section.start, "end": issue.end + section.start}
+        )
+        if issue.start is not None and issue.end is not None
+        else issue.model_copy(update={"message": f"{section.label} {issue.message}"})
+        for issue in said.issues
+    ]
+
+
+def _suggestions(spoke: _Heard) -> tuple[str, ...]:
+    """The suggestions under their sections' labels; a request without any words is one too."""
+    told: list[str] = []
+    for section, said in spoke:
+        silent = said.verdict == "revise" and not said.issues and not said.suggestions
+        words = ("it needs a revision",) if silent else said.suggestions
+        told += [f"{section.label} {suggestion}" for suggestion in words]
+    return tuple(told[:_MOST_SUGGESTIONS])
+
+
+def _scores(spoke: _Heard) -> Mapping[str, float]:
+    """The mean score of each aspect, a longer section counting for more."""
+    sums: defaultdict[str, float] = defaultdict(float)
+    weights: defaultdict[str, int] = defaultdict(int)
+    for section, said in spoke:
+        for aspect, score in said.scores.items():
+            sums[aspect] += score * len(section.text)
+            weights[aspect] += len(section.text)
+    return {aspect: round(total / weights[aspect], 3) for aspect, total in sums.items()}
+
+
+def _noted(section: Section, said: CriticFeedback) -> dict[str, object]:
+    told: dict[str, object] = {
+        "number": section.number,
+        "title": section.title[:200],
+        "verdict": said.verdict or said.status,
+    }
+    if said.reason:
+        told["reason"] = said.reason
+    if said.details:
+        told["details"] = said.model_dump(mode="json", include={"details"})["details"]
+    return told

@@ -1,5 +1,6 @@
-"""Mechanics: spelling, grammar and spacing. Needs no model."""
+"""What the editor's rules find: mistakes of form, and stock prose. Needs no model."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
@@ -12,19 +13,19 @@ from sifaka.validators.spec import Name
 
 BLOCKING = 3
 """The severity from which a mistake that cannot be fixed safely still asks for a revision."""
-
 ENOUGH = 0.8
 """The least score of mechanics that is accepted."""
-
 SUGGESTIONS = 8
 """The most different suggestions that are passed on."""
-
 MOST = 1_000
 """The most issues that are listed; score and verdict are those of all."""
-
+MOST_HABITS = 7
+"""Kinds of stock prose that are named, the worst."""
 
 FormatName = Literal["markdown", "mdx", "rst", "asciidoc", "latex", "html", "text"]
 """The formats of texts."""
+_Read = Callable[[str, FormatName | None], CriticFeedback]
+"""Reads a text of a format, which is recognised by its look when None."""
 
 
 class LintCritic(DataComponent):
@@ -40,36 +41,83 @@ class LintCritic(DataComponent):
 
         Without a vote when nothing was examined, as in a text that is not English.
         """
-        from sifaka.editor.isolated import run_editor
-        from sifaka.editor.report import lint
-        from sifaka.text.formats import Format
+        return await _read_by_editor(self, "mechanics", _mechanics, thought.text)
 
-        format = Format(self.format) if self.format else None
-        try:
-            report = await run_editor(thought.text, partial(lint, thought.text, format=format))
-        except PluginError as error:
-            line = f"mechanics: not checked, {error.message}"
-            return CriticFeedback(critic=self.name, judges_task=False, degraded=(line,))
-        accept: Verdict | None = "accept" if report.checked else None
-        score = 1.0
-        if points := sum(issue.severity for issue in report.issues):
-            hundreds = max(count_words(thought.text), 100) / 100
-            score = round(max(0.0, 1 - points / hundreds / 10), 3)  # 0 from 10 per 100 words
-        grave = any(issue.safe or issue.severity >= BLOCKING for issue in report.issues)
-        # Safe findings are right about 95 times in 100. That nothing was found means less: the
-        # rules see only some kinds of mistakes, and fewer when a tool is missing.
-        is_safe = any(issue.safe for issue in report.issues)
-        confidence = 0.95 if is_safe else max(0.2, 0.6 - 0.2 * len(report.degraded))
-        ordered = sorted(report.issues, key=lambda issue: (not issue.safe, -issue.severity))
-        unlisted = len(report.issues) - MOST
-        more = (f"mechanics: {unlisted:,} more issues are not listed",) if unlisted > 0 else ()
-        return CriticFeedback(
-            critic=self.name,
-            verdict="revise" if grave or score < ENOUGH else accept,
-            scores={"mechanics": score} if report.checked else {},
-            issues=report.issues[:MOST],
-            suggestions=tuple(dict.fromkeys(issue.message for issue in ordered))[:SUGGESTIONS],
-            confidence=confidence if report.checked else None,
-            judges_task=False,
-            degraded=(*report.degraded, *more),
-        )
+
+class StyleCritic(DataComponent):
+    """Finds stock prose and says what to do about it; it asks for nothing, and has no vote."""
+
+    type: Literal["style"] = "style"
+    name: Name = "style"
+    format: FormatName | None = None
+    """The format of the text; recognised by its look when None."""
+
+    async def critique(self, thought: Thought) -> CriticFeedback:
+        """The worst findings of at most seven kinds, and a score of 0 to 1.
+
+        No score under 60 words, and nothing in quotes, code, verses and other languages.
+        """
+        return await _read_by_editor(self, "style", _stock_prose, thought.text)
+
+
+async def _read_by_editor(
+    critic: LintCritic | StyleCritic, area: str, read: _Read, text: str
+) -> CriticFeedback:
+    """What the editor makes of a text, within its limits."""
+    from sifaka.editor.isolated import run_editor
+
+    try:
+        feedback = await run_editor(text, partial(read, text, critic.format))
+    except PluginError as error:
+        feedback = _unread(area, error.message)
+    return feedback.model_copy(update={"critic": critic.name})
+
+
+def _unread(area: str, reason: str) -> CriticFeedback:
+    return CriticFeedback(judges_task=False, degraded=(f"{area}: not checked, {reason}",))
+
+
+def _mechanics(text: str, named: FormatName | None) -> CriticFeedback:
+    from sifaka.editor.report import lint
+    from sifaka.text.formats import Format
+
+    report = lint(text, format=Format(named) if named else None)
+    accept: Verdict | None = "accept" if report.checked else None
+    score = 1.0
+    if points := sum(issue.severity for issue in report.issues):
+        hundreds = max(count_words(text), 100) / 100
+        score = round(max(0.0, 1 - points / hundreds / 10), 3)  # 0 from 10 per 100 words
+    grave = any(issue.safe or issue.severity >= BLOCKING for issue in report.issues)
+    # Safe findings are right about 95 times in 100. That nothing was found means less: the
+    # rules see only some kinds of mistakes, and fewer when a tool is missing.
+    is_safe = any(issue.safe for issue in report.issues)
+    confidence = 0.95 if is_safe else max(0.2, 0.6 - 0.2 * len(report.degraded))
+    ordered = sorted(report.issues, key=lambda issue: (not issue.safe, -issue.severity))
+    unlisted = len(report.issues) - MOST
+    more = (f"mechanics: {unlisted:,} more issues are not listed",) if unlisted > 0 else ()
+    return CriticFeedback(
+        verdict="revise" if grave or score < ENOUGH else accept,
+        scores={"mechanics": score} if report.checked else {},
+        issues=report.issues[:MOST],
+        suggestions=tuple(dict.fromkeys(issue.message for issue in ordered))[:SUGGESTIONS],
+        confidence=confidence if report.checked else None,
+        judges_task=False,
+        degraded=(*report.degraded, *more),
+    )
+
+
+def _stock_prose(text: str, named: FormatName | None) -> CriticFeedback:
+    from sifaka.editor.parsed_text import ParsedText
+    from sifaka.editor.report import MOSTLY
+    from sifaka.editor.style import worst_habits
+    from sifaka.text.formats import UNCHECKED, Format, recognise
+
+    format = Format(named) if named else recognise(text)
+    if format in UNCHECKED:
+        return _unread("style", UNCHECKED[format])
+    parsed = ParsedText.read(text, format)
+    if parsed.foreign_share > MOSTLY:
+        return _unread("style", "the text is not in English")
+    issues, score = worst_habits(parsed, MOST_HABITS)
+    scores = {} if score is None else {"style": score}
+    return CriticFeedback(judges_task=False, issues=issues, scores=scores)

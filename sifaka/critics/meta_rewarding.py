@@ -9,10 +9,18 @@ from pydantic import Field
 
 from sifaka.calls.context import current_calls
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
-from sifaka.critics.opinion import case, on_record
-from sifaka.critics.panel import Replies, ask_all, covered_by, findings_of, no_answer, reported
-from sifaka.models.coercion import Form
+from sifaka.critics.opinion import (
+    Replies,
+    ask_all,
+    case,
+    covered_by,
+    findings_of,
+    no_answer,
+    on_record,
+    reported,
+)
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought

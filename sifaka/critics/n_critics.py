@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, PlainSerializer
 
 from sifaka.calls.component import Binding
 from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic, ModelOrName
-from sifaka.critics.panel import agreed, ask_all, findings_of, no_answer
+from sifaka.critics.opinion import agreed, ask_all, findings_of, no_answer
 from sifaka.models.prompt import Prompt, frame
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback

@@ -4,8 +4,7 @@
 to do. `RULES` is the catalogue of what it looks for.
 """
 
-from sifaka.editor.apply import Edit, Edited, Tier, apply
-from sifaka.editor.edit import edit
+from sifaka.editor.edit import Edit, Edited, Tier, apply, edit
 from sifaka.editor.parsed_text import protected
 from sifaka.editor.report import RULES, Lint, Rule, lint
 

@@ -42,22 +42,9 @@ def keeps_facts(text: str, issue: Issue) -> bool:
     A repaired encoding may bring a negation to light: `donâ€™t` has none, `don’t` has.
     """
     start, end, fix = issue.start or 0, issue.end or 0, issue.fix or ""
-    if _is_plain_word(text, start, end, fix):
-        return True
     left, right = _window(text, start, end)
     after = text[left:start] + fix + text[end:right]
     return _have_the_same_facts(text[left:right], after, encoding=issue.category == "encoding")
-
-
-def _is_plain_word(text: str, start: int, end: int, fix: str) -> bool:
-    """True where a word between spaces becomes another one, and neither is a fact."""
-    word = text[start:end]
-    if not (word.isalpha() and fix.isalpha()) or _NEGATED.search(f"{word} {fix}"):
-        return False
-    return (not start or text[start - 1].isspace()) and text[end : end + 1] in _ENDS
-
-
-_ENDS = frozenset(["", " ", "\n"])
 
 
 # Asked when a fix is found, and again when it is applied.

@@ -1,23 +1,28 @@
-"""Grammar by Harper: suggestions, but for the few rules that were never seen to be wrong."""
+"""Grammar by Harper: suggestions, but for the few rules that were never seen to be wrong.
+
+Harper takes most of its time to read a sentence, whatever rules are on. So each rule that is on by
+default has its signs, words without which it finds little, and only sentences with signs are read.
+"""
 
 import atexit
 import os
 import pickle
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from importlib.util import find_spec
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
-from sifaka.editor.harper_rules import DEFAULT, OFF, SAFE, asked, signs
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.harper import ALL, HarperLint, lint_texts
 from sifaka.text.prose import blanked
+from sifaka.text.tables import table, words_of
 
 if TYPE_CHECKING:
     from sifaka.isolation import Worker
@@ -44,6 +49,18 @@ _IGNORED_KINDS = frozenset(
         "BoundaryError",
     ]
 )
+_SIGNED = [line.partition("|") for line in table(__file__, "harper")["signs"].splitlines()]
+"""The names of rules, and their signs, as `harper.toml` explains."""
+DEFAULT = frozenset(name for names, _, _ in _SIGNED for name in names.split())
+"""The rules with evidence: each finds a mistake in `benchmarks/quality/editor`, and few of their
+findings in clean documents are wrong."""
+
+SAFE = frozenset({"AdjectiveDoubleDegree"})
+"""At least five findings each, in labelled sentences and clean documents, and none was wrong."""
+
+OFF = frozenset[str]().union(*words_of(__file__, "harper").values())
+"""The rules that run only where they are named one by one."""
+_WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|\d+")
 LIMIT = 200_000
 """Characters beyond which grammar is not checked."""
 
@@ -51,7 +68,6 @@ LIMIT = 200_000
 _PART = re.compile(r".{1,2000}(?:\n[ \t]*\n|\Z)|.{1,2000}[.!?]\s|.{1,2000}\s|.{1,2000}", re.DOTALL)
 # Rows of signs and other scripts, of which Harper makes a token a character.
 _SIGNS = re.compile(r"[^A-Za-z]{60,}")
-_DEFAULT = asked(DEFAULT)
 _MEMORY = 500
 """Parts whose findings are kept."""
 _IDLE_SECONDS = 30.0
@@ -60,12 +76,21 @@ _MOST_SECONDS = 120.0
 """Seconds for one text; the slowest of the longest texts took 17."""
 
 
+def asked(names: Iterable[str]) -> str:
+    """The rules as they are sent to Harper's process: their names, in order, or `ALL`."""
+    wanted = frozenset(names)
+    return ALL if ALL in wanted else " ".join(sorted(wanted))
+
+
+_DEFAULT = asked(DEFAULT)
+
+
 def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
     """Harper's findings outside the reserved parts.
 
     Args:
         parsed: The text.
-        rules: Harper's rules that are wanted, as `sifaka.editor.harper_rules.asked` gives them.
+        rules: Harper's rules that are wanted, as `asked` gives them.
 
     Raises:
         PluginError: Harper is not installed, it failed, or the text is too long for it.
@@ -109,6 +134,31 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
         for part in _PART.finditer(text, *place):
             if not part.group().isspace():
                 yield part.start(), part.group()
+
+
+def signs(text: str) -> Iterator[int]:
+    """The offsets of the words at which a rule that is on by default may find something."""
+    following = _following()
+    for word in _WORD.finditer(text):
+        pattern = following.get(word.group().lower().replace("’", "'"))
+        if pattern is not None and pattern.match(text, word.end()):
+            yield word.start()
+
+
+@cache
+def _following() -> Mapping[str, re.Pattern[str]]:
+    """What has to follow a word to make it a sign."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for _, _, listed in _SIGNED:
+        for sign in listed.split(" ; "):
+            words, _, after = sign.partition(" > ")
+            pattern = after.strip().replace(" ", r"\s+")
+            for word in words.split():
+                found[word].append(rf"\s+(?:{pattern})(?!\w)" if pattern[:1] != "[" else pattern)
+    return {
+        word: re.compile("|".join(after) if r"\s+(?:)(?!\w)" not in after else "")
+        for word, after in found.items()
+    }
 
 
 class Harper:

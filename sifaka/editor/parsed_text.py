@@ -9,10 +9,15 @@ from itertools import chain
 from typing import Self
 
 from sifaka.editor.facts import keeps_facts
-from sifaka.editor.inline import MARKDOWN_LIKE, named_inline, tokens_of, verbatim_inline
-from sifaka.editor.language import foreign
-from sifaka.editor.layout import blocks
-from sifaka.editor.protection import Cover
+from sifaka.editor.protection import (
+    MARKDOWN_LIKE,
+    Cover,
+    blocks,
+    foreign,
+    named_inline,
+    tokens_of,
+    verbatim_inline,
+)
 from sifaka.record.results import Issue
 from sifaka.text.formats import READERS, UNCHECKED, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans

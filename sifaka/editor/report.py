@@ -1,23 +1,18 @@
 """Finding what is wrong with a text."""
 
 import logging
-import sys
-from bisect import bisect_right, insort
+from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from sifaka.calls.failure_log import report_failure
-from sifaka.editor.articles import articles
-from sifaka.editor.capitals import capitals
-from sifaka.editor.confusions import confusions
 from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import grammar
-from sifaka.editor.nouns import nouns
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.repetition import repetition
-from sifaka.editor.spelling import spelling
-from sifaka.editor.whitespace import spacing
+from sifaka.editor.patterns import articles, capitals, nouns, repetition, spacing
+from sifaka.editor.protection import Cover
+from sifaka.editor.spelling import confusions, spelling
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.formats import UNCHECKED, Format, recognise
@@ -122,14 +117,11 @@ def _without_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:
     # Safe ones first; otherwise the order of the rules decides, because sorting is stable.
     kept: list[Issue] = []
     taken: list[Span] = []
+    cover = Cover(taken)
     for issue in sorted(issues, key=lambda issue: not issue.safe):
-        start, end = place = _place(issue)
-        # The last place that begins before this one ends; earlier ones end before it begins.
-        index = bisect_right(taken, (max(end - 1, start), sys.maxsize)) - 1
-        if index >= 0 and taken[index][1] > start and (start < end or taken[index][0] < start):
-            continue
-        insort(taken, place)
-        kept.append(issue)
+        if not cover.touches(*_place(issue)):
+            insort(taken, _place(issue))
+            kept.append(issue)
     return tuple(sorted(kept, key=_place))
 
 

@@ -1,15 +1,22 @@
-"""Misspelt words, by the known misspellings of `typos`."""
+"""Words that are written wrongly: misspelt, or written for others that sound alike.
+
+Misspellings are those that `typos` knows. `confusions.toml` has the others, and the contractions
+without their apostrophe.
+"""
 
 import re
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
-from sifaka.text.tables import words_of
+from sifaka.text.tables import table, words_of
 
 # Underscores are no letters here: _emphasis_ is prose, and names with underscores are protected.
 _WORD = re.compile(r"(?<![^\W_])(?<!['’\-/@#.&])[A-Za-z][a-z]+(?![^\W_]|['’@/]|-\w|\.\w)")
@@ -29,7 +36,7 @@ def spelling(parsed: ParsedText) -> Iterator[Issue]:
         word = match.group()
         fixes = corrections.get(word.lower(), ())
         if fixes and parsed.free(*match.span()):
-            yield from _issue(parsed, match, word, fixes, terms)
+            yield from _misspelling(parsed, match, word, fixes, terms)
 
 
 @lru_cache(maxsize=10_000)
@@ -48,7 +55,7 @@ def known_misspellings() -> Sequence[str]:
     return zlib.decompress(packed).decode().split("\n")
 
 
-def _issue(
+def _misspelling(
     parsed: ParsedText, match: re.Match[str], word: str, fixes: Sequence[str], terms: frozenset[str]
 ) -> Iterator[Issue]:
     lowered, begins = word.lower(), match.start() in parsed.sentence_starts
@@ -96,3 +103,137 @@ def _terms_of(parsed: ParsedText) -> frozenset[str]:
     """The words that stand alone in inline code: where `buildd` is code, it is a term in prose."""
     contents = (parsed.text[start:end].strip("`=~+|").strip().lower() for start, end in parsed.code)
     return frozenset(content for content in contents if content.isalpha())
+
+
+# --- confusions ---
+
+_CONFUSED = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-]|\.\w)")
+_NAMED = re.compile(r"\(\?P<\w+>")
+_BEFORE = re.compile(r"([\w'’]+)(,?) \Z")
+_AUXILIARY = re.compile(
+    r"^\W*(?:do|does|did|can|could|will|would|shall|should|may|might|must|is|are|was|were|have|has"
+    r"|had|let)\b",
+    re.IGNORECASE,
+)
+_OPENERS = words_of(__file__, "confusions")["openers"]
+_REACH = 60
+"""Characters before a word that are examined."""
+_CONTRACTION = "contraction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """Words that stand for others in a certain place; `confusions.toml` says what each means."""
+
+    rule: str
+    words: str
+    fix: str
+    after: str = ""
+    before: str = ""
+    opens: bool = False
+    safe: bool = True
+
+
+@cache
+def _by_word() -> Mapping[str, Sequence[Confusion]]:
+    """The table, by each of the words that it is about."""
+    found: dict[str, list[Confusion]] = defaultdict(list)
+    for row in table(__file__, "confusions")["confusions"]:
+        entry = Confusion(**row)
+        for word in entry.words.split():
+            found[word].append(entry)
+    return found
+
+
+def confusions(parsed: ParsedText, *, contracted: bool = False) -> Iterator[Issue]:
+    """Confused words, prepositions and words that were joined or split by mistake.
+
+    Args:
+        parsed: The text.
+        contracted: True for `dont` for `don't` and the like, and for nothing else.
+    """
+    return (issue for issue in _found(parsed) if (issue.rule == _CONTRACTION) is contracted)
+
+
+@lru_cache(maxsize=1)
+def _found(parsed: ParsedText) -> Sequence[Issue]:
+    """What the table finds, for each word by the first of its entries that fits."""
+    found: list[Issue] = []
+    for match in _CONFUSED.finditer(parsed.text):
+        word = match.group().lower().replace("’", "'")
+        if word in _by_word() and _after_any(word).match(parsed.text, match.end()):
+            issues = (_confusion(parsed, match, entry) for entry in _by_word()[word])
+            found += islice(filter(None, issues), 1)
+    return found
+
+
+def _confusion(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue | None:
+    start, end = match.span()
+    text = parsed.text
+    word = match.group()
+    after = _after(entry.after).match(text, end)
+    if after is None:
+        return None
+    if word[0].isupper() and word != "I" and start not in parsed.sentence_starts:
+        return None
+    if entry.rule == _CONTRACTION and not _is_contraction(parsed, match):
+        return None
+    if entry.opens and not _opens_clause(parsed, start):
+        return None
+    if entry.before and not _before(entry.before).search(text, max(0, start - _REACH), start):
+        return None
+    # The words that decide it must be prose as well.
+    if not parsed.free(start, max(end, after.end())):
+        return None
+    end = after.end("also") if "also" in after.groupdict() and after["also"] else end
+    fix = entry.fix.replace("'", parsed.apostrophe)
+    if word[0].isupper() and start in parsed.sentence_starts:
+        fix = fix[:1].upper() + fix[1:]
+    if not fix:
+        end += 1  # the space behind the word goes with it
+    found = text[start:end]
+    message = f'"{fix}" instead of "{found}"' if fix else f'"{found.strip()}" can go'
+    if entry.rule == _CONTRACTION:
+        does = "lacks" if found.isalpha() else "misplaces"
+        message = f'"{found}" {does} its apostrophe'
+        return parsed.issue((start, end), fix, message, entry.rule, "spelling")
+    severity = 2 if entry.safe else 3
+    return parsed.issue((start, end), fix, message, entry.rule, safe=entry.safe, severity=severity)
+
+
+_after = cache(re.compile)
+
+
+@cache
+def _after_any(word: str) -> re.Pattern[str]:
+    """What must follow a word for one of its entries: one look for all of them."""
+    return re.compile("|".join(_NAMED.sub("(?:", entry.after) for entry in _by_word()[word]))
+
+
+@cache
+def _before(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{pattern})\Z", re.IGNORECASE)
+
+
+def _opens_clause(parsed: ParsedText, start: int) -> bool:
+    """True when the word at `start` is the first of its sentence or of a clause in it.
+
+    Not after a comma in a question, for `Did she, he or they go` has one as well.
+    """
+    if start in parsed.sentence_starts:
+        return True
+    match = _BEFORE.search(parsed.text, max(0, start - 40), start)
+    if match is None or not parsed.free(match.start(), match.end()):
+        return False
+    if match.group(1).lower() in _OPENERS and not match.group(2):
+        return True
+    if not match.group(2):
+        return False
+    sentence = parsed.text[parsed.sentence_start_before(start) : start]
+    return "," in match.group() and not _AUXILIARY.match(sentence) and sentence.count(",") == 1
+
+
+def _is_contraction(parsed: ParsedText, match: re.Match[str]) -> bool:
+    """False for an abbreviation, and for a word of a title such as `Dont Look Back`."""
+    word, following = match.group(), parsed.text[match.end() : match.end() + 2].strip()
+    return word[1:] == word[1:].lower() and not (word[0].isupper() and following[:1].isupper())

@@ -18,8 +18,7 @@ from markdown_it.common.html_blocks import block_names
 from sifaka.models.prompt import MARK, contents
 from sifaka.text.compared_text import EMPTY, STEM, WORD
 from sifaka.text.language import asks_for_translation
-from sifaka.text.reasoning_blocks import answer_of, holds_template
-from sifaka.text.repetition import longest_loop, single
+from sifaka.text.model_output import answer_of, holds_template, longest_loop, single
 
 _FENCE = re.compile(r"^(?P<mark>`{3,}|~{3,})[ \t]*(?P<name>[^`\s]*)[^\n]*\n?", re.MULTILINE)
 _PROSE = frozenset({"", "markdown", "md", "text", "txt", "plaintext"})

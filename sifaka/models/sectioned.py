@@ -13,16 +13,15 @@ import anyio
 
 from sifaka.calls.context import PARALLEL, current_calls, fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.models.protocol import Generation, Model
-from sifaka.models.section import thought_of
+from sifaka.models import Generation, Model
+from sifaka.models.prompt import thought_of
 from sifaka.models.writing import Attempt, UnfitDraft, attempt, written
 from sifaka.record.provenance import issues_of
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
-from sifaka.text.glossary import shared_terms
 from sifaka.text.markdown import Markdown, open_fence
-from sifaka.text.sections import Section, labelled, overlapping, split
+from sifaka.text.sections import Section, labelled, overlapping, shared_terms, split
 from sifaka.validators.preserve import lost_spans
 
 Status = Literal["improved", "kept", "untouched", "failed"]

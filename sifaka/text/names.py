@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sifaka.text.function_words import FUNCTION_WORDS
+from sifaka.text.language import FUNCTION_WORDS
 
 _RUN = re.compile(
     r"(?<![\w@#/.\\-])(?P<title>(?:Mr|Mrs|Ms|Dr|Prof|St|Mme|Herrn?|Frau|Señora?|Sra?)\.?[ ])?"

@@ -11,10 +11,12 @@ from sifaka._internal.explain import explain
 from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError
 from sifaka.plugins import NO_PLUGINS, Plugins
-from sifaka.validators.classifier import ClassifierValidator
+from sifaka.validators.classifier import ClassifierValidator, LanguageValidator
 from sifaka.validators.composition import (
     ForeignValidator,
     FunctionValidator,
+    Validator,
+    ValidatorComponent,
     ValidatorFunction,
     all_of,
     any_of,
@@ -24,10 +26,8 @@ from sifaka.validators.content import ContentValidator
 from sifaka.validators.evidence import EvidenceValidator
 from sifaka.validators.format import FormatValidator
 from sifaka.validators.guardrails import GuardrailsValidator
-from sifaka.validators.language import LanguageValidator
 from sifaka.validators.length import LengthValidator, max_words, min_words
 from sifaka.validators.preserve import PreserveValidator
-from sifaka.validators.protocol import Validator, ValidatorComponent
 from sifaka.validators.readability import ReadabilityValidator
 from sifaka.validators.regex import RegexValidator
 from sifaka.validators.report import ReportValidator

@@ -1,4 +1,4 @@
-"""The label that a classifier gives a text, against those it may have."""
+"""The label that a classifier gives a text, against those it may have; its language is one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, cast
@@ -23,9 +23,11 @@ from sifaka.classifiers import (
     classifier,
 )
 from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.spec import ISSUE_LIMIT, OptionalSpec, usable_name
+from sifaka.text.language import OWN_LANGUAGES
+from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, usable_name
 
 _FORBIDDEN = {"sentiment": ("negative",)}
 """The labels that a built-in classifier may not answer unless the spec names others."""
@@ -144,3 +146,54 @@ def _opened(given: object) -> Classifier:
         known = ", ".join(CLASSIFIERS)
         raise ValueError(f"{type(given).__name__} is no classifier; give one or a name: {known}")
     return given
+
+
+# --- the language ---
+
+CERTAIN = 0.5
+"""From this confidence on, another language than expected is a failure."""
+
+
+def _usable(code: str) -> str:
+    if not (len(code) == 2 and code.isascii() and code.isalpha() and code.islower()):
+        raise ValueError(
+            f"{code[:20]!r} is no language code: two lower-case letters of ISO 639-1, such as 'en'"
+        )
+    if code not in OWN_LANGUAGES and code not in classifier("language").labels:
+        told = ", ".join(sorted(OWN_LANGUAGES))
+        raise ValueError(
+            f"cannot tell the language {code!r}; known: {told}; more with {install('classifiers')}"
+        )
+    return code
+
+
+class LanguageValidator(OptionalSpec):
+    """Holds a text to one language; see `sifaka.classifiers.language`.
+
+    A text whose language is uncertain passes and says so; one too short to tell is not checked.
+    """
+
+    type: Literal["language"] = "language"
+    name: Name = "language"
+    expected: Annotated[str, AfterValidator(_usable), Field(description="ISO 639-1")]
+
+    _classifier: Classifier = PrivateAttr(default_factory=lambda: classifier("language"))
+
+    async def validate(self, thought: Thought) -> ValidationResult:
+        """Tell the language of most of the text, off the event loop."""
+        found = await classified(self._classifier, thought.text)
+        told = f"{found.confidence:.2f} sure ({found.coverage})"
+        if found.label == self.expected:
+            return ValidationResult(passed=True, message=f"{found.label}, {told}")
+        if found.label == UNKNOWN:
+            return ValidationResult.not_checked(f"could not tell the language ({found.coverage})")
+        message = f"reads as {found.label!r}, not {self.expected!r}: {told}"
+        if found.confidence < CERTAIN:
+            return ValidationResult(passed=True, message=f"{message}; too uncertain to fail it")
+        return ValidationResult(
+            passed=False,
+            message=message,
+            score=found.scores.get(self.expected, 0.0),
+            issues=(Issue(message=message, category="language", severity=5, rule="expected"),),
+            suggestions=(f"write in the language {self.expected!r}",),
+        )

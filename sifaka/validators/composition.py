@@ -1,20 +1,52 @@
-"""Validators made of validators, as in `a & b` and `a | b`, and of other code."""
+"""The protocol of validators, and those made of validators, as in `a & b`, and of other code."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Protocol, Self, TypeVar, cast
 
 from anyio import to_thread
 
-from sifaka.calls.component import Adapted, Binding, ClaimCheck, Component, FunctionComponent
+from sifaka.calls.component import (
+    Adapted,
+    Bindable,
+    Binding,
+    ClaimCheck,
+    Component,
+    FunctionComponent,
+)
 from sifaka.calls.context import fan_out
 from sifaka.errors import ConfigurationError, ValidationError
 from sifaka.isolation import SHORT
 from sifaka.record.results import Issue, ValidationResult, unchecked_by
 from sifaka.record.thought import Thought
-from sifaka.validators.protocol import Validator, ValidatorComponent
+
+
+class Validator(Protocol):
+    """Checks one thing about a text. It never alters the text."""
+
+    @property
+    def name(self) -> str:
+        """The name that its results are filed under."""
+        ...
+
+    @property
+    def required(self) -> bool:
+        """True when a text that fails is not done."""
+        ...
+
+    def validate(self, thought: Thought) -> ValidationResult | Awaitable[ValidationResult]:
+        """Check `thought.text`.
+
+        A validator that compares reads the original in `thought.metadata["original"]`.
+        """
+        ...
+
+
+class ValidatorComponent(Validator, Bindable, Protocol):
+    """A validator that says what it needs, as chains hold them."""
+
 
 Part = Validator | Callable[[str], Any]
 """A validator, or a function."""

@@ -1,11 +1,195 @@
-"""Do the claims of a text stand up to evidence?"""
+"""Checks of claims, as the validator and the critic share them: options, issues, suggestions."""
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
 
-from sifaka.record.results import ValidationResult
+from pydantic import Field
+
+from sifaka.calls.component import Binding, ClaimCheck, DataComponent
+from sifaka.errors import ConfigurationError
+from sifaka.record.claims import (
+    CheckOptions,
+    ClaimChecker,
+    ClaimEvidence,
+    ClaimReport,
+    ClaimStatus,
+    ClaimVerdict,
+)
+from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.claims import ClaimComponent, result_of
 from sifaka.validators.spec import Name, OptionalSpec
+
+
+class ClaimComponent(CheckOptions, DataComponent):
+    """A component that checks each claim of fact against sources and the version's documents."""
+
+    family: ClassVar[str]
+    name: str = "evidence"
+    checker: Any = Field(default=None, exclude=True)
+    """A `ClaimChecker`; the chain gives it its own."""
+
+    @property
+    def claim_checks(self) -> tuple[ClaimCheck, ...]:
+        """This one."""
+        return (ClaimCheck(self.name, self.options),)
+
+    def bind(self, binding: Binding) -> Self:
+        """The component with the chain's checker, unless it has its own."""
+        if self.checker is not None or binding.checker is None:
+            return self
+        search = self.search and binding.search
+        return self.model_copy(update={"checker": binding.checker, "search": search})
+
+    async def _report(self, thought: Thought) -> ClaimReport | None:
+        """The verdicts on the claims of a text; None where there is nothing to check them by.
+
+        Raises:
+            ConfigurationError: It was given no checker.
+            StorageError: An answer could not be put on record.
+        """
+        if self.checker is None:
+            raise ConfigurationError(
+                f"the {self.family} {self.name!r} was given nothing to check claims with",
+                "use it in a chain with adapters or retrievers, or call verify_evidence",
+            )
+        documents = (*thought.pre_generation_context, *thought.post_generation_context)
+        if not self.search and not any(document.text.strip() for document in documents):
+            return None
+        checker: ClaimChecker = self.checker
+        return await checker.check(thought.text, documents=documents, options=self.options)
+
+
+SEVERITY: dict[ClaimStatus, int] = {
+    "contradicted": 5,
+    "mixed": 4,
+    "in_doubt": 3,
+    "not_enough_info": 2,
+    "unverified": 1,
+}
+"""The severity of the issue of a claim, by its verdict; `supported` makes none."""
+_STATUSES: tuple[ClaimStatus, ...] = (
+    "supported",
+    "contradicted",
+    "mixed",
+    "in_doubt",
+    "not_enough_info",
+    "unverified",
+)
+_CLAIM, _QUOTE, _TITLE, _URL = 200, 300, 80, 200
+"""Characters of what a message quotes."""
+MOST_ISSUES = 100
+
+
+def issues_of(report: ClaimReport, text: str) -> tuple[Issue, ...]:
+    """An issue for each claim that is not supported, at its words; the gravest first."""
+    found = [_issue(verdict, text) for verdict in report.verdicts if verdict.verdict in SEVERITY]
+    return tuple(sorted(found, key=lambda issue: -issue.severity)[:MOST_ISSUES])
+
+
+def _summary(report: ClaimReport) -> str:
+    """The number of claims with each verdict, in one line."""
+    counted = Counter(verdict.verdict for verdict in report.verdicts)
+    if not counted:
+        return "no claims to check"
+    many = "1 claim" if len(report.verdicts) == 1 else f"{len(report.verdicts)} claims"
+    told = ", ".join(f"{counted[s]} {_words(s)}" for s in _STATUSES if counted[s])
+    reasons = (v.reason for v in report.verdicts if v.verdict == "unverified" and v.reason)
+    why = next(reasons, "")
+    return f"{many}: {told}" + (f" ({why})" if why else "")
+
+
+def _suggestions(report: ClaimReport) -> tuple[str, ...]:
+    """The suggestion for claims without evidence, in one line."""
+    open_ = [v for v in report.verdicts if v.verdict in {"not_enough_info", "unverified"}]
+    if not open_:
+        return ()
+    many = "1 claim has" if len(open_) == 1 else f"{len(open_)} claims have"
+    return (f"{many} no evidence: give a source for each, or word it as uncertain",)
+
+
+def result_of(report: ClaimReport, text: str) -> ValidationResult:
+    """The verdicts on the claims of a text as the result of a validator.
+
+    Its score is the share of the claims that may stay as they are. Its details are read by
+    `sifaka.record.claims.verdicts_in`.
+    """
+    count = len(report.verdicts)
+    return ValidationResult(
+        passed=not report.blocking,
+        message=_summary(report),
+        score=1.0 if not count else (count - len(report.blocking)) / count,
+        issues=issues_of(report, text),
+        suggestions=_suggestions(report),
+        details={
+            "claims": [verdict.model_dump(mode="json") for verdict in report.verdicts],
+            "degraded": list(report.degraded),
+            "usage": report.usage.model_dump(mode="json"),
+        },
+    )
+
+
+def _issue(verdict: ClaimVerdict, text: str) -> Issue:
+    claim = verdict.claim
+    message, severity = _message(verdict), SEVERITY[verdict.verdict]
+    if claim.start is None or claim.end is None:
+        return Issue(
+            message=message,
+            quote=claim.quote[:_CLAIM],
+            category="evidence",
+            severity=severity,
+            rule=verdict.verdict,
+        )
+    return Issue.at(
+        text,
+        claim.start,
+        claim.end,
+        message,
+        category="evidence",
+        severity=severity,
+        rule=verdict.verdict,
+    )
+
+
+def _message(verdict: ClaimVerdict) -> str:
+    claim = verdict.claim.text[:_CLAIM]
+    against = [each for each in verdict.evidence if each.stance == "contradicts"]
+    match verdict.verdict:
+        case "contradicted":
+            return f"contradicted: {claim} Correct it: {_told(against[:2])}"
+        case "mixed":
+            backing = [each for each in verdict.evidence if each.stance == "supports"]
+            told = _told([*backing[:1], *against[:1]])
+            return f"sources disagree: {claim} Say so, or leave it out: {told}"
+        case "in_doubt":
+            backing = [each for each in verdict.evidence if each.stance == "in_doubt"]
+            return (
+                f"in doubt ({verdict.reason}): {claim} Say what the source says, or leave it out: "
+                f"{_told(backing[:1])}"
+            )
+        case "not_enough_info":
+            return f"not supported ({verdict.reason}): {claim} Give a source, or hedge it"
+        case _:
+            return f"not checked ({verdict.reason}): {claim} Give a source, or hedge it"
+
+
+def _told(evidence: Sequence[ClaimEvidence]) -> str:
+    return "; ".join(f"{_source(each)} says {each.quote[:_QUOTE]!r}" for each in evidence)
+
+
+def _source(evidence: ClaimEvidence) -> str:
+    """The title, the address and the day of the source, as far as they are known."""
+    name = evidence.title or evidence.document_id or evidence.adapter or "a document"
+    where = [evidence.url[:_URL]] if evidence.url else []
+    if evidence.published is not None:
+        where.append(evidence.published.date().isoformat())
+    elif evidence.retrieved_at is not None:
+        where.append(f"retrieved {evidence.retrieved_at.date().isoformat()}")
+    return f"{name[:_TITLE]!r}" + (f" ({', '.join(where)})" if where else "")
+
+
+def _words(status: ClaimStatus) -> str:
+    return "not enough information" if status == "not_enough_info" else status.replace("_", " ")
 
 
 class EvidenceValidator(OptionalSpec, ClaimComponent):

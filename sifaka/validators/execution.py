@@ -12,8 +12,7 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.composition import outcome_of
-from sifaka.validators.protocol import Validator
+from sifaka.validators.composition import Validator, outcome_of
 
 logger = logging.getLogger("sifaka")
 

@@ -1,30 +1,133 @@
-"""Numbers, URLs, quotes, code and names that a rewrite must keep."""
+"""Numbers, URLs, quotes, code and names that a rewrite must keep.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+Of each kind one function lists what an original contains, as a mapping from the form that is
+compared to the form that is shown, and another gives that in which a rewritten text has a form.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import model_validator
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators import verbatim
+from sifaka.text import prose
+from sifaka.text.markdown import code_spans
+from sifaka.text.prose import blanked, sentence_spans
 from sifaka.validators.spec import ISSUE_LIMIT, LimitedSpec, Name
 
 Kind = Literal["numbers", "urls", "quotes", "code", "names"]
+Wanted = dict[str, str]
+
+_DATE = r"\d{4}-\d{2}-\d{2}(?!\d)"
+_SIGN = r"(?:(?<![\w.,)\]])[-−])?"
+_GROUPED = r"\d{1,3}(?:,\d{3})+(?![\d,])|\d{1,3}(?:[’'\u00a0\u202f\u2009]\d{3})+(?!\d)"
+_PLAIN = r"\d+(?:[.,:]\d+)*"
+_NUMBER = re.compile(rf"{_DATE}|{_SIGN}(?:(?:{_GROUPED})(?:\.\d+)?|{_PLAIN})")
+_LIST_MARKER = re.compile(r"^[ \t>]*\d{1,3}[.)](?=[ \t])", re.MULTILINE)
+_QUOTES = re.compile(
+    r"“([^“”\n]{1,1000})”|„([^„“”\n]{1,1000})[“”]|«([^«»\n]{1,1000})»|「([^「」\n]{1,1000})」|"
+    r'"(?<![\w"].)(?=\S)([^"\n]{1,1000})(?<=\S)"(?![\w"])'
+)
+_NAME = re.compile(
+    r"(?<![^\W\d_])[^\W\d_]{0,60}[a-z][A-Z][^\W_]*|[A-Z][A-Z0-9]+s?\b|[A-ZÀ-ÖØ-Þ][^\W\d_]+(?:[-’'][^\W\d_]+)*"
+)
+_SAME = str.maketrans("“”„«»‘’‚−–\u00a0\u202f", '"""""\'\'\'--  ')
+
+
+def _numbers_in(text: str) -> Wanted:
+    """Numbers outside URLs, code and the markers of ordered lists."""
+    hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
+    return _all_numbers(_LIST_MARKER.sub(lambda match: " " * len(match.group()), hidden))
+
+
+def _all_numbers(text: str) -> Wanted:
+    """All numbers by their digits: 1,000 is 1000, and 1.50 is not 1.5.
+
+    Digits of all scripts are equal, and a number may have moved into a URL, code or a list marker.
+    """
+    return {_number(match.group()): match.group() for match in _NUMBER.finditer(text)}
+
+
+def _number(token: str) -> str:
+    digits = token.replace("−", "-")
+    if not digits.isascii():
+        digits = "".join(str(unicodedata.digit(each, each)) for each in digits)
+    if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
+        return digits.replace(",", "")
+    return re.sub(r"[’'\u00a0\u202f\u2009]", "", digits)
+
+
+def _urls_in(text: str) -> Wanted:
+    """URLs as `sifaka.text.prose` finds them, compared but for a slash at the end."""
+    found = (text[start:end] for start, end in prose.urls(text))
+    return {url.rstrip("/"): url for url in found}
+
+
+def _quotes_in(text: str) -> Wanted:
+    """The quotations in double quotation marks of any style, outside code."""
+    quotes = _QUOTES.finditer(blanked(text, code_spans(text)))
+    found = (match[match.lastindex or 0] for match in quotes)
+    return {key: quote for quote in found if (key := _flat(quote).strip(" .,;:!?"))}
+
+
+def _flat(text: str) -> str:
+    """A text in one line, with one kind of quotation marks and dashes."""
+    return " ".join(unicodedata.normalize("NFC", text).translate(_SAME).split())
+
+
+def _code_in(text: str) -> Wanted:
+    """Fenced blocks and inline code, without their marks."""
+    found = (text[start:end] for start, end in code_spans(text))
+    return {key: piece for piece in found if (key := _code_body(piece))}
+
+
+def _code_body(piece: str) -> str:
+    """A piece of code without its marks, white space aside."""
+    if piece.startswith(("```", "~~~")):
+        lines = piece.splitlines()[1:]
+        if lines and not lines[-1].strip("`~ \t"):
+            lines.pop()
+        return " ".join(" ".join(lines).split())
+    return " ".join(piece.strip("`").split())
+
+
+def _spaced(text: str) -> str:
+    """Code that lost its marks is still there; that is for a format check to judge."""
+    return " ".join(text.split())
+
+
+def _names_in(text: str) -> Wanted:
+    """Capitalised words inside sentences, acronyms and CamelCase: a guess, for English."""
+    hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
+    starts = {start for start, _ in sentence_spans(hidden)}
+    found: Wanted = {}
+    for match in _NAME.finditer(hidden):
+        word = match.group()
+        before = hidden[max(0, match.start() - 2) : match.start()]
+        opening = match.start() in starts or not before.strip() or before[-1] in '\n"“‘(*_#>-•'
+        plain = word.istitle() or (word[0].isupper() and word[1:].islower())
+        inside_word = before[-1:].isalnum()
+        if inside_word or word in {"I", "OK"} or (plain and opening):
+            continue
+        found[word] = word
+    return found
 
 
 class _Kind(NamedTuple):
     singular: str
-    found_in: Callable[[str], verbatim.Wanted]
-    kept_by: Callable[[str], verbatim.Keeps]
+    found_in: Callable[[str], Wanted]
+    kept_in: Callable[[str], Container[str]]
 
 
 _KINDS: Mapping[Kind, _Kind] = {
-    "numbers": _Kind("number", verbatim.numbers_in, verbatim.keeps_numbers),
-    "urls": _Kind("URL", verbatim.urls_in, verbatim.keeps_urls),
-    "quotes": _Kind("quote", verbatim.quotes_in, verbatim.keeps_quotes),
-    "code": _Kind("code", verbatim.code_in, verbatim.keeps_code),
-    "names": _Kind("name", verbatim.names_in, verbatim.keeps_names),
+    "numbers": _Kind("number", _numbers_in, _all_numbers),
+    "urls": _Kind("URL", _urls_in, _urls_in),
+    "quotes": _Kind("quote", _quotes_in, _flat),
+    "code": _Kind("code", _code_in, _spaced),
+    "names": _Kind("name", _names_in, str),
 }
 
 
@@ -32,7 +135,7 @@ class PreserveValidator(LimitedSpec):
     """Compares with the original, which the engine puts into `thought.metadata["original"]`.
 
     Everything of a kind that the original contains must be somewhere in the text; order and how
-    often do not matter. `sifaka.validators.verbatim` says what counts as the same.
+    often do not matter.
     """
 
     schema_note: ClassVar[str] = "what must survive: all but names, unless false"
@@ -97,8 +200,8 @@ def _lost(original: str, text: str, kinds: Iterable[Kind]) -> tuple[int, list[tu
         wanted = _KINDS[kind].found_in(original)
         total += len(wanted)
         if wanted and original != text:
-            keeps = _KINDS[kind].kept_by(text)
-            lost.extend((kind, shown) for key, shown in wanted.items() if not keeps(key))
+            kept = _KINDS[kind].kept_in(text)
+            lost.extend((kind, shown) for key, shown in wanted.items() if key not in kept)
     return total, lost
 
 

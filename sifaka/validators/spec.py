@@ -104,7 +104,7 @@ class Spec(Published, Composable, DataComponent):
     def validate(  # pyright: ignore[reportIncompatibleMethodOverride] # shadows a dead v1 method
         self, thought: Thought
     ) -> ValidationResult | Awaitable[ValidationResult]:
-        """Check `thought.text`; see `sifaka.validators.protocol.Validator`."""
+        """Check `thought.text`; see `sifaka.validators.composition.Validator`."""
         raise NotImplementedError
 
 
@@ -126,7 +126,7 @@ class LimitedSpec(OptionalSpec):
         return self.check(thought) if size <= SHORT else run_limited(self.check, thought, size=size)
 
     def check(self, thought: Thought) -> ValidationResult:
-        """Check `thought.text`; see `sifaka.validators.protocol.Validator`."""
+        """Check `thought.text`; see `sifaka.validators.composition.Validator`."""
         raise NotImplementedError
 
 

@@ -11,8 +11,8 @@ from sifaka.classifiers.sentiment import SentimentClassifier
 from sifaka.errors import ConfigurationError
 from sifaka.text.language import LEAST_LETTERS, OWN_LANGUAGES
 from sifaka.validators import ClassifierValidator, parse_validators
+from sifaka.validators.classifier import CERTAIN
 from sifaka.validators.guardrails import COUNT_LIMIT
-from sifaka.validators.language import CERTAIN
 from tests.docs.markdown import blocks, code, section, table
 
 DOCUMENT = "docs/classifiers.md"

@@ -10,8 +10,13 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka.calls.component import Binding
 from sifaka.critics import CRITICS, PromptCritic, parse_critics
-from sifaka.critics.constitution import BUILT_IN, MOST_PRINCIPLES, load_constitution, version_of
-from sifaka.critics.constitutional import ConstitutionalCritic
+from sifaka.critics.constitutional import (
+    BUILT_IN,
+    MOST_PRINCIPLES,
+    ConstitutionalCritic,
+    load_constitution,
+    version_of,
+)
 from sifaka.critics.n_critics import ROLES
 from sifaka.critics.opinion import LONGEST_REMARK, MOST_ISSUES, MOST_SUGGESTIONS
 from sifaka.critics.reflexion import MEMORY

@@ -11,14 +11,12 @@ from mcp import Client
 
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.auth.access import ALGORITHMS, LEEWAY
-from sifaka_mcp.auth.jwks import LONGEST_AGE, PAUSE
+from sifaka_mcp.auth.access import ALGORITHMS, LEEWAY, LONGEST_AGE, PAUSE
 from sifaka_mcp.auth.tokens_file import SCOPES, parse_grants
 from sifaka_mcp.host.sampling import LIFETIME
 from sifaka_mcp.http.application import HEALTH, MCP, METRICS, READY
-from sifaka_mcp.http.protocol import PatientProtocol
 from sifaka_mcp.http.runs import RUNS
-from sifaka_mcp.http.serve import GRACE_SECONDS, KEEP_ALIVE_SECONDS
+from sifaka_mcp.http.serve import GRACE_SECONDS, KEEP_ALIVE_SECONDS, PatientProtocol
 from sifaka_mcp.settings import MOST_RUNS, READING, TOOLSETS, Settings
 from tests.docs.markdown import blocks, code, prose, read, section, table
 from tests.stubs.served import asking, bearer, grant_token, served

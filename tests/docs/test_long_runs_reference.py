@@ -8,14 +8,13 @@ from mcp import Client
 from sifaka.calls.context import PARALLEL
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.host import sampling
-from sifaka_mcp.host.extensions import TASKS
 from sifaka_mcp.host.sampling import LIFETIME, MOST_ROUNDS
+from sifaka_mcp.host.session import TASKS
 from sifaka_mcp.notify import subscriptions
 from sifaka_mcp.notify.subscriptions import MOST_STREAMS
 from sifaka_mcp.runs import followers
 from sifaka_mcp.settings import MOST_RUNS, Settings
-from sifaka_mcp.tasks.extension import TasksExtension
-from sifaka_mcp.tasks.wire import POLL_INTERVAL, TaskStatus
+from sifaka_mcp.tasks import POLL_INTERVAL, TasksExtension, TaskStatus
 from sifaka_mcp.tools.work import PATIENCE
 from tests.docs.markdown import code, section, table
 

@@ -13,11 +13,9 @@ from pydantic import TypeAdapter
 from sifaka.critics import CRITICS
 from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.schemas.evidence import VerifyOut
-from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
+from sifaka_mcp.schemas.evidence import EvidenceSearchOut, VerifyOut
 from sifaka_mcp.schemas.history import HistoryOut
-from sifaka_mcp.schemas.research import ResearchOut
-from sifaka_mcp.schemas.runs import SubmitOut
+from sifaka_mcp.schemas.runs import ResearchOut, SubmitOut
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
 from sifaka_mcp.settings import TOOLSETS, Settings
 from tests.docs.markdown import code, section, table

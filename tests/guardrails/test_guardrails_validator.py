@@ -138,7 +138,7 @@ WATCHED = """
     import anyio
     from sifaka.record.thought import Thought
     from sifaka.validators import GuardrailsValidator
-    from sifaka.validators.guardrails_loader import silence
+    from sifaka.validators.guardrails import silence
 
     if os.environ.get("SPOKEN_FIRST"):
         # Somebody else in the process has made the tracer, with its telemetry on.

@@ -10,41 +10,41 @@ from types import FunctionType
 
 import sifaka
 from sifaka.critics.opinion import anchored
-from sifaka.editor.apply import apply
+from sifaka.editor.edit import apply
 from sifaka.editor.facts import keeps_facts, keeps_surroundings
-from sifaka.editor.inline import named_inline, tokens_of, verbatim_inline
-from sifaka.editor.style.prose import Prose
-from sifaka.editor.style.rules import habits
-from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows
-from sifaka.evidence.claims.comparison import sentences_of, with_neighbours
+from sifaka.editor.protection import named_inline, tokens_of, verbatim_inline
+from sifaka.editor.style import Prose, habits
+from sifaka.evidence.claims.comparison import (
+    disagreement,
+    judged_by_rule,
+    rows,
+    sentences_of,
+    with_neighbours,
+)
 from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.documents import SourceDocument, plain_line
-from sifaka.evidence.passages import excerpt, overlap, stretches
-from sifaka.evidence.quotes import QuotableText
-from sifaka.evidence.sources.files import title_of
+from sifaka.evidence.passages import QuotableText, excerpt, overlap, stretches
+from sifaka.evidence.sources.folder import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft_extraction import Source, draft_of, mended
 from sifaka.models.prompt import contents, frame
-from sifaka.models.revising import revised
 from sifaka.models.sectioned import in_place_of
-from sifaka.record.diff import diff
-from sifaka.record.edits import edited, edits_of
+from sifaka.models.writing import revised
+from sifaka.record.diff import diff, edited, edits_of
 from sifaka.record.results import Issue
 from sifaka.record.thought import Thought
 from sifaka.research.draft import tidied
-from sifaka.research.references import renumbered
+from sifaka.research.report import renumbered
 from sifaka.text.anchoring import anchor
 from sifaka.text.differences import compare
 from sifaka.text.formats import Format, marks, underlined
 from sifaka.text.formats.markup_spans import view
-from sifaka.text.glossary import shared_terms
-from sifaka.text.language import is_enough
+from sifaka.text.language import is_enough, language_of_script
 from sifaka.text.limits import asked_of, outside_scope, scope_of
 from sifaka.text.names import names_in
 from sifaka.text.prose import blanked, trimmed, urls, whole_words
-from sifaka.text.scripts import language_of_script
 from sifaka.text.search_terms import parts, places, term_counts, text_terms
-from sifaka.text.sections import split
+from sifaka.text.sections import shared_terms, split
 from sifaka.text.words import nth_character, nth_word
 from sifaka.validators.format.json_text import check_json, locate
 from sifaka.validators.format.yaml_text import check_yaml
@@ -165,15 +165,15 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
 ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.edit.settle": "`edit` does it",
     "sifaka.editor.report.lint": "`edit` finds the same",
-    "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
+    "sifaka.evidence.sources.catalogue.parse_adapter": "takes a setting of the server's owner",
     "sifaka.text.formats.markup_spans.marks_in_lines": "`marks` of RST and AsciiDoc",
     "sifaka.text.formats.markup_spans.pairs": "`marks` of LaTeX and MDX",
     "sifaka.text.formats.markup_spans.with_its_word": "`marks` of LaTeX and HTML",
-    "sifaka.validators.claims.issues_of": "looks up claims with `anchor`",
-    "sifaka.validators.claims.result_of": "`issues_of` reads the text",
-    "sifaka.validators.format.outcome.malformed_result": "`check_json` and `check_yaml` call it",
-    "sifaka.validators.format.outcome.schema_result": "works in a process with limits",
-    "sifaka.validators.guardrails_loader.run": "the code of others; in a thread that is given up",
+    "sifaka.validators.evidence.issues_of": "looks up claims with `anchor`",
+    "sifaka.validators.evidence.result_of": "`issues_of` reads the text",
+    "sifaka.validators.format.schema.malformed_result": "`check_json` and `check_yaml` call it",
+    "sifaka.validators.format.schema.schema_result": "works in a process with limits",
+    "sifaka.validators.guardrails.run": "the code of others; in a thread that is given up",
 }
 """Functions that take texts, and are not tried by themselves for a reason."""
 

@@ -21,8 +21,8 @@ from sifaka import Chain
 from sifaka.record.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.runs import RunKey
 from sifaka_mcp.runs.queue import RunQueue
+from sifaka_mcp.runs.service import RunKey
 from tests.long_run.scenes import Log, call
 from tests.stubs.provider import Gate, Reply, provider, says
 from tests.stubs.redis_server import redis_server

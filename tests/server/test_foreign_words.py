@@ -13,13 +13,11 @@ from mcp_types import TextContent, TextResourceContents
 from pydantic import BaseModel
 
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.schemas.evidence import VerifyOut
-from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut
+from sifaka_mcp.schemas.evidence import EvidenceSearchOut, VerifyOut
 from sifaka_mcp.schemas.history import HistoryOut
-from sifaka_mcp.schemas.research import ResearchOut, ResearchSubmitOut
-from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
-from sifaka_mcp.schemas.untrusted import Foreign, Remark
+from sifaka_mcp.schemas.runs import ImproveOut, ResearchOut, ResearchSubmitOut, SubmitOut
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
+from sifaka_mcp.schemas.wire import Foreign, Remark
 from sifaka_mcp.settings import Settings
 
 pytestmark = pytest.mark.anyio

@@ -223,7 +223,7 @@ async def test_of_two_revisions_at_the_same_time_one_wins_and_the_other_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gate: Gate, era: Era
 ) -> None:
     """The first one is still being judged, by a model, when the second one comes."""
-    monkeypatch.setattr("sifaka_mcp.tools.submit.WAIT_SECONDS", 0.2)
+    monkeypatch.setattr("sifaka_mcp.tools.improve.WAIT_SECONDS", 0.2)
     judged = Settings(home=tmp_path, model="caller", judge_model="openai-chat:stub")
     opinion = says('{"verdict": "accept"}')
     held = says('{"verdict": "accept"}', gate=gate)

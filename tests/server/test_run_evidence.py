@@ -15,7 +15,7 @@ from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.schemas.run_evidence import evidence_of
+from sifaka_mcp.schemas.evidence import evidence_of
 from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import data
 from tests.stubs.servers import Era

@@ -6,8 +6,7 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.settings.project import ProjectFile
-from sifaka_mcp.settings.sources import load_settings
+from sifaka_mcp.settings.sources import ProjectFile, load_settings
 
 WRONG = [
     ("STORE", "foo", "allowed: memory:"),

@@ -9,7 +9,7 @@ from mcp_types import TextContent
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.tools.structured import LARGEST, within
+from sifaka_mcp.tools.answer import LARGEST, within
 
 pytestmark = pytest.mark.anyio
 

@@ -13,41 +13,48 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError, PluginError, SifakaError, ThoughtNotFound
-from sifaka_mcp.cli.output import prepare_streams, printing, say
-from sifaka_mcp.cli.signals import INTERRUPTED, TERMINATED, Terminated
+from sifaka_mcp.cli.process import (
+    INTERRUPTED,
+    TERMINATED,
+    Terminated,
+    prepare_streams,
+    printing,
+    say,
+)
 from sifaka_mcp.garbage_collection import collect_seldom, loading
 from sifaka_mcp.safe_text import flat, one_line
 
 if TYPE_CHECKING:
+    from sifaka_mcp.cli.options import Command
     from sifaka_mcp.settings import Settings
 
-COMMANDS: Mapping[str, str] = MappingProxyType(
+COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "serve": "serve the tools over MCP",
-        "worker": "work on the runs that servers have queued in Redis",
-        "demo": "improve a text full of mistakes, to see what is done",
-        "improve": "improve a text",
-        "validate": "check a text",
-        "check": "find the mistakes in files, as a linter does",
-        "critique": "find what is wrong with a text",
-        "verify": "hold the claims of a text against sources",
-        "search-evidence": "find documents that help with a question, and judge each",
-        "research": "answer a question from sources",
-        "history": "show a run, or list the recent ones",
-        "view": "show a run as a page, in the browser or as one file",
-        "search": "find past texts",
-        "submit": "hand in a version for a run that waits for one",
-        "resume": "go on with a run that was interrupted",
-        "replay": "go through a finished run again, without any model",
-        "forget": "delete or move old runs",
-        "token": "make a token for the HTTP server",
-        "trust": "let the sifaka.toml of a folder set more than how texts are checked",
-        "doctor": "show what is configured and whether it works",
+        "serve": ("serve", "serve the tools over MCP"),
+        "worker": ("serve", "work on the runs that servers have queued in Redis"),
+        "demo": ("improve", "improve a text full of mistakes, to see what is done"),
+        "improve": ("improve", "improve a text"),
+        "validate": ("judge", "check a text"),
+        "check": ("check", "find the mistakes in files, as a linter does"),
+        "critique": ("judge", "find what is wrong with a text"),
+        "verify": ("evidence", "hold the claims of a text against sources"),
+        "search-evidence": ("evidence", "find documents that help with a question, and judge each"),
+        "research": ("evidence", "answer a question from sources"),
+        "history": ("runs", "show a run, or list the recent ones"),
+        "view": ("runs", "show a run as a page, in the browser or as one file"),
+        "search": ("runs", "find past texts"),
+        "submit": ("runs", "hand in a version for a run that waits for one"),
+        "resume": ("runs", "go on with a run that was interrupted"),
+        "replay": ("runs", "go through a finished run again, without any model"),
+        "forget": ("runs", "delete or move old runs"),
+        "token": ("grants", "make a token for the HTTP server"),
+        "trust": ("grants", "let the sifaka.toml of a folder set more than how texts are checked"),
+        "doctor": ("doctor", "show what is configured and whether it works"),
     }
 )
-"""Each is the module of its name, with `_` for `-`; it is imported when it is called.
+"""Of each the module, which is imported when it is called, and what it is for.
 
-Its `ARGUMENTS` are those of its parser, and its `run` does the work: see `Session.run`.
+In the module it is the `Command` of its name, with `_` for `-`.
 """
 
 DONE, NOT_PASSING, USAGE = 0, 1, 2
@@ -88,7 +95,7 @@ def run(arguments: Sequence[str]) -> int:
             configure(settings.log_level, as_json=settings.log_format == "json")
             from sifaka_mcp.cli.session import Session
 
-        return Session(options, settings).run(options.run)
+        return Session(options, settings).run(options.work)
     except ThoughtNotFound as error:
         say(str(SifakaError(error.message, "`sifaka history` lists the runs")))
         return USAGE
@@ -99,6 +106,12 @@ def run(arguments: Sequence[str]) -> int:
         return TERMINATED
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def command_named(name: str) -> "Command[Any]":
+    """A command, which imports what it works with."""
+    module = importlib.import_module(f"{__name__}.{COMMANDS[name][0]}")
+    return getattr(module, name.replace("-", "_"))
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -119,9 +132,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _settings(options: argparse.Namespace) -> "Settings":
-    from sifaka_mcp.settings.folders import config_folder
-    from sifaka_mcp.settings.project import read_project
-    from sifaka_mcp.settings.sources import load_settings, unknown_names
+    from sifaka_mcp.settings import config_folder
+    from sifaka_mcp.settings.sources import load_settings, read_project, unknown_names
 
     folder, config = _here(), config_folder("sifaka")
     # `sifaka trust` tells of a file itself, and has to work where one is wrong.
@@ -198,7 +210,7 @@ def _parser(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]
     parser.add_argument("--version", action=_Version, help="show program's version number and exit")
     called: argparse.ArgumentParser = parser
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for name, summary in COMMANDS.items():
+    for name, (_, summary) in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
         command.add_argument("--store", help="where runs are kept, such as sqlite:///path")
         command.add_argument("--tenant", help="the tenant of the runs")
@@ -208,7 +220,7 @@ def _parser(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]
             from sifaka_mcp.cli.options import add_all
 
             called = command
-            module = importlib.import_module(f"sifaka_mcp.cli.{name.replace('-', '_')}")
-            add_all(command, module.ARGUMENTS)
-            command.set_defaults(run=module.run)
+            found = command_named(name)
+            add_all(command, found.arguments)
+            command.set_defaults(work=found.work)
     return parser, called

@@ -17,14 +17,12 @@ from sifaka.storage import MemoryStorage
 from sifaka.storage.opening import SCHEMES
 from sifaka.validators import VALIDATORS
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import lines
+from sifaka_mcp.cli.process import lines
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.installation import other_project
 from sifaka_mcp.safe_text import visible
-from sifaka_mcp.settings import Settings
-from sifaka_mcp.settings.folders import config_folder
-from sifaka_mcp.settings.project import read_project
-from sifaka_mcp.settings.sources import unknown_names
+from sifaka_mcp.settings import Settings, config_folder
+from sifaka_mcp.settings.sources import read_project, unknown_names
 from sifaka_mcp.stores.catalogue import open_url
 
 LOCAL = ("model2vec:", "sentence-transformers:")
@@ -34,14 +32,12 @@ Finding = tuple[str, bool, str]
 Findings = AsyncIterator[Finding]
 
 
-ARGUMENTS = (
+@opt.command(
     opt.JSON,
     opt.argument("--model", help="look at this model instead of the configured one"),
     opt.argument("--index", action="store_true", help="index the runs that the search index lacks"),
 )
-
-
-async def run(session: Session) -> Ending:
+async def doctor(session: Session) -> Ending:
     """Look at every part; 0 when all of them work, 2 when a setting is wrong."""
     settings, wrong = session.settings, session.options.wrong
     findings = [("setting", False, line) for line in (*wrong, *unknown_names(os.environ))]
@@ -189,7 +185,7 @@ async def _tokens(settings: Settings) -> Findings:
 
 
 async def _issuer(settings: Settings) -> Findings:
-    from sifaka_mcp.auth.jwks import KeySet
+    from sifaka_mcp.auth.access import KeySet
 
     issuer = settings.oauth_issuer
     if issuer is not None:

@@ -1,7 +1,6 @@
 """Files of text: read whole or not at all, and written the same way."""
 
 import codecs
-import itertools
 import os
 import secrets
 from collections.abc import Mapping
@@ -192,26 +191,6 @@ def write_text_file(file: TextFile, text: str) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigurationError(f"{reason}; not written") from error
-
-
-def write_beside(file: TextFile, text: str) -> Path:
-    """Put a text into a new file beside one that must not be written, and return its path.
-
-    Raises:
-        ConfigurationError: It cannot be written.
-    """
-    for number in itertools.count(1):
-        name = f"{file.path.stem}.improved{'' if number == 1 else f'-{number}'}{file.path.suffix}"
-        path = file.path.with_name(name)
-        try:
-            with path.open("xb") as stream:
-                stream.write(file.encode(text))
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise ConfigurationError(f"{path}: {error.strerror}", "choose another --out") from error
-        return path
-    raise AssertionError("the numbers have no end")
 
 
 def _content(file: Opened) -> bytes:

@@ -1,28 +1,49 @@
-"""`sifaka improve`: a text, better."""
+"""`sifaka improve`: a text, better; `sifaka demo`: one full of mistakes, to see what is done."""
 
 import argparse
 import sys
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
-from sifaka.chain import RunResult
+from anyio import to_thread
+
 from sifaka.chain.lessons import MOST_REMEMBERED
+from sifaka.editor import apply, lint
 from sifaka.errors import ConfigurationError
 from sifaka.models import CALLER
 from sifaka.record.entries import Fixes
+from sifaka.record.results import Issue
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import (
     TextFile,
     read_text_file,
-    write_beside,
     write_text_file,
 )
-from sifaka_mcp.cli.output import STDIO
-from sifaka_mcp.cli.review import review, terminal
+from sifaka_mcp.cli.process import STDIO, say
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.safe_text import visible
+from sifaka_mcp.view.console import Console, Text
 
-ARGUMENTS = (
+if TYPE_CHECKING:
+    from sifaka.chain import Chain, RunResult
+
+TEXT = Path(__file__).with_name("announcement.md")
+_RULES = ("--max-words", "330", "--forbid", "world-class=reliable", "--model", "editor")
+KEYS = "y: yes, n: no, a: all of this kind, q: leave the rest"
+DECLINED = "left as it is in a review at the terminal"
+"""The reason on record for what was not accepted."""
+_AROUND = 120
+"""Characters shown on either side of a change, at most."""
+_ENDS = ".!?\n"
+
+Ask = Callable[[], str]
+"""Waits for a line; empty when there will be none."""
+
+
+@opt.command(
     opt.TEXT,
     opt.FORMAT,
     *opt.RULES,
@@ -64,9 +85,7 @@ ARGUMENTS = (
         opt.argument("--in-place", action="store_true", help="write the text back"),
     ),
 )
-
-
-async def run(session: Session) -> Ending:
+async def improve(session: Session) -> Ending:
     """Improve the text, print what was done, and write the text where it was asked for."""
     options = session.options
     if options.in_place and options.file == STDIO:
@@ -100,13 +119,15 @@ async def run(session: Session) -> Ending:
     return partial(_finish, session, result, file, filters=filters)
 
 
-def _finish(session: Session, result: RunResult, file: TextFile | None, *, filters: bool) -> int:
+def _finish(session: Session, result: "RunResult", file: TextFile | None, *, filters: bool) -> int:
     written = True
     if file:
         session.target = None
         written = not result.changed or write_back(file, result.text)
     judged = session.options.require_judge
-    code = session.finish(result, show_text=not file, filters=filters, judged=judged)()
+    code = session.finish(
+        result, show_text=not (file and written), filters=filters, judged=judged
+    )()
     return code if written else 1
 
 
@@ -123,12 +144,149 @@ def _read(name: str) -> TextFile:
 
 
 def write_back(file: TextFile, text: str) -> bool:
-    """Write a text into its file; beside it, and False, when the file is not what was read."""
+    """Write a text into its file; False when the file is not what was read any more."""
     try:
         write_text_file(file, text)
     except ConfigurationError as error:
-        beside = write_beside(file, text)
-        told = f"{file.path}: {error.message}; the text is in {beside}"
-        print(visible(told), file=sys.stderr)
+        print(visible(f"{file.path}: {error.message}"), file=sys.stderr)
         return False
     return True
+
+
+def _as_improve(parser: argparse.ArgumentParser) -> None:
+    """Take the options of `sifaka improve`, for its own text and rules."""
+    asked = argparse.ArgumentParser()
+    opt.add_all(asked, improve.arguments)
+    parser.set_defaults(**vars(asked.parse_args([str(TEXT), *_RULES])))
+
+
+@opt.command(
+    _as_improve,
+)
+async def demo(session: Session) -> Ending:
+    """Improve the text and print each change with its reason; 0 when the demonstration ran.
+
+    What is left for a writer makes it no failure.
+    """
+    end = await improve.work(session)
+
+    def tell_what_is_next() -> int:
+        end()
+        say("that was rules alone; next: sifaka improve FILE")
+        return 0
+
+    return tell_what_is_next
+
+
+def suggested_fixes(text: str) -> Sequence[Issue]:
+    """The suggestions of the editor that have one fix, in text order."""
+    return [
+        issue
+        for issue in lint(text).issues
+        if issue.fix is not None
+        and not issue.safe
+        and apply(text, [issue], fixes="suggested").edits
+    ]
+
+
+def accepted_fixes(
+    text: str, fixes: Iterable[Issue], ask: Ask, console: Console
+) -> Sequence[Issue]:
+    """The fixes that the person accepts, until the last one or `q`.
+
+    Args:
+        text: The text.
+        fixes: The fixes to decide on.
+        ask: Waits for a line.
+        console: Shows the questions.
+    """
+    fixes = list(fixes)
+    accepted: list[Issue] = []
+    kinds = set[str | None]()
+    for number, issue in enumerate(fixes, 1):
+        if issue.rule in kinds:
+            accepted.append(issue)
+            continue
+        console.print(_question(text, issue, f"{number}/{len(fixes)}"))
+        key = _decision(ask, console)
+        if key == "q":
+            break
+        if key == "a":
+            kinds.add(issue.rule)
+        if key in {"y", "a"}:
+            accepted.append(issue)
+    return accepted
+
+
+async def review(chain: "Chain", result: "RunResult") -> "RunResult":
+    """The run after the person's version, which has the accepted fixes.
+
+    What was not accepted is declined. A text that has no suggested fix stays as it is.
+
+    Raises:
+        ConfigurationError: There is no terminal to ask at.
+    """
+    brief = result.brief
+    fixes = await to_thread.run_sync(suggested_fixes, result.text)
+    if brief is None or not fixes:
+        return result
+    with terminal() as keyboard:
+        console = Console(file=sys.stderr, highlight=False)
+        accepted = await to_thread.run_sync(
+            accepted_fixes, result.text, fixes, keyboard.readline, console, abandon_on_cancel=True
+        )
+    text = apply(result.text, accepted, fixes="suggested").text
+    return await chain.submit(result.run_id, brief.parent_id, text, reason=DECLINED)
+
+
+@contextmanager
+def terminal() -> Generator[TextIO]:
+    """The keyboard: standard input, or the terminal of the process where that is a pipe.
+
+    Raises:
+        ConfigurationError: There is none.
+    """
+    if sys.stdin is not None and sys.stdin.isatty():
+        yield sys.stdin
+        return
+    try:
+        keyboard = Path("/dev/tty").open(encoding="utf-8")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise ConfigurationError(
+            "--review asks at a terminal, and there is none",
+            "run it in a terminal, or apply every suggestion with --suggestions",
+        ) from error
+    with keyboard:
+        yield keyboard
+
+
+def _decision(ask: Ask, console: Console) -> str:
+    while True:
+        line = ask()
+        key = line.strip().lower()
+        if key in {"y", "n", "a", "q"}:
+            return key
+        if not line:
+            return "q"
+        console.print(KEYS, style="dim")
+
+
+def _question(text: str, issue: Issue, number: str) -> Text:
+    """The sentence with the change in it, and the keys."""
+    start, end = issue.start or 0, issue.end or 0
+    first = max((text.rfind(mark, 0, start) + 1 for mark in _ENDS), default=0)
+    ends = (text.find(mark, end) for mark in _ENDS)
+    last = min((place + 1 for place in ends if place >= 0), default=len(text))
+    first, last = max(first, start - _AROUND), min(last, end + _AROUND)
+    return Text.assemble(
+        (f"{number} {issue.rule}: {visible(issue.message)}\n", "bold"),
+        f"  {_flat(text[first:start]).lstrip()}",
+        (f"[-{_flat(text[start:end])}-]", "red"),
+        (f"{{+{_flat(issue.fix or '')}+}}", "green"),
+        _flat(text[end:last]).rstrip(),
+        (f"\n  {KEYS}", "dim"),
+    )
+
+
+def _flat(text: str) -> str:
+    return visible(text.replace("\r", "").replace("\n", " "))

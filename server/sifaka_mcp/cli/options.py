@@ -7,12 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TextIO, TypeVar
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError
 from sifaka.record.usage import Budget
-from sifaka_mcp.cli.signals import interruptible
-from sifaka_mcp.cli.spec import Specs, parse_spec
+from sifaka_mcp.cli.process import interruptible
+
+if TYPE_CHECKING:
+    from sifaka_mcp.cli.session import Work
 
 _LIMITS: Mapping[str, tuple[Callable[[str], int | float], str]] = MappingProxyType(
     {
@@ -24,10 +29,22 @@ _LIMITS: Mapping[str, tuple[Callable[[str], int | float], str]] = MappingProxyTy
 )
 """The limits of a budget, each with its type and its meaning."""
 _LENGTHS = ("max_words", "min_words", "max_chars", "min_chars")
-
-
 Argument = Callable[[Any], object]
 """Adds arguments to a parser, or to a group of one."""
+W = TypeVar("W", bound="Work")
+Specs = Sequence[Mapping[str, object]]
+
+
+class Command(NamedTuple, Generic[W]):
+    """What a command does, and the arguments of its parser."""
+
+    work: W
+    arguments: tuple[Argument, ...]
+
+
+def command(*arguments: Argument) -> Callable[[W], Command[W]]:
+    """Makes a command of the function below, which does its work: see `Session.run`."""
+    return lambda work: Command(work, arguments)
 
 
 def argument(*names: str, **settings: Any) -> Argument:
@@ -214,3 +231,71 @@ def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:
 def _prohibited(option: str) -> str | Mapping[str, str]:
     term, equals, replacement = option.partition("=")
     return {"term": term, "replacement": replacement} if equals else term
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    validators: list[dict[str, Any]] = []
+    critics: list[str | dict[str, Any]] = []
+
+
+def parse_spec(text: str, name: str) -> tuple[Specs, Sequence[str | Mapping[str, object]] | None]:
+    """The validators and the critics of a file; the critics are None when it names none.
+
+    Raises:
+        ConfigurationError: The file has another form.
+    """
+    import yaml
+
+    try:
+        # YAML's safe loader passes on Python's own errors for a value that is not of its tag.
+        spec = _Spec.model_validate(yaml.safe_load(text))
+    except yaml.YAMLError as error:
+        reason = str(error).splitlines()[0]
+        raise _wrong(f"{name}: neither YAML nor JSON: {reason}") from error
+    except ValidationError as error:
+        raise _wrong(f"{name}: {explain(error)}") from error
+    except RecursionError:
+        raise _wrong(f"{name}: nested too deeply") from None
+    except (ValueError, LookupError, AttributeError) as error:
+        raise _wrong(f"{name}: a value is not of its YAML type") from error
+    return spec.validators, spec.critics if "critics" in spec.model_fields_set else None
+
+
+def _wrong(what: str) -> ConfigurationError:
+    return ConfigurationError(what, "write {validators: [...], critics: [...]}")
+
+
+class _NamesOrSpecs(argparse.Action):
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        del parser, option_string
+        given = [each.strip() for each in str(values or "").split(",")]
+        specs = [each for each in given if ":" in each]
+        namespace.adapter_specs = tuple(specs)
+        if specs:
+            namespace.adapters = ",".join(specs)
+        namespace.chosen_adapters = tuple(each for each in given if each and ":" not in each)
+
+
+ADAPTERS = (
+    argument(
+        "--adapters",
+        action=_NamesOrSpecs,
+        metavar="A,B",
+        help="where to search: names of configured ones, or name=scheme:url as in SIFAKA_ADAPTERS",
+    ),
+    fixed(chosen_adapters=(), adapter_specs=()),
+)
+"""The sources of evidence.
+
+A value written like a setting (`name=scheme:url`) takes the place of SIFAKA_ADAPTERS, in
+`options.adapters` and `options.adapter_specs`; names alone choose among those configured, in
+`options.chosen_adapters`.
+"""

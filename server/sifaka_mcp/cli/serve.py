@@ -1,4 +1,4 @@
-"""`sifaka serve`: the tools over MCP, on stdio or HTTP."""
+"""`sifaka serve`: the tools over MCP, on stdio or HTTP; `sifaka worker`: work on queued runs."""
 
 import sys
 from typing import TextIO
@@ -6,16 +6,18 @@ from typing import TextIO
 import anyio
 
 from sifaka.errors import ConfigurationError
-from sifaka.extras import installed, require
+from sifaka.extras import install, installed, require
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.output import say
-from sifaka_mcp.cli.session import Session
-from sifaka_mcp.cli.signals import interruption_ends_the_process
-from sifaka_mcp.garbage_collection import loading
+from sifaka_mcp.cli.process import interruption_ends_the_process, say
+from sifaka_mcp.cli.session import Ending, Session
+from sifaka_mcp.garbage_collection import collect_less, loading
 from sifaka_mcp.settings.http import MAX_PORT
 from sifaka_mcp.telemetry import send_spans
 
-ARGUMENTS = (
+_MOST = 10_000
+
+
+@opt.command(
     opt.argument("--transport", choices=["stdio", "http"], default="stdio"),
     opt.argument("--host", default="127.0.0.1", help="for http"),
     opt.argument(
@@ -40,9 +42,7 @@ ARGUMENTS = (
         help="for http: accept requests without a token from other machines",
     ),
 )
-
-
-def run(session: Session) -> int:
+def serve(session: Session) -> int:
     """Serve until the client leaves or the process is told to stop.
 
     Raises:
@@ -74,3 +74,37 @@ def run(session: Session) -> int:
                 backend_options={"use_uvloop": installed("uvloop")},
             )
     return 0
+
+
+@opt.command(
+    opt.argument(
+        "--concurrency",
+        type=opt.whole_number(1, _MOST),
+        help="runs at the same time; by default as SIFAKA_MAX_RUNS says",
+    ),
+)
+async def worker(session: Session) -> Ending:
+    """Work on runs until the process is told to stop; what is not done then goes to another worker.
+
+    Raises:
+        ConfigurationError: The store is not in Redis, or docket is not installed.
+    """
+    from sifaka_mcp.lifespan import Lifespan
+
+    settings = session.settings
+    at_once = session.options.concurrency or settings.max_runs
+    life = Lifespan(settings, warm_up=lambda: None, concurrency=at_once)
+    if life.queue_place is None:
+        raise ConfigurationError(
+            "a worker takes runs from Redis, and SIFAKA_STORE names another store",
+            "set SIFAKA_STORE, such as redis://host:6379/0",
+        )
+    settings.open_embedder()  # or searches would miss what this worker has written
+    collect_less()
+    async with life(None) as state:
+        state.warm_up()
+        if state.runs.queue is None or not await state.runs.queue.opened():
+            raise ConfigurationError("docket is missing", install("redis"))
+        print(f"sifaka: working on {at_once} runs at a time", file=sys.stderr, flush=True)
+        await anyio.sleep_forever()
+    raise AssertionError("only a signal ends it")

@@ -18,8 +18,7 @@ from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import check_target
-from sifaka_mcp.cli.output import finish, print_result
-from sifaka_mcp.cli.signals import Terminated, cancelled_by_termination
+from sifaka_mcp.cli.process import Terminated, cancelled_by_termination, finish, print_result
 from sifaka_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 Ending = Callable[[], int]
 """Prints what a command has found, after all that it opened is closed; tells the exit code."""
-Command = Callable[["Session"], int | Coroutine[Any, Any, Ending]]
+Work = Callable[["Session"], int | Coroutine[Any, Any, Ending]]
 """Does the work of a command; a coroutine where it opens something."""
 
 
@@ -47,8 +46,8 @@ class Session:
         self.run_id = ""
         self._stack = AsyncExitStack()
 
-    def run(self, command: Command) -> int:
-        """Run a command, and tell the exit code.
+    def run(self, work: Work) -> int:
+        """Do the work of a command, and tell the exit code.
 
         One that opens something runs in an event loop, and what it found is printed afterwards:
         there a signal ends the process at once, while in the loop a full pipe would hold it up.
@@ -58,13 +57,13 @@ class Session:
         Raises:
             Terminated: The signal came.
         """
-        work = command(self)
-        if isinstance(work, int):
-            return work
+        under_way = work(self)
+        if isinstance(under_way, int):
+            return under_way
         import asyncio
 
         try:
-            ending = anyio.run(cancelled_by_termination, self._close_after(work))
+            ending = anyio.run(cancelled_by_termination, self._close_after(under_way))
         except asyncio.CancelledError:
             raise Terminated from None
         except KeyboardInterrupt:

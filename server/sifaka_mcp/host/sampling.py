@@ -1,13 +1,19 @@
 """Asks the host's model in either era of the protocol."""
 
 import json
+import os
+import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Self
 
 import anyio
 from mcp.server.mcpserver import Context
+from mcp.server.request_state import AESGCMRequestStateCodec, RequestStateSecurity
 from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.message import ServerMessageMetadata
@@ -26,9 +32,10 @@ from pydantic import ValidationError
 from starlette.requests import Request
 
 from sifaka.calls.host import Host, HostAnswer, HostQuestion, Suspended, Unreachable
-from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
 from sifaka.models import HOST
 from sifaka.record.thought import new_run_id
+from sifaka_mcp.settings import Settings
 
 MOST_ROUNDS = 10
 """Rounds after which clients give up on a call, in all known SDKs."""
@@ -44,6 +51,16 @@ PATIENCE = 300.0
 """Seconds: a person may have to allow each question."""
 LIFETIME = 600.0
 """Seconds after which a client that comes back is too late."""
+_FILE = "state.key"
+
+
+class InputRequired(Exception):
+    """The client has to be asked first, and calls again with its answers."""
+
+    def __init__(self, result: InputRequiredResult) -> None:
+        super().__init__()
+        self.result = result
+        """The answer to the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +122,8 @@ class Exchange:
             _answers=answers,
         )
 
-    def ask(self, waiting: Suspended, *, run_id: str | None = None) -> InputRequiredResult:
-        """The result with which the client asks its model and calls again.
+    def ask(self, waiting: Suspended, *, run_id: str | None = None) -> InputRequired:
+        """What is to be raised, so that the client asks its model and calls again.
 
         Args:
             waiting: What there is to ask.
@@ -118,9 +135,11 @@ class Exchange:
         else:
             state["review"] = self.review_id
             state["answers"] = {key: a.model_dump() for key, a in self._answers.items()}
-        return InputRequiredResult(
-            input_requests={key: request_of(q) for key, q in waiting.questions.items()},
-            request_state=json.dumps(state),
+        return InputRequired(
+            InputRequiredResult(
+                input_requests={key: request_of(q) for key, q in waiting.questions.items()},
+                request_state=json.dumps(state),
+            )
         )
 
 
@@ -260,3 +279,43 @@ def _closed(rounds: int, carried: Mapping[str, HostAnswer]) -> str | None:
 
 def _failed(message: str, code: str) -> ModelProviderError:
     return ModelProviderError(f"{HOST}: {message}", provider=HOST, code=code)
+
+
+def sealing(settings: Settings, lifetime: float = LIFETIME) -> RequestStateSecurity:
+    """The keys of the settings, else one in a file of the home folder, made when first needed."""
+    return RequestStateSecurity(codec=_Codec(settings), ttl=lifetime)
+
+
+class _Codec:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def seal(self, payload: bytes) -> str:
+        return self._codec.seal(payload)
+
+    def unseal(self, token: str) -> bytes:
+        return self._codec.unseal(token)
+
+    @cached_property
+    def _codec(self) -> AESGCMRequestStateCodec:
+        keys = [key.get_secret_value() for key in self._settings.state_keys]
+        return AESGCMRequestStateCodec(keys or [_key_at(self._settings.home / _FILE)])
+
+
+def _key_at(path: Path) -> str:
+    """The key in a file; the first process makes it."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # In containers with one home folder, processes may have the same id.
+        mine = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        mine.touch(mode=0o600, exist_ok=False)
+        mine.write_text(secrets.token_hex(32), encoding="ascii")
+        with suppress(FileExistsError):
+            os.link(mine, path)  # all of it or nothing, with several processes at it
+        mine.unlink()
+        return path.read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise StorageError(
+            f"the key in {path} cannot be read or made: {error.strerror}",
+            "check the folder and the rights on it, or set SIFAKA_STATE_KEYS",
+        ) from error

@@ -19,14 +19,11 @@ from starlette.routing import Route
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.auth.access import access_of
 from sifaka_mcp.host.sampling import KEY_HEADER
-from sifaka_mcp.http.bodies import WholeBodies
-from sifaka_mcp.http.guard import guarded, post_only, with_issuer_errors
-from sifaka_mcp.http.health import ALIVE, Readiness
-from sifaka_mcp.http.metrics import Metrics
-from sifaka_mcp.http.negotiation import MCP, negotiated
+from sifaka_mcp.http.guard import MCP, guarded, negotiated, post_only, with_issuer_errors
+from sifaka_mcp.http.limits import Rates, WholeBodies, throttled
+from sifaka_mcp.http.monitoring import ALIVE, Metrics, Readiness
 from sifaka_mcp.http.runs import RUNS, TOOL, page_routes
 from sifaka_mcp.http.sessions import MOST_SESSIONS, Sessions
-from sifaka_mcp.http.throttle import Rates, throttled
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
 from sifaka_mcp.stores.catalogue import redis_of

@@ -3,15 +3,17 @@
 Requests and answers have the fields of https://github.com/AtomInnoLab/OpenSift, and some more.
 """
 
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
-from typing import TypeVar
+from typing import Any, Literal, TypeVar
+from uuid import uuid4
 
 import anyio
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -20,21 +22,26 @@ from starlette.routing import Route
 
 from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError, SifakaError
-from sifaka.tasks.evidence import plan_search, search_evidence
-from sifaka_mcp.auth.scopes import share_of_request
-from sifaka_mcp.schemas.opensift import (
-    SearchBody,
-    criteria_of,
-    milliseconds_since,
-    request_id,
-    response,
+from sifaka.evidence.documents import SearchFilters, SourceDocument
+from sifaka.evidence.model import (
+    Evidence,
+    EvidenceResult,
+    SearchPlan,
+    explained,
 )
+from sifaka.tasks.evidence import EvidenceOptions, plan_search, search_evidence
+from sifaka_mcp.auth.scopes import share_of_request
 from sifaka_mcp.state import AppState
 
 Body = TypeVar("Body", bound=BaseModel)
 _Answer = Callable[[Request, AppState], Awaitable[Response]]
 _LOOKING = 30.0
 """Seconds that all adapters together have to say how they are."""
+_LONGEST = 2_000
+"""Characters of a question."""
+_RECENT = re.compile(r"(\d{1,4})([dwmy])")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_NOT_USED = "`context` is not used"
 
 
 def evidence_routes(state: Callable[[], AppState], admitting: Sequence[Middleware]) -> list[Route]:
@@ -76,7 +83,7 @@ async def _search(request: Request, state: AppState) -> Response:
     with anyio.fail_after(asked.options.timeout_seconds):
         chain = await state.chain(critics=())
         result = await search_evidence(chain, asked.query, options=asked.options.for_library())
-    return JSONResponse(response(result, asked.options, began, asked.context))
+    return JSONResponse(_response(result, asked.options, began, asked.context))
 
 
 async def _plan(request: Request, state: AppState) -> Response:
@@ -86,10 +93,10 @@ async def _plan(request: Request, state: AppState) -> Response:
         plan = await plan_search(await state.chain(critics=()), asked.query)
     return JSONResponse(
         {
-            "request_id": request_id(),
+            "request_id": _request_id(),
             "query": plan.question,
-            "criteria_result": criteria_of(plan),
-            "processing_time_ms": milliseconds_since(began),
+            "criteria_result": _criteria(plan),
+            "processing_time_ms": _milliseconds_since(began),
             "degraded": [] if plan.degraded is None else [plan.degraded],
         }
     )
@@ -116,7 +123,7 @@ async def _adapters(_: Request, state: AppState) -> Response:
     health = {
         name: {
             "status": "healthy" if each.works else "unhealthy",
-            "latency_ms": milliseconds_since(began),
+            "latency_ms": _milliseconds_since(began),
             "last_check": datetime.now(UTC).isoformat(),
             "error_rate": float(not each.works),
             "message": None if each.works else "`sifaka doctor` on the server says why",
@@ -138,3 +145,143 @@ async def _body(request: Request, form: type[Body]) -> Body:
         return form.model_validate_json(await request.body())
     except ValidationError as error:
         raise HTTPException(422, explain(error)) from error
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Options(_Strict):
+    """The steps and limits of a search."""
+
+    decompose: bool = True
+    verify: bool = True
+    classify: bool = True
+    stream: Literal[False] = False
+    """Clients of OpenSift send it; an answer is sent whole."""
+    max_results: int = Field(default=10, ge=1, le=100)
+    recency_filter: str | None = Field(default=None, pattern=f"^{_RECENT.pattern}$")
+    adapters: list[str] | None = Field(default=None, max_length=50)
+    timeout_seconds: float = Field(default=30.0, gt=0, le=600)
+
+    def for_library(self) -> EvidenceOptions:
+        """The options of the library."""
+        since = None
+        if self.recency_filter is not None and (told := _RECENT.fullmatch(self.recency_filter)):
+            since = datetime.now(UTC) - timedelta(days=int(told[1]) * _DAYS[told[2]])
+        return EvidenceOptions(
+            adapters=tuple(self.adapters or ()),
+            filters=SearchFilters(since=since),
+            max_results=self.max_results,
+            decompose=self.decompose,
+            verify=self.verify,
+        )
+
+
+class SearchBody(_Strict):
+    """The body of a search or a plan."""
+
+    query: str = Field(min_length=1, max_length=_LONGEST)
+    options: Options = Options()
+    context: dict[str, Any] = {}
+
+
+_CLASSES = ("perfect", "partial", "rejected", "unverified")
+
+
+def _response(
+    result: EvidenceResult, options: Options, began: float, context: object
+) -> dict[str, Any]:
+    """The answer to a search.
+
+    Args:
+        result: What was found.
+        options: Those of the request.
+        began: The time of the request, by `time.monotonic`.
+        context: That of the request, which has no effect.
+    """
+    classes: dict[str, list[object]] = {name: [] for name in _CLASSES}
+    raw: list[object] = []
+    for each in result.evidence:
+        told = _judged(each, result.plan, options.classify)
+        if options.classify:
+            name = "rejected" if each.classification == "reject" else each.classification
+            classes[name].append(told)
+        else:
+            raw.append(told)
+    return {
+        "request_id": _request_id(),
+        "status": "completed" if result.status == "found" else result.status,
+        "processing_time_ms": _milliseconds_since(began),
+        "query": result.question,
+        "criteria_result": _criteria(result.plan),
+        **{f"{name}_results": found for name, found in classes.items()},
+        "rejected_count": len(classes["rejected"]),
+        "raw_results": raw,
+        "total_scanned": len(result.evidence),
+        "degraded": list(result.degraded),
+        "notes": [*result.notes, *([_NOT_USED] if context else [])],
+    }
+
+
+def _judged(evidence: Evidence, plan: SearchPlan, classify: bool) -> dict[str, Any]:
+    scored = {"classification": evidence.classification, "weighted_score": evidence.score}
+    return {
+        "result": _item(evidence.document),
+        "validation": {
+            "criteria_assessment": [
+                {
+                    "criterion_id": each.criterion,
+                    "assessment": each.judgement,
+                    "explanation": ", ".join(each.flags),
+                    "evidence": [{"source": "content", "text": quote} for quote in each.quotes],
+                }
+                for each in evidence.assessments
+            ],
+            "summary": explained(evidence, plan.criteria),
+        },
+        **(scored if classify else {}),
+    }
+
+
+def _item(document: SourceDocument) -> dict[str, Any]:
+    return {
+        "source_adapter": document.adapter,
+        "result_type": "generic",
+        "title": document.title,
+        "content": document.text,
+        "source_url": document.url,
+        "fields": {
+            "id": document.id,
+            "doi": document.doi,
+            "published": document.published.isoformat() if document.published else None,
+            "also": list(document.also),
+        },
+    }
+
+
+def _criteria(plan: SearchPlan) -> dict[str, Any]:
+    """The queries and criteria of a plan."""
+    return {
+        "search_queries": list(plan.queries),
+        "criteria": [
+            {
+                "criterion_id": each.id,
+                "type": each.type,
+                "name": each.name,
+                "description": each.description,
+                "weight": each.weight,
+            }
+            for each in plan.criteria
+        ],
+    }
+
+
+def _request_id() -> str:
+    """A new name for a request."""
+    return f"req_{uuid4().hex[:12]}"
+
+
+def _milliseconds_since(began: float) -> int:
+    """Milliseconds since a time by `time.monotonic`."""
+    return int((time.monotonic() - began) * 1000)

@@ -39,9 +39,9 @@ from mcp_types import (
 )
 
 from sifaka.errors import SifakaError, ThoughtNotFound
-from sifaka_mcp.host.extensions import TASKS
-from sifaka_mcp.host.session import connection_of
+from sifaka_mcp.host.session import TASKS, connection_of
 from sifaka_mcp.state import AppState
+from sifaka_mcp.tasks import detailed_task
 from sifaka_mcp.tenancy import seconds_left, tenant_of_request
 
 MOST = 100
@@ -243,8 +243,6 @@ class Subscriptions:
             if not topic.startswith(_TASK):
                 await send(event_to_notification(ResourceUpdated(topic), meta))
                 return
-            from sifaka_mcp.tasks.wire import detailed_task
-
             with suppress(ThoughtNotFound):  # forgotten; the next request for it reports that
                 store = ctx.lifespan_context.of_request().store
                 params = {**await detailed_task(store, topic.removeprefix(_TASK)), "_meta": meta}

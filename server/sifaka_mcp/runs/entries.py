@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import StorageError
-from sifaka_mcp.runs.leases import RunKey
+from sifaka_mcp.runs.service import RunKey
 
 if TYPE_CHECKING:
     from docket.execution import Message, TaskFunction

@@ -20,7 +20,7 @@ from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.extras import install
 from sifaka.storage.address import REDIS, parse_store_url
 from sifaka.storage.redis.connections import IMPORTING, failures
-from sifaka_mcp.runs.leases import RunKey
+from sifaka_mcp.runs.service import RunKey
 
 if TYPE_CHECKING:
     from docket import Docket, Worker

@@ -1,4 +1,4 @@
-"""The runs that a process works on, also after their request was answered."""
+"""The runs that a process works on, also after their request was answered, and their leases."""
 
 import asyncio
 import logging
@@ -7,25 +7,26 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.abc
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
-from sifaka.calls.tenant_share import charging
+from sifaka.calls.ledger import charging
 from sifaka.chain import CancelEntry, Listener, follow_run, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound
 from sifaka.isolation import sharing
 from sifaka.models import HOST
 from sifaka.record.entries import Stopped
-from sifaka.record.events import ChainEvent
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Run
+from sifaka.storage.files.durable import LockFile, file_name
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.runs.daily_spending import Accounts
-from sifaka_mcp.runs.leases import FileLeases, RunKey
 
 if TYPE_CHECKING:
     from sifaka.chain import RunResult
@@ -50,6 +51,19 @@ _SILENT_SECONDS = 4.0
 always moves needs no second reader: its next entry is refused."""
 
 
+class RunKey(NamedTuple):
+    """The identity of a run among those of all tenants."""
+
+    tenant: str
+    run_id: str
+
+    @property
+    def name(self) -> str:
+        """The name of its task in the queue."""
+        # The id first: what stands before a colon could be one of the queue's own names.
+        return f"{self.run_id}@{self.tenant}"
+
+
 class Runs:
     """The runs this process is working on.
 
@@ -70,7 +84,7 @@ class Runs:
         group: anyio.abc.TaskGroup,
         *,
         most: int,
-        leases: FileLeases | None = None,
+        leases: "FileLeases | None" = None,
         queue: "RunQueue | None" = None,
         accounts: Accounts | None = None,
     ) -> None:
@@ -78,7 +92,8 @@ class Runs:
         self._leases = queue or leases
         self.queue, self.accounts, self._most = queue, accounts, most
         self._tickets: dict[RunKey, Ticket] = {}
-        self._offered: dict[RunKey, Ticket] = {}
+        self._offered: WeakValueDictionary[RunKey, Ticket] = WeakValueDictionary()
+        """To the queue, for as long as their requests wait."""
         self._expected: Counter[str] = Counter()
         self._loop = asyncio.get_running_loop()
         self.stopping = False
@@ -160,8 +175,8 @@ class Runs:
             await other.finished.wait()
         if self.stopping:
             return False
-        if (offered := self._offered.pop(ticket.key, None)) is None:
-            ticket.request_gone = True
+        offered = self._offered.pop(ticket.key, None)
+        ticket.request_gone = offered is None
         ticket = self._tickets[ticket.key] = offered or ticket
         ticket.queued = True
         ticket.begun.set()
@@ -187,11 +202,6 @@ class Runs:
             ticket.scope.cancel()
             with anyio.move_on_after(_PARTING_SECONDS, shield=True):
                 await ticket.finished.wait()
-
-    def withdraw(self, ticket: "Ticket") -> None:
-        """Do not count on a ticket any more that has been offered."""
-        if self._offered.get(ticket.key) is ticket:
-            del self._offered[ticket.key]
 
     def stop(self) -> None:
         """Answer pending requests within seconds, for a process that ends; from any thread."""
@@ -231,11 +241,9 @@ class Runs:
         if self.queue is None or ticket.needs_host:
             return False
         self._offered[ticket.key] = ticket
-        try:
-            ticket.queued = await self.queue.add(ticket.key, ticket.run.version)
-        finally:
-            if not ticket.queued:
-                self.withdraw(ticket)
+        ticket.queued = await self.queue.add(ticket.key, ticket.run.version)
+        if not ticket.queued:
+            self._offered.pop(ticket.key, None)
         return ticket.queued
 
     async def unattended(self, key: RunKey) -> None:
@@ -325,7 +333,6 @@ class Ticket:
                 with anyio.CancelScope(deadline=until):
                     await self.ended()
         finally:
-            self.runs.withdraw(self)
             self.request_gone = True
         if self.error is not None:
             raise self.error
@@ -465,3 +472,55 @@ async def _first_of(*waits: Callable[[], Awaitable[object]]) -> None:
             group.start_soon(end_after, wait)
     if failure is not None:
         raise failure
+
+
+class FileLeases:
+    """Leases as locked files, which the processes of one machine see.
+
+    The system unlocks the files of a process that ends. No method raises an error of the place
+    where leases are kept: a run goes on without one.
+
+    Args:
+        folder: Where the files are; it is made with the first one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._locks: dict[RunKey, LockFile] = {}
+
+    async def claim(self, key: RunKey) -> bool:
+        """Take a lease that no process holds; False when one does, or has been faster.
+
+        Without rights to the folder any process may go on.
+        """
+        try:
+            if key in self._locks or (lock := self._lock(key)) is None:
+                return False
+        except OSError:
+            return True
+        self._locks[key] = lock
+        return True
+
+    async def let_go(self, key: RunKey) -> None:
+        """Give a lease up."""
+        if (lock := self._locks.pop(key, None)) is not None:
+            lock.release()
+
+    async def held(self, key: RunKey) -> bool | None:
+        """True when a process works on a run; None when that cannot be found out now."""
+        if key in self._locks:
+            return True
+        with suppress(OSError):
+            if not self._path(key).exists():
+                return False
+            if (lock := self._lock(key)) is None:
+                return True
+            lock.release()
+        return False
+
+    def _lock(self, key: RunKey) -> LockFile | None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return LockFile.take(self._path(key))
+
+    def _path(self, key: RunKey) -> Path:
+        return self._folder / f"{file_name(f'{key.tenant}/{key.run_id}')}.lock"

@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from sifaka._internal.naming import did_you_mean
 from sifaka.record.usage import Budget
 from sifaka.validators import UNLISTED, VALIDATORS, Validator, ValidatorSpec, adapter_of
-from sifaka_mcp.schemas.texts import Return
+from sifaka_mcp.schemas.runs import Return
 
 
 def _validator(spec: object) -> object:

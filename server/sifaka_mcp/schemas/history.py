@@ -9,10 +9,9 @@ from sifaka.record.entries import Recovered, RunStatus, StopReason
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.tasks import History
-from sifaka_mcp.schemas.texts import HunkOut, changes
-from sifaka_mcp.schemas.untrusted import Foreign, Remark
+from sifaka_mcp.schemas.runs import HunkOut, changes
 from sifaka_mcp.schemas.verdicts import CritiqueOut, DifferenceOut, UsageOut, ValidationOut
-from sifaka_mcp.schemas.wire import Moment, Relevance, Wire, taken
+from sifaka_mcp.schemas.wire import Foreign, Moment, Relevance, Remark, Wire, taken
 
 
 def _errors(recoveries: Iterable[object]) -> list[object]:

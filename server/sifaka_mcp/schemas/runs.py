@@ -1,17 +1,120 @@
-"""A run's result, on the wire."""
+"""A run in an answer: its text, whole or as changes of what the caller has, and its verdicts."""
 
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from sifaka.chain import RunResult
-from sifaka.chain.caller_notes import ledger_of
-from sifaka.record.entries import RunStatus, StopReason
+from sifaka._internal.immutable import thawed
+from sifaka.chain import RunResult, Submission
+from sifaka.chain.brief import ledger_of
+from sifaka.errors import ConfigurationError
+from sifaka.record.diff import Hunk, diff, edits_of
+from sifaka.record.entries import Researched, RunStatus, StopReason
+from sifaka.record.provenance import reasons_for
+from sifaka.record.research_question import Turn
+from sifaka.record.run import Run
+from sifaka.record.thought import Thought
+from sifaka.text.input import MAX_TEXT, check_text
 from sifaka.text.limits import Asked
-from sifaka_mcp.schemas.texts import TextOut
-from sifaka_mcp.schemas.untrusted import Remark
 from sifaka_mcp.schemas.verdicts import DifferenceOut, IssueList, UsageOut, ValidationOut
-from sifaka_mcp.schemas.wire import Wire
+from sifaka_mcp.schemas.wire import Foreign, Remark, Wire
+
+Return = Literal["auto", "text", "diff", "none"]
+"""How an answer gives the text. `auto`: `unchanged` where the caller has it, changes alone where
+they are shorter by half, else all of it; a short one with its changes."""
+SHORT = 2_000
+"""Characters up to which a changed text is always given whole."""
+LONG = 4_000
+"""Characters from which a text is linked, and does not stand in both parts of an answer."""
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+MOST_TURNS = 200
+
+
+class HunkOut(Wire):
+    """One change, and the issue that asked for it, if one did."""
+
+    op: Literal["insert", "delete", "replace"]
+    before: Foreign
+    after: Foreign
+    reason: Remark
+
+    @field_validator("reason", mode="before")
+    @classmethod
+    def _told(cls, reason: object) -> object:
+        return "" if reason is None else reason
+
+
+class TextOut(BaseModel):
+    """A text in an answer. Null where it is `unchanged` or `diff` says all of it.
+
+    Each `before` of such a `diff` occurs once in the text that the caller has.
+    """
+
+    text: Foreign | None = None
+    unchanged: bool = False
+    text_uri: str | None = None
+    diff: list[HunkOut] = []
+
+    @classmethod
+    def whole(cls, result: RunResult) -> "TextOut":
+        """All of it, with the changes from version 0."""
+        return cls(text=Foreign(result.text), diff=[HunkOut.of(hunk) for hunk in result.changes])
+
+    @classmethod
+    def of(cls, result: RunResult, how: Return, known: str | None) -> "TextOut":
+        """As much of it as the caller needs.
+
+        Args:
+            result: The run.
+            how: As the caller wants it.
+            known: The text that the caller has; None when it has none.
+        """
+        text, uri = result.text, None
+        whole = Foreign(text)
+        if len(text) > LONG:
+            uri = f"thought://{result.thought.id}/text"
+        if how in {"auto", "none"} and text == known:
+            return cls(unchanged=True, text_uri=uri)
+        if how == "none":
+            return cls(text_uri=uri)
+        if how == "text" or known is None:
+            return cls(text=whole, text_uri=uri, unchanged=text == known)
+        if how == "auto" and len(text) <= SHORT:
+            return cls(text=whole, diff=[HunkOut.of(h) for h in _hunks(result, known)])
+        edits = edits_of(_hunks(result, known, equal=True))
+        told = [
+            HunkOut.model_validate(
+                {"op": "replace", "before": edit.find, "after": edit.replace, "reason": edit.reason}
+            )
+            for edit in edits or ()
+        ]
+        if edits is not None and (how == "diff" or _characters(told) <= len(text) / 2):
+            return cls(diff=told, text_uri=uri, unchanged=text == known)
+        return cls(text=whole, text_uri=uri)
+
+
+def _hunks(result: RunResult, known: str, *, equal: bool = False) -> list[Hunk]:
+    original = result.run.original
+    is_first = original is not None and known == original.text
+    hunks = result.diff if is_first else diff(known, result.text)
+    return [hunk for hunk in hunks if equal or hunk.op != "equal"]
+
+
+def _characters(hunks: list[HunkOut]) -> int:
+    return len(json.dumps([hunk.model_dump() for hunk in hunks], ensure_ascii=False))
+
+
+def changes(before: Thought | None, after: Thought) -> list[HunkOut]:
+    """The changes from one version to the one that was made of it."""
+    if before is None or before.id == after.id:
+        return []
+    hunks = diff(before.text, after.text, reasons_for(before, after))
+    return [HunkOut.of(hunk) for hunk in hunks if hunk.op != "equal"]
 
 
 class FailureOut(Wire):
@@ -138,3 +241,158 @@ def _has_read_sheet(result: RunResult) -> bool:
     """True when the caller reads, or has read, by the sheet what the ledger would say again."""
     ended_by_it = result.stop_reason == "accepted" and result.run.config.own_review
     return ended_by_it or bool(result.brief and result.brief.sheet)
+
+
+class TurnIn(BaseModel):
+    """One turn of the conversation before the question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Literal["user", "assistant"]
+    text: str = Field(max_length=MAX_TEXT)
+
+
+TurnList = Annotated[list[TurnIn], Field(max_length=MOST_TURNS)]
+
+
+def turns_of(turns: Sequence[TurnIn] | None) -> tuple[Turn, ...]:
+    """The conversation for the library.
+
+    Raises:
+        ConfigurationError: A text in it cannot be used.
+    """
+    return tuple(
+        Turn(role=turn.role, text=check_text(turn.text, f"history[{number}].text"))
+        for number, turn in enumerate(turns or ())
+    )
+
+
+def turns_in(told: str) -> tuple[Turn, ...]:
+    """The conversation that a JSON text holds.
+
+    Raises:
+        ConfigurationError: It is no list of turns.
+    """
+    try:
+        return turns_of(TypeAdapter(TurnList).validate_json(told))
+    except ValidationError as error:
+        raise ConfigurationError(
+            f"the history is no list of turns: {error.errors()[0]['msg']}",
+            'write it as [{"role": "user", "text": "..."}]',
+        ) from error
+
+
+class SectionOut(BaseModel):
+    """A section of the report."""
+
+    title: Foreign
+    status: Remark
+    """`waiting`, `running`, `done` or `failed`."""
+    error: Remark | None = None
+    iterations: int = 0
+
+
+class ReferenceOut(BaseModel):
+    """What `[n]` in the report stands for."""
+
+    n: int
+    title: Foreign = Foreign("")
+    author: Foreign = Foreign("")
+    published: Remark | None = None
+    url: Foreign = Foreign("")
+    id: Foreign = Foreign("")
+    """A path with its page, or the number that the source gives it."""
+    also: list[Foreign] = []
+    """The further places that have the same content."""
+    adapter: Remark = Remark("")
+    retrieved_at: str = ""
+
+
+class ResearchedOut(BaseModel):
+    """How far the research is, or how it went."""
+
+    mode: Remark
+    partial: bool = False
+    sections: list[SectionOut] = []
+    references: list[ReferenceOut] = []
+    stop_reasons: list[Remark] = []
+
+    @classmethod
+    def of(cls, result: RunResult) -> "ResearchedOut":
+        """The wire form."""
+        run, told = result.run, result.research
+        inquiry = run.config.inquiry
+        mode = "auto" if inquiry is None else inquiry.mode
+        if not told:
+            begun = next((each.state for each in run.research if each.step == "started"), _NOTHING)
+            sections = list(_sections_so_far(run, begun.get("outline")))
+            return cls(mode=Remark(str(begun.get("mode", "")) or mode), sections=sections)
+        return cls.model_validate({"mode": mode, **thawed(told)})
+
+
+class ResearchOut(ImproveOut):
+    """A run of research: the best report so far and what is known about exactly this text."""
+
+    research: ResearchedOut
+
+
+class ResearchSubmitOut(SubmitOut):
+    """A run of research after a version of its report was handed in."""
+
+    research: ResearchedOut
+
+
+def out_of(result: RunResult, text: TextOut | None = None) -> RunAnswer:
+    """A run's result, with its research where the run has begun with some.
+
+    Args:
+        result: The run.
+        text: Its text in the answer; by default all of it, with the changes from version 0.
+    """
+    fields = fields_of(result, TextOut.whole(result) if text is None else text)
+    models: tuple[type[RunAnswer], type[RunAnswer]] = (ImproveOut, ResearchOut)
+    fields["accepted"] = len(result.findings.accepted)
+    if isinstance(result, Submission):
+        models = (SubmitOut, ResearchSubmitOut)
+        fields |= {"accepted": result.accepted, "reason": result.reason}
+    plain, researched = models
+    if result.run.config.inquiry is None:
+        return plain.model_validate(fields)
+    return researched.model_validate({**fields, "research": ResearchedOut.of(result)})
+
+
+def _sections_so_far(run: Run, outline: object) -> Iterator[SectionOut]:
+    """The sections of a report that is not written yet, as the steps on record tell of them."""
+    planned = _list(_mapping(outline).get("sections", outline))
+    titles = {
+        n: str(_mapping(each).get("title", "")) or str(each) for n, each in enumerate(planned)
+    }
+    begun: dict[int, SectionOut] = {}
+    for entry in run.research:
+        if entry.section is not None:
+            titles[entry.section] = entry.title or titles.get(entry.section, "")
+            begun[entry.section] = _section_after(entry)
+    for number, title in sorted(titles.items()):
+        yield begun.get(number) or SectionOut(title=Foreign(title), status=Remark("waiting"))
+
+
+def _section_after(entry: Researched) -> SectionOut:
+    is_over = entry.step == "section_finished"
+    told = entry.state if is_over else _NOTHING
+    error = told.get("error")
+    return SectionOut(
+        title=Foreign(entry.title),
+        status=Remark(str(told.get("status", "done")) if is_over else "running"),
+        error=None if error is None else Remark(str(error)),
+        iterations=entry.iteration,
+    )
+
+
+# The record may be of a researcher that is not built in.
+def _list(value: object) -> Sequence[object]:
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    return cast("Sequence[object]", value) if is_list else ()
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else _NOTHING

@@ -9,8 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from sifaka._internal.immutable import thawed
 from sifaka.record.results import CriticFeedback, Issue
-from sifaka_mcp.schemas.untrusted import Foreign, Remark
-from sifaka_mcp.schemas.wire import Score, Wire
+from sifaka_mcp.schemas.wire import Foreign, Remark, Score, Wire
 
 
 class IssueOut(Wire):

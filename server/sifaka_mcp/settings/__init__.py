@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -20,18 +21,16 @@ from sifaka._internal.immutable import FrozenMap
 from sifaka._internal.naming import closest, did_you_mean
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError
-from sifaka.evidence.sources.collection import NONE, Adapters
-from sifaka.evidence.sources.keys import named_keys
+from sifaka.evidence.sources.collection import NONE, Adapters, named_keys
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.models.connections import Connections
 from sifaka.models.local import LocalProviders
+from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Facts
 from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.settings.folders import data_folder
 from sifaka_mcp.settings.http import HttpSettings, Names, matching, split_list
 from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.tenancy import TENANT
@@ -292,3 +291,27 @@ def _open_adapters(
 
     told = {name: key.get_secret_value() for name, key in keys.items()}
     return open_adapters(specs, keys=told, store=store)
+
+
+def data_folder(program: str) -> Path:
+    """The folder for a program's data, as macOS, Windows and freedesktop.org want it."""
+    return _folder("XDG_DATA_HOME", "~/.local/share", "LOCALAPPDATA", "Local") / program
+
+
+def config_folder(program: str) -> Path:
+    """The folder for what a person has told a program; a path to nothing where he has no home."""
+    try:
+        found = _folder("XDG_CONFIG_HOME", "~/.config", "APPDATA", "Roaming")
+    except RuntimeError:
+        found = Path()
+    # A relative one would lie in the current folder, which may be another person's.
+    return (found if found.is_absolute() else Path(os.devnull)) / program
+
+
+def _folder(variable: str, usual: str, on_windows: str, usual_on_windows: str) -> Path:
+    told = Path(os.environ.get(variable, "").strip())
+    if sys.platform == "win32":
+        told = Path(os.environ.get(on_windows) or f"~/AppData/{usual_on_windows}")
+    elif not told.is_absolute():
+        told = Path("~/Library/Application Support" if sys.platform == "darwin" else usual)
+    return told.expanduser()

@@ -1,32 +1,85 @@
-"""Reads the settings, once: flags over environment over `sifaka.toml` over the user's own file."""
+"""Reads the settings, once: flags over environment over `sifaka.toml` over the user's own file.
 
+What the `sifaka.toml` of a folder may set is how texts are checked, and nothing else. Hosts start
+servers in the folder that is being worked on, and who made that folder is not known. So there is a
+list of what is taken; the rest is left out and named, until the user trusts the folder. Which ones
+that are, and with which files, is kept outside of them.
+"""
+
+import errno
+import hashlib
+import json
 import os
-from collections.abc import Mapping
+import re
+import shlex
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.masking import conceal, passwords_in, secrets_in
 from sifaka._internal.naming import closest
+from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.sources.keys import secrets_of
+from sifaka.evidence.sources.collection import secrets_of
+from sifaka.record.entries import Facts
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.settings.project import ProjectFile
-from sifaka_mcp.settings.toml import parse_toml, read_content
 
 OWN_FILE = "config.toml"
 """In the user's own folder of configuration; it may set everything."""
 _SECRET = frozenset({"store", "state_keys", "adapters", "adapter_keys"})
 """Settings with values that errors do not repeat: a reason names a URL as far as it may."""
+FILE = "sifaka.toml"
+TABLES = frozenset({"check"})
+"""Of texts alone, and read by others: `[check]` holds the rules of `sifaka check`."""
+STRICTER: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "facts": get_args(Facts),
+        "effort": ("thorough", "standard", "quick"),
+    }
+)
+"""Settings about texts that a file may only change in this direction, from the default on."""
+OF_THE_USER: Mapping[str, str] = MappingProxyType(
+    {
+        name: concern
+        for concern, names in {
+            "where data goes": "store adapters adapter_keys embedding_model home tenant log_level "
+            "log_format access_log",
+            "what is run": "plugins toolsets read_only takeover_seconds",
+            "who may enter": "public_url allowed_hosts cors_origins trusted_proxies rate_limit "
+            "allow_anonymous auth_tokens_file oauth_issuer oauth_audience oauth_jwks_url "
+            "oauth_scopes state_keys max_requests max_body_bytes sessions max_sessions "
+            "session_seconds",
+            "what is paid": "model judge_model fallback_models call_seconds max_runs tenant_budget",
+        }.items()
+        for name in names.split()
+    }
+)
+"""The other settings, with what each of them is about."""
+_MOST_NAMES = 12
+_LONGEST_NAME = 40
+Trusted = Mapping[str, Mapping[str, str]]
+"""By folder: the files, by what they are called there, and the SHA-256 of each."""
+_RECORD = "trusted.json"
+_BETWEEN = re.compile(r"[\s,=:'\"]+")
+"""Between the parts of a value, any of which may be a file: `redis+mcp:sh ./start.sh -c x.ini`."""
+_MOST = 1_000_000
+"""Bytes of a file."""
+_LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
+"""A key of more than 32 parts: the parser's time grows with the square of their number."""
 
 
 def load_settings(
     environ: Mapping[str, str],
     flags: Mapping[str, Any] | None = None,
     *,
-    project: ProjectFile | None = None,
+    project: "ProjectFile | None" = None,
     config: Path | None = None,
     wrong: list[str] | None = None,
 ) -> Settings:
@@ -88,3 +141,170 @@ def unknown_names(environ: Mapping[str, str]) -> list[str]:
         for name in sorted(environ)
         if name.startswith("SIFAKA_") and name not in known
     ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectFile:
+    """The file of a folder, and what is taken from it."""
+
+    path: Path
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What it sets."""
+    refused: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What it does not set, as the folder is not trusted."""
+    note: str | None = None
+    """One line about what was left out; None when nothing was."""
+    content: bytes = b""
+    """The file itself, where something was left out."""
+
+
+def read_project(folder: Path, config: Path) -> ProjectFile | None:
+    """The file of a folder; None without one.
+
+    A file that cannot be read sets nothing, and stops nothing.
+
+    Args:
+        folder: The folder.
+        config: The user's own folder of configuration, which tells the folders that are trusted.
+    """
+    path = canonical(folder) / FILE
+    if not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
+        return None
+    try:
+        content = read_content(path)
+        told = parse_toml(path, content)
+    except ConfigurationError as error:
+        return ProjectFile(path=path, note=f"{error.message}; nothing in it is used")
+    told = {name: value for name, value in told.items() if name not in TABLES}
+    taken = {name: value for name, value in told.items() if may_set(name, value)}
+    refused = {name: value for name, value in told.items() if name not in taken}
+    known = trusted_folders(config).get(str(path.parent))
+    if known is not None and known == digests(path, content, refused):
+        return ProjectFile(path=path, settings=told)
+    why = "the folder is not trusted" if known is None else "it has changed since it was trusted"
+    note = f"{path}: {_names(refused)}: not taken, as {why} — `{command(path.parent)}`"
+    return ProjectFile(
+        path=path,
+        settings=taken,
+        refused=refused,
+        content=content,
+        note=note if refused else None,
+    )
+
+
+def may_set(name: str, value: object, settings: type[BaseModel] = Settings) -> bool:
+    """True when any folder may set this: about texts, as strict as the default, not the weakest."""
+    order, known = STRICTER.get(name, ()), settings.model_fields.get(name)
+    if known is None or value not in order or known.default not in order:
+        return False
+    return 0 < order.index(value) >= order.index(known.default)
+
+
+def canonical(folder: Path) -> Path:
+    """The one path of a folder, without links."""
+    return Path(os.path.realpath(folder))
+
+
+def command(folder: Path) -> str:
+    """The command that trusts a folder, for a shell."""
+    return f"sifaka trust {shlex.quote(str(folder))}"
+
+
+def _names(told: Mapping[str, object]) -> str:
+    """The names on one line, whatever was written for a name."""
+    shown = [name if name.isascii() and name.isidentifier() else ascii(name) for name in told]
+    left = [f"and {len(shown) - _MOST_NAMES} more"] if len(shown) > _MOST_NAMES else []
+    return ", ".join([*(name[:_LONGEST_NAME] for name in shown[:_MOST_NAMES]), *left])
+
+
+def trusted_folders(config: Path) -> Trusted:
+    """The folders by their canonical paths; none when the record cannot be read."""
+    try:
+        found: object = json.loads((config / _RECORD).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return cast("Trusted", found) if isinstance(found, dict) else {}
+
+
+def keep_trusted(config: Path, trusted: Trusted) -> None:
+    """Replace the record, which only the user may read and write.
+
+    Raises:
+        ConfigurationError: It cannot be written.
+    """
+    try:
+        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=config, delete=False) as file:  # of mode 600
+            json.dump(trusted, file, indent=1)
+        os.replace(file.name, config / _RECORD)  # noqa: PTH105 - as short as can be
+    except OSError as error:
+        raise ConfigurationError(
+            f"{config / _RECORD} cannot be written: {error.strerror}", "check the rights on it"
+        ) from error
+
+
+def digests(path: Path, content: bytes, told: object) -> Mapping[str, str]:
+    """The SHA-256 of a file with settings, and of each file that a value in it names.
+
+    What lies in a folder that it names is not looked at, nor is the file of a store.
+    """
+    named = {word for value in _strings(told) for word in (value, *_BETWEEN.split(value))}
+    # `//` begins the part of a URL, such as the path of a database, which always changes.
+    files = {word: path.parent / word for word in named if not word.startswith("//")}
+    return {path.name: hashlib.sha256(content).hexdigest()} | {
+        word: _digest(file)
+        for word, file in sorted(files.items())
+        if os.path.isfile(file)  # noqa: PTH113 - a Path raises for a name that is too long
+    }
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return str(error.strerror)
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in cast("dict[str, object]", value).values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in cast("list[object]", value):
+            yield from _strings(each)
+
+
+def read_content(path: Path) -> bytes:
+    """The bytes of a file of at most a megabyte.
+
+    Raises:
+        ConfigurationError: It cannot be read, is no regular file, or is too large for a
+            configuration.
+    """
+    try:
+        return read_beneath(path, _MOST)
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise ConfigurationError(f"{path} is larger than a megabyte") from error
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def parse_toml(path: Path, content: bytes) -> dict[str, Any]:
+    """What the content of a file says.
+
+    Raises:
+        ConfigurationError: It is not TOML.
+    """
+    try:
+        text = content.decode("utf-8")
+        if _LONG_KEY.search(text):
+            raise ValueError("a key has more than 32 parts")
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a plain ValueError
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise ConfigurationError(
+            f"{path} is not valid TOML: {reason}", "correct the file"
+        ) from error

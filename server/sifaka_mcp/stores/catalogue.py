@@ -4,14 +4,12 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 from urllib.parse import quote
 
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import NO_PLUGINS, Plugins
-from sifaka.record.entries import Entry
-from sifaka.record.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.opening import tiers_of
 from sifaka.storage.protocol import ThoughtStore
@@ -104,19 +102,12 @@ class ReadOnlyStore:
         """The parts that are degraded, one line each."""
         return self._store.degraded
 
-    async def append(
-        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
-    ) -> None:
-        """Refused with a `StorageError`."""
-        raise _refusal()
+    async def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise StorageError(
+            "this server is read-only", "use one that was started without --read-only"
+        )
 
-    async def claim(self, run_id: str) -> int:
-        """Refused with a `StorageError`."""
-        raise _refusal()
-
-    async def delete(self, run_id: str) -> None:
-        """Refused with a `StorageError`."""
-        raise _refusal()
+    append = claim = delete = _refuse
 
     async def catch_up(self) -> int:
         """Nothing is done, and nothing is left to do: writing what was put off is for others."""
@@ -125,7 +116,3 @@ class ReadOnlyStore:
     def scoped(self, tenant: str) -> Self:
         """The same for another tenant."""
         return type(self)(self._store.scoped(tenant))
-
-
-def _refusal() -> StorageError:
-    return StorageError("this server is read-only", "use one that was started without --read-only")

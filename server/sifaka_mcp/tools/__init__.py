@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 TOOLS: Mapping[str, str] = MappingProxyType(
     {
         "improve_text": "improve",
-        "submit_revision": "submit",
+        "submit_revision": "improve",
         "validate_text": "judge",
         "critique_text": "judge",
-        "verify_evidence": "verify",
-        "search_evidence": "search_evidence",
+        "verify_evidence": "evidence",
+        "search_evidence": "evidence",
         "research": "research",
-        "get_thought_history": "history",
-        "resume_run": "run_control",
-        "cancel_run": "run_control",
-        "choose_version": "choose",
+        "get_thought_history": "runs",
+        "resume_run": "runs",
+        "cancel_run": "runs",
+        "choose_version": "runs",
     }
 )
 """The module of each tool, in the order in which they are listed. A server imports those that it

@@ -1,19 +1,20 @@
 """Answers that stand alone twice: as text for a model, as data for a program."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio.to_thread
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, ResourceLink, TextContent
 from pydantic import BaseModel
 
-from sifaka_mcp.host.log_messages import warn
-from sifaka_mcp.schemas.research import out_of
-from sifaka_mcp.schemas.runs import RunAnswer
-from sifaka_mcp.schemas.texts import Return, TextOut
+from sifaka_mcp.host.session import warn
+from sifaka_mcp.safe_text import shown
+from sifaka_mcp.schemas.runs import Return, RunAnswer, TextOut, out_of
 from sifaka_mcp.state import AppState
-from sifaka_mcp.tools.structured import plain, within
 from sifaka_mcp.view.text import improvement
 
 if TYPE_CHECKING:
@@ -23,6 +24,15 @@ T = TypeVar("T")
 ToolContext = Context[AppState, object]
 _LONG = 1_000
 """Characters of a text from which the answer about it is made in a thread."""
+LARGEST = 40_000
+"""Characters of the structured part, as JSON, beside the text that was asked for."""
+_PAGE = LARGEST - 2_000
+_LONGEST_WORDS = 1_000
+"""Characters that are left of words that are too long."""
+_WHOLE = frozenset({"text", "instructions", "ledger"})
+"""Fields whose words stay whole."""
+_EXACT = frozenset({"text", "before", "after"})
+"""Fields that are the text itself, or say how it changes: each of their characters stays."""
 
 
 def state_of(ctx: ToolContext) -> AppState:
@@ -84,3 +94,79 @@ async def answer_with_text(
         link = ResourceLink(name=name, uri=out.text_uri, mime_type="text/plain", size=size)
         answered.content.append(link)
     return answered
+
+
+def _size(data: object) -> int:
+    """The characters of a part of an answer."""
+    return len(json.dumps(data, ensure_ascii=False))
+
+
+def plain(data: Any) -> Any:
+    """An answer without characters that nobody sees, which may hide words to a model."""
+    written = json.dumps(data, ensure_ascii=False)
+    return data if shown(written) == written else _cleaned(data)
+
+
+def _cleaned(node: Any, name: str = "") -> Any:
+    if isinstance(node, dict):
+        return {key: _cleaned(value, key) for key, value in cast("dict[str, object]", node).items()}
+    if isinstance(node, list):
+        return [_cleaned(each, name) for each in cast("list[object]", node)]
+    return shown(node) if isinstance(node, str) and name not in _EXACT else node
+
+
+def fitting(parts: Iterable[BaseModel]) -> int:
+    """The number of parts that one answer has room for, beside what it says of them; at least 1."""
+    sizes = accumulate(_size(part.model_dump(mode="json")) for part in parts)
+    return max(1, sum(size <= _PAGE for size in sizes))
+
+
+def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """An answer without the ends of its longest lists, where it is too large.
+
+    Returns:
+        The answer, and a line for each kind of list that was cut.
+    """
+    if _beside_text(data) <= most:
+        return data, ()
+    _shorten(data)
+    cut: Counter[str] = Counter()
+    while (size := _beside_text(data)) > most:
+        parts = (part for part in _fields(data) if isinstance(part[2], list))
+        lists = [(_size(part), name, cast("list[Any]", part)) for _, name, part in parts]
+        lists = [each for each in lists if len(each[2]) > 1]
+        if not lists:
+            break
+        large, name, part = max(lists, key=lambda each: each[0])
+        kept = max(1, int(len(part) * max(0.5, 1 - (size - most) / large)) - 1)
+        cut[name] += len(part) - kept
+        del part[kept:]
+    return data, tuple(
+        f"{name}: {left} more are left out, as the answer would be too large"
+        for name, left in cut.items()
+    )
+
+
+def _beside_text(data: dict[str, Any]) -> int:
+    """The size of an answer without its text, which may be long and is not written for that."""
+    return _size({name: value for name, value in data.items() if name != "text"})
+
+
+def _fields(node: object, name: str = "") -> Iterator[tuple[Any, str, object]]:
+    """Each part of an answer: what it lies in, the field that it is in or of, and the part."""
+    if isinstance(node, dict):
+        for key, value in cast("dict[str, object]", node).items():
+            yield node, key, value
+            yield from _fields(value, key)
+    elif isinstance(node, list):
+        for item in cast("list[object]", node):
+            yield node, name, item
+            yield from _fields(item, name)
+
+
+def _shorten(data: object) -> None:
+    """Cut the words that are too long, but for those that are whole or nothing."""
+    for node, name, value in list(_fields(data)):
+        is_long = isinstance(value, str) and len(value) > _LONGEST_WORDS
+        if is_long and isinstance(node, dict) and name not in _WHOLE:
+            node[name] = f"{str(value)[: _LONGEST_WORDS - 1]}…"

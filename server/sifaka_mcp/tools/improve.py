@@ -1,26 +1,40 @@
-"""`improve_text`: a text, better, or what is needed to make it so."""
+"""`improve_text` and `submit_revision`: a text, better, or what is needed to make it so."""
 
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 
-from mcp_types import CallToolResult, InputRequiredResult
+import anyio
+from mcp_types import CallToolResult
 from pydantic import Field
 
-from sifaka.chain.presets import Effort
-from sifaka.models import AUTO
-from sifaka.record.thought import EDITOR
+from sifaka.chain import CancelEntry, Listener, Submission
+from sifaka.chain.configuration import Effort
+from sifaka.errors import ConfigurationError, StaleRevision
+from sifaka.models import AUTO, CALLER
+from sifaka.record.diff import Edit, edited
+from sifaka.record.run import Run
+from sifaka.record.thought import EDITOR, Thought
+from sifaka_mcp.host.sampling import InputRequired
 from sifaka_mcp.schemas.arguments import (
     BudgetLimits,
     CriticList,
+    EditList,
+    FindReplace,
     HowReturned,
+    RunId,
     ValidatorList,
     WaitSeconds,
 )
-from sifaka_mcp.schemas.runs import ImproveOut
-from sifaka_mcp.tools.answer import ToolContext
+from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
+from sifaka_mcp.tools.answer import ToolContext, answer_with_text
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.source import text_of
+from sifaka_mcp.tools.source import asked_again, text_of
 from sifaka_mcp.tools.work import RunRequest
 from sifaka_mcp.ui.apps import SHOWN
+
+WAIT_SECONDS = 45.0
+"""After which a submission that is still being judged is answered with `running`."""
 
 
 @define(
@@ -73,15 +87,13 @@ async def improve_text(
     ] = 0,
     wait_seconds: WaitSeconds = 45,
     returns: HowReturned = "auto",
-) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     request = RunRequest.of(ctx, wait_seconds, returns)
     state, exchange = request.state, request.exchange
     if exchange.run_id is not None:
         return await request.go_on(exchange.run_id)
     found = await text_of(ctx, text, source)
-    if isinstance(found, InputRequiredResult):
-        return found
     writer = state.settings.model if model == AUTO else model
     chain = await state.chain(
         model=model,
@@ -98,3 +110,86 @@ async def improve_text(
         remember=remember,
     )
     return await request.begin(chain, prompt, text=found)
+
+
+@define(
+    title="Submit a revision",
+    description="Hand in the version a brief asked for: `done`, or what to answer; "
+    "`reason` alone answers differences.",
+    open_world=True,
+    meta=SHOWN,
+    one_of=("text", "source", "edits", "accept", "reason"),
+)
+async def submit_revision(
+    run_id: RunId,
+    parent_id: Annotated[str, Field(description="`parent_id` of the brief")],
+    ctx: ToolContext,
+    text: Annotated[str, Field(description="the new version")] = "",
+    source: Annotated[str, Field(description="or its URI or path")] = "",
+    edits: EditList = None,
+    accept: Annotated[bool, Field(description="true keeps the best version as it is")] = False,
+    reason: Annotated[
+        str, Field(description="why the differences shown are right, or what is left is declined")
+    ] = "",
+    returns: HowReturned = "auto",
+) -> Annotated[CallToolResult, SubmitOut]:
+    """See the tool's description."""
+    request = RunRequest.of(ctx, WAIT_SECONDS, returns, as_task=False)
+    state, exchange = request.state, request.exchange
+    run = await state.load(run_id)
+    text = await text_of(ctx, text, source)
+    again = exchange.run_id is not None
+    parent, revised = _version(run, parent_id), None
+    if edits:
+        if parent is None:
+            raise StaleRevision(parent_id, current_id=run.champion_id or "")
+        if text:
+            raise ConfigurationError(
+                "the revision is given in two ways", "give one of `text` and `edits`"
+            )
+        revised = _edited_one(run, parent, edits)
+        made = [Edit(find=each.find, replace=each.replace) for each in edits]
+        text = edited(revised.text, made)
+    if not again:
+        run = await request.after_others(run)
+    before = None if parent is None else parent.text
+    if run.status == "running" and await state.runs.attended(state.key(run_id)):
+        pending = Submission.pending(run, state.store.degraded)
+        return await answer_with_text(pending, returns, before, ctx=ctx)
+    chain = await state.chain_of(run, host=exchange.host or exchange.absent)
+
+    def submit(listen: Listener, parting: CancelEntry) -> Awaitable[Submission]:
+        del parting  # the submission stays open, to be submitted again
+        return chain.submit(
+            run_id,
+            parent_id,
+            text,
+            accept=accept,
+            reason=reason or None,
+            listen=listen,
+            interrupted=again,
+        )
+
+    request = replace(request, until=anyio.current_time() + WAIT_SECONDS)
+    try:
+        result = await request.outcome_of(run, submit)
+    except InputRequired as asking:
+        raise asked_again(ctx, asking) from None
+    if result is None:
+        result = Submission.pending(await state.store.load(run_id), state.store.degraded)
+    given = (revised or result.handed_in) if result.accepted else None
+    known = given.text if given else before
+    return await answer_with_text(result, returns, known, ctx=ctx)
+
+
+def _version(run: Run, thought_id: str) -> Thought | None:
+    return next((each for each in run.thoughts if each.id == thought_id), None)
+
+
+def _edited_one(run: Run, parent: Thought, edits: Sequence[FindReplace]) -> Thought:
+    """The version that edits are of: the last one handed in for the parent, or the parent."""
+    for each in reversed(run.thoughts):
+        handed_in = (each.author, each.parent_id) == (CALLER, parent.id)
+        if handed_in and all(each.text.count(edit.find) == 1 for edit in edits):
+            return each
+    return parent

@@ -2,14 +2,14 @@
 
 from typing import Annotated
 
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.models import AUTO
 from sifaka.record.research_question import Inquiry, ResearchMode
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_research
 from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorList, WaitSeconds
-from sifaka_mcp.schemas.research import ResearchOut, TurnList, turns_of
+from sifaka_mcp.schemas.runs import ResearchOut, TurnList, turns_of
 from sifaka_mcp.tools.answer import ToolContext
 from sifaka_mcp.tools.definition import define
 from sifaka_mcp.tools.work import RunRequest
@@ -54,7 +54,7 @@ async def research(
     tags: Annotated[list[str] | None, Field(description="to find it by")] = None,
     wait_seconds: WaitSeconds = 45,
     returns: HowReturned = "auto",
-) -> Annotated[CallToolResult, ResearchOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, ResearchOut]:
     """See the tool's description."""
     request = RunRequest.of(ctx, wait_seconds, returns)
     exchange = request.exchange

@@ -1,27 +1,29 @@
-"""Working on a run for as long as a request waits, and what to answer then."""
+"""Working on a run for as long as a request waits: its progress, and what to answer then."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from typing import TYPE_CHECKING, Self, cast
 
 import anyio
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolResult
 
 from sifaka.calls.host import Suspended, Unreachable
-from sifaka.chain import RunResult, cancel_run, is_interrupted
+from sifaka.chain import Listener, RunResult, cancel_run, is_interrupted
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound, VersionConflict
 from sifaka.models import HOST
-from sifaka.record.run import Run
-from sifaka_mcp.host.extensions import declares_tasks
+from sifaka.record.entries import Called, Started
+from sifaka.record.research_question import Inquiry
+from sifaka.record.run import ChainEvent, Run
 from sifaka_mcp.host.sampling import DECLINED, Exchange
-from sifaka_mcp.host.session import cancel_requested
-from sifaka_mcp.runs import Result, Work
-from sifaka_mcp.runs.service import until_stopped
-from sifaka_mcp.schemas.texts import Return
+from sifaka_mcp.host.session import cancel_requested, declares_tasks
+from sifaka_mcp.runs.service import Result, Work, until_stopped
+from sifaka_mcp.schemas.runs import Return
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text, state_of
-from sifaka_mcp.tools.follow import announce, reporter
+from sifaka_mcp.view.progress import most_rounds
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 _PARTING_SECONDS = 5
 PATIENCE = 2.0
 """Seconds that a request which may become a task waits for its result."""
+_STEPS = 6
+"""Of one round: a version is written, validated and criticised, which each begins and is done."""
+_SEARCHES = 6
+"""Steps of one iteration of research that are told, and of its section besides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +67,7 @@ class RunRequest:
             returns=returns,
         )
 
-    async def begin(
-        self, chain: "Chain", prompt: str = "", *, text: str = ""
-    ) -> CallToolResult | InputRequiredResult:
+    async def begin(self, chain: "Chain", prompt: str = "", *, text: str = "") -> CallToolResult:
         """Start a run and work on it.
 
         With an idempotency key, the run that an earlier request with the key has begun is waited
@@ -89,7 +93,7 @@ class RunRequest:
                 return await self._work_on(handle.run, handle.work)
         return await self.go_on(run_id)
 
-    async def go_on(self, run_id: str) -> CallToolResult | InputRequiredResult:
+    async def go_on(self, run_id: str) -> CallToolResult:
         """Wait for a run that a process works on; go on with one that no process works on.
 
         One that is over, or whose host still has time, is answered to another client as it is.
@@ -118,14 +122,15 @@ class RunRequest:
 
     async def outcome_of(
         self, run: Run, work: Work[Result], *, queues: bool = False
-    ) -> Result | InputRequiredResult | None:
+    ) -> Result | None:
         """The outcome of some work on a run.
 
         Returns:
-            The result, what the host has to be asked first, or None when the run goes on.
+            The result, or None when the run goes on.
 
         Raises:
             SifakaError: The work failed, or the tenant has as many runs in progress as may be.
+            InputRequired: The host has to be asked first.
         """
         state, ticket = self.state, self.state.ticket(run)
         state.asked.discard(run.run_id)
@@ -136,7 +141,7 @@ class RunRequest:
                 return None
         except Suspended as waiting:
             state.asked.add(run.run_id)
-            return self.exchange.ask(waiting, run_id=run.run_id)
+            raise self.exchange.ask(waiting, run_id=run.run_id) from None
         except anyio.get_cancelled_exc_class():
             if not self._goes_on():
                 await ticket.cancel()
@@ -157,7 +162,7 @@ class RunRequest:
 
     async def _work_on(
         self, run: Run, work: Work[RunResult], *, resumes: bool = False
-    ) -> CallToolResult | InputRequiredResult:
+    ) -> CallToolResult:
         """The run after some work on it: its result, its state, or what the host has to be asked.
 
         A client that leaves before the answer has cancelled the run, unless this process is ending
@@ -175,8 +180,6 @@ class RunRequest:
                 with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
                     await cancel_run(self.state.store, run.run_id)
             raise
-        if isinstance(result, InputRequiredResult):
-            return result
         if result is None:
             run = await self.state.load(run.run_id)
             result = RunResult(run=run, warnings=self.state.store.degraded)
@@ -235,3 +238,62 @@ def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:
     return lambda listen, parting: chain.resume(
         run_id, listen=listen, parting=parting, reopen=False
     )
+
+
+class Steps:
+    """The number of each step of a run, and about how many there will be.
+
+    Most runs need fewer: the end is then reached in one step. One that needs more has them too.
+
+    Args:
+        run: As it is at first.
+    """
+
+    def __init__(self, run: Run) -> None:
+        rounds = most_rounds(run.config) + 1
+        self.total = _research(run.config.inquiry) + _STEPS * rounds + 1
+        """The number of the last step."""
+        self._reached = -1
+
+    def advance(self, event: ChainEvent) -> int | None:
+        """The number of the step that an event is; None when it is none, or was told already."""
+        is_end = event.phase == "stop"
+        reached = self.total if is_end else self._reached + 1
+        if reached == self._reached or isinstance(event.entry, Started | Called):
+            return None  # the entries belong to no phase
+        self._reached = reached
+        self.total = max(self.total, reached + (not is_end))
+        return reached
+
+
+def counter(ctx: ToolContext) -> Callable[[str], Awaitable[None]]:
+    """Reports lines about work that is no run, of which nobody knows how many there will be."""
+    numbers = count(1)
+    return lambda line: ctx.report_progress(next(numbers), None, line)
+
+
+async def announce(ctx: ToolContext, run: Run) -> None:
+    """Report the id of a run as the first progress of the request: it is found by it then."""
+    await ctx.report_progress(0, Steps(run).total + 1, f"run {run.run_id}")
+
+
+def reporter(ctx: ToolContext, run: Run) -> Listener:
+    """A listener that reports the phases of a run as progress of the request."""
+    steps = Steps(run)
+
+    async def report(event: ChainEvent) -> None:
+        reached = steps.advance(event)
+        if reached is not None:
+            part = "" if event.section is None else f", section {event.section + 1}"
+            told = f"{event.phase}{part}: {event.message}"
+            await ctx.report_progress(reached + 1, steps.total + 1, told)
+
+    return report
+
+
+def _research(inquiry: Inquiry | None) -> int:
+    """The usual maximum of steps before the first version."""
+    if inquiry is None:
+        return 0
+    sections = 1 if inquiry.mode == "iterative" else inquiry.max_sections
+    return _SEARCHES * sections * (inquiry.max_iterations + 1)

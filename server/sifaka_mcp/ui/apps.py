@@ -40,8 +40,7 @@ def hide_choice(ctx: ServerRequestContext[Any, Any], listed: dict[str, Any]) -> 
 
 def view_of(run: Run) -> dict[str, Any]:
     """The `_meta` of a result about a run: its view, with the texts of its best version."""
-    from sifaka_mcp.ui.overview import overview_of
-    from sifaka_mcp.ui.version import version_of
+    from sifaka_mcp.ui.views import overview_of, version_of
 
     shown = overview_of(run)
     place = len(run.thoughts) - 1 if shown["champion"] is None else shown["champion"]

@@ -16,8 +16,14 @@ from sifaka.evidence.model import (
     Verified,
 )
 from sifaka_mcp.safe_text import section
-from sifaka_mcp.schemas.evidence import ClaimOut, CountsOut, EvidenceOut, VerifyOut
-from sifaka_mcp.schemas.evidence_search import EvidenceSearchOut, FoundOut
+from sifaka_mcp.schemas.evidence import (
+    ClaimOut,
+    CountsOut,
+    EvidenceOut,
+    EvidenceSearchOut,
+    FoundOut,
+    VerifyOut,
+)
 from sifaka_mcp.view.text import usage
 
 _MOST = 100

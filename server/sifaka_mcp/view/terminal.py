@@ -1,16 +1,22 @@
 """Results for a person at a terminal; plain text when the output is a pipe."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TextIO
 
-from sifaka_mcp.safe_text import section, visible
-from sifaka_mcp.schemas.research import out_of
-from sifaka_mcp.schemas.texts import TextOut
+from sifaka.record.diff import Hunk
+from sifaka_mcp.safe_text import because, flat, section, visible
+from sifaka_mcp.schemas.history import HistoryOut
+from sifaka_mcp.schemas.runs import TextOut, out_of
 from sifaka_mcp.schemas.verdicts import ValidationOut
+from sifaka_mcp.schemas.wire import Foreign
 from sifaka_mcp.view.console import Console, Text
+from sifaka_mcp.view.edits import edits, made
 from sifaka_mcp.view.text import (
+    RESEARCHED,
     degraded_lines,
     issue_lines,
+    research_lines,
     turned_down_lines,
     unchecked_lines,
     verdict_lines,
@@ -21,6 +27,24 @@ if TYPE_CHECKING:
 
 _STYLES = {"pass": "green", "FAIL": "red", "not": "yellow", "fail": "yellow"}
 """By the word that a verdict's line begins with."""
+MOST_CHANGES = 1_000
+"""Changes that are shown; `--json` has all."""
+_CONTEXT = 40
+"""Characters shown of an unchanged stretch on either side of a change."""
+_UNITS = (
+    (timedelta(days=365), "year"),
+    (timedelta(days=30), "month"),
+    (timedelta(weeks=1), "week"),
+    (timedelta(days=1), "day"),
+    (timedelta(hours=1), "hour"),
+    (timedelta(minutes=1), "minute"),
+)
+_STATES = {
+    "needs_revision": ("waiting", "cyan"),
+    "running": ("running", "cyan"),
+    "failed": ("failed", "red"),
+    "cancelled": ("cancelled", "yellow"),
+}
 
 
 def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
@@ -29,16 +53,15 @@ def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
     Where the text is printed the changes are a list; otherwise they are marked in the text.
     """
     console = Console(file=stream, highlight=False, soft_wrap=True)
-    original = result.run.original
+    out, original = out_of(result, TextOut()), result.run.original
+    if isinstance(out, RESEARCHED):
+        _print([*research_lines(out.research), ""], console, "")
     if original is not None and result.changed and original.text:
-        from sifaka_mcp.view.changes import list_changes, show_changes
-
         tell = list_changes if show_text else show_changes
         tell(result.diff, console)
     if show_text:
         # A long text takes the console more time than all that was done for it.
         print(visible(result.text.rstrip("\n").replace("\r\n", "\n")), file=stream)
-    out = out_of(result, TextOut())
     show_verdicts(out.validation_results, stream, issues=False)
     if out.left:
         console.print()
@@ -83,3 +106,127 @@ def show_verdicts(results: Iterable[ValidationOut], stream: TextIO, *, issues: b
 def _print(lines: Iterable[str], console: Console, style: str) -> None:
     for line in lines:
         console.print(Text(visible(line), style=style))
+
+
+def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
+    """Print each edit on a line of its own, and a blank line after them."""
+    changes = [hunk for hunk in edits(hunks) if hunk.op != "equal"]
+    for hunk in changes[:MOST_CHANGES]:
+        line = Text.assemble(
+            (repr(_ends(hunk.before, 2 * _CONTEXT)), "red"),
+            " -> ",
+            (repr(_ends(hunk.after, 2 * _CONTEXT)), "green"),
+            (because(hunk.reason), "dim italic"),
+        )
+        console.print(line, soft_wrap=not console.is_terminal)
+    _tell_the_rest(len(changes), console)
+    console.print()
+
+
+def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
+    """Print a word diff: what went struck out, what came underlined, why in brackets.
+
+    At a terminal lines end between words.
+    """
+    text = Text()
+    hunks = _with_spaces_first(edits(hunks))
+    changes = [at for at, hunk in enumerate(hunks) if hunk.op != "equal"]
+    for hunk in hunks[: changes[MOST_CHANGES] if len(changes) > MOST_CHANGES else None]:
+        if hunk.op == "equal":
+            if text and hunk.before[:1].isalnum():
+                text.append(" ")  # what is in brackets is no part of the word
+            text.append(visible(_ends(hunk.before, 4 * _CONTEXT)))
+            continue
+        if hunk.before:
+            text.append(f"[-{visible(hunk.before)}-]", style="red strike")
+        if hunk.after:
+            text.append(f"{{+{visible(hunk.after)}+}}", style="green")
+        text.append(because(hunk.reason), style="dim italic")
+    console.print(text, soft_wrap=not console.is_terminal)
+    _tell_the_rest(len(changes), console)
+
+
+def _tell_the_rest(count: int, console: Console) -> None:
+    if count > MOST_CHANGES:
+        console.print(
+            Text(f"and {count - MOST_CHANGES:,} more changes; --json has all", style="dim")
+        )
+
+
+def _with_spaces_first(changes: Sequence[Hunk]) -> list[Hunk]:
+    """The hunks, where words go or come with the space before them, not with the one behind."""
+    hunks = list(changes)
+    for at in range(len(hunks) - 1):
+        hunk, following = hunks[at], hunks[at + 1]
+        words = hunk.before + hunk.after
+        moves = hunk.op in {"insert", "delete"} and words.strip() and words.endswith(" ")
+        if not moves or following.op != "equal":
+            continue
+        space = ""
+        if at and hunks[at - 1].op == "equal" and hunks[at - 1].before.endswith(" "):
+            hunks[at - 1] = made(hunks[at - 1], *(hunks[at - 1].before[:-1],) * 2)
+            space = " "
+        sides = (side and space + side[:-1] for side in (hunk.before, hunk.after))
+        hunks[at] = made(hunk, *sides, shift=-len(space))
+        hunks[at + 1] = made(following, *(" " + following.before,) * 2, shift=-1)
+    return hunks
+
+
+def _ends(text: str, most: int) -> str:
+    """The text, its middle left out, from word to word or line to line, when it is longer."""
+    if len(text) <= most:
+        return text
+    head, rest = text[:_CONTEXT], text[_CONTEXT:-_CONTEXT]
+    tail = text[-_CONTEXT:]
+    if "\n" in rest[: 2 * _CONTEXT] and "\n" in rest[-2 * _CONTEXT :]:
+        head += rest.partition("\n")[0]
+        tail = rest.rpartition("\n")[2] + tail
+        return f"{head}\n[...]\n{tail}"
+    if not rest[0].isspace():
+        head = head[: head.rfind(" ") + 1] or head
+    if not rest[-1].isspace():
+        tail = tail[tail.find(" ") + 1 :]
+    return f"{head.rstrip(' ')} [...] {tail.lstrip(' ')}"
+
+
+def ago(moment: datetime, now: datetime) -> str:
+    """The time since a moment as people say it: `2 hours ago`, `yesterday`, `3 weeks ago`."""
+    passed = now - moment
+    for length, name in _UNITS:
+        count = passed // length
+        if count == 1 and name == "day":
+            return "yesterday"
+        if count >= 1:
+            return f"{count} {name}{'' if count == 1 else 's'} ago"
+    return "just now"
+
+
+def show_rows(out: HistoryOut, stream: TextIO, *, now: datetime) -> None:
+    """Print the runs or the texts that were found, each on a line that fits the terminal.
+
+    Args:
+        out: The answer.
+        stream: The terminal.
+        now: The time that times are told from.
+    """
+    console = Console(file=stream, highlight=False)
+
+    def show(name: str, moment: str, state: tuple[str, str], words: Foreign) -> None:
+        when = f"  {ago(datetime.fromisoformat(moment), now):<14}"
+        row = Text.assemble((flat(name), "bold"), when, state, (f"  {flat(words.raw)}", "dim"))
+        console.print(row, no_wrap=True, overflow="ellipsis")
+
+    for run in out.runs or []:
+        judged = ("passed", "green") if run.passed else ("not passed", "yellow")
+        state, style = _STATES.get(run.status, judged)
+        show(run.run_id, run.updated_at, (f"  {state:<10}", style), run.excerpt)
+    if out.hits is not None:
+        console.print(Text(f"search: {out.search}", style="dim"))
+        for hit in out.hits:
+            show(hit.thought_id, hit.created_at, ("", ""), hit.snippet)
+    if not any((out.runs, out.hits)):
+        console.print("nothing found")
+    for line in out.degraded:
+        console.print(Text(f"degraded: {line}", style="yellow"))
+    if out.next_cursor:
+        console.print(Text(f"more: --cursor {out.next_cursor}"), soft_wrap=True)

@@ -12,10 +12,16 @@ from sifaka.models.prompt import frame
 from sifaka_mcp.safe_text import because
 from sifaka_mcp.safe_text import section as _section
 from sifaka_mcp.schemas.history import HistoryOut, ThoughtOut
-from sifaka_mcp.schemas.research import ResearchedOut, ResearchOut, ResearchSubmitOut
-from sifaka_mcp.schemas.runs import BriefOut, CheckOut, RunAnswer, SubmitOut
-from sifaka_mcp.schemas.texts import HunkOut
-from sifaka_mcp.schemas.untrusted import Remark
+from sifaka_mcp.schemas.runs import (
+    BriefOut,
+    CheckOut,
+    HunkOut,
+    ResearchedOut,
+    ResearchOut,
+    ResearchSubmitOut,
+    RunAnswer,
+    SubmitOut,
+)
 from sifaka_mcp.schemas.verdicts import (
     CritiqueOut,
     CritiqueTextOut,
@@ -25,8 +31,9 @@ from sifaka_mcp.schemas.verdicts import (
     ValidateOut,
     ValidationOut,
 )
+from sifaka_mcp.schemas.wire import Remark
 
-_RESEARCHED = (ResearchOut, ResearchSubmitOut)
+RESEARCHED = (ResearchOut, ResearchSubmitOut)
 _MOST, _CHANGES = 40, 10
 """Lines of one kind; more would bury the rest. The structured part has them all."""
 _MOST_REFERENCES = 60
@@ -67,7 +74,7 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
     lines = [
         *_fate_lines(out),
         *_state_lines(out),
-        *(_research_lines(out.research) if isinstance(out, _RESEARCHED) else ()),
+        *(_researched(out.research) if isinstance(out, RESEARCHED) else ()),
         *verdict_lines(results),
         *(_section("changes", _change_lines(out.diff, _CHANGES)) if out.text is not None else ()),
         *_section("found", issue_lines(out.brief.issues if out.brief else out.left)),
@@ -292,15 +299,19 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _research_lines(out: ResearchedOut) -> Iterator[str]:
-    """The mode, the sections and the references of a research."""
+def _researched(out: ResearchedOut) -> Iterator[str]:
+    yield from research_lines(out)
+    references = (
+        f"[{each.n}] {each.title:120} {each.url or each.id}".rstrip() for each in out.references
+    )
+    yield from _section("references", _first(references, len(out.references), _MOST_REFERENCES))
+
+
+def research_lines(out: ResearchedOut) -> Iterator[str]:
+    """The mode and the sections of a research."""
     stops = f"   stopped by: {', '.join(map(str, out.stop_reasons))}" if out.stop_reasons else ""
     yield f"research: {out.mode}{'   partial: yes' if out.partial else ''}{stops}"
     for number, each in enumerate(out.sections, 1):
         error = f": {each.error}" if each.error else ""
         rounds = f" after {each.iterations} iterations" if each.iterations else ""
         yield f"  {number}. {each.title:80}: {each.status}{rounds}{error}"
-    references = (
-        f"[{each.n}] {each.title:120} {each.url or each.id}".rstrip() for each in out.references
-    )
-    yield from _section("references", _first(references, len(out.references), _MOST_REFERENCES))

@@ -5,16 +5,91 @@ stretches that are markup, code or verbatim. One file a format; `READERS` is the
 """
 
 import re
+from collections.abc import Mapping
+from enum import StrEnum
 from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
-from sifaka.text.formats.format import UNCHECKED, Format, by_name, is_plain
 from sifaka.text.formats.markup_spans import Mark, view
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
 
-__all__ = ["READERS", "UNCHECKED", "Format", "Mark", "marks", "recognise", "underlined", "view"]
+__all__ = [
+    "READERS",
+    "UNCHECKED",
+    "Format",
+    "Mark",
+    "by_name",
+    "is_plain",
+    "marks",
+    "recognise",
+    "underlined",
+    "view",
+]
+
+
+class Format(StrEnum):
+    """The syntax of a text, which decides what of it is prose."""
+
+    MARKDOWN = "markdown"
+    MDX = "mdx"
+    RST = "rst"
+    ASCIIDOC = "asciidoc"
+    LATEX = "latex"
+    HTML = "html"
+    TEXT = "text"
+    SOURCE = "source"
+    """Code, or markup that has no reader here. Nothing of it is checked."""
+    DATA = "data"
+    """JSON, YAML, TOML, CSV, settings, XML, catalogues of messages. Nothing of it is checked."""
+
+
+UNCHECKED: Mapping[Format, str] = {
+    Format.SOURCE: "source code is not checked",
+    Format.DATA: "data is not checked",
+}
+"""The formats of which nothing is checked, with the sentence that says so."""
+
+_EXTENSIONS: Mapping[Format, str] = {
+    Format.MARKDOWN: "md markdown mdown mkd mkdn qmd rmd",
+    Format.MDX: "mdx",
+    Format.RST: "rst rest",
+    Format.ASCIIDOC: "adoc asciidoc",
+    Format.LATEX: "tex latex ltx",
+    Format.HTML: "html htm xhtml",
+    Format.SOURCE: """
+        ada adb ads as asm astro awk bas bash bat bats bib c cc cgi cjs cl clj cljs cls cmake cmd
+        coffee cpp cr cs css csh cts cu cxx d dart diff dpr dtx ejs el elm erb erl ex exs f f03 f08
+        f77 f90 f95 fish fs fsx g4 gd glsl go gql gradle graphql groovy h haml hbs hcl hh hpp hrl
+        hs hxx idl inc ino ins j2 java jinja jinja2 jl js jsp jsx kt kts less lhs lisp ll lua m m4
+        mak man mjs mk ml mli mm mts mustache nim nix njk nu odin org pas patch php phtml pl pm
+        podspec pp prisma pro proto ps ps1 psm1 pug purs py pyi pyw pyx q r raku rb re roff rs s
+        sass sbt scala scm scss sed sh sol sql sty sv svelte swift tcl texi texinfo tf thrift tpl
+        ts tsx twig v vb vbs vhd vhdl vim vue wat wgsl wl xsl xslt y yara zig zsh""",
+    Format.DATA: """
+        atom avsc cfg cnf conf csv desktop dtd editorconfig env geojson gpx har ics ini ipynb json
+        json5 jsonc jsonl kml lock log map ndjson opml plist po pot properties rdf rss service
+        srt strings svg toml topojson tsv ttl vcf vtt webmanifest wsdl xliff xlf xml xsd yaml
+        yml""",
+}
+_FILES: Mapping[Format, str] = {
+    Format.SOURCE: """
+        makefile gnumakefile dockerfile containerfile jenkinsfile vagrantfile rakefile gemfile
+        cmakelists.txt meson.build build.bazel justfile procfile .bashrc .profile .zshrc .vimrc""",
+    Format.DATA: """
+        requirements.txt robots.txt .gitignore .gitattributes .dockerignore .npmrc .editorconfig
+        .env codeowners go.sum go.mod pipfile poetry.lock""",
+}
+
+
+def _by_word(listed: Mapping[Format, str]) -> Mapping[str, Format]:
+    return {word: format_ for format_, words in listed.items() for word in words.split()}
+
+
+_BY_EXTENSION = _by_word(_EXTENSIONS)
+_BY_NAME = _by_word(_FILES)
+_PLAIN = frozenset({"txt", "text"})
 
 READERS = frozenset({Format.MDX, Format.RST, Format.ASCIIDOC, Format.LATEX, Format.HTML})
 """The formats that have a reader of their own, in the module of their name; its patterns are loaded
@@ -63,6 +138,26 @@ def underlined(text: str, format: Format) -> list[Span]:
 
 def _reader(format: Format) -> Any:
     return import_module(f"{__name__}.{format}")
+
+
+def by_name(path: PurePath) -> Format | None:
+    """The format that the name of a file shows; None when its text has to tell.
+
+    `page.rst.txt` is RST, as Sphinx names the sources it publishes.
+    """
+    name = path.name.lower()
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    endings = [ending.removeprefix(".") for ending in path.suffixes[-2:]]
+    for ending in reversed([ending.lower() for ending in endings]):
+        if ending not in _PLAIN:
+            return _BY_EXTENSION.get(ending)
+    return None
+
+
+def is_plain(path: PurePath) -> bool:
+    """True for the name of a plain text, such as `notes.txt`."""
+    return path.suffix.lower().removeprefix(".") in _PLAIN
 
 
 def _by_look(text: str) -> Format:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import islice
 
-from sifaka.text.formats.format import Format
+from sifaka.text.formats import Format
 from sifaka.text.markdown import front_matter
 from sifaka.text.tables import patterns_of
 
@@ -28,35 +28,19 @@ def by_look(text: str) -> Format:
     start = front_matter(text)
     head = text[start : start + _LOOKED_AT].replace("\r\n", "\n").removeprefix("\ufeff")
     if not start:
-        if is_json(text):
+        if _is_json(text):
             return Format.DATA
         for beginning, format_ in _BEGINNINGS.items():
             if beginning.match(head):
                 return format_
-    bare = _without_fences(head)
+    bare = _LOOK["fenced"].sub("", head)  # any format may be shown in a fence
     for format_, test in _TESTS.items():
         if test(bare):
             return format_
     return Format.MARKDOWN
 
 
-def _without_fences(text: str) -> str:
-    """The text without fenced blocks, in which any format may be shown."""
-    kept: list[str] = []
-    mark = ""
-    for line in text.split("\n"):
-        fence = _LOOK["fence"].match(line)
-        if mark:
-            if fence and fence.group(1).startswith(mark):
-                mark = ""
-        elif fence:
-            mark = fence.group(1)
-        else:
-            kept.append(line)
-    return "\n".join(kept)
-
-
-def is_json(text: str) -> bool:
+def _is_json(text: str) -> bool:
     """True when the text is a JSON object or array."""
     if text.lstrip()[:1] not in {"{", "["}:
         return False

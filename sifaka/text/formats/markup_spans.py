@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from sifaka.text.prose import Span
 from sifaka.text.tables import Row, table
 
 Kind = Literal["block", "code", "style"]
@@ -84,6 +83,7 @@ class Opening(NamedTuple):
     no such block does. All its lines but the first are marked as a whole."""
 
 
+_PARAGRAPH = re.compile(r"(?:^[^\n]*\S[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _NOT_BREAK = re.compile(r"[^\n]")
 _LETTERS_BEFORE = re.compile(r"[^\W\d_]{0,60}\Z")
 _LETTERS = re.compile(r"[^\W\d_]{0,60}")
@@ -136,8 +136,8 @@ def marks_in_lines(
     blocks = list(_blocks(text, openings, body))
     yield from blocks
     prose = view(text, blocks)
-    for start, end in paragraphs(prose):
-        for match in inline.finditer(prose, start, end):
+    for paragraph in _PARAGRAPH.finditer(prose):
+        for match in inline.finditer(prose, *paragraph.span()):
             described = match.groupdict().get("description") or ""
             if "." in described.strip(".") or not described:
                 yield Mark(*match.span(), "code")
@@ -185,19 +185,6 @@ class Closings:
             self._absent.add(closing)
             return unclosed
         return end + len(closing)
-
-
-def paragraphs(text: str) -> Iterator[Span]:
-    """The stretches of lines between blank ones."""
-    start = end = -1
-    for line in Lines(text):
-        if not line.blank:
-            start, end = (line.start if start < 0 else start), line.end
-        elif start >= 0:
-            yield start, end
-            start = -1
-    if start >= 0:
-        yield start, end
 
 
 def view(text: str, marks: Sequence[Mark]) -> str:

@@ -9,12 +9,13 @@ import yaml
 from sifaka.record.results import ValidationResult
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
-from sifaka.validators.format.outcome import (
+from sifaka.validators.format.schema import (
+    Json,
     Malformed,
+    Path,
     malformed_result,
     schema_result,
 )
-from sifaka.validators.format.schema import Json, Path
 
 DEPTH_LIMIT = 100
 """The deepest nesting; libyaml itself crashes the process some way beyond."""

@@ -10,8 +10,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from sifaka_mcp.auth.access import JwtVerifier
-from sifaka_mcp.auth.jwks import KeySet
+from sifaka_mcp.auth.access import JwtVerifier, KeySet
 from tests.stubs.issuer import Issuer, issuer, jwk, private_key
 
 pytestmark = pytest.mark.anyio

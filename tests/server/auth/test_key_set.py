@@ -6,8 +6,7 @@ from collections.abc import Generator
 import anyio
 import pytest
 
-from sifaka_mcp.auth import jwks
-from sifaka_mcp.auth.jwks import LONGEST_AGE, PAUSE, IssuerUnavailable, KeySet
+from sifaka_mcp.auth.access import LONGEST_AGE, PAUSE, IssuerUnavailable, KeySet
 from tests.stubs.issuer import Issuer, as_new, issuer, jwk
 
 pytestmark = pytest.mark.anyio
@@ -139,7 +138,7 @@ async def test_metadata_of_another_issuer_and_keys_without_tls_are_refused(told:
 async def test_an_issuer_that_does_not_answer_is_not_waited_for(
     told: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jwks, "FETCH_SECONDS", 0.2)
+    monkeypatch.setattr("sifaka_mcp.auth.access.FETCH_SECONDS", 0.2)
     told.jwks = "nothing"
     clock = Clock()
     keys = KeySet(told.url, clock=clock)

@@ -15,7 +15,7 @@ from sifaka.record.entries import (
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka_mcp.cli.output import finish
+from sifaka_mcp.cli.process import finish
 
 
 def ended(reason: StopReason, *, passed: bool) -> RunResult:

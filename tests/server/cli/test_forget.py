@@ -19,7 +19,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli import run
-from sifaka_mcp.cli.forget import parse_age, show_age
+from sifaka_mcp.cli.runs import parse_age, show_age
 from tests.stubs.servers import environment
 
 

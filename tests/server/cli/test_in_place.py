@@ -22,19 +22,7 @@ def test_a_file_that_was_edited_meanwhile_keeps_the_edit(
     file.path.write_text("edited by a person")
     assert not write_back(file, "new")
     assert file.path.read_text() == "edited by a person"
-    beside = file.path.with_name("notes.improved.md")
-    assert beside.read_text() == "new"
-    assert f"was changed meanwhile; not written; the text is in {beside}" in capsys.readouterr().err
-
-
-def test_the_file_beside_never_overwrites_another(file: TextFile) -> None:
-    beside = file.path.with_name("notes.improved.md")
-    beside.write_text("of a person")
-    file.path.unlink()
-    assert not write_back(file, "new")
-    assert not file.path.exists()
-    assert beside.read_text() == "of a person"
-    assert file.path.with_name("notes.improved-2.md").read_text() == "new"
+    assert "notes.md: was changed meanwhile; not written" in capsys.readouterr().err
 
 
 def test_a_file_that_became_a_link_is_left_alone(file: TextFile) -> None:

@@ -17,9 +17,16 @@ from sifaka._internal.immutable import Frozen
 from sifaka_mcp.cli import run
 from sifaka_mcp.cli.check.configuration import CheckTable
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.settings.project import OF_THE_USER, STRICTER, ProjectFile, may_set, read_project
-from sifaka_mcp.settings.sources import load_settings
-from sifaka_mcp.settings.trust import digests, keep_trusted
+from sifaka_mcp.settings.sources import (
+    OF_THE_USER,
+    STRICTER,
+    ProjectFile,
+    digests,
+    keep_trusted,
+    load_settings,
+    may_set,
+    read_project,
+)
 from tests.server.test_stdio_lines import HELLO
 from tests.stubs.servers import environment
 
@@ -97,7 +104,7 @@ def file_of(folder: Path, config: Path) -> ProjectFile:
 def test_every_setting_there_is_has_a_class() -> None:
     classed = {*OF_THE_USER, *STRICTER}
     missing = set(Settings.model_fields) - classed
-    assert not missing, f"say in settings/project.py what {missing} are about; none is about texts"
+    assert not missing, f"say in settings/sources.py what {missing} are about; none is about texts"
     assert not set(OF_THE_USER) & set(STRICTER)
     assert set(OF_THE_USER) <= set(Settings.model_fields)
 

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from sifaka_mcp.cli import run
-from sifaka_mcp.cli.review import accepted_fixes, suggested_fixes
+from sifaka_mcp.cli.improve import accepted_fixes, suggested_fixes
 from tests.stubs.servers import environment
 
 pty = pytest.importorskip("pty")

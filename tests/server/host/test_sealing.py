@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mcp.server.request_state import RequestStateSecurity
 
-from sifaka_mcp.host.sealing import sealing
+from sifaka_mcp.host.sampling import sealing
 from sifaka_mcp.settings import Settings
 
 

@@ -21,8 +21,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.http import serve
-from sifaka_mcp.http.protocol import PatientProtocol
-from sifaka_mcp.http.throttle import Rates, throttled
+from sifaka_mcp.http.limits import Rates, throttled
+from sifaka_mcp.http.serve import PatientProtocol
 from tests.stubs.redis_server import redis_server
 from tests.stubs.served import asking, bearer, client_of, grant_token, in_thread, served
 

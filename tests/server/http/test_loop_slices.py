@@ -15,7 +15,7 @@ import pydantic_core
 import pytest
 from mcp import Client
 
-from sifaka_mcp.http.bodies import MOST_VALUES
+from sifaka_mcp.http.limits import MOST_VALUES
 from sifaka_mcp.http.serve import http_server
 from sifaka_mcp.settings import Settings
 from tests.hostile.texts import TEXTS

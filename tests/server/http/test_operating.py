@@ -18,7 +18,7 @@ from mcp_types import CallToolResult
 
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import run
-from sifaka_mcp.http.metrics import public_name
+from sifaka_mcp.http.monitoring import public_name
 from sifaka_mcp.http.serve import serve_http
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import is_loopback

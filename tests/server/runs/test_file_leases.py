@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sifaka_mcp.runs.leases import FileLeases, RunKey
+from sifaka_mcp.runs.service import FileLeases, RunKey
 
 pytestmark = pytest.mark.anyio
 KEY = RunKey("ann", "run_1")
 HOLDER = """
 import sys, anyio
 from pathlib import Path
-from sifaka_mcp.runs.leases import FileLeases, RunKey
+from sifaka_mcp.runs.service import FileLeases, RunKey
 leases = FileLeases(Path(sys.argv[1]))
 anyio.run(lambda: leases.claim(RunKey("ann", "run_1")))
 print("held", flush=True)

@@ -14,8 +14,8 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError
-from sifaka_mcp.runs import RunKey
 from sifaka_mcp.runs.queue import RunQueue
+from sifaka_mcp.runs.service import RunKey
 from tests.stubs.redis_server import RedisServer, redis_server, shared_redis
 
 pytestmark = pytest.mark.anyio

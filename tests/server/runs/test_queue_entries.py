@@ -13,7 +13,7 @@ import docket
 import pytest
 import redis.asyncio
 
-from sifaka_mcp.runs import RunKey
+from sifaka_mcp.runs.service import RunKey
 from tests.server.runs.test_queue import KEY, Worked, gone, name, running
 from tests.stubs.redis_server import shared_redis
 

@@ -15,8 +15,8 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
 
 from sifaka import Chain
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.runs import RunKey
 from sifaka_mcp.runs.queue import RunQueue
+from sifaka_mcp.runs.service import RunKey
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
 from tests.stubs.provider import Gate, provider, says, told_of

@@ -9,7 +9,7 @@ from sifaka.record.entries import ChainConfig, Started
 from sifaka.record.run import Run
 from sifaka.storage import MemoryStorage
 from sifaka_mcp.lifespan import Lifespan
-from sifaka_mcp.runs import Runs, Ticket
+from sifaka_mcp.runs.service import Runs, Ticket
 from sifaka_mcp.settings import Settings
 
 

@@ -18,8 +18,8 @@ from sifaka.record.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli import run as sifaka
-from sifaka_mcp.runs import RunKey
 from sifaka_mcp.runs.queue import RunQueue
+from sifaka_mcp.runs.service import RunKey
 from tests.stubs.provider import Gate, provider, says, told_of
 from tests.stubs.redis_server import shared_redis
 from tests.stubs.servers import environment

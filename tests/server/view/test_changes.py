@@ -10,8 +10,8 @@ from rich.console import Console
 
 from sifaka.record.diff import Hunk, diff
 from sifaka.record.results import Issue
-from sifaka_mcp.view.changes import MOST, list_changes, show_changes
 from sifaka_mcp.view.edits import edits
+from sifaka_mcp.view.terminal import MOST_CHANGES, list_changes, show_changes
 
 WORDS = ["don't", "world-class", "e.g.", "a", "", " ", "été", "日本", "over", "overtake", ",", "\n"]
 
@@ -97,8 +97,8 @@ def test_of_very_many_changes_the_rest_is_counted(
     show: Callable[[Sequence[Hunk], Console], None],
 ) -> None:
     stream = io.StringIO()
-    lines = [f"It is teh line {number}.\n\n" for number in range(MOST + 5)]
+    lines = [f"It is teh line {number}.\n\n" for number in range(MOST_CHANGES + 5)]
     hunks = diff("".join(lines), "".join(lines).replace("teh", "the"))
     show(hunks, Console(file=stream, highlight=False, soft_wrap=True))
-    assert stream.getvalue().count("teh") == MOST
+    assert stream.getvalue().count("teh") == MOST_CHANGES
     assert "and 5 more changes; --json has all" in stream.getvalue()

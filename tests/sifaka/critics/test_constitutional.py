@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from sifaka.critics import ConstitutionalCritic
-from sifaka.critics.constitution import BUILT_IN, Principle, load_constitution, version_of
+from sifaka.critics.constitutional import BUILT_IN, Principle, load_constitution, version_of
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought

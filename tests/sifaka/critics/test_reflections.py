@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from sifaka.critics.reflections import Reflection, Reflections
+from sifaka.critics.self_rag import Reflection, Reflections
 
 
 def reflection(relevant: float, full: float, partial: float, none: float) -> Reflection:

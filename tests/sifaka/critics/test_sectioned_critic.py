@@ -9,16 +9,15 @@ from sifaka import Thought
 from sifaka.calls.component import Binding
 from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
+from sifaka.chain.configuration import Resources
 from sifaka.chain.parts import bind_parts
-from sifaka.chain.resources import Resources
 from sifaka.critics import (
     LintCritic,
     NCriticsCritic,
     SelfRefineCritic,
 )
-from sifaka.critics.execution import run_critics
+from sifaka.critics.execution import SectionedCritic, run_critics
 from sifaka.critics.protocol import CriticComponent
-from sifaka.critics.sectioned import SectionedCritic
 from sifaka.errors import ModelProviderError
 from sifaka.models.provider import provider_model
 from sifaka.record.entries import ChainConfig

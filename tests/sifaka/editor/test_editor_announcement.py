@@ -4,9 +4,9 @@ from sifaka.editor import edit
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import urls
 from sifaka.text.words import words
-from sifaka_mcp.cli import demo
+from sifaka_mcp.cli.improve import TEXT as FILE
 
-TEXT = demo.TEXT.read_text(encoding="utf-8")
+TEXT = FILE.read_text(encoding="utf-8")
 
 
 def test_the_editor_removes_every_mistake_that_was_put_in() -> None:

@@ -12,7 +12,7 @@ from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
-from sifaka_mcp.cli.demo import TEXT as ANNOUNCEMENT
+from sifaka_mcp.cli.improve import TEXT as ANNOUNCEMENT
 
 
 def run(code: str) -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from sifaka.editor import edit, lint
-from sifaka.editor.language import foreign
+from sifaka.editor.protection import foreign
 
 
 @pytest.mark.parametrize(

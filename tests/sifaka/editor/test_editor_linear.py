@@ -3,13 +3,11 @@
 import pytest
 
 from sifaka.editor import RULES
-from sifaka.editor.apply import Edit
-from sifaka.editor.edit import Origins
+from sifaka.editor.edit import Edit, Origins
 from sifaka.editor.grammar import grammar, stretches
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
-from sifaka.tasks.check import check
-from sifaka.tasks.rules import RuleChoice
+from sifaka.tasks.check import RuleChoice, check
 from sifaka.text.formats import Format
 from tests.stubs.cost import seconds
 

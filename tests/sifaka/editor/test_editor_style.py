@@ -6,9 +6,7 @@ import pytest
 
 from sifaka.critics import StyleCritic
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.style import style, worst_habits
-from sifaka.editor.style.prose import Prose
-from sifaka.editor.style.rules import habits, kinds, rules, score_of
+from sifaka.editor.style import Prose, habits, kinds, rules, score_of, style, worst_habits
 from sifaka.record.thought import Thought
 from sifaka.text.formats import Format
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sifaka.text.glossary import MOST_TERMS, shared_terms
+from sifaka.text.sections import MOST_TERMS, shared_terms
 
 
 def shared(*parts: str) -> set[str]:

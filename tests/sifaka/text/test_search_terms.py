@@ -7,8 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sifaka.storage.bm25 import query_words, rank, snippet
-from sifaka.text.search_terms import MOST_TERMS, language_of, query_terms, term_counts, text_terms
-from sifaka.text.stems import fold
+from sifaka.text.search_terms import (
+    MOST_TERMS,
+    fold,
+    language_of,
+    query_terms,
+    term_counts,
+    text_terms,
+)
 from sifaka.text.words import count_words, words
 from tests.stubs.cost import seconds
 

@@ -13,7 +13,7 @@ from sifaka.validators import (
     ValidatorSpec,
     parse_validators,
 )
-from sifaka.validators.protocol import ValidatorComponent
+from sifaka.validators.composition import ValidatorComponent
 
 pytestmark = pytest.mark.anyio
 

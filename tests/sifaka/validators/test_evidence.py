@@ -21,7 +21,7 @@ from sifaka.validators import (
     any_of,
     parse_validators,
 )
-from sifaka.validators.claims import issues_of, result_of
+from sifaka.validators.evidence import issues_of, result_of
 from sifaka.validators.execution import run_validators
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import reads

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.format import FormatValidator
-from sifaka.validators.format.json_repair import repaired
-from sifaka.validators.format.json_text import check_json, locate
+from sifaka.validators.format.json_text import check_json, locate, repaired
 from tests.stubs.cost import seconds
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.patterns import PATTERN_LIMIT
-from sifaka.validators.regex import MATCH_LIMIT, RegexValidator
+from sifaka.validators.regex import MATCH_LIMIT, PATTERN_LIMIT, RegexValidator
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ import pytest
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.validators import ReportValidator
-from sifaka.validators.report_lines import bare_address
+from sifaka.validators.report import bare_address
 
 DOCUMENTS = (
     Document(text="...", title="Lamps of the coast", url="https://wiki.test/w/Lamps_(coast)"),

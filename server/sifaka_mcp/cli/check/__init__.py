@@ -9,13 +9,12 @@ from pathlib import Path
 
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.record.entries import Fixes
-from sifaka.tasks.rules import RuleChoice
+from sifaka.tasks.check import RuleChoice
 from sifaka.text.formats import Format
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.check.configuration import FORMATS, CheckConfiguration
 from sifaka_mcp.cli.check.files import Found, find_files
-from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, summary
-from sifaka_mcp.cli.check.sarif import as_sarif
+from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, as_sarif, summary
 from sifaka_mcp.cli.check.work import (
     CheckJob,
     FileReport,
@@ -23,9 +22,8 @@ from sifaka_mcp.cli.check.work import (
     check_files,
     processors,
 )
-from sifaka_mcp.cli.output import printing, say
+from sifaka_mcp.cli.process import printing, say, termination_interrupts
 from sifaka_mcp.cli.session import Session
-from sifaka_mcp.cli.signals import termination_interrupts
 from sifaka_mcp.safe_text import flat, visible
 
 CLEAN, FOUND, FAILED = 0, 1, 2
@@ -40,7 +38,7 @@ _REPORTS: Mapping[str, Report] = {
 _MOST_JOBS = 256
 
 
-ARGUMENTS = (
+@opt.command(
     opt.argument(
         "paths", metavar="PATH", nargs="+", help="files and folders; - reads standard input"
     ),
@@ -81,9 +79,7 @@ ARGUMENTS = (
         help="processes; as many as there are processors when left out",
     ),
 )
-
-
-def run(session: Session) -> int:
+def check(session: Session) -> int:
     """Print what is wrong in the files; 0 when nothing is, 1 when something is, 2 on an error."""
     try:
         command = _Command(session.options)

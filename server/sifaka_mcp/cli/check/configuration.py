@@ -5,23 +5,23 @@ program, no address and no key.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
 from sifaka.errors import ConfigurationError
-from sifaka.tasks.rules import DEFAULT, RuleChoice, known_name
+from sifaka.tasks.check import DEFAULT, RuleChoice, known_name
 from sifaka.text.formats import UNCHECKED, Format
 from sifaka_mcp.cli.check.patterns import Patterns
 from sifaka_mcp.safe_text import short
-from sifaka_mcp.settings.toml import parse_toml, read_content
+from sifaka_mcp.settings.sources import parse_toml, read_content
 
+T = TypeVar("T")
 NAMES: Mapping[str, tuple[str, ...]] = {
     "sifaka.toml": ("check",),
     "pyproject.toml": ("tool", "sifaka", "check"),
@@ -53,85 +53,46 @@ class CheckTable(BaseModel):
     """The formats of files, by a pattern as in .gitignore."""
 
 
-@dataclass(frozen=True)
+_USUAL = RuleChoice()
+_NOWHERE = Patterns.of(())
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckRules:
     """The rules for the files of a folder."""
 
     folder: Path
     """The patterns are read as paths from here."""
-    table: CheckTable
-    origin: str = ""
-    """The file and the table they are from; empty when there is none."""
-
-    @cached_property
-    def choice(self) -> RuleChoice:
-        """The rules that are wanted in every file."""
-        return RuleChoice.of(self.table.select, self.table.ignore)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """The accepted words in small letters."""
-        return frozenset(word.strip().lower() for word in self.table.words)
-
-    @cached_property
-    def _excluded(self) -> Patterns:
-        return Patterns.of(self.table.exclude)
-
-    @cached_property
-    def _ignored(self) -> tuple[Patterns, Sequence[frozenset[str]]]:
-        table = self.table.per_file_ignores
-        return Patterns.of(table), [frozenset(map(known_name, names)) for names in table.values()]
-
-    @cached_property
-    def _formats(self) -> tuple[Patterns, Sequence[Format]]:
-        table = self.table.formats
-        return Patterns.of(table), [known_format(name) for name in table.values()]
-
-    def checked(self) -> "CheckRules":
-        """These rules, when every name and pattern in them is right.
-
-        Raises:
-            ConfigurationError: One is not; the error names the file and the key.
-        """
-        for key, work in (
-            ("select", lambda: RuleChoice.of(self.table.select)),
-            ("ignore", lambda: self.choice),
-            ("exclude", lambda: self._excluded),
-            ("per-file-ignores", lambda: self._ignored),
-            ("as", lambda: self._formats),
-        ):
-            try:
-                work()
-            except ConfigurationError as error:
-                raise ConfigurationError(
-                    f"{self.origin}.{key}: {error.message}", error.suggestion
-                ) from error
-        return self
+    choice: RuleChoice = _USUAL
+    """The rules that are wanted in every file."""
+    words: frozenset[str] = frozenset()
+    """The accepted words in small letters."""
+    excluded: Patterns = _NOWHERE
+    ignored_in: Patterns = _NOWHERE
+    ignored: Sequence[frozenset[str]] = ()
+    """The rules that are not wanted in files, by the number of a pattern."""
+    formatted_in: Patterns = _NOWHERE
+    formats: Sequence[Format] = ()
+    """The formats of files, by the number of a pattern."""
 
     def excludes(self, path: Path, *, folder: bool = False) -> bool:
         """True when a file or folder is not to be checked."""
-        if not self.table.exclude:
-            return False
         inside = self._inside(path)
-        return inside is not None and self._excluded.covers(inside, folder=folder)
+        return inside is not None and self.excluded.covers(inside, folder=folder)
 
     def choice_for(self, path: Path, given: RuleChoice | None = None) -> RuleChoice:
         """The rules that are wanted in a file, by the table or by another choice in its place."""
-        choice = given or self.choice
-        inside = self._inside(path) if self.table.per_file_ignores else None
-        if inside is None:
-            return choice
-        patterns, names = self._ignored
-        meant = (names[number] for number in patterns.numbers(inside))
-        return choice.without(frozenset[str]().union(*meant))
+        inside = self._inside(path)
+        numbers = () if inside is None else self.ignored_in.numbers(inside)
+        return (given or self.choice).without(
+            frozenset[str]().union(*(self.ignored[number] for number in numbers))
+        )
 
     def format_of(self, path: Path) -> Format | None:
         """The format that is told for a file; None when none is."""
-        inside = self._inside(path) if self.table.formats else None
-        if inside is None:
-            return None
-        patterns, formats = self._formats
-        return next((formats[number] for number in patterns.numbers(inside)), None)
+        inside = self._inside(path)
+        numbers = () if inside is None else self.formatted_in.numbers(inside)
+        return next((self.formats[number] for number in numbers), None)
 
     def _inside(self, path: Path) -> str | None:
         place = absolute(path)
@@ -150,7 +111,7 @@ class CheckConfiguration:
 
     def __init__(self, file: Path | None = None, *, search: bool = True) -> None:
         self._by_folder: dict[Path, CheckRules] = {}
-        self._fixed = None if search else CheckRules(Path.cwd(), CheckTable())
+        self._fixed = None if search else CheckRules(folder=Path.cwd())
         if file is not None:
             table = NAMES.get(file.name, ("check",))
             self._fixed = _read_rules(file, table)
@@ -173,7 +134,7 @@ class CheckConfiguration:
             if found is not None:
                 break
         else:
-            found = CheckRules(passed[-1], CheckTable())
+            found = CheckRules(folder=passed[-1])
         self._by_folder.update(dict.fromkeys(passed, found))
         return found
 
@@ -199,20 +160,51 @@ def absolute(path: Path) -> Path:
     return Path(os.path.normpath(Path.cwd() / path))
 
 
-def _read_rules(path: Path, table: tuple[str, ...]) -> CheckRules | None:
+def _read_rules(path: Path, keys: tuple[str, ...]) -> CheckRules | None:
     """The rules in a file; None when there is no file, or no such table in it."""
     if path.name in NAMES and not os.path.isfile(path):  # noqa: PTH113 - a Path raises for a name that is too long
         return None
     told: object = parse_toml(path, read_content(path))
-    for key in table:
+    for key in keys:
         told = told.get(key) if isinstance(told, dict) else None  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType] # TOML can hold anything
     if told is None:
         return None
-    origin = f"{path}: {'.'.join(table)}"
+    origin = f"{path}: {'.'.join(keys)}"
     if not isinstance(told, dict):
         raise ConfigurationError(f"{origin}: is not a table", "write it as a table")
-    rules = CheckRules(absolute(path).parent, _parsed(told, origin), origin)  # pyright: ignore[reportUnknownArgumentType] # its keys are checked there
-    return rules.checked()
+    table = _parsed(told, origin)  # pyright: ignore[reportUnknownArgumentType] # its keys are checked there
+    return _rules_of(table, absolute(path).parent, origin)
+
+
+def _rules_of(table: CheckTable, folder: Path, origin: str) -> CheckRules:
+    """What a table stands for.
+
+    Raises:
+        ConfigurationError: A name or a pattern is wrong; the error names the file and the key.
+    """
+
+    def read(key: str, make: Callable[[], T]) -> T:
+        try:
+            return make()
+        except ConfigurationError as error:
+            where = f"{origin}.{key}"
+            raise ConfigurationError(f"{where}: {error.message}", error.suggestion) from error
+
+    read("select", lambda: RuleChoice.of(table.select))
+    ignored, formats = table.per_file_ignores, table.formats
+    return CheckRules(
+        folder=folder,
+        choice=read("ignore", lambda: RuleChoice.of(table.select, table.ignore)),
+        words=frozenset(word.strip().lower() for word in table.words),
+        excluded=read("exclude", lambda: Patterns.of(table.exclude)),
+        ignored_in=read("per-file-ignores", lambda: Patterns.of(ignored)),
+        ignored=read(
+            "per-file-ignores",
+            lambda: [frozenset(map(known_name, names)) for names in ignored.values()],
+        ),
+        formatted_in=read("as", lambda: Patterns.of(formats)),
+        formats=read("as", lambda: [known_format(name) for name in formats.values()]),
+    )
 
 
 def _parsed(told: Mapping[str, Any], origin: str) -> CheckTable:

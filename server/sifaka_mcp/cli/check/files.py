@@ -8,8 +8,7 @@ from pathlib import Path
 
 from sifaka._internal.safe_open import opened, read_beneath
 from sifaka.errors import ConfigurationError
-from sifaka.text.formats import UNCHECKED, Format
-from sifaka.text.formats.format import by_name, is_plain
+from sifaka.text.formats import UNCHECKED, Format, by_name, is_plain
 from sifaka_mcp.cli.check import patterns
 from sifaka_mcp.cli.check.configuration import CheckConfiguration, absolute
 

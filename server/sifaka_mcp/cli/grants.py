@@ -1,0 +1,159 @@
+"""What a person grants: `sifaka token` lets a tenant in, `sifaka trust` a folder set more."""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from sifaka._internal.durations import parse_duration
+from sifaka._internal.masking import masked
+from sifaka.errors import ConfigurationError
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.process import print_lines, say
+from sifaka_mcp.cli.session import Session
+from sifaka_mcp.safe_text import flat, visible
+from sifaka_mcp.settings import config_folder
+from sifaka_mcp.settings.sources import (
+    FILE,
+    OF_THE_USER,
+    ProjectFile,
+    canonical,
+    digests,
+    keep_trusted,
+    load_settings,
+    read_project,
+    trusted_folders,
+)
+
+_DONE, _DECLINED = 0, 2
+_UNSHOWN = frozenset({"adapter_keys", "state_keys"})
+
+
+@opt.command(
+    opt.argument("name", help="the tenant: its holder sees and writes the runs of it"),
+    opt.argument("--expires", metavar="AGE", help="when it ends: 12h, 90d; never without"),
+    opt.argument("--scopes", help="comma-separated: sifaka:read, sifaka:write; all without"),
+    opt.argument("--auth-tokens-file", help="what the server is told too; made if it is not there"),
+)
+def token(session: Session) -> int:
+    """Print a new token, once, and keep its hash.
+
+    Raises:
+        ConfigurationError: The name, the scopes or the duration is wrong, or the file is.
+    """
+    from sifaka_mcp.auth.tokens_file import (
+        Grant,
+        add_grant,
+        checked_tenant,
+        digest_of,
+        new_token,
+        parse_scopes,
+    )
+
+    options, path = session.options, session.settings.auth_tokens_file
+    if path is None:
+        raise ConfigurationError(
+            "no tokens file is named", "give --auth-tokens-file, or set SIFAKA_AUTH_TOKENS_FILE"
+        )
+    made = new_token()
+    try:
+        grant = Grant(
+            tenant=checked_tenant(options.name),
+            digest=digest_of(made),
+            expires=_moment(options.expires),
+            scopes=() if options.scopes is None else parse_scopes(options.scopes),
+        )
+    except ValueError as error:
+        raise ConfigurationError(str(error), "see `sifaka token --help`") from None
+    add_grant(path, grant)
+    print_lines([made])
+    say(f"{path} has its hash; the token is not kept anywhere, and not shown again")
+    return 0
+
+
+def _moment(expires: str | None) -> datetime | None:
+    if expires is None:
+        return None
+    try:
+        age = parse_duration(expires)
+        if age:
+            return datetime.now(UTC) + age
+    except OverflowError:
+        pass
+    raise ConfigurationError(f"{expires!r} is no duration", "write it as 90d, 12h or 30m")
+
+
+@opt.command(
+    opt.argument("folder", metavar="FOLDER", nargs="?", default=".", help="here if none"),
+    opt.argument("--yes", action="store_true", help="trust it without asking"),
+    opt.argument("--revoke", action="store_true", help="trust it no more"),
+    opt.argument("--list", action="store_true", help="show the folders that are trusted"),
+)
+def trust(session: Session) -> int:
+    """Show what the file of a folder would set, ask, and keep its hash and those of its files.
+
+    Raises:
+        ConfigurationError: There is no file to trust, it is wrong, or there is no terminal.
+    """
+    options, config = session.options, config_folder("sifaka")
+    trusted, folder = trusted_folders(config), canonical(Path(options.folder))
+    if options.list:
+        _print_lines(_state(Path(each), config) for each in trusted)
+    elif options.revoke:
+        if str(folder) not in trusted:
+            raise ConfigurationError(f"{folder} is not trusted", "see `sifaka trust --list`")
+        keep_trusted(config, {name: trusted[name] for name in trusted if name != str(folder)})
+        _print_lines([f"{folder}: trusted no more"])
+    elif project := _file_in(folder, config):
+        named = digests(project.path, project.content, project.refused)
+        _print_lines(_told(project, named))
+        if not (options.yes or _is_wanted()):
+            _print_lines(["nothing was changed"])
+            return _DECLINED
+        keep_trusted(config, {**trusted, str(folder): named})
+        _print_lines([f"{folder}: trusted, until one of these files changes"])
+    return _DONE
+
+
+def _file_in(folder: Path, config: Path) -> ProjectFile | None:
+    """The file of a folder that is to be trusted; None when nothing in it has to be."""
+    project = read_project(folder, config)
+    if project is None:
+        raise ConfigurationError(f"there is no {FILE} in {folder}", "name the folder that has one")
+    if not project.refused:
+        if project.note:
+            raise ConfigurationError(project.note, "correct the file")
+        _print_lines([_state(folder, config)])
+        return None
+    # A file that is wrong would stop every command in the folder once it counts.
+    load_settings({}, project=ProjectFile(path=project.path, settings=project.refused))
+    return project
+
+
+def _state(folder: Path, config: Path) -> str:
+    """The line of a folder in a list."""
+    project = read_project(folder, config)
+    if project is None:
+        return f"{folder}: there is no {FILE} any more"
+    return project.note or f"{project.path}: everything in it is taken"
+
+
+def _told(project: ProjectFile, named: Mapping[str, str]) -> Iterator[str]:
+    yield f"{project.path} would set, beside how texts are checked:"
+    for name, value in project.refused.items():
+        shown = "..." if name in _UNSHOWN else masked(str(value))  # whole: nothing hides in it
+        yield f"- {name} = {shown} ({OF_THE_USER.get(name, 'how texts are checked')})"
+    yield f"Files that count, as they are now: {', '.join(named)}"
+
+
+def _is_wanted() -> bool:
+    stdin: TextIO | None = sys.stdin
+    if stdin is None or not (stdin.isatty() and sys.stdout.isatty()):
+        raise ConfigurationError("there is no terminal to ask at", "add --yes if you trust it")
+    _print_lines(["Trust it? [y/N]"])
+    return stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    print_lines(visible(flat(line)) for line in lines)

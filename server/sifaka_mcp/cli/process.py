@@ -1,0 +1,294 @@
+"""The streams of the process, be they a terminal, a pipe or a full disk, and its signals."""
+
+import io
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
+
+from sifaka.errors import ConfigurationError
+from sifaka_mcp.safe_text import one_line, visible
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from sifaka.chain import RunResult
+
+_CONTROLS = {
+    code: f"\\u{code:04x}"
+    for code in (
+        *range(0x7F, 0xA0),
+        0x61C,
+        0x200E,
+        0x200F,
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+    )
+}
+"""What JSON may leave as it is and a terminal may obey or reorder; the others it escapes itself."""
+
+STDIO = "-"
+"""The name of standard input, and of standard output."""
+T = TypeVar("T")
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes: 128 and the signal's number, as shells have it."""
+PARTING_SECONDS = 1.0
+"""Seconds that an interrupted server may take to record the ends of its runs."""
+
+
+def prepare_streams() -> None:
+    """Make standard output and error take every character, in every locale.
+
+    A terminal keeps its encoding, since it can show no other; files and pipes get UTF-8. A stream
+    that was closed by the caller takes everything and keeps nothing.
+    """
+    for name in ("stdout", "stderr"):
+        stream: TextIO | None = getattr(sys, name)
+        if stream is None:
+            # Without this the next file to be opened would get the number of the closed stream.
+            sink = os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, os.fdopen(sink, "w", encoding="utf-8"))
+        elif isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def say(line: str) -> None:
+    """Print a line of the program itself on standard error."""
+    print(f"sifaka: {one_line(line)}", file=sys.stderr)
+
+
+def print_lines(lines: Iterable[str]) -> bool:
+    """Print lines at once; False when the reader has left, so that there is nothing left to do.
+
+    Raises:
+        ConfigurationError: Standard output cannot be written.
+    """
+    with printing() as stream:
+        for line in lines:
+            print(line, file=stream)
+        return True
+    return False
+
+
+def print_result(
+    value: "BaseModel | object", show: Callable[[TextIO], object], code: int, *, as_json: bool
+) -> int:
+    """Print what `show` writes for a reader, or the JSON of a value, as an MCP client would get it.
+
+    Returns:
+        The code.
+
+    Raises:
+        ConfigurationError: Standard output cannot be written.
+    """
+    with printing() as stream:
+        if as_json:
+            print(_json(value, stream.encoding), file=stream)
+        else:
+            show(stream)
+    return code
+
+
+def _json(value: "BaseModel | object", encoding: str) -> str:
+    from pydantic import BaseModel
+
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    # A terminal that lacks a character gets JSON's own escape for it.
+    written = json.dumps(data, indent=2, ensure_ascii=not encoding.lower().startswith("utf"))
+    return written.translate(_CONTROLS)
+
+
+def lines(told: Iterable[str]) -> Callable[[TextIO], object]:
+    """Prints lines, for `print_result`."""
+    return lambda stream: stream.writelines(f"{line}\n" for line in told)
+
+
+@contextmanager
+def printing() -> Generator[TextIO]:
+    """Standard output, flushed at the end.
+
+    When the reader has left, the rest of the output is dropped.
+
+    Raises:
+        ConfigurationError: It cannot be written, such as on a full disk.
+    """
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_the_rest()
+    except OSError as error:
+        _drop_the_rest()
+        raise ConfigurationError(
+            f"standard output: {error.strerror}", "the work itself was done; print elsewhere"
+        ) from error
+
+
+def print_text(text: str) -> None:
+    """Print a text as it is, without a line end of ours; a terminal gets nothing it would obey.
+
+    Raises:
+        ConfigurationError: Standard output cannot be written.
+    """
+    with printing() as stream:
+        if stream.isatty():
+            print(visible(text), file=stream)
+        else:
+            stream.buffer.write(text.encode("utf-8"))
+
+
+def _drop_the_rest() -> None:
+    # What is still in the buffer would fail again when the interpreter ends.
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, sys.stdout.fileno())
+    os.close(sink)
+
+
+def finish(
+    result: "RunResult",
+    *,
+    as_json: bool,
+    out: str | None = None,
+    show_text: bool = True,
+    filters: bool = False,
+    judged: bool = False,
+) -> int:
+    """Print a run's result, and write its text where that was asked for.
+
+    Args:
+        result: The result.
+        as_json: True for its structured form.
+        out: The file for the text; None to print it with the report.
+        show_text: False to print the report alone.
+        filters: True to print the text alone, and the report on standard error.
+        judged: True where a text that nobody judged is a failure.
+
+    Returns:
+        0 when the run is done and every required rule is met, else 1.
+
+    Raises:
+        ConfigurationError: The file or standard output cannot be written.
+    """
+    if out and result.text:
+        from sifaka_mcp.cli.document import write_text
+
+        write_text(out, result.text)
+    from sifaka_mcp.schemas.runs import out_of
+    from sifaka_mcp.view.terminal import show_run
+
+    met = result.passed if judged else result.rules_met
+    code = 0 if result.status == "done" and met else 1
+    if filters:
+        print_text(result.text)
+        show_run(result, sys.stderr, show_text=False)
+        return code
+    shown = partial(show_run, result, show_text=show_text and not out)
+    return print_result(out_of(result) if as_json else None, shown, code, as_json=as_json)
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end; everything in progress is cancelled as by Ctrl-C."""
+
+
+async def cancelled_by_termination(work: Coroutine[Any, Any, T]) -> T:
+    """The result of work that the termination signal cancels, so that a run is recorded as such.
+
+    Raises:
+        asyncio.CancelledError: The signal came.
+    """
+    import asyncio  # a check of files does without it
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None, "a coroutine runs in one"
+
+    def cancel(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(task.cancel)
+
+    with _handled({signal.SIGTERM: cancel}):
+        return await work
+
+
+@contextmanager
+def termination_interrupts() -> Generator[None]:
+    """Within it the termination signal raises at once, as Ctrl-C does.
+
+    Raises:
+        Terminated: The signal came.
+    """
+    with _handled({signal.SIGTERM: _terminate}):
+        yield
+
+
+@contextmanager
+def interruptible() -> Generator[None]:
+    """Within it both signals raise at once, where an event loop would wait for what blocks it."""
+    with _handled({signal.SIGTERM: _terminate, signal.SIGINT: signal.default_int_handler}):
+        yield
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated
+
+
+@contextmanager
+def _handled(handlers: Mapping[int, Callable[[int, FrameType | None], object]]) -> Generator[None]:
+    """Handle signals: in the main thread, and not where they are ignored.
+
+    Shells have Ctrl-C ignored for commands in the background.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        handlers = {}
+    heeded = [number for number in handlers if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, handlers[number]) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def interruption_ends_the_process(ending: Callable[[], None]) -> Generator[None]:
+    """Let Ctrl-C and the termination signal end the process, also while a thread waits.
+
+    The interpreter would join the thread that waits for standard input, and it reads until the
+    client closes the pipe. A second signal does not wait for anything.
+
+    Args:
+        ending: Is called first, from the signal handler.
+    """
+    came: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if came:
+            _leave(came[0])
+        came.append(128 + number)
+        # The interrupt may come out of any task, and the loop would report that as an error.
+        logging.getLogger("asyncio").disabled = True
+        last = threading.Timer(PARTING_SECONDS, _leave, came)
+        last.daemon = True
+        last.start()
+        ending()
+        raise KeyboardInterrupt
+
+    with _handled({signal.SIGINT: interrupt, signal.SIGTERM: interrupt}):
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not came:
+                raise
+            _leave(came[0])
+
+
+def _leave(code: int) -> NoReturn:
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,180 @@
+"""What models write around an answer and in its place: reasoning, chat templates, loops."""
+
+import re
+from collections.abc import Sequence
+from operator import eq
+from typing import NamedTuple
+
+# --- reasoning ---
+
+_NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think"
+_OPEN = re.compile(
+    rf"^[ \t]*(?:<(?P<name>{_NAMES})>|(?P<square>\[THINK\])|(?P<moon>◁think▷)"
+    r"|(?P<channel><\|channel\|?>\s*(?:analysis|thought)(?:<\|message\|>)?))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CLOSE = re.compile(
+    rf"(?:</(?:{_NAMES})>|\[/THINK\]|◁/think▷)(?=\s*(?:$|[^\s\"',\\}}\]]))", re.IGNORECASE
+)
+_ENDS = {"square": r"\[/THINK\]", "moon": "◁/think▷", "channel": r"<\|end\|>|<channel\|>"}
+_ROLE = re.compile(
+    r"\A\s*(?:<\|im_start\|>|<\|start_header_id\|>|<\|start\|>|<start_of_turn>|<\|turn>)"
+    r"\s*(?:assistant|model)?[ \t]*(?:<\|end_header_id\|>|<\|channel\|>final<\|message\|>)?\s*"
+    r"|\A\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>"
+    r"|\A\s*\[/INST\]\s*|\A\s*<\|assistant\|>\s*",
+    re.IGNORECASE,
+)
+_END = re.compile(
+    r"<\|im_end\|>|<\|eot_id\|>|<\|end\|>|<\|endoftext\|>|<\|end_of_text\|>|<end_of_turn>|<turn\|>"
+    r"|<\|return\|>|<\|im_start\|>|<start_of_turn>|\[INST\]|</s>\s*(?=\Z|\[INST\]|<)",
+    re.IGNORECASE,
+)
+_LOOKS = re.compile(rf"<\|?/?(?:{_NAMES}|channel|im_|eot|end|start|assistant)|\[/?(?:THINK|INST)\]"
+                    r"|</s>|<turn|◁", re.IGNORECASE)  # fmt: skip
+
+
+class Answer(NamedTuple):
+    """A reply without what is not the answer."""
+
+    text: str
+    removed: tuple[str, ...] = ()
+    """The parts that were taken off, in words."""
+    open: bool = False
+    """True when reasoning begins and does not end: there may be no answer at all."""
+
+
+def holds_template(text: str) -> bool:
+    """True when a text has tags of reasoning or of chat templates itself."""
+    return _LOOKS.search(text) is not None
+
+
+def answer_of(reply: str) -> Answer:
+    """The answer in a reply: without sections of reasoning and tokens of chat templates.
+
+    A section begins a line. One that only ends began in the prompt, as chat templates have it.
+    """
+    if not holds_template(reply):
+        return Answer(reply)
+    begun = _ROLE.sub("", reply, count=1)
+    text, left_open = _without_reasoning(begun)
+    bare = _ROLE.sub("", text, count=1)
+    if end := _END.search(bare):
+        bare = bare[: end.start()]
+    parts = {
+        "reasoning": text != begun,
+        "tokens of a chat template": (reply, text) != (begun, bare),
+    }
+    removed = tuple(part for part, is_gone in parts.items() if is_gone)
+    return Answer(bare.strip() if removed else reply, removed, left_open)
+
+
+def _in_json(before: str) -> bool:
+    """True when a string of JSON is open at the end."""
+    return '{"' in before and before.replace('\\"', "").count('"') % 2 == 1
+
+
+def _without_reasoning(text: str) -> tuple[str, bool]:
+    """The text without its sections of reasoning, and whether one is not closed."""
+    opened = _OPEN.search(text)
+    closed = _CLOSE.search(text)
+    first = closed and (opened is None or closed.start() < opened.start())
+    if closed and first and not _in_json(text[: closed.start()]):
+        text = text[closed.end() :]
+    parts: list[str] = []
+    at = 0
+    while opened := _OPEN.search(text, at):
+        kind = opened.lastgroup or "name"
+        end = _ENDS.get(kind) or rf"</{re.escape(opened['name'])}>"
+        closing = re.compile(end, re.IGNORECASE).search(text, opened.end())
+        parts.append(text[at : opened.start()])
+        if closing is None:
+            return "".join(parts), True
+        at = closing.end()
+    return "".join((*parts, text[at:])), False
+
+
+# --- loops ---
+
+_WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
+_NUMBER = re.compile(r"^[ \t]*\d+[.)]", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
+_CODE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+_LONGEST = 60
+"""Words of what is repeated."""
+_MOST_WORDS = 40_000
+"""Words at the end of a text that are looked at."""
+_TIMES = 4
+_WORDS = 24
+"""A stretch is a loop from so many repetitions, and so many words of them."""
+_AGAIN = _WORDS * (_TIMES - 1) // _TIMES
+"""The fewest words of a loop behind its first repetition, whatever its period."""
+_CHARACTER = re.compile(r"(?!\s|[-=_*.#~|])(.)\1{119,}", re.DOTALL)
+_SPELT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
+_TWICE = 40
+"""Characters of a text from which two copies of it are no figure of speech."""
+
+
+def longest_loop(text: str) -> int:
+    """The words of the longest stretch that repeats a few words at least four times; 0 for none.
+
+    Rows of tables and blocks of code do not count. In writing without spaces, characters are words.
+    """
+    if run := _CHARACTER.search(text):
+        return max(_WORDS, run.end() - run.start())
+    prose = _CODE.sub("", _ROW.sub("", _NUMBER.sub("", text)))
+    tokens = _SPELT.sub(lambda match: f" {match[0]} ", prose)
+    words = [word.casefold() for word in _WORD.findall(tokens)][-_MOST_WORDS:]
+    if not _may_loop(words):
+        return 0
+    longest = 0
+    for period in range(1, min(_LONGEST, len(words) // _TIMES) + 1):
+        longest = max(longest, _of_period(words, period))
+    return longest
+
+
+def _may_loop(words: Sequence[str]) -> bool:
+    """False where no stretch as long as a loop has words alone that stood shortly before."""
+    last: dict[str, int] = {}
+    run = 0
+    for at, word in enumerate(words):
+        run = run + 1 if at - last.get(word, -_WORDS * _LONGEST) <= _LONGEST else 0
+        last[word] = at
+        if run >= _AGAIN:
+            return True
+    return False
+
+
+def _of_period(words: Sequence[str], period: int) -> int:
+    least = max(_WORDS, _TIMES * period)
+    if sum(map(eq, words, words[period:])) + period < least:
+        return 0
+    longest = run = 0
+    letters = False
+    for at, same in enumerate(map(eq, words, words[period:])):
+        if not same:
+            run, letters = 0, False
+            continue
+        run += 1
+        letters = letters or words[at][0].isalpha()
+        if letters and run + period >= least:
+            longest = max(longest, run + period)
+    return longest
+
+
+def single(text: str) -> str:
+    """One copy of a text that is nothing but copies of itself, each on lines of its own."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    for copies in (2, 3):
+        first = lines[: len(lines) // copies]
+        is_one = len(set(first)) == len(first) and sum(map(len, first)) >= _TWICE
+        if is_one and first * copies == lines:
+            return text.strip()[: _end_of(first, text.strip())]
+    return text
+
+
+def _end_of(lines: Sequence[str], text: str) -> int:
+    """The place after these lines, with which a text begins."""
+    at = 0
+    for line in lines:
+        at = text.index(line, at) + len(line)
+    return at
