@@ -93,7 +93,6 @@ class ReadOnlyStore:
         self.follow = store.follow
         self.recent = store.recent
         self.search = store.search
-        self.size = store.size
         self.health = store.health
         self.aclose = store.aclose
 
