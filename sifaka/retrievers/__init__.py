@@ -13,7 +13,8 @@ if TYPE_CHECKING:
         RedisCache,
         SQLiteCache,
     )
-    from sifaka.retrievers.in_memory import InMemoryRetriever, MockRetriever
+    from sifaka.retrievers.in_memory import InMemoryRetriever
+    from sifaka.retrievers.mock import MockRetriever
     from sifaka.retrievers.protocol import retrieve_for_thought
     from sifaka.retrievers.thoughts import ThoughtRetriever
 
@@ -22,7 +23,7 @@ _LATER = {
     "CachedRetriever": "sifaka.retrievers.cached",
     "InMemoryRetriever": "sifaka.retrievers.in_memory",
     "MemoryCache": "sifaka.retrievers.cached",
-    "MockRetriever": "sifaka.retrievers.in_memory",
+    "MockRetriever": "sifaka.retrievers.mock",
     "RedisCache": "sifaka.retrievers.cached",
     "SQLiteCache": "sifaka.retrievers.cached",
     "ThoughtRetriever": "sifaka.retrievers.thoughts",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
 from functools import partial
 from pathlib import Path
@@ -316,7 +316,7 @@ class CachedStorage(TenantView):
             if await self._waiting(run_id):
                 raise self._still_waiting(run_id)
             await self._outbox.forget(self.tenant, [run_id])
-            self._evict([run_id])
+            self._cache.evict(self.tenant, run_id)
             await self._ask(lambda log: log.delete(run_id))
             for index in self._indexes:
                 if not index.paused:
@@ -338,16 +338,12 @@ class CachedStorage(TenantView):
             waiting = await self._outbox.runs(self._log.name)
             free = [line for line in lines if (self.tenant, line.run_id) not in waiting]
             ids = [line.run_id for line in free]
-            self._evict(ids)
+            self._cache.evict(self.tenant, *ids)
             # Noted before, so that it is known when the process dies right after the log's answer.
             await self._outbox.note(self.tenant, ids)
             gone = frozenset(ids) - await self._ask(lambda log: erase_each(log, free))
             await self._outbox.forget(self.tenant, gone)
         return frozenset(line.run_id for line in lines) - gone
-
-    def _evict(self, run_ids: Iterable[str]) -> None:
-        for run_id in run_ids:
-            self._cache.evict(self.tenant, run_id)
 
     async def refused(self) -> tuple[Refused, ...]:
         """Entries that waited for the log and that it refused.

@@ -8,7 +8,7 @@ makes a run shorter: a version below the expected one is a loss, not another wri
 import logging
 import time
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -79,11 +79,6 @@ class RepairingStore(LogStore):
                     await self.scoped(tenant)._bring_back(state.run.run_id, state.run.version)  # noqa: SLF001 - its own class
                 known.source = now
         return 0
-
-    def _forget(self, run_ids: Iterable[str]) -> None:
-        """Drop what is known of runs that are deleted."""
-        for run_id in run_ids:
-            self._acknowledged.evict(self.tenant, run_id)
 
     async def _bring_back(self, run_id: str, version: int, *, fence: int | None = None) -> bool:
         """Append again what the log has lost of a run; whether it has so many entries now.

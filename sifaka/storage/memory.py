@@ -154,10 +154,11 @@ class RunCache:
             if len(self._states) > self._most:
                 self._states.popitem(last=False)
 
-    def evict(self, tenant: str, run_id: str) -> None:
-        """Forget a run."""
+    def evict(self, tenant: str, *run_ids: str) -> None:
+        """Forget runs."""
         with self._guard:
-            self._states.pop((tenant, run_id), None)
+            for run_id in run_ids:
+                self._states.pop((tenant, run_id), None)
 
     def items(self) -> list[tuple[str, State]]:
         """Tenant and state of the runs that are held."""

@@ -175,14 +175,14 @@ class FileStorage(RepairingStore, PolledStore):
 
     async def delete(self, run_id: str) -> None:
         """Remove a run's file."""
-        self._forget((run_id,))
+        self._acknowledged.evict(self.tenant, run_id)
         await self._write(lambda: self._remove({run_id: None}))
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Remove the files of runs; see `Eraser`. Their blocks are free for the file system."""
         moments = {line.run_id: line.updated_at for line in lines}
         stayed = await self._write(lambda: self._remove(moments))
-        self._forget(moments.keys() - stayed)
+        self._acknowledged.evict(self.tenant, *(moments.keys() - stayed))
         return stayed
 
     async def health(self) -> tuple[Health, ...]:

@@ -172,7 +172,7 @@ class RedisStorage(RepairingStore):
 
     async def delete(self, run_id: str) -> None:
         """Forget a run; see `ThoughtStore.delete`."""
-        self._forget((run_id,))
+        self._acknowledged.evict(self.tenant, run_id)
         keys, member = self._keys_of(run_id), _member(run_id)
         await self.connections.run(lambda client: run_script(client, DELETE, keys, member))
 
@@ -192,7 +192,8 @@ class RedisStorage(RepairingStore):
         answers = await self.connections.run(forget)
         changed = zip(lines, answers, strict=True)
         stayed = frozenset(line.run_id for line, deleted in changed if not deleted)
-        self._forget(line.run_id for line in lines if line.run_id not in stayed)
+        gone = (line.run_id for line in lines if line.run_id not in stayed)
+        self._acknowledged.evict(self.tenant, *gone)
         return stayed
 
     async def catch_up(self) -> int:

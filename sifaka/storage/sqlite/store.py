@@ -115,7 +115,7 @@ class SQLiteStorage(RepairingStore, PolledStore):
 
     async def delete(self, run_id: str) -> None:
         """Delete a run with its words and vectors."""
-        self._forget((run_id,))
+        self._acknowledged.evict(self.tenant, run_id)
         if is_unicode(run_id):  # no run has another id, and SQLite cannot be asked for it
             await self.worker.run(lambda c: delete_runs(c, self.tenant, {run_id: None}))
             await self.worker.run(truncate_log)
@@ -127,7 +127,7 @@ class SQLiteStorage(RepairingStore, PolledStore):
             await self.worker.run(partial(erase_traces, seconds=math.inf, whole=True))
             return frozenset()
         stayed = await self.worker.run(lambda c: delete_runs(c, self.tenant, moments))
-        self._forget(moments.keys() - stayed)
+        self._acknowledged.evict(self.tenant, *(moments.keys() - stayed))
         return stayed
 
     async def catch_up(self) -> int:

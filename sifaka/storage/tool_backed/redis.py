@@ -291,7 +291,7 @@ class RedisToolStorage(RepairingStore, PolledStore):
 
     async def delete(self, run_id: str) -> None:
         """Forget a run."""
-        self._forget((run_id,))
+        self._acknowledged.evict(self.tenant, run_id)
         if not is_unicode(run_id):
             return  # no run has an id that cannot be sent
         with anyio.CancelScope(shield=True):
