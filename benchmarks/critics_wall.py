@@ -23,11 +23,11 @@ from sifaka.chain import Chain
 from sifaka.critics import CriticSpec
 from sifaka.critics.judge import REVIEW, REVIEWER
 from sifaka.critics.opinion import Opinion, case
-from sifaka.models.connections import Connections
 from sifaka.models.prompt import DATA_NOTICE
+from sifaka.models.provider import Connections
 from sifaka.models.writing import PROMPT, writing_prompt
 from sifaka.record.entries import Policy
-from sifaka.record.events import ChainEvent
+from sifaka.record.run import ChainEvent
 from sifaka.record.thought import Thought
 from sifaka.storage import SQLiteStorage
 from sifaka.storage.protocol import ThoughtStore

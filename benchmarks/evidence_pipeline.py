@@ -9,8 +9,7 @@ import anyio
 
 from benchmarks.report import Figure, Report
 from benchmarks.samples import percentile, prose
-from sifaka.calls.context import Calls
-from sifaka.calls.journal import Journal, scope
+from sifaka.calls.context import Calls, Journal, scope
 from sifaka.calls.ledger import Ledger
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.pipeline import EvidencePipeline

@@ -17,7 +17,7 @@ from benchmarks.report import Figure, Report
 from benchmarks.samples import percentile, prose
 from benchmarks.servers import SIFAKA, environment, listening, started
 from sifaka.chain import Chain
-from sifaka.models.connections import Connections
+from sifaka.models.provider import Connections
 from sifaka.storage import SQLiteStorage
 
 ANSWER = 0.05

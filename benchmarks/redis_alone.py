@@ -10,8 +10,7 @@ from contextlib import ExitStack
 from time import perf_counter
 from typing import Any, Protocol, TypeVar, cast
 
-from sifaka.storage.address import parse_store_url
-from sifaka.storage.redis.address import REDIS
+from sifaka.storage.address import REDIS, parse_store_url
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 
 T = TypeVar("T")

@@ -19,10 +19,9 @@ from benchmarks.redis_alone import (
     server_seconds,
 )
 from benchmarks.stored_runs import Append, at_once
-from sifaka.storage.address import parse_store_url
+from sifaka.storage.address import REDIS, parse_store_url
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisConnections
 from tests.stubs.redis_server import RedisServer
 

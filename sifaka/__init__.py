@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         Submission,
         create_pydantic_chain,
     )
-    from sifaka.chain.pairwise_judge import Judge
+    from sifaka.chain.version_comparison import Judge
     from sifaka.critics import (
         ConstitutionalCritic,
         Critic,
@@ -54,15 +54,14 @@ if TYPE_CHECKING:
     from sifaka.evidence.search import EvidenceRetriever
     from sifaka.evidence.sources.catalogue import open_adapters
     from sifaka.evidence.sources.collection import Adapter, Adapters
-    from sifaka.models.protocol import Generation, Model
+    from sifaka.models import Generation, Model
     from sifaka.models.retrieval_augmented import RetrievalAugmentedModel
     from sifaka.plugins import Plugins
     from sifaka.record.claims import CheckOptions, ClaimChecker, ClaimReport
     from sifaka.record.diff import Hunk
-    from sifaka.record.events import ChainEvent
     from sifaka.record.research_question import Inquiry
     from sifaka.record.results import CriticFeedback, Issue, ValidationResult
-    from sifaka.record.run import Run
+    from sifaka.record.run import ChainEvent, Run
     from sifaka.record.thought import Document, Thought, ThoughtReference, ToolCall
     from sifaka.record.usage import Budget, Usage
     from sifaka.research.protocol import Researcher
@@ -112,7 +111,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "sifaka.calls.host": "Host",
     "sifaka.chain": "Chain Replay Review RunResult Submission create_pydantic_chain",
-    "sifaka.chain.pairwise_judge": "Judge",
+    "sifaka.chain.version_comparison": "Judge",
     "sifaka.critics": (
         "ConstitutionalCritic Critic EvidenceCritic LintCritic MetaRewardingCritic NCriticsCritic "
         "PromptCritic ReflexionCritic SelfConsistencyCritic SelfRAGCritic SelfRefineCritic "
@@ -129,15 +128,14 @@ _NAMES = {
     "sifaka.evidence.search": "EvidenceRetriever",
     "sifaka.evidence.sources.catalogue": "open_adapters",
     "sifaka.evidence.sources.collection": "Adapter Adapters",
-    "sifaka.models.protocol": "Generation Model",
+    "sifaka.models": "Generation Model",
     "sifaka.models.retrieval_augmented": "RetrievalAugmentedModel",
     "sifaka.plugins": "Plugins",
     "sifaka.record.claims": "CheckOptions ClaimChecker ClaimReport",
     "sifaka.record.diff": "Hunk",
-    "sifaka.record.events": "ChainEvent",
     "sifaka.record.research_question": "Inquiry",
     "sifaka.record.results": "CriticFeedback Issue ValidationResult",
-    "sifaka.record.run": "Run",
+    "sifaka.record.run": "ChainEvent Run",
     "sifaka.record.thought": "Document Thought ThoughtReference ToolCall",
     "sifaka.record.usage": "Budget Usage",
     "sifaka.research.protocol": "Researcher",

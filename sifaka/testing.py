@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from sifaka.chain.pairwise_judge import Preference
+from sifaka.chain.version_comparison import Preference
 from sifaka.errors import SifakaError
-from sifaka.models.protocol import Generation
+from sifaka.models import Generation
 from sifaka.record.results import CriticFeedback, Issue, Verdict
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -13,8 +13,8 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from benchmarks.prompts.cases import Case
 from sifaka import Budget, Chain
-from sifaka.models.connections import Connections
 from sifaka.models.local import LocalProviders
+from sifaka.models.provider import Connections
 
 _WRITER = "You write and revise texts. Answer with the complete text and nothing else."
 _REVIEWER = "You review texts. Say in a few short points what to change, and why."

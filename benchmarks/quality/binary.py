@@ -10,7 +10,7 @@ import anyio
 
 from benchmarks.quality.draws import stratified
 from sifaka.chain import Chain
-from sifaka.chain.pairwise_judge import Preference
+from sifaka.chain.version_comparison import Preference
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel

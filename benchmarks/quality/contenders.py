@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sifaka.chain.presets import PRESETS, Effort
+from sifaka.chain.configuration import PRESETS, Effort
 
 NAIVE = "naive"
 BEST_OF_N = "best_of_n, n=3"

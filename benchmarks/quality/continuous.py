@@ -11,7 +11,7 @@ import anyio
 
 from benchmarks.quality.draws import Noise
 from sifaka.chain import Chain
-from sifaka.chain.pairwise_judge import Preference
+from sifaka.chain.version_comparison import Preference
 from sifaka.errors import ModelProviderError
 from sifaka.models.prompt import ORIGINAL
 from sifaka.record.results import PREFERRED, CriticFeedback, Issue

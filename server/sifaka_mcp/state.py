@@ -20,8 +20,7 @@ from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import on_store
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.models.connections import Connections
-from sifaka.models.provider import loaded, start_loading
+from sifaka.models.provider import Connections, loaded, start_loading
 from sifaka.plugins import Plugins
 from sifaka.record.entries import FORM, Stopped, stricter
 from sifaka.record.run import Run

@@ -1,4 +1,4 @@
-"""The ledger that keeps a run within its budget, before each call."""
+"""The ledger that keeps a run within its budget and its tenant's share, before each call."""
 
 import math
 import time
@@ -6,11 +6,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Protocol, cast
 
 import anyio
 
-from sifaka.calls.tenant_share import stricter
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
 
@@ -381,3 +380,51 @@ class _Share:
 
 
 _current_share: ContextVar[_Share | None] = ContextVar("sifaka_share", default=None)
+
+
+class Allowance(Protocol):
+    """An account that several runs spend from: a call is reserved before it is made."""
+
+    @property
+    def limits(self) -> Budget:
+        """What it limits, so that calls are estimated in those amounts."""
+        ...
+
+    async def reserve(self, usage: Usage) -> None:
+        """Set aside what one call may take.
+
+        Raises:
+            BudgetExceeded: There is not so much left. Nothing was set aside.
+        """
+        ...
+
+    def settle(self, reserved: Usage, used: Usage) -> None:
+        """Replace what was set aside for one call by what it really took."""
+        ...
+
+
+@contextmanager
+def charging(allowance: Allowance | None) -> Generator[None]:
+    """Within this context every model call is charged to an allowance as well."""
+    token = _current_allowance.set(allowance)
+    try:
+        yield
+    finally:
+        _current_allowance.reset(token)
+
+
+def current_allowance() -> Allowance | None:
+    """The allowance that a call made here is charged to; None without one."""
+    return _current_allowance.get()
+
+
+def stricter(one: Budget, other: Budget) -> Budget:
+    """The stricter of two budgets' limits, one by one."""
+    pairs = {name: (value, dict(other)[name]) for name, value in one}
+    least = {
+        name: min((v for v in pair if v is not None), default=None) for name, pair in pairs.items()
+    }
+    return Budget(**least)
+
+
+_current_allowance: ContextVar[Allowance | None] = ContextVar("sifaka_allowance", default=None)

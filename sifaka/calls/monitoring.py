@@ -1,6 +1,8 @@
 """The time that runs take: sums for each component, and spans for OpenTelemetry.
 
 Sums only, so that a server that runs for months needs no more memory than one that has just begun.
+Attributes of model calls follow OpenTelemetry's conventions for generative AI, of 1.37 and later:
+https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/. Texts are never among them.
 """
 
 import json
@@ -8,16 +10,17 @@ import secrets
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import RLock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
-from sifaka.calls.spans import Attribute, begin_span, end_span, find_tracer
-from sifaka.errors import StorageError
+from sifaka.errors import SifakaError, StorageError
 from sifaka.record.usage import Usage
 
 if TYPE_CHECKING:
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
 
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer
+    from pydantic_ai.messages import ModelResponse
 
+Attribute = str | int | float | bool | list[str]
 Kind = Literal["run", "phase", "model", "critic", "validator", "retriever", "storage"]
 _TIMES: tuple[tuple[str, Kind], ...] = (
     ("total_time", "run"),
@@ -236,3 +241,122 @@ class _Measurement:
                     times.elapsed += now - times.since
         if self.span is not None:
             end_span(*self.span, error)
+
+
+def annotate(attributes: Mapping[str, Attribute]) -> None:
+    """Add attributes to the span that is current, if there is one."""
+    if "opentelemetry.trace" in sys.modules:
+        from opentelemetry import trace
+
+        trace.get_current_span().set_attributes(attributes)
+
+
+def find_tracer(given: "Tracer | None") -> "Tracer | None":
+    """The tracer that is given, or the global one; None where no provider is configured."""
+    from opentelemetry import trace
+
+    if given is not None:
+        return given
+    provider = trace.get_tracer_provider()
+    # The proxy stands for a provider that is not configured.
+    return (
+        None if isinstance(provider, trace.ProxyTracerProvider) else provider.get_tracer("sifaka")
+    )
+
+
+def begin_span(
+    tracer: "Tracer", kind: str, name: str, attributes: dict[str, Attribute]
+) -> "tuple[Span, Token[Context]]":
+    """A span that is current from now on, and what makes the one before it current again."""
+    from opentelemetry import context, trace
+
+    operation = attributes.get("gen_ai.operation.name")
+    span = tracer.start_span(
+        f"{operation} {attributes['gen_ai.request.model']}"
+        if operation
+        else f"sifaka.{kind} {name}",
+        kind=trace.SpanKind.CLIENT if operation else trace.SpanKind.INTERNAL,
+        attributes={
+            "sifaka.kind": kind,
+            "sifaka.name": name,
+            **{key if "." in key else f"sifaka.{key}": each for key, each in attributes.items()},
+        },
+    )
+    return span, context.attach(trace.set_span_in_context(span))
+
+
+def end_span(span: "Span", token: "Token[Context]", error: BaseException | None) -> None:
+    """End a span; of an error it tells the type, never the message."""
+    from opentelemetry import context, trace
+
+    context.detach(token)
+    if isinstance(error, Exception):
+        span.set_attribute("error.type", type(error).__qualname__)
+        if isinstance(error, SifakaError) and error.code:
+            span.set_attribute("sifaka.code", error.code)
+        span.set_status(trace.Status(trace.StatusCode.ERROR))
+    elif error is not None:
+        span.set_attribute("sifaka.cancelled", True)
+    span.end()
+
+
+_PROVIDERS: Mapping[str, str] = MappingProxyType(
+    {
+        "azure": "azure.ai.openai", "bedrock": "aws.bedrock", "cohere": "cohere",
+        "google-gla": "gcp.gemini", "google": "gcp.gemini", "google-vertex": "gcp.vertex_ai",
+        "grok": "x_ai", "xai": "x_ai", "mistral": "mistral_ai", "openai-chat": "openai",
+        "openai-responses": "openai",
+    }
+)  # fmt: skip
+"""PydanticAI's names of providers and those of the conventions, where they differ."""
+_SETTINGS = (
+    "max_tokens", "temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty", "seed",
+)  # fmt: skip
+
+
+def asked(
+    model: str, provider: str, base_url: str | None, settings: Mapping[str, Any] | None
+) -> dict[str, Attribute]:
+    """The attributes that are known before a call.
+
+    Args:
+        model: The model's name at its provider.
+        provider: The provider's name at PydanticAI.
+        base_url: The address that is called, where it is known.
+        settings: Of the call.
+    """
+    told: dict[str, Attribute] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
+        "gen_ai.request.model": model,
+    }
+    return told | dict(_place(base_url)) | dict(_limits(settings or {}))
+
+
+def answered(response: "ModelResponse") -> dict[str, Attribute]:
+    """The attributes of an answer."""
+    usage, reason = response.usage, response.finish_reason
+    told: dict[str, Attribute | None] = {
+        "gen_ai.response.id": response.provider_response_id,
+        "gen_ai.response.model": response.model_name,
+        "gen_ai.response.finish_reasons": [reason] if reason else None,
+        "gen_ai.usage.input_tokens": usage.input_tokens,
+        "gen_ai.usage.output_tokens": usage.output_tokens,
+        "gen_ai.usage.cache_read.input_tokens": usage.cache_read_tokens or None,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _place(base_url: str | None) -> Iterator[tuple[str, Attribute]]:
+    parts = urlsplit(base_url or "")
+    if parts.hostname:
+        yield "server.address", parts.hostname
+        yield "server.port", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _limits(settings: Mapping[str, Any]) -> Iterator[tuple[str, Attribute]]:
+    for name in _SETTINGS:
+        if isinstance(value := settings.get(name), int | float):
+            yield f"gen_ai.request.{name}", value
+    if stops := settings.get("stop_sequences"):
+        yield "gen_ai.request.stop_sequences", list(stops)

@@ -6,37 +6,35 @@ from sifaka._internal.lazy import imported_later
 
 if TYPE_CHECKING:
     from sifaka.chain.cancellation import CancelEntry, append_outside, cancel_run, is_interrupted
-    from sifaka.chain.chain import Chain
-    from sifaka.chain.configuration import asks_a_provider
-    from sifaka.chain.events import follow_run
+    from sifaka.chain.chain import Chain, create_pydantic_chain
+    from sifaka.chain.configuration import ChainOptions, CommonOptions, TaskOptions, asks_a_provider
     from sifaka.chain.handle import RunHandle
     from sifaka.chain.human_choice import choose_version, decline_issue
-    from sifaka.chain.options import ChainOptions, CommonOptions, TaskOptions
-    from sifaka.chain.pydantic_chain import create_pydantic_chain
+    from sifaka.chain.recorder import follow_run
     from sifaka.chain.replay import Replay
     from sifaka.chain.result import RunResult
     from sifaka.chain.review import Review
     from sifaka.chain.submission import Submission
-    from sifaka.record.events import Listener
+    from sifaka.record.run import Listener
 
 _PLACES = {
     "Chain": "sifaka.chain.chain",
-    "ChainOptions": "sifaka.chain.options",
-    "CommonOptions": "sifaka.chain.options",
-    "Listener": "sifaka.record.events",
+    "ChainOptions": "sifaka.chain.configuration",
+    "CommonOptions": "sifaka.chain.configuration",
+    "Listener": "sifaka.record.run",
     "CancelEntry": "sifaka.chain.cancellation",
     "Replay": "sifaka.chain.replay",
     "Review": "sifaka.chain.review",
     "RunHandle": "sifaka.chain.handle",
     "RunResult": "sifaka.chain.result",
     "Submission": "sifaka.chain.submission",
-    "TaskOptions": "sifaka.chain.options",
+    "TaskOptions": "sifaka.chain.configuration",
     "asks_a_provider": "sifaka.chain.configuration",
     "choose_version": "sifaka.chain.human_choice",
     "cancel_run": "sifaka.chain.cancellation",
     "decline_issue": "sifaka.chain.human_choice",
-    "create_pydantic_chain": "sifaka.chain.pydantic_chain",
-    "follow_run": "sifaka.chain.events",
+    "create_pydantic_chain": "sifaka.chain.chain",
+    "follow_run": "sifaka.chain.recorder",
     "is_interrupted": "sifaka.chain.cancellation",
     "append_outside": "sifaka.chain.cancellation",
 }

@@ -1,8 +1,8 @@
 """The chain: a configured refinement, and its runs."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from typing import Any, Self, Unpack, cast
+from collections.abc import AsyncGenerator, Iterable
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 import anyio
 
@@ -10,13 +10,19 @@ from sifaka._internal.blocking import run_blocking
 from sifaka.calls.context import new_frame_key
 from sifaka.calls.monitoring import Monitor
 from sifaka.chain.cancellation import CancelEntry, cancel_run, cancellation, is_interrupted
-from sifaka.chain.configuration import config_of, options_of, parsed, resources_of
+from sifaka.chain.configuration import (
+    ChainOptions,
+    CommonOptions,
+    config_of,
+    options_of,
+    parsed,
+    resources_of,
+)
 from sifaka.chain.creation import check_can_write, new_run
-from sifaka.chain.events import follow_run
 from sifaka.chain.handle import RunHandle
 from sifaka.chain.lessons import lessons_of_similar_runs
-from sifaka.chain.options import ChainOptions
 from sifaka.chain.parts import build_parts
+from sifaka.chain.recorder import follow_run
 from sifaka.chain.replay import Replay, replay, without_overrides
 from sifaka.chain.result import RunResult
 from sifaka.chain.submission import (
@@ -32,13 +38,15 @@ from sifaka.critics import CriticSpec
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.record.entries import FORM, ChainConfig, RunStatus, Started
-from sifaka.record.events import ChainEvent, Listener
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Listener, Run
 from sifaka.record.thought import new_run_id
 from sifaka.retrievers.protocol import Retriever
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.input import check_text
 from sifaka.validators import ValidatorLike
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
 
 _SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
 """A run in such a state is not gone on with by itself."""
@@ -403,3 +411,20 @@ class Chain:
 
 def _is_settled(run: Run, reopen: bool) -> bool:
     return run.status in _SETTLED or not (reopen or run.status == "running" or is_interrupted(run))
+
+
+def create_pydantic_chain(
+    agent: "Agent[Any, Any]",
+    validators: Iterable[ValidatorLike] = (),
+    critics: CriticSpec | Iterable[CriticSpec] | None = None,
+    **options: Unpack[CommonOptions],
+) -> Chain:
+    """The chain in which a PydanticAI agent writes, with its own instructions and tools.
+
+    Args:
+        agent: Its tool calls are recorded in each Thought.
+        validators: The validators that a text must pass.
+        critics: The critics; `self_refine` by the agent's model when None.
+        **options: As for `Chain`.
+    """
+    return Chain(model=agent, validators=validators, critics=critics, **options)

@@ -1,25 +1,237 @@
-"""The configuration of a chain as data, made of the options that a program gives."""
+"""The configuration of a chain: the options a program gives, and the data and resources of them."""
 
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, cast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
+from sifaka.calls.breakers import Breakers
 from sifaka.calls.component import Component, code_spec
+from sifaka.calls.context import Calls, Journal, new_frame_key
+from sifaka.calls.host import Host
+from sifaka.calls.ledger import Ledger
+from sifaka.calls.monitoring import Monitor
 from sifaka.chain.lessons import MOST_REMEMBERED
-from sifaka.chain.options import ChainOptions
-from sifaka.chain.presets import PRESETS
-from sifaka.chain.resources import Resources
-from sifaka.critics import CriticComponent, LintCritic, SelfRefineCritic, StyleCritic, parse_critics
+from sifaka.chain.version_comparison import Judge
+from sifaka.critics import (
+    CriticComponent,
+    CriticSpec,
+    LintCritic,
+    SelfRefineCritic,
+    StyleCritic,
+    parse_critics,
+)
 from sifaka.errors import ConfigurationError
+from sifaka.evidence.sources.collection import NONE, Adapters
 from sifaka.models import AUTO, CALLER, Model
-from sifaka.record.entries import ChainConfig, Started
+from sifaka.models.provider import Connections
+from sifaka.plugins import NO_PLUGINS, Plugins
+from sifaka.record.entries import ChainConfig, Facts, Fixes, Policy, Started
+from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import EDITOR
-from sifaka.record.usage import Budget
-from sifaka.validators import parse_validators
+from sifaka.record.usage import Budget, Usage
+from sifaka.research.protocol import Researcher
+from sifaka.retrievers.protocol import Retriever
+from sifaka.storage import MemoryStorage
+from sifaka.storage.protocol import ThoughtStore
+from sifaka.validators import ValidatorLike, parse_validators
+from sifaka.validators.composition import ValidatorComponent
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
+    from pydantic_ai.models import Model as ProviderModel
+
+Effort = Literal["quick", "standard", "thorough"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """The settings of an effort; explicit ones win.
+
+    With C calls of critics for a version, K rounds cost at most `C + K * width * (1 + C)` model
+    calls. The look back at the end adds 1 or 2.
+    """
+
+    max_iterations: int
+    """Versions of the caller after the first that may be taken."""
+    rounds: int
+    """Rounds in which a provider's model may write after the first version."""
+    policy: Policy = "best"
+    """The policy where there is a model to ask; without one it is `best`."""
+    width: int = 1
+    """Versions written at a time, with that policy."""
+    look_back: int = 0
+    """See `ChainConfig.look_back`."""
+    own_review: bool = False
+    """See `ChainConfig.own_review`."""
+
+
+PRESETS: Mapping[Effort, Preset] = MappingProxyType(
+    {
+        "quick": Preset(max_iterations=1, rounds=1),
+        "standard": Preset(max_iterations=3, rounds=2, look_back=1, own_review=True),
+        "thorough": Preset(
+            max_iterations=5,
+            rounds=3,
+            policy="best_of_n",
+            width=3,
+            look_back=2,
+            own_review=True,
+        ),
+    }
+)
+
+
+class TaskOptions(TypedDict, total=False):
+    """The options of a chain that every task takes. All may be left out."""
+
+    retrievers: Iterable[Retriever]
+    """The sources of documents for the writer and the critics."""
+    effort: Effort
+    """The effort, where the options below do not say; see `sifaka.chain.configuration`."""
+    max_iterations: int | None
+    """The most rounds in which a model or the caller writes after the first version."""
+    policy: Policy | None
+    """`best` keeps the best version so far by what validators and critics say, `judged` asks a
+    judge to compare versions pairwise, `best_of_n` writes several versions at a time and keeps the
+    best, `last` keeps the last."""
+    width: int | None
+    """Versions written at a time with `best_of_n` or `judged`; when None 3 and 1."""
+    look_back: int | None
+    """The comparisons of the best version with the input at the end, each in both orders, which
+    must all prefer it. Where it is 1, a review that has compared them counts for one of the two
+    orders; 0 asks nobody; by the effort when None."""
+    max_edit_ratio: float | None
+    """The largest share of the original's words that may be changed."""
+    protect: bool
+    """True when code, numbers, quotes, links and names must survive where there is no task."""
+    patience: int | None
+    """Rounds in a row that lose by opinion after which a model is not asked again; 1 when left
+    out."""
+    critic_deadline: float | None
+    """Seconds after which a critic that has not answered abstains."""
+    budget: Budget | None
+    """The budget of a run."""
+    judge_model: "str | ProviderModel[Any] | Judge | None"
+    """Asked by critics that name no model, and to compare versions: a name, a PydanticAI model, or
+    any `Judge`. The writer's model when None."""
+    fallback_models: "Iterable[str | ProviderModel[Any]]"
+    """Asked in this order when the model has failed for good; `host` may be among them, and
+    `caller` the last."""
+    host: Host | None
+    """Asks the model of the program that called, for `host`."""
+    store: ThoughtStore | None
+    """The store of the runs; in memory when None."""
+    checkpoint_storage: ThoughtStore | None
+    """Another name for `store`: every entry of a run is a checkpoint."""
+    tags: Iterable[str]
+    """Words to find its runs by."""
+    remember: int
+    """From how many similar past runs of the store the writer is told the lessons."""
+    deps: Any
+    """The dependencies of a PydanticAI agent's tools."""
+    breakers: Breakers | None
+    """The circuit breakers of the providers, to share them among chains."""
+    monitor: Monitor | None
+    """The monitor that measures the time, to share it among chains."""
+    plugins: Plugins | None
+    """The packages that offer further critics and validators; none when None."""
+    adapters: Adapters | None
+    """The adapters that search for evidence; none when None."""
+    researcher: Researcher | None
+    """Researches it instead of the graphs of `sifaka.research`; no part of the configuration on
+    record."""
+    section_chars: int | None
+    """Characters beyond which models write and judge a text section by section, at least 2,000;
+    never when None."""
+    format: str | None
+    """The format of the text, a `sifaka.text.formats.Format` by name; recognised by its look when
+    None."""
+    fixes: Fixes
+    """The fixes that the editor makes in the input, before the first call of a model, and in every
+    version of a model before it is judged: `safe` ones, `suggested` ones too, or `none`. `auto`
+    makes the safe ones where there is no task."""
+    facts: Facts
+    """What becomes of figures, names and the like that a version changes against its task: `ask`
+    takes it once they are answered, `require` never, `off` does not compare."""
+    own_review: bool | None
+    """True when the calling agent reads its first version once more, by a sheet; by `effort` when
+    None."""
+    connections: Connections | None
+    """Keeps the providers' clients open from run to run; otherwise each run opens and closes its
+    own."""
+
+
+class CommonOptions(TaskOptions, total=False):
+    """The options besides the writer, the validators and the critics. All may be left out."""
+
+    prompt: str
+    """The task, for runs that are given none."""
+    inquiry: Inquiry | None
+    """The kind of research that the first version comes from, with the prompt as the question; when
+    None it is given, or written from the task."""
+
+
+class ChainOptions(CommonOptions, total=False):
+    """Every option of a chain. All may be left out."""
+
+    model: "str | Model | ProviderModel[Any] | Agent[Any, Any]"
+    """The writer. `auto` (the editor, then the calling agent), `editor`, `caller`, `host`,
+    `provider:name`, a PydanticAI agent or model, or any `Model`."""
+    validators: Iterable[ValidatorLike]
+    """Validators that a text must pass: objects, specs, or functions."""
+    critics: CriticSpec | Iterable[CriticSpec] | None
+    """Critics, names, specs or functions, or a single one. None takes `self_refine` with a model
+    and `lint` without one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """The components of a chain, which its configuration names, and what they work with.
+
+    See `sifaka.chain.configuration` for each.
+    """
+
+    model: Any = AUTO
+    judge_model: Any = None
+    fallback_models: tuple[Any, ...] = ()
+    validators: tuple[ValidatorComponent, ...] = ()
+    critics: tuple[CriticComponent, ...] = ()
+    """Those that suit the model where none were given."""
+    retrievers: tuple[Retriever, ...] = ()
+    store: ThoughtStore = field(default_factory=MemoryStorage)
+    breakers: Breakers = field(default_factory=Breakers)
+    monitor: Monitor = field(default_factory=Monitor)
+    connections: Connections | None = None
+    host: Host | None = None
+    plugins: Plugins = NO_PLUGINS
+    adapters: Adapters = NONE
+    researcher: Researcher | None = None
+    deps: Any = None
+
+    def calls(
+        self, budget: Budget, frame_key: str | None = None, journal: Journal | None = None
+    ) -> Calls:
+        """The surroundings of model calls outside a run.
+
+        Args:
+            budget: Theirs alone.
+            frame_key: A secret of the caller, which the marks around quoted material in prompts are
+                made with: the same one makes the same questions. A new one when None.
+            journal: The answers that are there already; none when None.
+        """
+        return Calls(
+            ledger=Ledger(budget, Usage()),
+            journal=journal or Journal(),
+            breakers=self.breakers,
+            monitor=self.monitor,
+            frame_key=frame_key or new_frame_key(),
+        )
+
 
 _WIDTH = 3
 """Versions at a time with the policy `best_of_n`."""

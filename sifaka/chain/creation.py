@@ -1,19 +1,19 @@
-"""The first entries of a run."""
+"""The first entries of a run, with the documents for its task."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import anyio
 
 from sifaka.chain.cancellation import cancel_run
-from sifaka.chain.phases.retrieval import first_version
-from sifaka.chain.resources import Resources
+from sifaka.chain.configuration import Resources
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.record.entries import ChainConfig, Drafted, Started
 from sifaka.record.outcome import RESEARCH, findings
 from sifaka.record.run import Run
-from sifaka.record.thought import EDITOR, Thought
-from sifaka.record.usage import Usage
+from sifaka.record.thought import EDITOR, Document, Thought
+from sifaka.record.usage import Budget, Usage
+from sifaka.retrievers.protocol import DOCUMENTS, Retriever, ask
 from sifaka.validators.preserve import PreserveValidator
 
 
@@ -82,7 +82,7 @@ async def new_run(
     if text.strip():
         first, spent = Thought(prompt=run.prompt, text=text, run_id=run.run_id), Usage()
         if resources.retrievers:
-            first, spent = await _documented(resources, run, first)
+            first, spent = await _documented(resources, run.config.budget, first)
         if origin is not None:
             first = inheriting(first, origin)
         entries.append(Drafted(thought=first, usage=spent))
@@ -98,12 +98,39 @@ async def new_run(
     return run
 
 
-async def _documented(resources: Resources, run: Run, first: Thought) -> tuple[Thought, Usage]:
+async def _documented(
+    resources: Resources, budget: Budget, first: Thought
+) -> tuple[Thought, Usage]:
     """The input with the documents for it, as far as there is time to look for some."""
-    calls = resources.calls(run.config.budget)
+    calls = resources.calls(budget)
     with calls.active():
         with anyio.move_on_after(calls.ledger.seconds_left) as limit:
-            first = await first_version(run, first.text, resources.retrievers)
+            first = await with_documents(first, resources.retrievers)
     if limit.cancelled_caught:
         first = first.add_degraded(("retrieval was not done in time",))
     return first, Usage(seconds=calls.ledger.spent.seconds)
+
+
+async def retrieve(
+    retrievers: Sequence[Retriever], query: str
+) -> tuple[tuple[Document, ...], tuple[str, ...]]:
+    """The documents of all retrievers for a query, in the order of the retrievers.
+
+    Returns:
+        The documents, and a line for each retriever that failed: the others go on without it.
+    """
+    found: list[Document] = []
+    degraded: list[str] = []
+    for retriever in retrievers:
+        documents, lines = await ask(retriever, query, DOCUMENTS)
+        found += documents
+        degraded += lines
+    return tuple(found), tuple(degraded)
+
+
+async def with_documents(first: Thought, retrievers: Sequence[Retriever]) -> Thought:
+    """The first version of a run, which may have no text yet, with documents for its task."""
+    if not retrievers:
+        return first
+    documents, degraded = await retrieve(retrievers, first.prompt or first.text)
+    return first.add_pre_generation_context(documents).add_degraded(degraded)

@@ -7,9 +7,9 @@ is open until whoever judges answers it, once.
 from collections.abc import Iterator, Mapping, Sequence
 
 from sifaka.isolation import GIVEN_UP, run_limited
+from sifaka.record.outcome import written
 from sifaka.record.results import Findings
 from sifaka.record.run import Run
-from sifaka.record.task import written
 from sifaka.record.thought import PERSON, Thought
 from sifaka.text.differences import Comparison, Difference, compare
 from sifaka.text.limits import Asked, asked_of, instruction_of

@@ -24,26 +24,20 @@ from typing import cast
 import anyio
 from anyio.lowlevel import checkpoint
 
-from sifaka.calls.context import PARALLEL, Calls
+from sifaka.calls.context import PARALLEL, Calls, Journal
 from sifaka.calls.host import Suspended
-from sifaka.calls.journal import Journal
 from sifaka.calls.ledger import Ledger
 from sifaka.chain.cancellation import CancelEntry, cancel_run, cancellation
-from sifaka.chain.events import ended_elsewhere
 from sifaka.chain.parts import Parts
-from sifaka.chain.phases.context import Phase, PhaseContext
-from sifaka.chain.phases.critique import critique
-from sifaka.chain.phases.generation import write
-from sifaka.chain.phases.retrieval import retrieve_for_critics
-from sifaka.chain.phases.selection import conclude, end, fail, select
-from sifaka.chain.phases.validation import validate
-from sifaka.chain.recorder import Recorder
+from sifaka.chain.phases import Phase, PhaseContext
+from sifaka.chain.phases.critique import critique, retrieve_for_critics, select, validate
+from sifaka.chain.phases.generation import conclude, end, fail, write
+from sifaka.chain.recorder import Recorder, ended_elsewhere
 from sifaka.chain.recovery import Recovery, next_recovery, parallel, recovered, unless_recovered
 from sifaka.chain.result import RunResult
 from sifaka.errors import AppendRefused, BudgetExceeded, SifakaError, StorageError, VersionConflict
 from sifaka.record.entries import Called, Stopped, StopReason
-from sifaka.record.events import ChainEvent, Listener
-from sifaka.record.run import Reached, Run
+from sifaka.record.run import ChainEvent, Listener, Reached, Run
 
 _PARTING_SECONDS = 5.0
 """Seconds in which a cancelled run may put its end on record."""

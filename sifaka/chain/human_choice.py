@@ -12,7 +12,7 @@ from sifaka.chain.cancellation import append_outside, is_interrupted
 from sifaka.chain.findings import by_person
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, ThoughtNotFound
-from sifaka.record.declines import decline_of
+from sifaka.record.clustering import decline_of
 from sifaka.record.entries import (
     Decided,
     Decision,
@@ -22,9 +22,9 @@ from sifaka.record.entries import (
     Stopped,
     Validated,
 )
+from sifaka.record.outcome import open_task
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
-from sifaka.record.task import open_task
 from sifaka.record.thought import PERSON, Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.input import check_text

@@ -10,9 +10,8 @@ from sifaka._internal.lazy import load_pydantic_ai
 from sifaka._internal.naming import did_you_mean
 from sifaka.calls.component import Binding, ClaimCheck, models_of
 from sifaka.calls.host import Host, Unreachable
-from sifaka.chain.configuration import asks_a_provider
-from sifaka.chain.pairwise_judge import Judge, ModelJudge
-from sifaka.chain.resources import Resources
+from sifaka.chain.configuration import Resources, asks_a_provider
+from sifaka.chain.version_comparison import Judge, ModelJudge
 from sifaka.critics import CriticComponent, PromptCritic, SectionedCritic
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapters

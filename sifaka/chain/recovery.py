@@ -13,8 +13,7 @@ from types import MappingProxyType
 from sifaka.calls.context import PARALLEL
 from sifaka.models.prompt import ORIGINAL, with_original
 from sifaka.record.entries import Recovered, Strategy
-from sifaka.record.events import ChainEvent, Phase
-from sifaka.record.run import Reached, Run
+from sifaka.record.run import ChainEvent, Phase, Reached, Run
 from sifaka.record.thought import Document, Thought
 
 LONGEST_WAIT = 60.0

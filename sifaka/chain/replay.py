@@ -11,23 +11,20 @@ from sifaka._internal.immutable import Frozen
 from sifaka._internal.lazy import load_pydantic_ai
 from sifaka._internal.naming import unique
 from sifaka.calls.component import Binding, Component
-from sifaka.calls.context import current_calls
-from sifaka.calls.journal import ANY_QUESTION
+from sifaka.calls.context import ANY_QUESTION, current_calls
+from sifaka.chain.configuration import Resources
 from sifaka.chain.handle import RunHandle
 from sifaka.chain.parts import Parts, Writer, bind_parts
 from sifaka.chain.recovery import first_place
-from sifaka.chain.resources import Resources
-from sifaka.critics import LintCritic, StyleCritic
-from sifaka.critics.protocol import CriticComponent
+from sifaka.critics import CriticComponent, LintCritic, StyleCritic
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import AUTO, CALLER, Generation
 from sifaka.models.prompt import PROMPTS_VERSION
 from sifaka.models.provider import provider_model
 from sifaka.models.writing import REFUSED, UnfitDraft
 from sifaka.record.entries import FORM, Decided, Drafted, Entry, Started, Stopped
-from sifaka.record.events import ChainEvent
 from sifaka.record.results import CriticFeedback, ValidationResult
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Run
 from sifaka.record.thought import EDITOR, PERSON, Document, Thought
 from sifaka.record.usage import Usage
 from sifaka.storage import MemoryStorage

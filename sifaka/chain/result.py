@@ -6,20 +6,17 @@ from functools import cached_property
 from typing import cast
 
 from sifaka._internal.immutable import Frozen
+from sifaka.chain.acceptance import look_back_check
 from sifaka.chain.brief import Brief, brief_for
-from sifaka.chain.checks import Check, checks_of
-from sifaka.chain.final_comparison import look_back_check
 from sifaka.chain.findings import is_compared
-from sifaka.chain.review import Review
-from sifaka.record.clustering import cluster
-from sifaka.record.declines import still_open
+from sifaka.chain.review import Check, Review, checks_of
+from sifaka.record.clustering import cluster, still_open
 from sifaka.record.diff import Hunk
 from sifaka.record.entries import RunStatus, StopReason
-from sifaka.record.outcome import RESEARCH, findings, shortcoming, shortfalls
+from sifaka.record.outcome import RESEARCH, findings, open_task, shortcoming, shortfalls
 from sifaka.record.provenance import explained_diff
 from sifaka.record.results import Findings, Issue, ValidationResult
 from sifaka.record.run import Run
-from sifaka.record.task import open_task
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 

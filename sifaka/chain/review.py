@@ -1,10 +1,65 @@
-"""What critics say of a text that is no version of a run."""
+"""What was checked in a text, and what critics say of one that is no version of a run."""
+
+from collections.abc import Iterator
 
 from sifaka._internal.immutable import Frozen
 from sifaka.record.clustering import cluster
-from sifaka.record.results import CriticFeedback, Issue, Verdict, majority
+from sifaka.record.outcome import verdicts
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult, Verdict, majority
+from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 from sifaka.text.differences import Difference
+
+
+class Check(Frozen):
+    """One thing that a text may be checked for."""
+
+    what: str
+    """A validator or critic by name, or `task`, `meaning`."""
+    done: bool
+    reason: str | None = None
+    """The reason that it was not checked, or that a part of the text was not."""
+
+
+def checks_of(thought: Thought, *, has_task: bool, judged: bool) -> Iterator[Check]:
+    """The checks of a text by its validators and critics.
+
+    Form is not meaning: without a critic that judges, the meaning of the text is listed as not
+    checked, and so is its task.
+
+    Args:
+        thought: The text with the results on it.
+        has_task: True when the text was written for a task in words.
+        judged: True when the caller or a person has judged it.
+    """
+    for name, result in thought.validation_results.items():
+        yield _of_validator(name, result)
+    for feedback in thought.critic_feedback:
+        yield _of_critic(feedback)
+    if not (judged or any(f.judges_task and f.status == "ok" for f in thought.critic_feedback)):
+        reason = "no model judged it"
+        if has_task:
+            ignored = thought.author in {EDITOR, "input"}
+            unwritten = f"{reason}, and none wrote for it"
+            yield Check(what="task", done=False, reason=unwritten if ignored else reason)
+        yield Check(what="meaning", done=False, reason=reason)
+
+
+def _of_validator(name: str, result: ValidationResult) -> Check:
+    known = verdicts(result)
+    open_ = known.count("unverified")
+    if not open_:
+        return Check(what=name, done=result.unchecked is None, reason=result.unchecked)
+    reason = f"{open_} of {len(known)} claims could not be verified"
+    return Check(what=name, done=open_ < len(known), reason=reason)
+
+
+def _of_critic(feedback: CriticFeedback) -> Check:
+    silent = feedback.status == "abstained" or (feedback.verdict is None and not feedback.issues)
+    notes = (feedback.reason, *feedback.degraded)
+    return Check(
+        what=feedback.critic, done=not silent, reason="; ".join(filter(None, notes)) or None
+    )
 
 
 class Review(Frozen):

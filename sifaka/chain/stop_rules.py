@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 from sifaka.chain.version_comparison import is_measured
 from sifaka.models import AUTO, CALLER
-from sifaka.record.declines import still_open
+from sifaka.record.clustering import still_open
 from sifaka.record.entries import StopReason
-from sifaka.record.outcome import shortcoming
+from sifaka.record.outcome import open_task, shortcoming, verdict_of, written
 from sifaka.record.results import Issue, majority
 from sifaka.record.run import Run
-from sifaka.record.task import open_task, verdict_of, written
 from sifaka.record.thought import EDITOR, Thought
 
 

@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints, ValidationError, ValidationInfo, 
 from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
 from sifaka._internal.safe_open import read_beneath
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.critics.judge import REVIEWER, JudgingCritic
 from sifaka.critics.opinion import (
     LONGEST_REMARK,
@@ -26,8 +26,8 @@ from sifaka.critics.opinion import (
     no_answer,
 )
 from sifaka.errors import ConfigurationError
-from sifaka.models.coercion import Form, Whole
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, Whole
 from sifaka.record.results import QUOTE_LIMIT, CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -17,8 +17,7 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.critics.opinion import abstention, covered_by, shared_failure, strongest
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import BudgetExceeded, CriticError, ModelProviderError, SifakaError, StorageError
-from sifaka.models.prompt import ORIGINAL
-from sifaka.models.section import thought_of
+from sifaka.models.prompt import ORIGINAL, thought_of
 from sifaka.record.results import CriticFeedback, Findings, Issue
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -11,6 +11,7 @@ from sifaka.calls.component import Binding, DataComponent, code_spec
 from sifaka.critics.opinion import Opinion, Replies, ask_all, case, feedback_of
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import Prompt
+from sifaka.models.structured import ask
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
@@ -135,8 +136,6 @@ class JudgingCritic(DataComponent, ABC):
         settings: "ModelSettings | None" = None,
     ) -> tuple[Answer, Usage]:
         """One question; see `sifaka.models.structured.ask`."""
-        from sifaka.models.structured import ask
-
         opened = self._opened(self.model if model is None else model)
         return await ask(opened, prompt.text, question, form, settings=settings)
 

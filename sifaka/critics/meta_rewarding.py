@@ -19,8 +19,8 @@ from sifaka.critics.opinion import (
     on_record,
     reported,
 )
-from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form
 from sifaka.record.clustering import cluster
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought

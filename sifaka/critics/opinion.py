@@ -11,9 +11,8 @@ from pydantic import Field
 
 from sifaka.calls.context import fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
-from sifaka.models.coercion import Form, Number, Whole
-from sifaka.models.prompt import frame, original_of, rules_of
-from sifaka.models.section import section_note
+from sifaka.models.prompt import frame, original_of, rules_of, section_note
+from sifaka.models.structured import Form, Number, Whole
 from sifaka.record.results import COVERED, CriticFeedback, Issue, Verdict, covered_in
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

@@ -4,12 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from sifaka.calls.context import current_calls
-from sifaka.calls.journal import scope
+from sifaka.calls.context import current_calls, scope
 from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import case, on_record
-from sifaka.models.coercion import Form
 from sifaka.models.prompt import LAST, Prompt, frame
+from sifaka.models.structured import Form
 from sifaka.record.results import CriticFeedback, Verdict
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage

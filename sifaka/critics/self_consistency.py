@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.critics.judge import REVIEW, REVIEWER, JudgingCritic
 from sifaka.critics.opinion import MOST_ISSUES, agreed, attempt, findings_of, no_answer
-from sifaka.models.coercion import Form
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form
 from sifaka.record.clustering import cluster, joined
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought

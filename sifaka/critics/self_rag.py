@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, Field, model_validator
 
 from sifaka.calls.component import code_spec
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.critics.judge import JudgingCritic
 from sifaka.critics.opinion import Replies, ask_all, no_answer
 from sifaka.errors import ModelProviderError
 from sifaka.evidence.claims.extraction import NEEDS_EVIDENCE, claims_in
 from sifaka.evidence.passages import Passage, nearest, passages_of
-from sifaka.models.coercion import Form, Number, Whole
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, Number, Whole
 from sifaka.record.claims import Claim
 from sifaka.record.results import QUOTE_LIMIT, CriticFeedback, Issue
 from sifaka.record.thought import Document, Thought

@@ -1,8 +1,8 @@
 """Embedders: what turns texts into vectors, for semantic search.
 
-A model is named by a string: `model2vec:/folder`, `fastembed:/folder`,
-`sentence-transformers:/folder`, or `provider:name` for a provider that PydanticAI knows. No model
-is ever downloaded, and none is loaded before it is needed.
+A model is named by a string: `model2vec:/folder`, `sentence-transformers:/folder`, or
+`provider:name` for a provider that PydanticAI knows. No model is ever downloaded, and none is
+loaded before it is needed.
 """
 
 from typing import TYPE_CHECKING

@@ -1,26 +1,275 @@
-"""Embedders from their names."""
+"""Embedders from their names: models of providers, by way of PydanticAI, and of this machine."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
+from hashlib import sha256
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from sifaka.embeddings.local import (
-    Loading,
-    LocalModel,
-    load_fastembed,
-    load_model2vec,
-    load_sentence_transformers,
-    model_folder,
-    model_id,
-    require_package,
-)
-from sifaka.embeddings.protocol import Embedder, ModelEmbedder
-from sifaka.embeddings.provider import embed_by_provider, infer_model
-from sifaka.errors import ConfigurationError
+import anyio
+from anyio import to_thread
+
+from sifaka._internal.lazy import load_pydantic_ai
+from sifaka.embeddings.protocol import Embedder, ModelEmbedder, Role, Vector
+from sifaka.errors import ConfigurationError, EmbeddingError, SifakaError
+from sifaka.extras import install
+
+if TYPE_CHECKING:
+    from pydantic_ai.embeddings import EmbeddingModel
+    from pydantic_ai.providers import Provider
+
+
+_EXTRAS = frozenset({"google", "huggingface", "ollama", "openai"})
+"""The providers with embedding models whose packages ours has an extra for."""
+SECONDS = 60.0
+"""Seconds that a call may take, with the retries of the provider's client."""
+
+
+async def embed_by_provider(name: str, texts: Sequence[str], role: Role) -> Sequence[Vector]:
+    """The vectors of some texts, by a model such as `openai:text-embedding-3-small`.
+
+    Each call has a client of its own, closed after it: clients belong to an event loop, and an
+    embedder does not. The provider's client repeats what failed by a passing failure.
+
+    Raises:
+        EmbeddingError: The model failed.
+    """
+    try:
+        with anyio.fail_after(SECONDS):
+            model, provider = infer_model(name)
+            async with AsyncExitStack() as stack:
+                if provider is not None:
+                    await stack.enter_async_context(provider)
+                return (await model.embed(texts, input_type=role)).embeddings
+    except TimeoutError as error:
+        raise _failure(f"{name}: no answer within {SECONDS:g} s", True) from error
+    # Besides PydanticAI's errors there are the client's own, over answers it cannot read.
+    except Exception as error:
+        raise _translate(error, name) from error
+
+
+def infer_model(name: str) -> "tuple[EmbeddingModel, Provider[Any] | None]":
+    """The model and, if it has one, its provider, whose client has to be closed.
+
+    Raises:
+        ConfigurationError: The name is unknown, or the provider's package or key is missing.
+    """
+    load_pydantic_ai()
+    from pydantic_ai.embeddings import infer_embedding_model
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.providers import infer_provider
+
+    made: list[Provider[Any]] = []
+
+    def make(kind: str) -> "Provider[Any]":
+        made.append(infer_provider(kind))
+        return made[0]
+
+    try:
+        model = infer_embedding_model(name, provider_factory=make)
+    except ImportError as error:
+        provider = name.partition(":")[0]
+        raise ConfigurationError(
+            f"embedding model {name!r} needs a package that is not installed",
+            install(provider)
+            if provider in _EXTRAS
+            else f"pip install 'pydantic-ai-slim[{provider}]'",
+        ) from error
+    except (UserError, ValueError) as error:
+        reason = str(error).partition("\n")[0].partition(" To try ")[0]
+        raise ConfigurationError(
+            f"embedding model {name!r} cannot be used: {reason}",
+            "set the provider's API key, or name the model as provider:name",
+        ) from error
+    return model, (made[0] if made else None)
+
+
+def _translate(error: Exception, name: str) -> EmbeddingError:
+    """Only what the status and the class say: bodies may quote the text or a key."""
+    from pydantic_ai import exceptions
+
+    transient = (
+        exceptions.ModelRateLimitError,
+        exceptions.ModelUnavailableError,
+        exceptions.ModelServerError,
+        exceptions.ModelConnectionError,
+        exceptions.ModelRequestTimeout,
+    )
+    retryable = isinstance(error, transient)
+    if isinstance(error, exceptions.ModelHTTPError):
+        status = error.status_code
+        retryable = retryable or status == 429 or status >= 500
+        return _failure(f"{name}: the provider answered with HTTP {status}", retryable)
+    if isinstance(error, exceptions.ModelConnectionError):
+        return _failure(f"{name}: the provider could not be reached", True)
+    return _failure(f"{name}: the request failed with {type(error).__name__}", retryable)
+
+
+def _failure(message: str, retryable: bool) -> EmbeddingError:
+    return EmbeddingError(
+        message,
+        "try again later"
+        if retryable
+        else "check the provider's API key and that it offers this model",
+        retryable=retryable,
+    )
+
+
+Encode = Callable[[Sequence[str], Role], Sequence[Vector]]
+"""A loaded model: the vectors of some texts, as it makes them."""
+Loading = Callable[[Path], Encode]
+"""Loads the model of a folder, without a look at the network."""
+
+
+def require_package(kind: str) -> None:
+    """See that the package of a kind of model is there, without importing it.
+
+    Raises:
+        ConfigurationError: It is not installed.
+    """
+    if find_spec(kind.replace("-", "_")) is None:
+        raise ConfigurationError(
+            f"{kind} models need a package that is not installed",
+            install(kind),
+        )
+
+
+class LocalModel:
+    """A model that is loaded by its first call, once, and then asked by one thread at a time."""
+
+    def __init__(self, name: str, folder: Path, load: Loading) -> None:
+        self._name = name
+        self._folder = folder
+        self._load = load
+        self._encode: Encode | None = None
+        # Of threads, not tasks: callers may be in several event loops. It is held while texts are
+        # encoded too, as models change their tokenizer's settings meanwhile.
+        self._lock = threading.Lock()
+
+    async def vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        """The vectors of some texts."""
+        return await to_thread.run_sync(self._vectors, texts, role)
+
+    def _vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        with self._lock:
+            try:
+                encode = self._encode or self._load(self._folder)
+                self._encode = encode
+                return encode(texts, role)
+            except SifakaError:
+                raise
+            # What a model's library raises over files that are not as it expects is not specified.
+            except Exception as error:
+                reason = str(error).partition("\n")[0][:200] or type(error).__name__
+                raise EmbeddingError(
+                    f"{self._name}: the model in {str(self._folder)!r} cannot be used: {reason}",
+                    "download it again, or name another one",
+                ) from error
+
+
+def load_model2vec(folder: Path) -> Encode:
+    """The static model of a folder: a vector a word, averaged; fast without a GPU."""
+    model: Any = import_module("model2vec").StaticModel.from_pretrained(
+        folder, force_download=False
+    )
+
+    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        # Queries and documents are embedded alike.
+        return model.encode(list(texts), use_multiprocessing=False).tolist()
+
+    return encode
+
+
+def load_sentence_transformers(folder: Path) -> Encode:
+    """The model of a folder; code that comes with it is not run."""
+    # Not by way of PydanticAI, which cannot be told to leave the network alone.
+    module: Any = import_module("sentence_transformers")
+    model: Any = module.SentenceTransformer(str(folder), local_files_only=True)
+
+    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
+        ask = model.encode_query if role == "query" else model.encode_document
+        return ask(list(texts), show_progress_bar=False).tolist()
+
+    return encode
+
+
+_MODEL_FILES = frozenset({".bin", ".json", ".model", ".onnx", ".safetensors", ".txt"})
+_ENDS = 65_536
+"""Bytes read at either end of a file: weights are large, and differ wherever one looks."""
+
+
+def model_folder(kind: str, path: str) -> Path:
+    """The folder of a model, which has to be there.
+
+    Raises:
+        ConfigurationError: It is not, or there is no model in it.
+    """
+    try:
+        folder = Path(path).expanduser().absolute()
+    except RuntimeError:  # the home folder of an unknown user
+        folder = Path(path).absolute()
+    if not folder.is_dir():
+        raise ConfigurationError(
+            f"{kind}: there is no folder {path!r}",
+            f"download the model yourself and give its path, as in {kind}:/path/to/model; "
+            "nothing is downloaded for you",
+        )
+    if not _files(folder):
+        raise ConfigurationError(
+            f"{kind}: there is no model in {path!r}", "give the folder with its config and weights"
+        )
+    return folder
+
+
+def model_id(kind: str, folder: Path) -> str:
+    """Kind, folder name and a hash of the files, such as `model2vec:potion@1f3a5c7e9b0d`.
+
+    Another model in the same folder has another id; the same one has it on every machine.
+
+    Raises:
+        ConfigurationError: A file of it cannot be read.
+    """
+    digest = sha256()
+    for file in _files(folder):
+        try:
+            digest.update(_described(folder, file))
+        except OSError as error:
+            raise ConfigurationError(
+                f"{kind}: {str(file)!r} cannot be read: {error.strerror}",
+                "let this user read the model's files",
+            ) from error
+    return f"{kind}:{folder.name}@{digest.hexdigest()[:12]}"
+
+
+def _described(folder: Path, file: Path) -> bytes:
+    size = file.stat().st_size
+    name = file.relative_to(folder).as_posix()
+    with file.open("rb") as content:
+        ends = content.read(_ENDS)
+        if size > _ENDS:
+            content.seek(max(_ENDS, size - _ENDS))
+            ends += content.read(_ENDS)
+    return f"{name}\0{size}\0".encode(errors="surrogateescape") + ends
+
+
+def _files(folder: Path) -> list[Path]:
+    # No layout is deeper, and a folder that was named by mistake may hold a whole disk.
+    return sorted(
+        file
+        for file in [*folder.glob("*"), *folder.glob("*/*")]
+        if file.suffix in _MODEL_FILES
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+        and file.is_file()
+    )
+
 
 _LOCAL: Mapping[str, Loading] = MappingProxyType(
     {
-        "fastembed": load_fastembed,
         "model2vec": load_model2vec,
         "sentence-transformers": load_sentence_transformers,
     }
@@ -34,8 +283,8 @@ def open_embedder(name: str) -> Embedder:
     PydanticAI, which takes about a second, and asks nothing of the provider.
 
     Args:
-        name: `model2vec:/folder`, `fastembed:/folder`, `sentence-transformers:/folder`, or
-            `provider:name` such as `openai:text-embedding-3-small`.
+        name: `model2vec:/folder`, `sentence-transformers:/folder`, or `provider:name` such as
+            `openai:text-embedding-3-small`.
 
     Raises:
         ConfigurationError: The name is none of these, its package or key is missing, or there is
@@ -45,7 +294,7 @@ def open_embedder(name: str) -> Embedder:
     if not (colon and kind and rest):
         raise ConfigurationError(
             f"unknown embedding model {name!r}",
-            "use model2vec:/folder, fastembed:/folder, sentence-transformers:/folder, or "
+            "use model2vec:/folder, sentence-transformers:/folder, or "
             "provider:name such as openai:text-embedding-3-small",
         )
     load = _LOCAL.get(kind)

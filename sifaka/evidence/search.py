@@ -1,10 +1,15 @@
-"""The search in several places at once, and the retriever that makes it."""
+"""The search in several places at once, and the order of what it finds, without copies."""
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
+from itertools import islice
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import anyio
 import anyio.to_thread
@@ -12,16 +17,16 @@ from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.context import current_calls, fan_out, recorded
+from sifaka.calls.context import current_calls, fan_out, recorded, scope
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.journal import scope
 from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError, SourceError, StorageError
-from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, clean
+from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, clean, spread
 from sifaka.evidence.model import Searched
-from sifaka.evidence.ranking import merged
 from sifaka.evidence.sources.collection import Adapter, Adapters, LeavesOut
 from sifaka.record.claims import CheckOptions
 from sifaka.record.thought import Document
+from sifaka.retrievers.in_memory import searched_fields
+from sifaka.storage.bm25 import query_words, rank
 
 logger = logging.getLogger(__name__)
 
@@ -271,3 +276,210 @@ class EvidenceRetriever:
         places = [adapter.place for adapter in self._chosen]
         asked = json.dumps([query, places, self.filters.model_dump(mode="json")])
         return sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def scores_of(query: str, documents: Iterable[SourceDocument]) -> list[float]:
+    """The BM25 score of each document for a query; the title counts half.
+
+    Words are compared without case and accents, and are not stemmed. It reads every word: on
+    documents of many pages, run it in a thread.
+
+    Returns:
+        Scores that are comparable within this answer only, 0 where nothing matches.
+    """
+    return rank(query_words(query), [searched_fields(each.text, each.title) for each in documents])
+
+
+def rank_documents(query: str, documents: Iterable[SourceDocument]) -> tuple[SourceDocument, ...]:
+    """All documents in the order of their `scores_of` a query, and with them.
+
+    What matches equally well, or not at all, keeps its order.
+    """
+    given = tuple(documents)
+    scores = scores_of(query, given)
+    order = sorted(range(len(given)), key=lambda at: -scores[at])
+    return tuple(given[at].model_copy(update={"score": scores[at]}) for at in order)
+
+
+_TRACKING = re.compile(
+    r"utm_\w+|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|mc_[ce]id|igshid|_hs(?:enc|mi)|mkt_tok"
+)
+"""Parameters that say where a reader comes from, and nothing about what is read."""
+_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_DOI_HOSTS = frozenset({"doi.org", "dx.doi.org"})
+_GENERIC = frozenset(
+    {
+        "404 not found", "annual report", "article", "blog post", "contact us", "document",
+        "error", "executive summary", "home page", "homepage", "introduction", "login page",
+        "main page", "new document", "new page", "no title", "not found", "page not found",
+        "references", "search results", "sign in", "summary", "table of contents",
+        "untitled document", "untitled page", "welcome page",
+    }
+)  # fmt: skip
+"""Titles that any number of documents have."""
+_LEAST_TITLE = 8
+"""Letters and digits of a title that tells documents apart."""
+_HEAD = 200
+"""Characters that two texts have in common at their beginning before all are compared."""
+
+
+def identities(document: SourceDocument) -> frozenset[str]:
+    """The identities that all copies of a document share: its URL and its DOI, normalised.
+
+    The DOI is taken from the URL too where that is one of doi.org. Empty when it has neither.
+    """
+    doi = normal_doi(document.doi) or normal_doi(document.url)
+    url = normal_url(document.url)
+    return frozenset(each for each in (doi and f"doi:{doi}", url and f"url:{url}") if each)
+
+
+def normal_url(url: str) -> str:
+    """A URL without what does not change the page; empty when it has no host.
+
+    Scheme, `www.`, the host's case, default ports, the fragment, a slash at the end, the order of
+    parameters and those of tracking do not count.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return ""
+    if not host:
+        return ""
+    place = host.removeprefix("www.") + ("" if port in {None, 80, 443} else f":{port}")
+    asked = sorted(
+        (name, value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        if not _TRACKING.fullmatch(name.lower())
+    )
+    path = unquote(parts.path).rstrip("/")
+    return f"{place}{path}" + (f"?{urlencode(asked)}" if asked else "")
+
+
+def normal_doi(told: str) -> str:
+    """A DOI in lower case without `doi:` or the resolver's address; empty when it is none."""
+    text = unquote(told.strip())
+    parts = re.match(r"(?:https?://)?([^/]+)/(.*)", text)
+    if parts is not None and parts[1].lower() in _DOI_HOSTS:
+        text = re.sub(r"[?#].*", "", parts[2])
+    found = _DOI.fullmatch(re.sub(r"^doi:\s*", "", text, flags=re.IGNORECASE))
+    return found.group().lower().rstrip("/.") if found else ""
+
+
+def normal_title(title: str) -> str:
+    """A title as words in lower case; empty when it tells documents apart from no others."""
+    plain = unicodedata.normalize("NFKC", title).casefold()
+    words = " ".join(re.findall(r"[^\W_]+", plain))
+    return "" if words in _GENERIC or len(words.replace(" ", "")) < _LEAST_TITLE else words
+
+
+def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
+    """The places of the documents that are the same, in the order of the first of each.
+
+    By URL or DOI, which are followed from copy to copy, then by their words; two that have DOIs of
+    their own are never the same by words. Of one title they are the same only where one is the
+    other's beginning. Passages that an adapter returns of one page are not the same.
+    """
+    given = tuple(documents)
+    group_of = list(range(len(given)))
+    dois = [normal_doi(each.doi) or normal_doi(each.url) for each in given]
+    words = _words_of(given)
+    alike: defaultdict[str, list[int]] = defaultdict(list)
+    for at, document in enumerate(given):
+        named = identities(document)
+        for name in sorted(named):
+            for other in alike[name]:
+                if _is_one_page(given[other], document, words[other] == words[at]):
+                    _join(group_of, other, at)
+            alike[name].append(at)
+    for at, document in enumerate(given):
+        title = normal_title(document.title)
+        same = [f"words:{words[at]}"] if words[at] else []
+        for name in (*same, *([f"title:{title}"] if title else ())):
+            for other in alike[name]:
+                both = {group_of[other], group_of[at]}
+                if len(both) < 2 or not _is_cut(words[other], words[at]):
+                    continue
+                members = zip(dois, group_of, strict=True)
+                if len({doi for doi, group in members if doi and group in both}) < 2:
+                    _join(group_of, other, at)
+            # One stands for all that have the same words.
+            if not (name.startswith("words:") and alike[name]):
+                alike[name].append(at)
+    found: dict[int, list[int]] = {}
+    for at, group in enumerate(group_of):
+        found.setdefault(group, []).append(at)
+    return tuple(map(tuple, found.values()))
+
+
+def _words_of(documents: Sequence[SourceDocument]) -> list[str]:
+    """The words of each document, as far as they can be those of another one."""
+    heads = [_plain(each.text[: 2 * _HEAD])[:_HEAD] for each in documents]
+    titles = [normal_title(each.title) for each in documents]
+    count = Counter((*heads, *(f"\0{title}" for title in titles if title)))
+    return [
+        _plain(document.text) if count[head] > 1 or count[f"\0{title}"] > 1 else head
+        for document, head, title in zip(documents, heads, titles, strict=True)
+    ]
+
+
+def _is_one_page(one: SourceDocument, other: SourceDocument, same: bool) -> bool:
+    """True unless they are two passages that one adapter has of a page."""
+    passages = one.adapter == other.adapter and one.id and other.id and one.id != other.id
+    return same or not passages
+
+
+def _is_cut(one: str, other: str) -> bool:
+    """True when one text is the beginning of the other, or all of it."""
+    return one.startswith(other) or other.startswith(one)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _join(group_of: list[int], one: int, other: int) -> None:
+    keep, drop = sorted((group_of[one], group_of[other]))
+    group_of[:] = [keep if group == drop else group for group in group_of]
+
+
+_K = 60
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
+
+
+def merged(lists: Sequence[Sequence[SourceDocument]], most: int) -> tuple[SourceDocument, ...]:
+    """The documents of all lists, each once, best first, by reciprocal rank fusion.
+
+    Scores of different sources cannot be compared, their ranks can: a document has the sum of
+    1 / (60 + rank) over the lists that hold it, as its score. Of the copies of a document one is
+    kept: with an address rather than without, then with a date, then the one with more text. It
+    names the places of the others. Of a file no more than three parts come before other files.
+    """
+    found = [
+        (number, rank, document)
+        for number, documents in enumerate(lists)
+        for rank, document in enumerate(documents, 1)
+    ]
+    fused: list[SourceDocument] = []
+    for places in groups(document for _, _, document in found):
+        best: defaultdict[int, int] = defaultdict(lambda: len(found))
+        for number, position, _ in (found[at] for at in places):
+            best[number] = min(best[number], position)
+        # The first of several that are as good: `max` keeps it.
+        copy = max((found[at][2] for at in places), key=_worth)
+        score = sum(1 / (_K + position) for position in best.values())
+        others = (found[at][2] for at in places)
+        fused.append(copy.model_copy(update={"score": score, "also": _elsewhere(copy, others)}))
+    fused.sort(key=lambda document: -(document.score or 0.0))
+    return tuple(islice(spread(fused), most))
+
+
+def _elsewhere(copy: SourceDocument, others: Iterable[SourceDocument]) -> tuple[str, ...]:
+    """The places of copies that are not the one that is kept."""
+    own = identities(copy)
+    places = (each.place for each in others if not own & identities(each))
+    return tuple(dict.fromkeys(each for each in places if each and each != copy.place))
+
+
+def _worth(document: SourceDocument) -> tuple[bool, bool, int]:
+    return bool(document.url or document.doi), document.published is not None, len(document.text)

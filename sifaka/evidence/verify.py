@@ -20,10 +20,9 @@ from sifaka.evidence.model import (
     Judgement,
     Verification,
 )
-from sifaka.evidence.passages import GAP, excerpt
-from sifaka.evidence.quotes import QuotableText
-from sifaka.models.coercion import Form
+from sifaka.evidence.passages import GAP, QuotableText, excerpt
 from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, ask
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -153,8 +152,6 @@ async def _verified(
 
 
 async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
-    from sifaka.models.structured import ask
-
     texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
     criteria = {each.id: each for sheet in pack for each in sheet.criteria}
     lines = "\n".join(map(_line, criteria.values()))

@@ -5,12 +5,12 @@ from sifaka.isolation.pool import (
     MEMORY,
     SHORT,
     SPREAD,
+    Worker,
     run_limited,
     run_limited_in_thread,
     sharing,
     spread,
 )
-from sifaka.isolation.worker import Worker
 
 __all__ = [
     "GIVEN_UP",

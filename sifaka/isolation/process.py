@@ -1,6 +1,6 @@
 """The program of a worker process: a function and its arguments in, its outcome out.
 
-It is started by `sifaka.isolation.worker` as a file, so it imports nothing that it is not told to.
+It is started by `sifaka.isolation.pool` as a file, so it imports nothing that it is not told to.
 
 Arguments: the folders to import from, and the modules to import at once, as a JSON list. A question
 is a pickle of the seconds of processor time, the bytes of memory, and a pickled function with its

@@ -5,9 +5,13 @@ model of the calling program), or `provider:name` for anything PydanticAI knows.
 PydanticAI import it when used.
 """
 
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
-from sifaka.models.protocol import Generation, Model
+from pydantic import Field
+
+from sifaka._internal.immutable import Frozen, FrozenJson
+from sifaka.record.thought import Thought, ToolCall
+from sifaka.record.usage import Usage
 
 AUTO: Literal["auto"] = "auto"
 """The editor, then the calling agent; a server puts its configured provider in its place."""
@@ -16,4 +20,41 @@ CALLER: Literal["caller"] = "caller"
 HOST: Literal["host"] = "host"
 """The model of the program that called us."""
 
-__all__ = ["AUTO", "CALLER", "HOST", "Generation", "Model"]
+
+class Generation(Frozen):
+    """A version that a model wrote."""
+
+    text: str
+    prompt_used: str | None = None
+    """The prompt of the model; None without one, as with the editor."""
+    author: str | None = None
+    """The author, when that is not the model by its own name, as after a fallback."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    metadata: FrozenJson = Field(default_factory=dict[str, object])
+    """Further details to keep, such as the editor's log."""
+    usage: Usage = Field(default_factory=Usage)
+    """Its usage."""
+    metered: bool = False
+    """True when its calls went through a metered model, which has charged them already."""
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Writes texts."""
+
+    @property
+    def name(self) -> str:
+        """The name that is recorded as the author."""
+        ...
+
+    async def generate_with_thought(self, thought: Thought) -> Generation:
+        """The next version.
+
+        A thought without text is written from its prompt; one with a text is improved, by its
+        validation results and its critics' feedback.
+
+        Raises:
+            ModelProviderError: The provider failed for good.
+            BudgetExceeded: The call would break the run's budget.
+        """
+        ...

@@ -9,11 +9,11 @@ from pydantic import BaseModel
 from sifaka.calls.component import Component
 from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.models import Generation
 from sifaka.models.journaled import JournaledModel, answered_by
-from sifaka.models.json_objects import clean
 from sifaka.models.metered import usage_of
 from sifaka.models.prompt import DATA_NOTICE
-from sifaka.models.protocol import Generation
+from sifaka.models.structured import clean
 from sifaka.models.writing import PROMPT, writing_prompt
 from sifaka.record.thought import Thought, ToolCall
 from sifaka.record.usage import Usage

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from sifaka.errors import PluginError
-from sifaka.models.protocol import Generation
+from sifaka.models import Generation
 from sifaka.record.entries import Fixes
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.validators.composition import ValidatorComponent

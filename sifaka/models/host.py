@@ -14,9 +14,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RequestUsage
 
-from sifaka.calls.context import current_calls
+from sifaka.calls.context import current_calls, key_asked
 from sifaka.calls.host import Host, HostQuestion
-from sifaka.calls.journal import key_asked
 from sifaka.models import HOST
 
 if TYPE_CHECKING:

@@ -25,11 +25,10 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_core import PydanticSerializationError
 
 from sifaka._internal.event_loop_turns import turn
-from sifaka.calls.context import current_calls
-from sifaka.calls.journal import asking
+from sifaka.calls.context import asking, current_calls
 from sifaka.errors import ModelProviderError
-from sifaka.models.json_objects import clean
 from sifaka.models.metered import usage_of
+from sifaka.models.structured import clean
 from sifaka.record.entries import Called
 
 if TYPE_CHECKING:

@@ -1,6 +1,8 @@
 """The one place every model call passes: reserved, bounded in time, retried, settled."""
 
+import json
 import logging
+import math
 import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,24 +15,24 @@ from pydantic_ai.exceptions import (
     ModelTimeoutError,
     UserError,
 )
+from pydantic_ai.messages import BaseToolCallPart, ModelMessagesTypeAdapter, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings, merge_model_settings
+from pydantic_ai.usage import RequestUsage
 
 from sifaka.calls.context import Calls, current_calls
 from sifaka.calls.failure_log import report_failure
-from sifaka.calls.gen_ai import answered, asked
 from sifaka.calls.host import Suspended
-from sifaka.calls.spans import annotate
-from sifaka.calls.tenant_share import Allowance, current_allowance, stricter
+from sifaka.calls.ledger import Allowance, Quote, current_allowance, stricter
+from sifaka.calls.monitoring import annotate, answered, asked
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
 from sifaka.models import HOST
-from sifaka.models.estimate import ESTIMATED, asked_for, quote, with_usage
 from sifaka.models.provider_errors import translate
-from sifaka.record.usage import Usage
+from sifaka.record.usage import Budget, Usage
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.messages import ModelMessage
 
 logger = logging.getLogger(__name__)
 
@@ -234,3 +236,116 @@ def _wait_before_next(failure: Exception, attempt: int) -> float | None:
     if failure.retry_after is not None:
         return failure.retry_after if failure.retry_after <= LONGEST_WAIT else None
     return random.uniform(0, 0.5 * 2**attempt)  # noqa: S311 - jitter, not a secret
+
+
+_BYTES_PER_TOKEN = 3
+"""Fewer than in any common language and tokenizer, so that the estimate errs to the safe side."""
+_ANSWER = 4096
+"""Tokens set aside for an answer at least, where nothing says how long it may be."""
+_LONGEST_ANSWER = 32_768
+_SHARE = 8
+"""The part of a budget's tokens that is set aside for one answer, where that is more: reasoning may
+take many, and a budget that has them should not cut it off."""
+_MILLION = 1_000_000
+ESTIMATED = "sifaka_estimated"
+"""The key of an answer's metadata that says so of its usage."""
+
+
+def quote(
+    model: Model,
+    messages: "list[ModelMessage]",
+    settings: "ModelSettings | None",
+    parameters: ModelRequestParameters,
+    budget: Budget,
+) -> Quote:
+    """The quote for one call; nothing is estimated that the budget does not limit.
+
+    Tokens of the question are estimated from its bytes, the answer from `max_tokens` or the
+    question's length; prices come from genai-prices.
+    """
+    if budget.max_tokens is None and budget.max_cost_usd is None:
+        return Quote()
+    asked = _tokens(messages, parameters)
+    input_cost, output_cost = 0.0, 0.0
+    if budget.max_cost_usd is not None:
+        input_cost, output_cost = _price(model, asked)
+    return Quote(
+        input_tokens=asked,
+        output_tokens=asked_for(model, settings) or _longest(asked, output_cost, budget),
+        input_cost=input_cost,
+        output_cost=output_cost,
+    )
+
+
+def with_usage(
+    response: ModelResponse, messages: "list[ModelMessage]", parameters: ModelRequestParameters
+) -> ModelResponse:
+    """The same answer, with an estimate where its provider has not reported the tokens."""
+    usage = response.usage
+    if usage.input_tokens and usage.output_tokens:
+        return response
+    estimated = replace(
+        usage,
+        input_tokens=usage.input_tokens or _tokens(messages, parameters),
+        output_tokens=usage.output_tokens or _answered(response),
+    )
+    metadata = {**(response.metadata or {}), ESTIMATED: True}
+    return replace(response, usage=estimated, metadata=metadata)
+
+
+def _tokens(messages: "list[ModelMessage]", parameters: ModelRequestParameters) -> int:
+    """The tokens of messages and of the tools beside them, at most."""
+    tools = (*parameters.function_tools, *parameters.output_tools)
+    size = len(ModelMessagesTypeAdapter.dump_json(messages)) + sum(
+        len(json.dumps(tool.parameters_json_schema)) for tool in tools
+    )
+    return math.ceil(size / _BYTES_PER_TOKEN)
+
+
+def _answered(response: ModelResponse) -> int:
+    """The tokens of an answer's words, at most."""
+    said = (
+        part.args_as_json_str()
+        if isinstance(part, BaseToolCallPart)
+        else getattr(part, "content", "")
+        for part in response.parts
+    )
+    return math.ceil(
+        sum(len(str(words).encode("utf-8", "replace")) for words in said) / _BYTES_PER_TOKEN
+    )
+
+
+def asked_for(model: Model, settings: "ModelSettings | None") -> int | None:
+    """The longest answer that the model's settings or the request's ask for, if they do."""
+    return (settings or {}).get("max_tokens") or (model.settings or {}).get("max_tokens")
+
+
+def _longest(asked: int, output_cost: float, budget: Budget) -> int:
+    """The tokens to set aside for an answer without a limit."""
+    affordable = [budget.max_tokens] if budget.max_tokens is not None else []
+    if budget.max_cost_usd is not None and output_cost:
+        affordable.append(int(budget.max_cost_usd / output_cost))
+    share = min(affordable, default=0) // _SHARE
+    return max(_ANSWER, 2 * asked, min(share, _LONGEST_ANSWER))
+
+
+def _price(model: Model, input_tokens: int) -> tuple[float | None, float]:
+    """US dollars for the question, None when unknown, and for each token of the answer."""
+
+    def dollars(usage: RequestUsage) -> float:
+        answer = ModelResponse(
+            parts=[],
+            usage=usage,
+            model_name=model.model_name,
+            provider_name=model.system,
+            provider_url=model.base_url,
+        )
+        return float(answer.cost().total_price)
+
+    try:
+        return (
+            dollars(RequestUsage(input_tokens=input_tokens)),
+            dollars(RequestUsage(output_tokens=_MILLION)) / _MILLION,
+        )
+    except (LookupError, ValueError, AssertionError):
+        return None, 0.0

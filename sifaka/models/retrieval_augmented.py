@@ -5,7 +5,7 @@ from typing import Any
 
 from sifaka.calls.component import Component, models_of
 from sifaka.errors import ConfigurationError
-from sifaka.models.protocol import Generation, Model
+from sifaka.models import Generation, Model
 from sifaka.models.provider import provider_model
 from sifaka.record.thought import Document, Thought
 from sifaka.retrievers.protocol import DOCUMENTS, Retriever, ask

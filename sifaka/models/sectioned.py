@@ -13,8 +13,8 @@ import anyio
 
 from sifaka.calls.context import PARALLEL, current_calls, fan_out
 from sifaka.errors import BudgetExceeded, ModelProviderError
-from sifaka.models.protocol import Generation, Model
-from sifaka.models.section import thought_of
+from sifaka.models import Generation, Model
+from sifaka.models.prompt import thought_of
 from sifaka.models.writing import Attempt, UnfitDraft, attempt, written
 from sifaka.record.provenance import issues_of
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult

@@ -1,15 +1,22 @@
-"""One question to a model whose answer has a known form."""
+"""One question to a model whose answer has a known form, and the reading of its answer.
 
-from collections.abc import Iterator
+An answer is a JSON object, alone, in a fence or cut off; it is fitted into the form: what is certain
+is coerced, and the rest is left out.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from anyio import to_thread
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails, from_json
 
 from sifaka.errors import ModelProviderError
-from sifaka.models.coercion import Unreadable, fit
-from sifaka.models.json_objects import clean, normal, object_of
 from sifaka.record.usage import Usage
 from sifaka.text.model_output import answer_of
 
@@ -213,3 +220,205 @@ def _unwrapped(value: dict[str, object], form: type[BaseModel]) -> dict[str, obj
 def _squeezed(text: str) -> str:
     """The text without the differences of a quotation: spaces, backslashes, kinds of quotes."""
     return "".join(text.translate(_QUOTING).split()).casefold()
+
+
+_ROUNDS = 12
+"""Bounds the mending: forms nest less deeply than this."""
+_DROP: Any = object()
+_QUOTED = re.compile(r"'([^']*)'")
+
+
+class Form(BaseModel):
+    """An answer that a model fills in. Numbers in it are finite, and words may be numbers."""
+
+    model_config = ConfigDict(allow_inf_nan=False, coerce_numbers_to_str=True)
+
+
+class Unreadable(ValueError):
+    """A reply is not the form; the message says why, in words the model may be told."""
+
+
+def _no_boolean(value: object) -> object:
+    # pydantic takes true for 1; a model that writes it has not given a number.
+    if isinstance(value, bool):
+        raise ValueError("true and false are not numbers")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_no_boolean)]
+Whole = Annotated[int, BeforeValidator(_no_boolean)]
+
+
+def fit(sent: Mapping[str, object], form: type[Answer]) -> Answer:
+    """The form that was sent, as far as it can be read with certainty.
+
+    A number in a string is a number, one object is a list of it, a word of a choice may be spelled
+    in capitals. A bad item of a list is left out, and a bad field takes its default. A field that
+    comes twice with different values is missing.
+
+    Raises:
+        Unreadable: A field that the form requires is missing or cannot be read.
+    """
+    data = unambiguous((_name(key, form), value) for key, value in sent.items())
+    for _ in range(_ROUNDS):
+        try:
+            return form.model_validate(data)
+        except ValidationError as error:
+            details = error.errors(include_url=False)
+        data = deepcopy(data)  # what was sent stays as it is
+        mended: set[tuple[int | str, ...]] = set()
+        for detail in reversed(details):  # from the end, as items of lists are taken out
+            _mend(data, detail, form, mended)
+    raise Unreadable("its fields do not fit together")
+
+
+def _name(key: str, form: type[BaseModel]) -> str:
+    name = normal(key).replace(" ", "_").replace("-", "_")
+    return name if name in form.model_fields else key
+
+
+def _mend(
+    data: dict[str, Any],
+    detail: ErrorDetails,
+    form: type[BaseModel],
+    mended: set[tuple[int | str, ...]],
+) -> None:
+    """Coerce or take out the value that one error is about.
+
+    Raises:
+        Unreadable: It is the form itself or a field that must be there.
+    """
+    if any(detail["loc"][:length] in mended for length in range(len(detail["loc"]) + 1)):
+        return
+    value: Any = data
+    holder: Any = None
+    path: tuple[int | str, ...] = ()
+    for part in detail["loc"]:  # as far as it exists
+        try:
+            holder, value, path = value, value[part], (*path, part)
+        except (KeyError, IndexError, TypeError):
+            break
+    put = _coerced(detail, value)
+    field = form.model_fields.get(str(detail["loc"][0])) if detail["loc"] else None
+    required = field is None or field.is_required()
+    if not path or (len(path) == 1 and put is _DROP and required):
+        where = "".join(f"{part}: " for part in detail["loc"])
+        raise Unreadable((where + detail["msg"].removeprefix("Value error, "))[:200])
+    mended.add(path)
+    if put is _DROP:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = put
+
+
+def _coerced(detail: ErrorDetails, value: object) -> object:
+    """The value as the form wants it, or `_DROP` when that is not certain."""
+    limits = detail.get("ctx", {})
+    match detail["type"], value:
+        case "list_type" | "tuple_type", str() if value.lstrip().startswith("["):
+            return _decoded(value)
+        case "list_type" | "tuple_type", dict():
+            return [cast("object", value)]
+        case "list_type" | "tuple_type", str() if value.strip():
+            return [value]
+        case "dict_type" | "model_type" | "model_attributes_type", str():
+            return _decoded(value)
+        case "literal_error", str():
+            choices = _QUOTED.findall(str(limits.get("expected")))
+            return next((c for c in choices if normal(c) == normal(value)), _DROP)
+        case "greater_than_equal" | "less_than_equal", int() if not isinstance(value, bool):
+            return limits.get("ge", limits.get("le", _DROP))
+        case _:
+            return _DROP
+
+
+def _decoded(value: str) -> object:
+    """JSON that was put into a string, or `_DROP`."""
+    try:
+        return strict(value)
+    except (ValueError, RecursionError):
+        return _DROP
+
+
+_FENCED = re.compile(
+    r"(?P<mark>`{3,}|~{3,}|`)(?:json)?\s*(?P<text>[^`\s].*?)(?:\s*(?P=mark))?",
+    re.IGNORECASE | re.DOTALL,
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a character: no text that holds one can be encoded as UTF-8."""
+
+
+def normal(word: str) -> str:
+    """A word without its case and the punctuation around it; a question stays one."""
+    return word.lstrip(" \t\r\n*_`'\"").rstrip(" \t\r\n.,;:!*_`'\"").casefold()
+
+
+def unambiguous(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
+    """The members of an object, without keys that come twice with different values."""
+    value: dict[str, object] = {}
+    unclear: set[str] = set()
+    for key, item in pairs:
+        if key in value and not _same(value[key], item):
+            unclear.add(key)
+        value[key] = item
+    return {key: item for key, item in value.items() if key not in unclear}
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return normal(one) == normal(other)
+    return type(one) is type(other) and one == other
+
+
+def strict(text: str) -> object:
+    """JSON as it is written, less all that has no certain meaning.
+
+    Raises:
+        ValueError: It is not JSON.
+        RecursionError: It is nested too deeply.
+    """
+    return clean(json.loads(text, strict=False, object_pairs_hook=unambiguous))
+
+
+def clean(value: object) -> Any:
+    """A copy without infinite numbers and NaN, and with U+FFFD for each lone surrogate."""
+    if isinstance(value, str):
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        members = cast("dict[object, object]", value).items()
+        return {clean(str(key)): clean(item) for key, item in members if not _infinite(item)}
+    if isinstance(value, list | tuple):
+        return [clean(item) for item in cast("list[object]", value) if not _infinite(item)]
+    return value
+
+
+def _infinite(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def object_of(text: str) -> dict[str, object] | None:
+    """The object that a text is, alone or in a fence, and as far as it goes when it is cut off.
+
+    With other words around it, it may be an example or a quote, and whether it is one takes
+    understanding: then it is none.
+    """
+    fenced = _FENCED.fullmatch(text.strip())
+    body = clean((fenced["text"] if fenced else text).strip())
+    try:
+        value = strict(body)
+    except (ValueError, RecursionError):
+        value = _cut_off(body) if body.startswith("{") else None
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None
+
+
+def _cut_off(text: str) -> object:
+    """What there is of JSON that breaks off; None for what is none for another reason."""
+    try:
+        value = from_json(text)
+    except ValueError as error:
+        value = from_json(text, allow_partial=True) if "EOF" in str(error) else None
+    if not isinstance(value, dict):
+        return None
+    # Of a key that comes twice only the last one is there.
+    members = cast("dict[str, object]", value).items()
+    return clean({key: item for key, item in members if text.count(json.dumps(key)) == 1})

@@ -1,10 +1,10 @@
-"""A run: the append-only record of one request.
+"""A run: the append-only record of one request, and the events of the work on it.
 
 A run is stored as a list of entries and nothing else. What a run *is* at any moment follows from
 them by `Run.apply`, so a crash between two entries loses nothing and a resume knows where to go on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal
@@ -33,9 +33,9 @@ from sifaka.record.entries import (
     StopReason,
     Validated,
 )
-from sifaka.record.outcome import shortcoming
+from sifaka.record.outcome import CALLER, NOBODY, open_task, shortcoming, verdict_of, written
+from sifaka.record.research_question import ResearchStep
 from sifaka.record.results import Issue, covered_in
-from sifaka.record.task import CALLER, NOBODY, open_task, verdict_of, written
 from sifaka.record.thought import EDITOR, PERSON, Thought
 from sifaka.record.usage import Usage
 
@@ -324,3 +324,30 @@ class Run(RunStart):
         parent = self.thought(parent_id)
         history = (*parent.history, parent.reference())
         return thought.model_copy(update={"history": history})
+
+
+Phase = Literal[
+    "research", "retrieve", "generate", "validate", "critique", "select", "recover", "stop"
+]
+
+
+class ChainEvent(Frozen):
+    """A phase that begins or, when it carries an entry, one whose result is durable."""
+
+    run_id: str
+    iteration: int
+    phase: Phase
+    message: str
+    """The action or finding, for a person."""
+    research: ResearchStep | None = None
+    """The step of research; for the event that ends a run of research, its outcome."""
+    section: int | None = None
+    """The number of the section the step belongs to, from 0; None for the whole."""
+    entry: Entry | None = None
+    """The entry, once it was stored."""
+    run: Run | None = None
+    """The run after that entry."""
+
+
+Listener = Callable[[ChainEvent], Awaitable[None]]
+"""Gets each event of a run as it happens, in the order of the record."""

@@ -16,18 +16,17 @@ from pydantic_graph import Graph, GraphBuilder, StepContext, reduce_list_append
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, StorageError, code_of
-from sifaka.research.agents.agent import consult
-from sifaka.research.agents.report import (
+from sifaka.research.agents import (
     PLANNER,
     SYNTHESIZER,
     Summary,
+    consult,
     planner_prompt,
     synthesizer_prompt,
 )
-from sifaka.research.draft import tidied
+from sifaka.research.draft import in_context, tidied
 from sifaka.research.iterative import research_section
-from sifaka.research.limits import Stop, leaving_one, stop_of
-from sifaka.research.progress import Work, record_plan, record_section
+from sifaka.research.progress import Work, leaving_one, record_plan, record_section
 from sifaka.research.report import (
     Report,
     body_of,
@@ -36,8 +35,7 @@ from sifaka.research.report import (
     outline_of_one,
     outline_without_model,
 )
-from sifaka.research.revision import in_context
-from sifaka.research.state import Outline, ReportSection, SectionPlan
+from sifaka.research.state import Outline, ReportSection, SectionPlan, Stop, stop_of
 
 logger = logging.getLogger(__name__)
 

@@ -1,20 +1,22 @@
 """Research on graphs; see `sifaka.research.protocol.Researcher`."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sifaka.calls.context import current_calls
-from sifaka.evidence.plan import checked_question
+from sifaka.errors import BudgetExceeded
+from sifaka.evidence.passages import overlap
+from sifaka.evidence.pipeline import checked_question
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.record.research_question import Inquiry
+from sifaka.record.research_question import Inquiry, ResearchMode
 from sifaka.record.thought import Thought
-from sifaka.research.agents.agent import conversation, trimmed
-from sifaka.research.parsing import parsed
+from sifaka.research.agents import PARSER, ParsedQuestion, conversation, parser_prompt, trimmed
 from sifaka.research.progress import ResearchSteps, Work, record_plan
 from sifaka.research.protocol import Desk
 from sifaka.research.report import ANSWER, Report, heading
-from sifaka.research.state import Outline, SectionPlan
+from sifaka.research.state import Mode, Outline, ParsedQuery, SectionPlan, one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -97,3 +99,74 @@ async def _iterative(work: Work) -> Report:
         work.allot([0], besides=0)
     section = await research_section(work, 0, plan)
     return Report(mode="iterative", title=heading(work.question), sections=(section,))
+
+
+LONG = 40
+"""Words: a question of so many asks for several things."""
+_REPORT = re.compile(
+    r"\b(?:reports?|overviews?|surveys?|stud(?:y|ies)|white ?papers?|state of the art|literature"
+    r"|in[- ]depth|comprehensive(?:ly)?|compar(?:e|es|ed|ing|isons?)|versus|vs|pros and cons"
+    r"|advantages and disadvantages|analy[sz](?:e|es|is)|berichte?|überblick|übersicht"
+    r"|vergleich(?:e|en)?)\b",
+    re.IGNORECASE,
+)
+_ROOM = 8
+"""Calls that are left, from which one is spent on reading the question."""
+_LONGEST = 2_000
+_SAID = 0.6
+"""The share of a question's telling words that have to stand in the other one."""
+
+
+async def parsed(work: Work) -> ParsedQuery:
+    """The question as it is meant, and its mode.
+
+    A model is asked for a mode that was not chosen, and for what a question means after a
+    conversation. The rules take the place of an answer that cannot be had, and the question stays
+    as it was asked where the answer says something else than it and the conversation.
+
+    Raises:
+        StorageError: The answer could not be put on record.
+        Suspended: The answer of the host is needed.
+    """
+    asked, inquiry = work.question, work.inquiry
+    by_rule = ParsedQuery(question=asked, mode=chosen_mode(inquiry.mode, asked))
+    if not inquiry.history and inquiry.mode != "auto":
+        return by_rule
+    if work.model is None:
+        told = ("the conversation was not read: there is no model",) if inquiry.history else ()
+        return by_rule.model_copy(update={"degraded": told})
+    if work.calls.ledger.calls_left < _ROOM or not (work.advisers or inquiry.history):
+        return by_rule
+    await work.desk.tell("thinking", "reading the question")
+    said = await work.advice(PARSER, parser_prompt(asked))
+    if isinstance(said, BudgetExceeded):
+        return by_rule
+    if not isinstance(said, ParsedQuestion):
+        told = f"the question was read by rules: {said.message}"
+        return by_rule.model_copy(update={"degraded": (told,)})
+    mode = said.mode if inquiry.mode == "auto" else inquiry.mode
+    if not inquiry.history:
+        return ParsedQuery(question=asked, mode=mode)
+    return _restated(work, said, mode)
+
+
+def _restated(work: Work, said: ParsedQuestion, mode: Mode) -> ParsedQuery:
+    """The question in the words of the model, where all of them were said before."""
+    asked, question = work.question, one_line(said.question)[:_LONGEST]
+    before = " ".join((asked, *(turn.text for turn in work.inquiry.history)))
+    if overlap(asked, question) >= _SAID and overlap(question, before) >= _SAID:
+        return ParsedQuery(question=question, mode=mode)
+    told = "the question was researched as it was asked: its reading said something else"
+    return ParsedQuery(question=asked, mode=mode, degraded=(told,))
+
+
+def chosen_mode(mode: ResearchMode, question: str) -> Mode:
+    """The mode by rules.
+
+    `auto` takes `deep` for a question that speaks of a report, an overview, a comparison or an
+    analysis, and for one of at least `LONG` words; otherwise `iterative`.
+    """
+    if mode != "auto":
+        return mode
+    is_wide = _REPORT.search(question) is not None or len(question.split()) >= LONG
+    return "deep" if is_wide else "iterative"

@@ -1,17 +1,17 @@
 """The values that the two graphs work on, findings first: immutable, each step makes new ones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import Field, field_serializer
 
 from sifaka._internal.immutable import Frozen
-from sifaka.evidence.classify import ranked
+from sifaka.errors import BudgetExceeded
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Classified, Evidence, Judgement
+from sifaka.evidence.model import Classified, Evidence, Judgement, ranked
 from sifaka.evidence.passages import excerpt, without_heading
-from sifaka.evidence.ranking import identities
-from sifaka.research.limits import Stop
+from sifaka.evidence.search import identities
 
 LONGEST = 1_500
 """Characters that are kept of a document: its quotes and the passages nearest to the query."""
@@ -98,6 +98,26 @@ def _quotes(evidence: Evidence) -> tuple[str, ...]:
         if len(quote) <= _LONGEST_QUOTE
     ]
     return tuple(dict.fromkeys(map(without_heading, found)))[:_MOST_QUOTES]
+
+
+Stop = Literal["tokens", "time", "iterations", "calls", "cost"]
+"""A limit that was reached."""
+ORDER: tuple[Stop, ...] = ("tokens", "time", "iterations", "calls", "cost")
+"""The order in which they are told."""
+_STOPS: Mapping[str, Stop] = MappingProxyType(
+    {"tokens": "tokens", "seconds": "time", "calls": "calls", "cost": "cost"}
+)
+
+
+def stop_of(error: BudgetExceeded) -> Stop:
+    """The limit that left no room for a call."""
+    return _STOPS[error.limit]
+
+
+def in_order(stops: Iterable[Stop]) -> tuple[Stop, ...]:
+    """Each limit once, in the order in which they are told."""
+    reached = set(stops)
+    return tuple(stop for stop in ORDER if stop in reached)
 
 
 Mode = Literal["iterative", "deep"]

@@ -6,12 +6,15 @@ from sifaka._internal.lazy import imported_later
 from sifaka.retrievers.protocol import Retriever
 
 if TYPE_CHECKING:
-    from sifaka.retrievers.cached import Cache, CachedRetriever, MemoryCache
-    from sifaka.retrievers.in_memory import InMemoryRetriever
-    from sifaka.retrievers.mock import MockRetriever
+    from sifaka.retrievers.cached import (
+        Cache,
+        CachedRetriever,
+        MemoryCache,
+        RedisCache,
+        SQLiteCache,
+    )
+    from sifaka.retrievers.in_memory import InMemoryRetriever, MockRetriever
     from sifaka.retrievers.protocol import retrieve_for_thought
-    from sifaka.retrievers.redis_cache import RedisCache
-    from sifaka.retrievers.sqlite_cache import SQLiteCache
     from sifaka.retrievers.thoughts import ThoughtRetriever
 
 _LATER = {
@@ -19,9 +22,9 @@ _LATER = {
     "CachedRetriever": "sifaka.retrievers.cached",
     "InMemoryRetriever": "sifaka.retrievers.in_memory",
     "MemoryCache": "sifaka.retrievers.cached",
-    "MockRetriever": "sifaka.retrievers.mock",
-    "RedisCache": "sifaka.retrievers.redis_cache",
-    "SQLiteCache": "sifaka.retrievers.sqlite_cache",
+    "MockRetriever": "sifaka.retrievers.in_memory",
+    "RedisCache": "sifaka.retrievers.cached",
+    "SQLiteCache": "sifaka.retrievers.cached",
     "ThoughtRetriever": "sifaka.retrievers.thoughts",
     "retrieve_for_thought": "sifaka.retrievers.protocol",
 }

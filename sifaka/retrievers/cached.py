@@ -1,25 +1,31 @@
 """A retriever with caches, and the cache in memory."""
 
-import asyncio
 import json
 import logging
 import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
-from math import isfinite
-from typing import Generic, Protocol, TypeVar
+from math import ceil, isfinite
+from pathlib import Path
+from typing import Protocol, TypeVar
 
 from pydantic import Field, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from sifaka._internal.immutable import Frozen
 from sifaka.calls.failure_log import report_failure
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.record.thought import Document
 from sifaka.retrievers.protocol import Retriever
+from sifaka.storage.address import REDIS, parse_store_url
+from sifaka.storage.redis.connections import RedisConnections
+from sifaka.storage.sqlite.connection import Schema, SqlConnection, SQLiteWorker, transaction
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 
 class Cache(Protocol):
@@ -78,39 +84,6 @@ class MemoryCache:
             self._kept.clear()
 
 
-T = TypeVar("T")
-
-
-class SingleFlight(Generic[T]):
-    """Lets the first who asks for a key do the work, and gives the others what comes of it.
-
-    A failure reaches all of them and is not kept. When the first is cancelled, one of the others
-    does the work instead. Askers in another event loop are on their own.
-    """
-
-    def __init__(self) -> None:
-        self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[T]] = {}
-
-    async def run(self, key: str, work: Callable[[], Awaitable[T]]) -> T:
-        """The result of the work for this key, done here or by the caller that came first."""
-        loop = asyncio.get_running_loop()
-        while (flight := self._flights.get((loop, key))) is not None:
-            await asyncio.wait([flight])
-            if not flight.cancelled():
-                return flight.result()
-        flight = self._flights[loop, key] = loop.create_future()
-        try:
-            flight.set_result(await work())
-        except Exception as error:  # noqa: BLE001 - raised below, and to all who wait
-            flight.set_exception(error)
-        finally:
-            del self._flights[loop, key]
-            flight.cancel()  # the work was, if nothing has come of it
-        return flight.result()
-
-
-logger = logging.getLogger(__name__)
-
 HOUR = 3600.0
 _REST = 30.0
 """Seconds for which a cache that failed is left alone."""
@@ -128,9 +101,8 @@ class CachedRetriever:
     """Asks a retriever only what no cache knows.
 
     Caches are asked in their order, and what one of them has is put into those before it. One that
-    fails is left out for a while. Of several callers with the same query at the same time one asks
-    the retriever; its failure reaches all of them and is kept nowhere. The caches stay open: their
-    maker closes them.
+    fails is left out for a while. A failure of the retriever is kept nowhere. The caches stay open:
+    their maker closes them.
 
     Args:
         retriever: The retriever to ask.
@@ -162,15 +134,11 @@ class CachedRetriever:
         self._ttl = ttl
         self._identity = name or _identity(retriever)
         self._clock = clock
-        self._flights = SingleFlight[tuple[Document, ...]]()
         self._rests_until: dict[int, float] = {}
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
         """The answer of a cache, or else of the retriever."""
         key = _key(self._identity, query, limit)
-        return await self._flights.run(key, lambda: self._retrieve(key, query, limit))
-
-    async def _retrieve(self, key: str, query: str, limit: int) -> tuple[Document, ...]:
         for number in range(len(self._caches)):
             found = await self._read(number, key)
             if found is not None:
@@ -229,3 +197,125 @@ def _identity(retriever: Retriever) -> str:
 def _key(identity: str, query: str, limit: int) -> str:
     """A key of bounded length that does not show the query to readers of the cache."""
     return sha256(json.dumps([identity, query, limit]).encode()).hexdigest()
+
+
+class RedisCache:
+    """Keeps values in Redis under `sifaka:cache:<key>`, each with an expiry.
+
+    Args:
+        url: `redis://`, `rediss://` or `unix://`, as that of a store; with `?prefix=` if keys are
+            to begin otherwise.
+
+    Raises:
+        ConfigurationError: The URL is none; on first use, that the package is missing.
+    """
+
+    def __init__(self, url: str) -> None:
+        address = parse_store_url(url, REDIS)
+        self._prefix = address.prefix
+        self._connections = RedisConnections(address)
+
+    async def get(self, key: str) -> bytes | None:
+        """The value of a key, or None.
+
+        Raises:
+            StorageError: Redis failed.
+        """
+        return await self._ask("GET", f"{self._prefix}:cache:{key}")
+
+    async def set(self, key: str, value: bytes, *, ttl: float) -> None:
+        """Keep a value for `ttl` seconds.
+
+        Raises:
+            StorageError: Redis failed.
+        """
+        name = f"{self._prefix}:cache:{key}"
+        await self._ask("SET", name, value, "PX", max(1, ceil(ttl * 1000)))
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._connections.aclose()
+
+    async def _ask(self, *command: str | bytes | int) -> bytes | None:
+        try:
+            return await self._connections.run(lambda client: client.execute_command(*command))
+        except StorageError as error:
+            raise StorageError(
+                f"the Redis cache failed: {error.message}",
+                "check that Redis is running",
+                retryable=True,
+            ) from error
+
+
+_SCHEMA = Schema(
+    0x5346_4B43,
+    1,
+    """
+CREATE TABLE cache (
+    key TEXT PRIMARY KEY, value BLOB NOT NULL, until REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX cache_until ON cache (until);
+""",
+)
+"""Marked `SFKC`."""
+
+
+class SQLiteCache:
+    """Keeps values in a SQLite file of its own, which processes of one machine may share.
+
+    What has expired is deleted by the values that follow. The file and its folder are created on
+    first use, readable by their owner only.
+
+    Args:
+        path: The file; a relative path is resolved now.
+        clock: Seconds since 1970, the same for all processes.
+    """
+
+    def __init__(self, path: str | Path, *, clock: Callable[[], float] = time.time) -> None:
+        self.path = Path(path).absolute()
+        self._clock = clock
+        self._worker = SQLiteWorker(self.path, _SCHEMA)
+
+    async def get(self, key: str) -> bytes | None:
+        """The value of a key, or None.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        now = self._clock()
+        row = await self._run(
+            lambda c: c.execute(
+                "SELECT value FROM cache WHERE key = ? AND until > ?", (key, now)
+            ).fetchone()
+        )
+        return bytes(row[0]) if row else None
+
+    async def set(self, key: str, value: bytes, *, ttl: float) -> None:
+        """Keep a value for `ttl` seconds.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+        now = self._clock()
+
+        def write(connection: SqlConnection) -> None:
+            with transaction(connection, "IMMEDIATE"):
+                connection.execute("DELETE FROM cache WHERE until <= ?", (now,))
+                connection.execute(
+                    "INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", (key, value, now + ttl)
+                )
+
+        await self._run(write)
+
+    async def aclose(self) -> None:
+        """Close the file."""
+        await self._worker.aclose()
+
+    async def _run(self, work: Callable[[SqlConnection], T]) -> T:
+        try:
+            return await self._worker.run(work)
+        except SifakaError as error:
+            raise StorageError(
+                f"the cache {str(self.path)!r} cannot be used: {error.message}",
+                "delete the file, or name another one",
+            ) from error

@@ -1,6 +1,7 @@
 """Retrievers over documents at hand: by their words, and for tests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from anyio import to_thread
 
@@ -48,3 +49,37 @@ def as_documents(documents: Iterable[Document | str]) -> tuple[Document, ...]:
 
 
 Documents = Iterable[Document | str]
+
+
+class MockRetriever:
+    """Finds what a test says, and remembers what it was asked.
+
+    Args:
+        documents: The documents for any query, or for each query; for one that is not in the
+            mapping nothing is found.
+        fails: The error that is raised instead.
+    """
+
+    def __init__(
+        self,
+        documents: Documents | Mapping[str, Documents] = (),
+        *,
+        fails: Exception | None = None,
+    ) -> None:
+        self._documents: Mapping[str, Documents] | tuple[Document, ...] = (
+            cast("Mapping[str, Documents]", documents)
+            if isinstance(documents, Mapping)
+            else as_documents(documents)
+        )
+        self._fails = fails
+        self.queries: list[str] = []
+        """The queries, in order."""
+
+    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+        """The first `limit` of the documents for this query."""
+        self.queries.append(query)
+        if self._fails is not None:
+            raise self._fails
+        told = self._documents
+        found = told.get(query, ()) if isinstance(told, Mapping) else told
+        return as_documents(found)[: max(0, limit)]

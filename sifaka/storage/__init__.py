@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
     from sifaka.storage.elasticsearch import ElasticsearchIndex
     from sifaka.storage.files import FileStorage
-    from sifaka.storage.hybrid import HybridMemory
     from sifaka.storage.milvus import MilvusStorage
     from sifaka.storage.redis import RedisStorage
+    from sifaka.storage.retention import HybridMemory
 
 _LATER = {
     "CachedCheckpointStorage": "sifaka.storage.cached",
     "CachedStorage": "sifaka.storage.cached",
     "ElasticsearchIndex": "sifaka.storage.elasticsearch",
     "FileStorage": "sifaka.storage.files",
-    "HybridMemory": "sifaka.storage.hybrid",
+    "HybridMemory": "sifaka.storage.retention",
     "MilvusStorage": "sifaka.storage.milvus",
     "RedisStorage": "sifaka.storage.redis",
 }

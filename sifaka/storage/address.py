@@ -1,5 +1,6 @@
-"""The URLs of stores: checked, and never shown with a secret."""
+"""The URLs of stores on servers: checked, and never shown with a secret."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,13 +8,15 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
+from sifaka._internal.durations import parse_duration
 from sifaka.errors import ConfigurationError
-from sifaka.storage.cursor import checked_ttl, parse_ttl
 
 DEFAULT_PREFIX = "sifaka"
 ANYTHING = r"(?s).*"
 _KEEPING = MappingProxyType({"ttl": ANYTHING, "prefix": ANYTHING})
 """The options that say how runs are kept: every kind has them, and no server."""
+_SHORTEST_TTL = 0.001
+_LONGEST_TTL = 100 * 366 * 86_400.0
 _OF_THIS_MACHINE = frozenset({"milvus", "unix"})
 
 
@@ -121,7 +124,7 @@ def parse_store_url(
             f"{names!r} is not a prefix for names", f"allowed: {kind.prefixes}"
         )
     if ttl is not None:
-        checked_ttl(ttl)
+        _checked_ttl(ttl)
     elif "ttl" in found:
         ttl = parse_ttl(found["ttl"])
     host = parts.hostname or ""
@@ -139,6 +142,27 @@ def parse_store_url(
     )
 
 
+def parse_ttl(text: str) -> float:
+    """The seconds that an option of a URL says: `7d`, `12h`, `30m`, or `3600`."""
+    duration = parse_duration(f"{text}s" if text.isdecimal() and text.isascii() else text)
+    if duration is None:
+        raise ConfigurationError(f"{text!r} is not a time to live", "write 7d, 12h, 30m or 3600")
+    return _checked_ttl(duration.total_seconds())
+
+
+def _checked_ttl(ttl: float) -> float:
+    """The same seconds.
+
+    Raises:
+        ConfigurationError: Nothing can live for as long.
+    """
+    if not (math.isfinite(ttl) and _SHORTEST_TTL <= ttl <= _LONGEST_TTL):
+        raise ConfigurationError(
+            f"{ttl!r} seconds are no time to live", "allowed: more than 0, at most 100 years"
+        )
+    return ttl
+
+
 def _wrong_url(url: str, kind: UrlKind) -> ConfigurationError:
     return ConfigurationError(
         f"{_masked(url)!r} is not the URL of a store: its scheme, server or path is wrong",
@@ -149,3 +173,38 @@ def _wrong_url(url: str, kind: UrlKind) -> ConfigurationError:
 def _masked(url: str) -> str:
     # Whatever stands before the last @, or after a question mark, may be a secret.
     return re.sub(r"(?s)//.*@", "//***@", re.sub(r"(?s)[?#].*", "", url))[:200]
+
+
+_TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname")
+REDIS = UrlKind(
+    forms="redis://[user:password@]host[:port][/db] | rediss://... (TLS) | "
+    "unix:///path/to/redis.sock[?db=0&password=...], with ?ttl=7d and &prefix=sifaka if wanted",
+    paths=MappingProxyType({"redis": r"/?|/\d{1,5}", "rediss": r"/?|/\d{1,5}", "unix": r"/.*"}),
+    options=MappingProxyType(
+        {"db": r"\d+", **dict.fromkeys(("username", "password", *_TLS), ANYTHING)}
+    ),
+    prefix=r"[\w.:-]{1,64}",
+    prefixes="1 to 64 letters, digits or characters of _ . : -",
+)
+
+_SERVER = r"/?|/\w{1,255}/?"
+MILVUS = UrlKind(
+    forms="milvus:///relative/path.db | milvus:////absolute/path.db | "
+    "milvus+http://[user:password@ or :TOKEN@]host[:port][/database] | milvus+https://..., "
+    "with ?ttl=7d and &prefix=sifaka if wanted",
+    paths=MappingProxyType(
+        # A home folder in the URL would end up in the name of a new folder.
+        {"milvus": r"/(?!~).+", "milvus+http": _SERVER, "milvus+https": _SERVER}
+    ),
+    prefix=r"[A-Za-z_]\w{0,63}",
+    prefixes="a letter or _, then up to 63 letters, digits or _",
+    port=19530,
+)
+ELASTICSEARCH = UrlKind(
+    forms="elasticsearch+https://USER:PASSWORD@host:9200?prefix=sifaka&ttl=30d, or api_key=KEY",
+    paths=MappingProxyType({"elasticsearch+http": ".*", "elasticsearch+https": ".*"}),
+    options=MappingProxyType({"api_key": r"[\w=+/.:~-]+"}),
+    prefix=r"[a-z0-9][a-z0-9_.-]{0,99}",
+    prefixes="1 to 100 lower-case letters, digits or _ . - and not one of these first",
+    port=9200,
+)

@@ -28,14 +28,12 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import search_runs
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import encode_entries, extended
-from sifaka.storage.health_lines import degraded_lines, look_at_parts
-from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there
+from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there, push
 from sifaka.storage.memory import MemoryStorage, RunCache
 from sifaka.storage.outbox import Outbox, Refused, Waiting, queued_steps
-from sifaka.storage.parts import AnyPart, IndexPart, lay_out
+from sifaka.storage.parts import AnyPart, IndexPart, degraded_lines, lay_out, look_at_parts
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
 from sifaka.storage.store import TenantView, erase_each
-from sifaka.storage.transfer import push
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -93,8 +91,6 @@ class CachedStorage(TenantView):
         self._outbox = Outbox(self.queue, self._log.name, [each.name for each in self._indexes])
         self._cache = RunCache()
         """The runs as this process knows that the log had them."""
-        self._created: set[tuple[str, str]] = set()
-        """Runs that this process began while the log was down."""
         self._owed: set[tuple[str, str]] = set()
         """Runs that indexes lack and that the outbox could not note."""
 
@@ -138,7 +134,6 @@ class CachedStorage(TenantView):
             if waiting or failure:
                 await self._queue(run, kept, expected_version, fence, failure)
             else:
-                self._created.discard(key)
                 self._cache.keep(self.tenant, run, kept, after=expected_version)
             await self._mark(run.run_id)
 
@@ -176,8 +171,6 @@ class CachedStorage(TenantView):
             raise
         except StorageError as error:
             raise failure or error from error
-        if expected_version == 0:
-            self._created.add((self.tenant, run.run_id))
 
     async def _check_descent(
         self, run: Run, entries: Sequence[Entry], expected_version: int
@@ -200,21 +193,17 @@ class CachedStorage(TenantView):
         """Take a run over, in the log; see `ThoughtStore.claim`.
 
         Returns:
-            The number; 0 for a run that this process has created while the log was down.
+            The number; 0 for a run that was created while the log was down.
 
         Raises:
             StorageError: Also while entries of the run wait for the log.
         """
         waiting = await self._waiting(run_id)
         if waiting:
-            # Once the log has it, other processes may have claimed it.
-            if (self.tenant, run_id) in self._created and waiting[0].expected_version == 0:
+            # Once the log has some of it, other processes may have claimed it.
+            if waiting[0].expected_version == 0:
                 return 0
-            raise StorageError(
-                f"entries of run {run_id!r} wait until {self._log.name} can be reached",
-                "try again when it can",
-                retryable=True,
-            )
+            raise self._still_waiting(run_id)
         return await self._ask(lambda log: log.claim(run_id))
 
     async def load(self, run_id: str) -> Run:
@@ -226,8 +215,6 @@ class CachedStorage(TenantView):
                 return await self._ask(lambda log: log.load(run_id))
             except StorageError as error:
                 failure = error
-        elif rows[-1].kind == "delete":
-            raise ThoughtNotFound(run_id)
         run = self._at_hand(run_id, rows)
         if run is None:
             raise failure or StorageError(
@@ -319,28 +306,24 @@ class CachedStorage(TenantView):
             search_runs(self._cache.runs(self.tenant), query, limit=limit, only=only), lacks
         )
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run in the log."""
-        await self._waiting(run_id)
-        return await self._ask(lambda log: log.size(run_id))
-
     async def delete(self, run_id: str) -> None:
-        """Delete a run everywhere, refused entries too; parts that are down do so later."""
+        """Delete a run everywhere, refused entries too; an index that is down does so later.
+
+        Raises:
+            StorageError: The log failed, or entries of the run wait for it.
+        """
         with anyio.CancelScope(shield=True):
+            if await self._waiting(run_id):
+                raise self._still_waiting(run_id)
             await self._outbox.forget(self.tenant, [run_id])
             self._evict([run_id])
-            try:
-                await self._ask(lambda log: log.delete(run_id))
-            except StorageError:
-                if self.queue is None:
-                    raise
-                await self._outbox.put(Waiting(self._log.name, self.tenant, run_id, "delete"))
+            await self._ask(lambda log: log.delete(run_id))
             for index in self._indexes:
                 if not index.paused:
                     await self._deliver(index, run_id)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Delete runs everywhere, parts that are down do so later; see `Eraser`.
+        """Delete runs everywhere, indexes that are down do so later; see `Eraser`.
 
         Runs of which entries wait for the log stay.
         """
@@ -365,7 +348,6 @@ class CachedStorage(TenantView):
     def _evict(self, run_ids: Iterable[str]) -> None:
         for run_id in run_ids:
             self._cache.evict(self.tenant, run_id)
-            self._created.discard((self.tenant, run_id))
 
     async def refused(self) -> tuple[Refused, ...]:
         """Entries that waited for the log and that it refused.
@@ -506,11 +488,6 @@ class CachedStorage(TenantView):
     async def _to_log(self, run_id: str, rows: Sequence[Waiting]) -> None:
         run: Run | None = None
         for row in rows:
-            if row.kind == "delete":
-                await self._ask(lambda log: log.delete(run_id))
-                self._cache.evict(self.tenant, run_id)
-                await self._outbox.remove([row])
-                continue
             try:
                 run = await self._ask(partial(_push, row, run))
             except AppendRefused as refusal:
@@ -525,21 +502,26 @@ class CachedStorage(TenantView):
     async def _to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
         # The log may be behind itself: the entries that wait for it are at hand.
         queued = await self._outbox.rows(self._log.name, self.tenant, run_id)
-        run: Run | None = None
-        if not queued or queued[-1].kind != "delete":
-            run = self._at_hand(run_id, queued)
-            if run is None and queued:
+        run = self._at_hand(run_id, queued)
+        if run is None and queued:
+            return
+        if run is None:
+            try:
+                run = await self._ask(lambda log: load_if_there(log, run_id))
+            except StorageError:
                 return
-            if run is None:
-                try:
-                    run = await self._ask(lambda log: load_if_there(log, run_id))
-                except StorageError:
-                    return
         if run is None or any(row.kind == "delete" for row in rows):
             await index.forget(self.tenant, run_id)
         if run is not None:
             await index.bring(self.tenant, run)
         await self._outbox.remove(rows)
+
+    def _still_waiting(self, run_id: str) -> StorageError:
+        return StorageError(
+            f"entries of run {run_id!r} wait until {self._log.name} can be reached",
+            "try again when it can",
+            retryable=True,
+        )
 
     def _at_hand(self, run_id: str, queued: Sequence[Waiting]) -> Run | None:
         """A run with what waits for the log; None when not all of it is known here."""

@@ -15,10 +15,9 @@ from pathlib import Path
 from sifaka.errors import AppendRefused, StorageError, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.log import load_if_there
+from sifaka.storage.log import load_if_there, push
 from sifaka.storage.memory import RunCache, State
 from sifaka.storage.store import LogStore
-from sifaka.storage.transfer import push
 
 logger = logging.getLogger(__name__)
 

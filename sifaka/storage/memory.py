@@ -90,10 +90,6 @@ class MemoryStorage(PolledStore):
             ]
         return page_of(lines, limit=limit, cursor=cursor)
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries as JSON."""
-        return sum(len(payload.encode()) for payload in self._record(run_id).payloads)
-
     async def delete(self, run_id: str) -> None:
         """Forget a run."""
         with self._lock:

@@ -29,7 +29,7 @@ _QUEUE = "queue.db"
 """The file in the home folder for what a server could not take yet."""
 _PLUGGED_SCHEME = re.compile(r"[a-z]+(?:\+[a-z]+)?")
 _METHODS = (
-    "place", "degraded", "append", "claim", "load", "follow", "recent", "search", "size", "delete",
+    "place", "degraded", "append", "claim", "load", "follow", "recent", "search", "delete",
     "catch_up", "health", "scoped", "aclose",
 )  # fmt: skip
 """The parts of a store; see `ThoughtStore`."""

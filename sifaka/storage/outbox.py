@@ -14,17 +14,15 @@ from sifaka.record.run import Run
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds
 from sifaka.storage.entry_json import decode_entries, extended
 from sifaka.storage.log import holds
-from sifaka.storage.sqlite.connection import SqlConnection, transaction
-from sifaka.storage.sqlite.erasure import truncate_log
-from sifaka.storage.sqlite.schema import Schema
-from sifaka.storage.sqlite.worker import SQLiteWorker
+from sifaka.storage.sqlite.connection import Schema, SqlConnection, SQLiteWorker, transaction
+from sifaka.storage.sqlite.log import truncate_log
 from sifaka.text.input import is_unicode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Kind = Literal["append", "delete", "copy"]
-"""For an index `copy` stands for: bring it to what the log has of the run, and `delete` for: have
-it drop the run first."""
+"""For the log, `append`; for an index, `copy`, to bring it to what the log has of the run, or
+`delete`, to have it drop the run first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,42 +60,42 @@ class Refused:
     refused_at: datetime
 
 
-def _create_tables(sql: SqlConnection) -> None:
-    sql.execute("""
-        CREATE TABLE waiting (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            tier TEXT NOT NULL,
-            tenant TEXT NOT NULL,
-            run_id TEXT NOT NULL,
-            kind TEXT NOT NULL,
-            expected_version INTEGER NOT NULL,
-            fence INTEGER,
-            payloads TEXT NOT NULL,
-            enqueued_at INTEGER NOT NULL
-        );
-        CREATE INDEX waiting_by_run ON waiting (tier, tenant, run_id, id);
-        CREATE TABLE refused (
-            id INTEGER PRIMARY KEY,
-            tenant TEXT NOT NULL,
-            run_id TEXT NOT NULL,
-            expected_version INTEGER NOT NULL,
-            payloads TEXT NOT NULL,
-            reason TEXT NOT NULL,
-            refused_at INTEGER NOT NULL
-        );
-        CREATE INDEX refused_by_run ON refused (tenant, run_id, id);
-        CREATE TABLE counts (tier TEXT PRIMARY KEY, waiting INTEGER NOT NULL);
-        CREATE TRIGGER count_one_more AFTER INSERT ON waiting BEGIN
-            INSERT INTO counts VALUES (new.tier, 1)
-            ON CONFLICT (tier) DO UPDATE SET waiting = waiting + 1;
-        END;
-        CREATE TRIGGER count_one_less AFTER DELETE ON waiting BEGIN
-            UPDATE counts SET waiting = waiting - 1 WHERE tier = old.tier;
-        END;
-    """)
-
-
-_SCHEMA = Schema(0x5346_4B51, 1, _create_tables)
+_SCHEMA = Schema(
+    0x5346_4B51,
+    1,
+    """
+CREATE TABLE waiting (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    tier TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    expected_version INTEGER NOT NULL,
+    fence INTEGER,
+    payloads TEXT NOT NULL,
+    enqueued_at INTEGER NOT NULL
+);
+CREATE INDEX waiting_by_run ON waiting (tier, tenant, run_id, id);
+CREATE TABLE refused (
+    id INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    expected_version INTEGER NOT NULL,
+    payloads TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    refused_at INTEGER NOT NULL
+);
+CREATE INDEX refused_by_run ON refused (tenant, run_id, id);
+CREATE TABLE counts (tier TEXT PRIMARY KEY, waiting INTEGER NOT NULL);
+CREATE TRIGGER count_one_more AFTER INSERT ON waiting BEGIN
+    INSERT INTO counts VALUES (new.tier, 1)
+    ON CONFLICT (tier) DO UPDATE SET waiting = waiting + 1;
+END;
+CREATE TRIGGER count_one_less AFTER DELETE ON waiting BEGIN
+    UPDATE counts SET waiting = waiting - 1 WHERE tier = old.tier;
+END;
+""",
+)
 """Marked `SFKQ`."""
 
 
@@ -309,9 +307,6 @@ def queued_steps(run: Run | None, queued: Sequence[Waiting]) -> list[tuple[Entry
     """
     steps: list[tuple[Entry, Run]] = []
     for row in queued:
-        if row.kind == "delete":
-            run = None
-            continue
         version = run.version if run else 0
         if version < row.expected_version:
             return None

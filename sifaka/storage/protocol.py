@@ -223,10 +223,6 @@ class ThoughtStore(StorePart, Protocol):
         """
         ...
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries, as they are stored."""
-        ...
-
     async def delete(self, run_id: str) -> None:
         """Delete a run; one that is unknown is deleted already."""
         ...

@@ -6,13 +6,12 @@ from functools import partial
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen
-from sifaka.calls.journal import scope
+from sifaka.calls.context import scope
 from sifaka.chain import Chain
 from sifaka.chain.parts import build_parts
 from sifaka.evidence.documents import ANYTHING, SearchFilters
 from sifaka.evidence.model import BatchEntry, EvidenceResult, SearchPlan
-from sifaka.evidence.pipeline import EvidencePipeline, Hear, answer_each, unheard
-from sifaka.evidence.plan import plan
+from sifaka.evidence.pipeline import EvidencePipeline, Hear, answer_each, plan, unheard
 from sifaka.evidence.search import filters_of
 from sifaka.record.claims import CheckOptions
 

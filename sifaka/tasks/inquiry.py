@@ -72,7 +72,7 @@ def ready_to_research(
     """
     if not question.strip():
         raise ConfigurationError("the question is empty", "say what is to be found out")
-    from sifaka.evidence.plan import checked_question
+    from sifaka.evidence.pipeline import checked_question
 
     checked_question(question)  # before a run is made of it
     model = chain.config.model

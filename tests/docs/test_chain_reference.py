@@ -11,11 +11,11 @@ from sifaka import Chain
 from sifaka.calls.breakers import LONGEST_COOLDOWN, Breakers
 from sifaka.calls.context import PARALLEL
 from sifaka.calls.ledger import SHORTEST_ANSWER
-from sifaka.chain.presets import PRESETS, Effort
+from sifaka.chain.configuration import PRESETS, Effort
 from sifaka.chain.recovery import LONGEST_WAIT, MOST_ATTEMPTS, plan_recovery
 from sifaka.errors import ModelProviderError
 from sifaka.record.entries import Policy, Strategy
-from sifaka.record.events import Phase
+from sifaka.record.run import Phase
 from tests.docs.markdown import code, section, table
 
 DOCUMENT = "docs/chain.md"

@@ -3,8 +3,7 @@
 import json
 import tomllib
 
-from sifaka.tasks.check import Diagnostic
-from sifaka.tasks.rules import GROUPS
+from sifaka.tasks.check import GROUPS, Diagnostic
 from sifaka_mcp.cli.check.configuration import CheckTable
 from sifaka_mcp.cli.check.reports import as_json
 from sifaka_mcp.cli.check.work import FileReport

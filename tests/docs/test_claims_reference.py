@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from sifaka.evidence.claims.second_question import CLAIMS_EACH
+from sifaka.evidence.claims.comparison import CLAIMS_EACH
 from sifaka.evidence.verify import JUDGEMENTS, SHOWN
 from sifaka.record.claims import BLOCKING, CheckOptions, ClaimStatus
 from sifaka.validators.evidence import SEVERITY

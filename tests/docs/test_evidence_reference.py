@@ -10,16 +10,13 @@ import pytest
 from sifaka.evidence.documents import MOST_CHARS
 from sifaka.evidence.model import Classification, Flag, Judgement, SearchStatus
 from sifaka.evidence.search import MOST_RESULTS, search
-from sifaka.evidence.sources.catalogue import SCHEMES, open_adapters
-from sifaka.evidence.sources.files import LARGEST, MOST_FILES, SUFFIXES
-from sifaka.evidence.sources.files import MOST_CHARS as PART
-from sifaka.evidence.sources.folder import MOST_BYTES
+from sifaka.evidence.sources.catalogue import FIELD_OPTIONS, SCHEMES, open_adapters
+from sifaka.evidence.sources.folder import LARGEST, MOST_BYTES, MOST_FILES, SUFFIXES
+from sifaka.evidence.sources.folder import MOST_CHARS as PART
 from sifaka.evidence.sources.http import HttpClient, Retrying
 from sifaka.evidence.sources.mediawiki import LARGEST as PAGES
-from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
+from sifaka.evidence.sources.mediawiki import MOST_WORDS, MediaWikiAdapter
 from sifaka.evidence.sources.records import MOST_CHARS as QUERY
-from sifaka.evidence.sources.spec import FIELD_OPTIONS
-from sifaka.evidence.sources.wiki_api import MOST_WORDS
 from sifaka.storage import MemoryStorage
 from tests.docs.markdown import ROOT, code, prose, section, table
 

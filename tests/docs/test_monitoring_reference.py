@@ -18,7 +18,7 @@ from sifaka import Chain, Document
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.monitoring import MOST_NAMES, Kind, Monitor
 from sifaka.errors import ModelProviderError
-from sifaka.retrievers.mock import MockRetriever
+from sifaka.retrievers.in_memory import MockRetriever
 from sifaka_mcp.logs import JsonFormatter, LineFormatter
 from tests.docs.markdown import blocks, code, prose, section, table
 from tests.stubs.provider import Reply, provider, says

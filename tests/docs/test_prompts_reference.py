@@ -9,7 +9,7 @@ from functools import cache
 import sifaka
 from benchmarks import prompt_prefix, tool_tokens
 from sifaka.models.prompt import DATA_NOTICE, Prompt
-from sifaka.research.agents.agent import ResearchAgent
+from sifaka.research.agents import ResearchAgent
 from tests.snapshots.prompts import CHARACTERS_PER_TOKEN, PAGE, Sent, put_into, recorded
 
 MOST = 350

@@ -7,9 +7,8 @@ import pytest
 
 from benchmarks.__main__ import BENCHMARKS
 from sifaka.chain import Chain
+from sifaka.chain.configuration import PRESETS, Resources
 from sifaka.chain.parts import writers_for
-from sifaka.chain.presets import PRESETS
-from sifaka.chain.resources import Resources
 from sifaka.chain.version_comparison import CRITERIA
 from sifaka.models.metered import ATTEMPTS, CALL_TIMEOUT, LONGEST_WAIT
 from sifaka.record.entries import Entry, RunStatus, StopReason

@@ -13,19 +13,18 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.record.research_question import TERMINAL, Inquiry, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
-from sifaka.research.agents.loop import (
+from sifaka.research.agents import (
     KNOWLEDGE_GAP,
+    PARSER,
+    PLANNER,
     SHOULD_CONTINUE,
+    SYNTHESIZER,
     THINKING,
     TOOL_SELECTOR,
 )
-from sifaka.research.agents.parser import PARSER
-from sifaka.research.agents.report import PLANNER, SYNTHESIZER
-from sifaka.research.limits import ORDER
-from sifaka.research.references import Reference
-from sifaka.research.report import Report
-from sifaka.research.search import MOST_JUDGED
-from sifaka.research.state import ReportSection
+from sifaka.research.iterative import MOST_JUDGED
+from sifaka.research.report import Reference, Report
+from sifaka.research.state import ORDER, ReportSection
 from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS
 from sifaka_mcp.tools.research import research
 from tests.docs.markdown import code, section, table

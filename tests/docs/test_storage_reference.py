@@ -8,13 +8,13 @@ import pytest
 from sifaka import Chain
 from sifaka.errors import ConfigurationError
 from sifaka.storage import SCHEMES, CachedStorage, RedisStorage, open_store
-from sifaka.storage.address import parse_store_url
-from sifaka.storage.elasticsearch.address import ELASTICSEARCH, authorization
-from sifaka.storage.files.record import append_lines, claim_line
+from sifaka.storage.address import ELASTICSEARCH, parse_store_url
+from sifaka.storage.elasticsearch.connection import authorization
+from sifaka.storage.files.store import append_lines, claim_line
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.redis.keys import Keys
+from sifaka.storage.redis.log import Keys
 from sifaka.storage.redis.store import LATEST, OLDEST
-from sifaka.storage.sqlite.schema import RUNS
+from sifaka.storage.sqlite.connection import RUNS
 from sifaka.storage.tool_backed import milvus as milvus_tools
 from sifaka.storage.tool_backed import redis as redis_tools
 from sifaka_mcp.cli import run

@@ -11,7 +11,7 @@ from sifaka.critics import CRITICS
 from sifaka.critics.judge import JudgingCritic
 from sifaka.evidence.claims import EvidenceChecker
 from sifaka.evidence.sources.collection import Adapters
-from sifaka.evidence.sources.files import SUFFIXES
+from sifaka.evidence.sources.folder import SUFFIXES
 from sifaka.evidence.sources.readers import READERS, decoded, read_document
 from sifaka.isolation import run_limited
 from sifaka.record.thought import Document, Thought

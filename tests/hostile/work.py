@@ -14,24 +14,27 @@ from sifaka.editor.edit import apply
 from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.protection import named_inline, tokens_of, verbatim_inline
 from sifaka.editor.style import Prose, habits
-from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows
-from sifaka.evidence.claims.comparison import sentences_of, with_neighbours
+from sifaka.evidence.claims.comparison import (
+    disagreement,
+    judged_by_rule,
+    rows,
+    sentences_of,
+    with_neighbours,
+)
 from sifaka.evidence.claims.extraction import claims_given
 from sifaka.evidence.documents import SourceDocument, plain_line
-from sifaka.evidence.passages import excerpt, overlap, stretches
-from sifaka.evidence.quotes import QuotableText
-from sifaka.evidence.sources.files import title_of
+from sifaka.evidence.passages import QuotableText, excerpt, overlap, stretches
+from sifaka.evidence.sources.folder import title_of
 from sifaka.evidence.sources.readers import decoded
 from sifaka.models.draft_extraction import Source, draft_of, mended
 from sifaka.models.prompt import contents, frame
-from sifaka.models.revising import revised
 from sifaka.models.sectioned import in_place_of
-from sifaka.record.diff import diff
-from sifaka.record.edits import edited, edits_of
+from sifaka.models.writing import revised
+from sifaka.record.diff import diff, edited, edits_of
 from sifaka.record.results import Issue
 from sifaka.record.thought import Thought
 from sifaka.research.draft import tidied
-from sifaka.research.references import renumbered
+from sifaka.research.report import renumbered
 from sifaka.text.anchoring import anchor
 from sifaka.text.differences import compare
 from sifaka.text.formats import Format, marks, underlined
@@ -162,7 +165,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
 ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.edit.settle": "`edit` does it",
     "sifaka.editor.report.lint": "`edit` finds the same",
-    "sifaka.evidence.sources.spec.parse_adapter": "takes a setting of the server's owner",
+    "sifaka.evidence.sources.catalogue.parse_adapter": "takes a setting of the server's owner",
     "sifaka.text.formats.markup_spans.marks_in_lines": "`marks` of RST and AsciiDoc",
     "sifaka.text.formats.markup_spans.pairs": "`marks` of LaTeX and MDX",
     "sifaka.text.formats.markup_spans.with_its_word": "`marks` of LaTeX and HTML",

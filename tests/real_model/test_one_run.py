@@ -10,9 +10,8 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.models.openai import OpenAIChatModel
 
 from sifaka import Budget, Chain, critique, improve
-from sifaka.models.connections import Connections
 from sifaka.models.local import Abilities, LocalProviders
-from sifaka.models.provider import provider_model
+from sifaka.models.provider import Connections, provider_model
 from tests.real_model.engine import Served
 
 pytestmark = [pytest.mark.anyio, pytest.mark.model, pytest.mark.timeout(1800)]

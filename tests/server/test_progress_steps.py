@@ -75,7 +75,7 @@ async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
 async def test_a_run_that_takes_more_rounds_than_most_stays_below_the_total_until_its_end() -> None:
     model = ScriptedModel(lines=["a b c", "a b", "a"])
     chain = Chain(model=model, validators=RULES, critics=[], max_iterations=3)
-    steps = Steps(Run.start(Started(config=ChainConfig(max_iterations=1))))
+    steps = Steps(Run.start(Started(config=ChainConfig(max_iterations=0))))
     reached: list[int] = []
 
     async def listen(event: ChainEvent) -> None:

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, ResourceLink, TextContent, TextResourceContents
 
-from sifaka.record.edits import Edit, edited
+from sifaka.record.diff import Edit, edited
 from sifaka_mcp.schemas.runs import LONG, SHORT
 
 pytestmark = pytest.mark.anyio

@@ -14,10 +14,9 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Text
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka.calls.component import Binding
-from sifaka.calls.context import Calls
-from sifaka.calls.journal import scope
+from sifaka.calls.context import Calls, scope
 from sifaka.calls.ledger import Ledger
-from sifaka.chain import pairwise_judge
+from sifaka.chain import version_comparison
 from sifaka.critics import (
     constitutional,
     meta_rewarding,
@@ -28,8 +27,8 @@ from sifaka.critics import (
     self_rag,
     self_refine,
 )
-from sifaka.evidence import plan, verify
-from sifaka.evidence.claims import extraction, second_question
+from sifaka.evidence import pipeline, verify
+from sifaka.evidence.claims import comparison, extraction
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion
 from sifaka.models import writing
@@ -39,8 +38,8 @@ from sifaka.models.provider import provider_model
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Budget, Usage
-from sifaka.research.agents import loop, parser, report
-from sifaka.research.agents.agent import ResearchAgent, consult
+from sifaka.research import agents
+from sifaka.research.agents import ResearchAgent, consult
 from sifaka.text.differences import Difference
 
 CHARACTERS_PER_TOKEN = 4
@@ -161,17 +160,17 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     yield "meta_rewarding: comparison", meta_rewarding.META_PROMPT, critique(rewarding)
     yield "n_critics", n_critics.PROMPT, critique(n_critics.NCriticsCritic())
     yield "self_rag", self_rag.PROMPT, critique(self_rag.SelfRAGCritic())
-    judge = pairwise_judge.ModelJudge(model)
+    judge = version_comparison.ModelJudge(model)
     other = THOUGHT.model_copy(update={"text": "The meeting: 5 May, 10:00, room 12."})
-    yield "judge", pairwise_judge.PROMPT, lambda: judge.compare(THOUGHT, other)
+    yield "judge", version_comparison.PROMPT, lambda: judge.compare(THOUGHT, other)
     yield "claims", extraction.PROMPT, lambda: extraction.claims_in(VERSION, model, task=TASK)
-    doubtful = second_question.Doubtful("It is 330 metres tall.", "The tower", VERSION)
+    doubtful = comparison.Doubtful("It is 330 metres tall.", "The tower", VERSION)
     yield (
         "claims: second question",
-        second_question.PROMPT,
-        lambda: second_question.asked_again([doubtful], model),
+        comparison.PROMPT,
+        lambda: comparison.asked_again([doubtful], model),
     )
-    yield "evidence: plan", plan.PROMPT, lambda: plan.plan("How tall is the tower?", model)
+    yield "evidence: plan", pipeline.PROMPT, lambda: pipeline.plan("How tall is the tower?", model)
     criterion = Criterion(id="height", name="height", description="It says how tall the tower is.")
     asked = verify.verifications(
         [[verify.Sheet(SOURCE, [criterion])]], question="How tall is the tower?", model=model
@@ -184,27 +183,27 @@ def _research(model: Any) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     question, found = "How did the tower come about?", "[1] “It was built from 1887 to 1889.”"
     stock = "It was finished in 1889."
     asked: dict[ResearchAgent[Any], str] = {
-        parser.PARSER: parser.parser_prompt("And who built it?"),
-        loop.THINKING: loop.thinking_prompt(question, 1, past="", findings=found),
-        loop.KNOWLEDGE_GAP: loop.gap_prompt(question, observations=stock, findings=found),
-        loop.SHOULD_CONTINUE: loop.continue_prompt(
+        agents.PARSER: agents.parser_prompt("And who built it?"),
+        agents.THINKING: agents.thinking_prompt(question, 1, past="", findings=found),
+        agents.KNOWLEDGE_GAP: agents.gap_prompt(question, observations=stock, findings=found),
+        agents.SHOULD_CONTINUE: agents.continue_prompt(
             question, gaps=["Who built it?"], findings=found, past=""
         ),
-        loop.TOOL_SELECTOR: loop.selector_prompt(
+        agents.TOOL_SELECTOR: agents.selector_prompt(
             question, gaps=["Who built it?"], adapters=["wiki"], past=""
         ),
-        loop.WRITER: loop.writer_prompt(
+        agents.WRITER: agents.writer_prompt(
             "Construction", question, findings=found, observations=stock, part_of=""
         ),
-        report.PLANNER: report.planner_prompt(question, 5),
-        report.LONG_WRITER: report.long_writer_prompt(
+        agents.PLANNER: agents.planner_prompt(question, 5),
+        agents.LONG_WRITER: agents.long_writer_prompt(
             question,
             outline=["Construction", "Use"],
             before="It was built from 1887 to 1889.",
             title="Use",
             draft="Built until 1889, it carries aerials [2].",
         ),
-        report.SYNTHESIZER: report.synthesizer_prompt(question, "## Construction\n\nBuilt [1]."),
+        agents.SYNTHESIZER: agents.synthesizer_prompt(question, "## Construction\n\nBuilt [1]."),
     }
     for agent, text in asked.items():
         yield f"research: {agent.name}", agent.prompt, partial(consult, agent, model, text)

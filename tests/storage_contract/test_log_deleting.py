@@ -21,8 +21,6 @@ async def test_a_run_that_is_deleted_is_nowhere_any_more(log: ThoughtStore, keep
     for _ in range(2):
         with pytest.raises(ThoughtNotFound):
             await log.load(run.run_id)
-        with pytest.raises(ThoughtNotFound):
-            await log.size(run.run_id)
         assert [line.run_id for line in (await log.recent(limit=5)).runs] == [kept.run_id]
         await log.delete(run.run_id)  # a second time, and one that never was
         await log.delete("run_0")
@@ -45,14 +43,6 @@ async def test_another_tenant_deletes_nothing_of_ours(log: ThoughtStore, keep: K
     await log.scoped("guest").delete(run.run_id)
 
     assert await log.load(run.run_id) == run
-
-
-async def test_a_size_is_that_of_what_is_stored(log: ThoughtStore, keep: Keep) -> None:
-    small = await keep(log, "x")
-    large = await keep(log, "x" * 100_000)
-
-    assert 200 < await log.size(small.run_id) < 5_000
-    assert 100_000 < await log.size(large.run_id) < 110_000
 
 
 async def _entries(log: ThoughtStore, run: Run) -> list[Entry]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sifaka.models.prompt import contents
-from sifaka.research.parsing import chosen_mode
+from sifaka.research.researcher import chosen_mode
 from tests.stubs.judged_documents import judgements
 from tests.stubs.provider import Reply, calls, fails
 

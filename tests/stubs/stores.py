@@ -49,9 +49,6 @@ class PassingStore:
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         return await self.inner.search(query, limit=limit, only=only)
 
-    async def size(self, run_id: str) -> int:
-        return await self.inner.size(run_id)
-
     async def delete(self, run_id: str) -> None:
         await self.inner.delete(run_id)
 
@@ -135,10 +132,6 @@ class UnreachableStore(PassingStore):
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         self._ask()
         return await super().search(query, limit=limit, only=only)
-
-    async def size(self, run_id: str) -> int:
-        self._ask()
-        return await super().size(run_id)
 
     async def delete(self, run_id: str) -> None:
         self._ask()

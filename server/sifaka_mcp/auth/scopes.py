@@ -8,7 +8,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST, CallToolResult, TextContent
 
-from sifaka.calls.tenant_share import charging
+from sifaka.calls.ledger import charging
 from sifaka.errors import BudgetExceeded
 from sifaka.isolation import sharing
 from sifaka.record.usage import Budget, Usage

@@ -25,7 +25,7 @@ from sifaka_mcp.settings import Settings, config_folder
 from sifaka_mcp.settings.sources import read_project, unknown_names
 from sifaka_mcp.stores.catalogue import open_url
 
-LOCAL = ("model2vec:", "fastembed:", "sentence-transformers:")
+LOCAL = ("model2vec:", "sentence-transformers:")
 """The prefixes of embedding models that run here and cost nothing."""
 Finding = tuple[str, bool, str]
 """The thing checked, True when it works, and the finding."""

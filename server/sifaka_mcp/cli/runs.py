@@ -11,7 +11,6 @@ from contextlib import aclosing, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TextIO
 
 import anyio
@@ -21,8 +20,7 @@ from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import installed
 from sifaka.plugins import Plugins
-from sifaka.record.events import ChainEvent
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import (
     Outcome,
@@ -45,9 +43,6 @@ from sifaka_mcp.view.text import history as as_text
 _CATCHING_UP_SECONDS = 10.0
 _PAUSE = 0.2
 """Seconds between two looks at a run that another process works on."""
-_SIZES: Mapping[str, int] = MappingProxyType(
-    {"TB": 10**12, "GB": 10**9, "MB": 10**6, "KB": 10**3, "B": 1}
-)
 
 
 @opt.command(
@@ -255,28 +250,10 @@ def parse_age(value: str) -> timedelta:
     return age
 
 
-def parse_size(value: str) -> int:
-    """The type of an option that takes a size, in bytes; a KB has 1000.
-
-    Raises:
-        argparse.ArgumentTypeError: It is none.
-    """
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([KMGT]?B)", value, re.IGNORECASE)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{value!r} is not a size such as 500MB or 1.5GB")
-    return round(float(found[1]) * _SIZES[found[2].upper()])
-
-
 def show_age(age: timedelta) -> str:
     """In days, or in the largest smaller unit of which there is a whole one."""
     unit = next((unit for unit in "dhms" if age >= UNITS[unit]), "s")
     return f"{max(0, age // UNITS[unit])}{unit}"
-
-
-def show_size(count: int) -> str:
-    """In the largest unit of which there is a whole one, rounded down."""
-    unit = next((unit for unit, size in _SIZES.items() if count >= size), "B")
-    return f"{count} B" if unit == "B" else f"{count * 10 // _SIZES[unit] / 10:.1f} {unit}"
 
 
 @opt.command(
@@ -291,12 +268,6 @@ def show_size(count: int) -> str:
         opt.argument(
             "--keep", type=opt.whole_number(0, 10**9 - 1), metavar="N", help="the N newest runs"
         ),
-        opt.argument(
-            "--max-size",
-            type=parse_size,
-            metavar="SIZE",
-            help="the newest, up to 500MB or 1GB together",
-        ),
     ),
     opt.argument("--to", metavar="STORE", help="move the runs to this store instead"),
     opt.argument("--yes", action="store_true", help="do it; otherwise nothing is changed"),
@@ -305,11 +276,9 @@ def show_size(count: int) -> str:
 async def forget(session: Session) -> Ending:
     """Show what would be forgotten, or forget it; 1 when a run could not be."""
     options, settings, now = session.options, session.settings, datetime.now(UTC)
-    policy = Policy(max_age=options.older_than, max_runs=options.keep, max_bytes=options.max_size)
+    policy = Policy(max_age=options.older_than, max_runs=options.keep)
     if policy == Policy():
-        raise ConfigurationError(
-            "nothing says which runs to forget", "give --older-than, --keep or --max-size"
-        )
+        raise ConfigurationError("nothing says which runs to forget", "give --older-than or --keep")
     if options.to == settings.store:
         raise ConfigurationError("--to is the store that the runs are in", "name another one")
     store = await session.store()
@@ -348,15 +317,12 @@ def _retention_report(
         "runs": [
             {
                 **leaving.run.model_dump(mode="json"),
-                "bytes": leaving.bytes,
                 "reason": leaving.reason,
                 "error": errors.get(leaving.run.run_id),
             }
             for leaving in planned.leaving
         ],
-        "bytes": outcome.bytes,
         "kept_runs": planned.kept_runs + len(errors),
-        "kept_bytes": planned.kept_bytes + sum(f.leaving.bytes for f in outcome.failed),
     }
 
 
@@ -365,16 +331,14 @@ def _retention_lines(
 ) -> Iterator[str]:
     for line in outcome.gone:
         age = show_age(now - line.run.updated_at)
-        size = show_size(line.bytes)
-        yield f"{line.run.run_id}  {age:>4}  {size:>8}  {line.reason:<17}  {line.run.excerpt}"
+        yield f"{line.run.run_id}  {age:>4}  {line.reason:<17}  {line.run.excerpt}"
     for failure in outcome.failed:
         yield f"{failure.leaving.run.run_id}  stays: {failure.error}"
     verb = f"moved to {_shown_url(options.to)!r}" if options.to else "forgotten"
-    kept = planned.kept_bytes + sum(failure.leaving.bytes for failure in outcome.failed)
     yield (
         f"{verb if options.yes else f'would be {verb}'}: "
-        f"{_counted(len(outcome.gone))}, {show_size(outcome.bytes)}"
-        f" — what stays: {_counted(planned.kept_runs + len(outcome.failed))}, {show_size(kept)}"
+        f"{_counted(len(outcome.gone))}"
+        f" — what stays: {_counted(planned.kept_runs + len(outcome.failed))}"
     )
     if outcome.gone and not options.yes:
         yield "nothing was changed: add --yes to do it"

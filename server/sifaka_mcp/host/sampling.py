@@ -54,6 +54,15 @@ LIFETIME = 600.0
 _FILE = "state.key"
 
 
+class InputRequired(Exception):
+    """The client has to be asked first, and calls again with its answers."""
+
+    def __init__(self, result: InputRequiredResult) -> None:
+        super().__init__()
+        self.result = result
+        """The answer to the call."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """The questions to the host of one request, and its answers."""
@@ -113,8 +122,8 @@ class Exchange:
             _answers=answers,
         )
 
-    def ask(self, waiting: Suspended, *, run_id: str | None = None) -> InputRequiredResult:
-        """The result with which the client asks its model and calls again.
+    def ask(self, waiting: Suspended, *, run_id: str | None = None) -> InputRequired:
+        """What is to be raised, so that the client asks its model and calls again.
 
         Args:
             waiting: What there is to ask.
@@ -126,9 +135,11 @@ class Exchange:
         else:
             state["review"] = self.review_id
             state["answers"] = {key: a.model_dump() for key, a in self._answers.items()}
-        return InputRequiredResult(
-            input_requests={key: request_of(q) for key, q in waiting.questions.items()},
-            request_state=json.dumps(state),
+        return InputRequired(
+            InputRequiredResult(
+                input_requests={key: request_of(q) for key, q in waiting.questions.items()},
+                request_state=json.dumps(state),
+            )
         )
 
 

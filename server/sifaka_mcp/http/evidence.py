@@ -22,12 +22,12 @@ from starlette.routing import Route
 
 from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError, SifakaError
-from sifaka.evidence.classify import explained
 from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.model import (
     Evidence,
     EvidenceResult,
     SearchPlan,
+    explained,
 )
 from sifaka.tasks.evidence import EvidenceOptions, plan_search, search_evidence
 from sifaka_mcp.auth.scopes import share_of_request

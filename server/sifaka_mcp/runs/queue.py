@@ -18,10 +18,8 @@ import anyio.to_thread
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.extras import install
-from sifaka.storage.address import parse_store_url
-from sifaka.storage.redis.address import REDIS
-from sifaka.storage.redis.connections import IMPORTING
-from sifaka.storage.redis.failures import failures
+from sifaka.storage.address import REDIS, parse_store_url
+from sifaka.storage.redis.connections import IMPORTING, failures
 from sifaka_mcp.runs.service import RunKey
 
 if TYPE_CHECKING:

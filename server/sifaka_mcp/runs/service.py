@@ -16,17 +16,15 @@ import anyio.abc
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
-from sifaka.calls.tenant_share import charging
+from sifaka.calls.ledger import charging
 from sifaka.chain import CancelEntry, Listener, follow_run, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
 from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound
 from sifaka.isolation import sharing
 from sifaka.models import HOST
 from sifaka.record.entries import Stopped
-from sifaka.record.events import ChainEvent
-from sifaka.record.run import Run
-from sifaka.storage.files.durable import LockFile
-from sifaka.storage.files.folder import file_name
+from sifaka.record.run import ChainEvent, Run
+from sifaka.storage.files.durable import LockFile, file_name
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.runs.daily_spending import Accounts
 

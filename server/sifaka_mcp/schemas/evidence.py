@@ -8,7 +8,6 @@ from typing import Annotated, Any, Self
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.classify import explained
 from sifaka.evidence.documents import GIVEN, moment
 from sifaka.evidence.model import (
     Classification,
@@ -17,6 +16,7 @@ from sifaka.evidence.model import (
     EvidenceResult,
     SearchPlan,
     SearchStatus,
+    explained,
 )
 from sifaka.evidence.model import Judgement as CriterionJudgement
 from sifaka.evidence.passages import excerpt

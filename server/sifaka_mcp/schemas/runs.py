@@ -9,10 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from sifaka._internal.immutable import thawed
 from sifaka.chain import RunResult, Submission
-from sifaka.chain.caller_notes import ledger_of
+from sifaka.chain.brief import ledger_of
 from sifaka.errors import ConfigurationError
-from sifaka.record.diff import Hunk, diff
-from sifaka.record.edits import edits_of
+from sifaka.record.diff import Hunk, diff, edits_of
 from sifaka.record.entries import Researched, RunStatus, StopReason
 from sifaka.record.provenance import reasons_for
 from sifaka.record.research_question import Turn

@@ -21,11 +21,10 @@ from sifaka._internal.immutable import FrozenMap
 from sifaka._internal.naming import closest, did_you_mean
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError
-from sifaka.evidence.sources.collection import NONE, Adapters
-from sifaka.evidence.sources.keys import named_keys
+from sifaka.evidence.sources.collection import NONE, Adapters, named_keys
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.models.connections import Connections
 from sifaka.models.local import LocalProviders
+from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Facts
 from sifaka.record.thought import EDITOR

@@ -27,7 +27,7 @@ from sifaka._internal.masking import conceal, passwords_in, secrets_in
 from sifaka._internal.naming import closest
 from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.sources.keys import secrets_of
+from sifaka.evidence.sources.collection import secrets_of
 from sifaka.record.entries import Facts
 from sifaka_mcp.settings import Settings
 

@@ -65,8 +65,7 @@ def redis_of(url: str, *, tenant: str) -> tuple[str, str] | None:
     for tier in tiers_of(url):
         scheme, _, rest = tier.partition(":")
         if scheme.lower() in {"redis", "rediss", "unix"}:
-            from sifaka.storage.address import parse_store_url
-            from sifaka.storage.redis.address import REDIS
+            from sifaka.storage.address import REDIS, parse_store_url
 
             found = parse_store_url(f"{scheme.lower()}:{rest}", REDIS)
             return found.url, f"{found.prefix}:run:{{{quote(tenant, safe='')}}}"

@@ -4,7 +4,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, cast, get_args, get_origin
+from typing import Any, cast
 
 import anyio.to_thread
 from anyio import CapacityLimiter
@@ -18,6 +18,7 @@ from sifaka._internal.explain import explain
 from sifaka._internal.naming import closest
 from sifaka.validators import VALIDATORS
 from sifaka_mcp.failures import tool_errors
+from sifaka_mcp.host.sampling import InputRequired
 from sifaka_mcp.tenancy import tenant_of_request
 from sifaka_mcp.tools import arguments_schema
 
@@ -55,7 +56,7 @@ class BoundedTool:
     No schema is made of it: clients are shown the one of `listed_tools`.
     """
 
-    function: Callable[..., Awaitable[CallToolResult | InputRequiredResult]]
+    function: Callable[..., Awaitable[CallToolResult]]
     name: str
     title: str
     description: str
@@ -86,8 +87,11 @@ class BoundedTool:
                 values = await anyio.to_thread.run_sync(self._read, given, ignored, limiter=limiter)
             else:
                 values = self._read(given, ignored)
-            result = await self.function(ctx=ctx, **values)
-        if ignored and isinstance(result, CallToolResult):
+            try:
+                result = await self.function(ctx=ctx, **values)
+            except InputRequired as asking:
+                return asking.result
+        if ignored:
             _name_ignored(result, ignored)
         return result
 
@@ -167,20 +171,10 @@ def define(
             meta=meta,
             one_of=one_of,
             arguments=create_model(f"{name}Arguments", __base__=_Arguments, **fields),
-            result=_model_of(signature.return_annotation),
+            result=signature.return_annotation.__metadata__[0],
         )
 
     return made
-
-
-def _model_of(annotation: Any) -> type[BaseModel]:
-    """The model of `Annotated[CallToolResult, Model]`, which may stand in a union."""
-    (model,) = (
-        option.__metadata__[0]
-        for option in (annotation, *get_args(annotation))
-        if get_origin(option) is Annotated and get_args(option)[0] is CallToolResult
-    )
-    return model
 
 
 def _name_ignored(result: CallToolResult, ignored: Sequence[str]) -> None:

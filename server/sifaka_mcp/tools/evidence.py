@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import anyio.to_thread
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
@@ -62,11 +62,9 @@ async def verify_evidence(
         list[JudgementIn] | None,
         Field(max_length=MOST_CLAIMS, description="your own, by the passages shown"),
     ] = None,
-) -> Annotated[CallToolResult, VerifyOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, VerifyOut]:
     """See the tool's description."""
     given = await text_of(ctx, text, source)
-    if isinstance(given, InputRequiredResult):
-        return given
     exchange = Exchange.of(ctx)
     documents = documents_of(sources)
     options = check_options(
@@ -95,7 +93,7 @@ async def verify_evidence(
             run_id=run_id,
         )
     except Suspended as waiting:
-        return asked_again(ctx, exchange.ask(waiting))
+        raise asked_again(ctx, exchange.ask(waiting)) from None
     out = VerifyOut.of(found)
     return answer(verification(out), out)
 
@@ -123,7 +121,7 @@ async def search_evidence(
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
     max_results: Annotated[int, Field(ge=1, le=100, description="documents at most")] = 10,
-) -> Annotated[CallToolResult, EvidenceSearchOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, EvidenceSearchOut]:
     """See the tool's description."""
     exchange = Exchange.of(ctx)
     checked = check_options(adapters=adapters or (), since=since, until=until, sites=sites or ())
@@ -144,5 +142,5 @@ async def search_evidence(
             )
             out = await anyio.to_thread.run_sync(EvidenceSearchOut.of, result)
     except Suspended as waiting:
-        return exchange.ask(waiting)
+        raise exchange.ask(waiting) from None
     return answer(found_evidence(out), out)

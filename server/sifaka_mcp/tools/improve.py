@@ -5,16 +5,17 @@ from dataclasses import replace
 from typing import Annotated, Literal
 
 import anyio
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.chain import CancelEntry, Listener, Submission
-from sifaka.chain.presets import Effort
+from sifaka.chain.configuration import Effort
 from sifaka.errors import ConfigurationError, StaleRevision
 from sifaka.models import AUTO, CALLER
-from sifaka.record.edits import Edit, edited
+from sifaka.record.diff import Edit, edited
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
+from sifaka_mcp.host.sampling import InputRequired
 from sifaka_mcp.schemas.arguments import (
     BudgetLimits,
     CriticList,
@@ -86,15 +87,13 @@ async def improve_text(
     ] = 0,
     wait_seconds: WaitSeconds = 45,
     returns: HowReturned = "auto",
-) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     request = RunRequest.of(ctx, wait_seconds, returns)
     state, exchange = request.state, request.exchange
     if exchange.run_id is not None:
         return await request.go_on(exchange.run_id)
     found = await text_of(ctx, text, source)
-    if isinstance(found, InputRequiredResult):
-        return found
     writer = state.settings.model if model == AUTO else model
     chain = await state.chain(
         model=model,
@@ -133,15 +132,12 @@ async def submit_revision(
         str, Field(description="why the differences shown are right, or what is left is declined")
     ] = "",
     returns: HowReturned = "auto",
-) -> Annotated[CallToolResult, SubmitOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, SubmitOut]:
     """See the tool's description."""
     request = RunRequest.of(ctx, WAIT_SECONDS, returns, as_task=False)
     state, exchange = request.state, request.exchange
     run = await state.load(run_id)
-    named = await text_of(ctx, text, source)
-    if isinstance(named, InputRequiredResult):
-        return named
-    text = named
+    text = await text_of(ctx, text, source)
     again = exchange.run_id is not None
     parent, revised = _version(run, parent_id), None
     if edits:
@@ -175,9 +171,10 @@ async def submit_revision(
         )
 
     request = replace(request, until=anyio.current_time() + WAIT_SECONDS)
-    result = await request.outcome_of(run, submit)
-    if isinstance(result, InputRequiredResult):
-        return asked_again(ctx, result)
+    try:
+        result = await request.outcome_of(run, submit)
+    except InputRequired as asking:
+        raise asked_again(ctx, asking) from None
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
     given = (revised or result.handed_in) if result.accepted else None

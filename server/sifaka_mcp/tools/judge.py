@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.calls.host import Suspended
@@ -58,11 +58,9 @@ async def validate_text(
     validators: Annotated[ValidatorList, Field(max_length=50)],
     original: Annotated[str, Field(description="what preserve compares it with")] = "",
     cursor: Cursor = "",
-) -> Annotated[CallToolResult, ValidateOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, ValidateOut]:
     """See the tool's description."""
     found = await text_of(ctx, text, source)
-    if isinstance(found, InputRequiredResult):
-        return found
     if not found:
         raise ConfigurationError("the text is empty", "give the text to check, or its source")
     seen, plugins = number_of(cursor), state_of(ctx).plugins
@@ -100,13 +98,11 @@ async def critique_text(
     ] = "auto",
     budget: BudgetLimits = None,
     cursor: Cursor = "",
-) -> Annotated[CallToolResult, CritiqueTextOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, CritiqueTextOut]:
     """See the tool's description."""
     from sifaka.tasks.criticism import review
 
     given = await text_of(ctx, text, source)
-    if isinstance(given, InputRequiredResult):
-        return given
     if not given:
         raise ConfigurationError("the text is empty", "give the text to judge, or its source")
     seen, exchange = number_of(cursor), Exchange.of(ctx)
@@ -123,7 +119,7 @@ async def critique_text(
             review_id=exchange.review_id,
         )
     except Suspended as waiting:
-        return asked_again(ctx, exchange.ask(waiting))
+        raise asked_again(ctx, exchange.ask(waiting)) from None
 
     def made() -> CallToolResult:
         out = CritiqueTextOut.of(found)

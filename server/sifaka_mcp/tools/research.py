@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.models import AUTO
@@ -54,7 +54,7 @@ async def research(
     tags: Annotated[list[str] | None, Field(description="to find it by")] = None,
     wait_seconds: WaitSeconds = 45,
     returns: HowReturned = "auto",
-) -> Annotated[CallToolResult, ResearchOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, ResearchOut]:
     """See the tool's description."""
     request = RunRequest.of(ctx, wait_seconds, returns)
     exchange = request.exchange

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import anyio.to_thread
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from sifaka.chain import cancel_run as cancel
@@ -66,7 +66,7 @@ async def get_thought_history(
 )
 async def resume_run(
     run_id: RunId, ctx: ToolContext, wait_seconds: WaitSeconds = 45, returns: HowReturned = "auto"
-) -> Annotated[CallToolResult, ImproveOut] | InputRequiredResult:
+) -> Annotated[CallToolResult, ImproveOut]:
     """See the tool's description."""
     return await RunRequest.of(ctx, wait_seconds, returns).go_on(run_id)
 

@@ -12,6 +12,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError, ThoughtNotFound
 from sifaka.text.input import MAX_TEXT
+from sifaka_mcp.host.sampling import InputRequired
 from sifaka_mcp.tools.answer import ToolContext, state_of
 
 _ROOTS = "roots"
@@ -19,8 +20,8 @@ _ROOTS = "roots"
 _MOST_BYTES = 4 * MAX_TEXT
 
 
-async def text_of(ctx: ToolContext, text: str, source: str) -> str | InputRequiredResult:
-    """The text of a call, given or named, or what the client has to be asked first.
+async def text_of(ctx: ToolContext, text: str, source: str) -> str:
+    """The text of a call, given or named.
 
     Args:
         ctx: The request.
@@ -32,6 +33,7 @@ async def text_of(ctx: ToolContext, text: str, source: str) -> str | InputRequir
     Raises:
         ConfigurationError: Both are given, or what is named is none of these or cannot be read.
         ThoughtNotFound: There is no such version or run.
+        InputRequired: The client has to be asked for its roots first.
     """
     if not source:
         return text
@@ -51,18 +53,16 @@ async def text_of(ctx: ToolContext, text: str, source: str) -> str | InputRequir
             "files are not read for clients over HTTP", "send the text, or name a version"
         )
     roots = await _roots(ctx)
-    if isinstance(roots, InputRequiredResult):
-        return roots
     path = Path(unquote(urlsplit(source).path)) if scheme == "file" else Path(source)
     return await anyio.to_thread.run_sync(_read, path, roots)
 
 
-def asked_again(ctx: ToolContext, waiting: InputRequiredResult) -> InputRequiredResult:
+def asked_again(ctx: ToolContext, waiting: InputRequired) -> InputRequired:
     """Further questions, and once more that for the roots, if a text was read by its answer."""
     if _ROOTS not in (ctx.input_responses or {}):
         return waiting
-    asked = {**(waiting.input_requests or {}), _ROOTS: ListRootsRequest()}
-    return waiting.model_copy(update={"input_requests": asked})
+    asked = {**(waiting.result.input_requests or {}), _ROOTS: ListRootsRequest()}
+    return InputRequired(waiting.result.model_copy(update={"input_requests": asked}))
 
 
 async def _of_version(ctx: ToolContext, scheme: str, name: str) -> str:
@@ -75,7 +75,7 @@ async def _of_version(ctx: ToolContext, scheme: str, name: str) -> str:
     raise ThoughtNotFound(wanted)
 
 
-async def _roots(ctx: ToolContext) -> list[Path] | InputRequiredResult:
+async def _roots(ctx: ToolContext) -> list[Path]:
     capabilities = ctx.client_capabilities
     if capabilities is None or capabilities.roots is None:
         raise ConfigurationError(
@@ -87,7 +87,8 @@ async def _roots(ctx: ToolContext) -> list[Path] | InputRequiredResult:
     answer = (ctx.input_responses or {}).get(_ROOTS)
     if isinstance(answer, ListRootsResult):
         return _paths(answer)
-    return InputRequiredResult(input_requests={_ROOTS: ListRootsRequest()}, request_state="{}")
+    asking = InputRequiredResult(input_requests={_ROOTS: ListRootsRequest()}, request_state="{}")
+    raise InputRequired(asking)
 
 
 def _paths(granted: ListRootsResult) -> list[Path]:

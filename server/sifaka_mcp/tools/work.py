@@ -1,24 +1,22 @@
 """Working on a run for as long as a request waits: its progress, and what to answer then."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, cast
 
 import anyio
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import CallToolResult
 
 from sifaka.calls.host import Suspended, Unreachable
 from sifaka.chain import Listener, RunResult, cancel_run, is_interrupted
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound, VersionConflict
 from sifaka.models import HOST
 from sifaka.record.entries import Called, Started
-from sifaka.record.events import ChainEvent, Phase
 from sifaka.record.research_question import Inquiry
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Run
 from sifaka_mcp.host.sampling import DECLINED, Exchange
 from sifaka_mcp.host.session import cancel_requested, declares_tasks
 from sifaka_mcp.runs.service import Result, Work, until_stopped
@@ -33,11 +31,8 @@ if TYPE_CHECKING:
 _PARTING_SECONDS = 5
 PATIENCE = 2.0
 """Seconds that a request which may become a task waits for its result."""
-_ORDER: Mapping[Phase, int] = MappingProxyType(
-    {"generate": 0, "retrieve": 1, "validate": 2, "critique": 3, "select": 4}
-)
-_STEPS = 2 * len(_ORDER)
-"""Of one round: each phase begins, and has been done."""
+_STEPS = 6
+"""Of one round: a version is written, validated and criticised, which each begins and is done."""
 _SEARCHES = 6
 """Steps of one iteration of research that are told, and of its section besides."""
 
@@ -72,9 +67,7 @@ class RunRequest:
             returns=returns,
         )
 
-    async def begin(
-        self, chain: "Chain", prompt: str = "", *, text: str = ""
-    ) -> CallToolResult | InputRequiredResult:
+    async def begin(self, chain: "Chain", prompt: str = "", *, text: str = "") -> CallToolResult:
         """Start a run and work on it.
 
         With an idempotency key, the run that an earlier request with the key has begun is waited
@@ -100,7 +93,7 @@ class RunRequest:
                 return await self._work_on(handle.run, handle.work)
         return await self.go_on(run_id)
 
-    async def go_on(self, run_id: str) -> CallToolResult | InputRequiredResult:
+    async def go_on(self, run_id: str) -> CallToolResult:
         """Wait for a run that a process works on; go on with one that no process works on.
 
         One that is over, or whose host still has time, is answered to another client as it is.
@@ -129,14 +122,15 @@ class RunRequest:
 
     async def outcome_of(
         self, run: Run, work: Work[Result], *, queues: bool = False
-    ) -> Result | InputRequiredResult | None:
+    ) -> Result | None:
         """The outcome of some work on a run.
 
         Returns:
-            The result, what the host has to be asked first, or None when the run goes on.
+            The result, or None when the run goes on.
 
         Raises:
             SifakaError: The work failed, or the tenant has as many runs in progress as may be.
+            InputRequired: The host has to be asked first.
         """
         state, ticket = self.state, self.state.ticket(run)
         state.asked.discard(run.run_id)
@@ -147,7 +141,7 @@ class RunRequest:
                 return None
         except Suspended as waiting:
             state.asked.add(run.run_id)
-            return self.exchange.ask(waiting, run_id=run.run_id)
+            raise self.exchange.ask(waiting, run_id=run.run_id) from None
         except anyio.get_cancelled_exc_class():
             if not self._goes_on():
                 await ticket.cancel()
@@ -168,7 +162,7 @@ class RunRequest:
 
     async def _work_on(
         self, run: Run, work: Work[RunResult], *, resumes: bool = False
-    ) -> CallToolResult | InputRequiredResult:
+    ) -> CallToolResult:
         """The run after some work on it: its result, its state, or what the host has to be asked.
 
         A client that leaves before the answer has cancelled the run, unless this process is ending
@@ -186,8 +180,6 @@ class RunRequest:
                 with anyio.move_on_after(_PARTING_SECONDS, shield=True), suppress(SifakaError):
                     await cancel_run(self.state.store, run.run_id)
             raise
-        if isinstance(result, InputRequiredResult):
-            return result
         if result is None:
             run = await self.state.load(run.run_id)
             result = RunResult(run=run, warnings=self.state.store.degraded)
@@ -249,44 +241,29 @@ def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:
 
 
 class Steps:
-    """The progress of a run through the phases of all its iterations.
+    """The number of each step of a run, and about how many there will be.
 
-    Most runs need fewer iterations: the end is then reached in one step.
+    Most runs need fewer: the end is then reached in one step. One that needs more has them too.
 
     Args:
         run: As it is at first.
     """
 
     def __init__(self, run: Run) -> None:
-        self._research = _research(run.config.inquiry)
-        self.total = self._research + _STEPS * (most_rounds(run.config) + 1) + 1
-        """The number of steps if the run needs all its iterations."""
-        self._told = 0
-        self._run = run
+        rounds = most_rounds(run.config) + 1
+        self.total = _research(run.config.inquiry) + _STEPS * rounds + 1
+        """The number of the last step."""
         self._reached = -1
 
     def advance(self, event: ChainEvent) -> int | None:
-        """The number of steps done after an event; None when it completes no new one."""
-        self._run = event.run or self._run
-        if isinstance(event.entry, Started | Called):
-            return None  # they belong to no phase
-        reached = self._place(event)
-        if reached <= self._reached:
-            return None
+        """The number of the step that an event is; None when it is none, or was told already."""
+        is_end = event.phase == "stop"
+        reached = self.total if is_end else self._reached + 1
+        if reached == self._reached or isinstance(event.entry, Started | Called):
+            return None  # the entries belong to no phase
         self._reached = reached
+        self.total = max(self.total, reached + (not is_end))
         return reached
-
-    def _place(self, event: ChainEvent) -> int:
-        if event.phase == "stop":
-            return self.total
-        if event.phase == "research":  # sections go on at the same time: each step of any counts
-            self._told += 1
-            return min(self._told, self._research) - 1
-        done = event.entry is not None
-        begins = event.phase == "generate" and not done and self._run.original is not None
-        rounds = self._run.iterations + begins
-        step = 2 * _ORDER.get(event.phase, 0) + done
-        return min(self._research + rounds * _STEPS + step, self.total - 1)
 
 
 def counter(ctx: ToolContext) -> Callable[[str], Awaitable[None]]:

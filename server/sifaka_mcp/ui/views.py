@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from sifaka.chain import RunResult
-from sifaka.record.declines import decline_of
+from sifaka.record.clustering import decline_of
 from sifaka.record.diff import Hunk
 from sifaka.record.provenance import Steps, explained_diff, issues_of, step_diff
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 from sifaka.extras import installed
 from sifaka.models import AUTO, CALLER
 from sifaka.record.entries import Called, ChainConfig, Started
-from sifaka.record.events import ChainEvent, Phase
-from sifaka.record.run import Run
+from sifaka.record.run import ChainEvent, Phase, Run
 from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Usage
 from sifaka_mcp.safe_text import flat

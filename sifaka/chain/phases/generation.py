@@ -1,32 +1,53 @@
-"""The generation phase: the next versions, one, or several at the same time."""
+"""The phases that write: the next versions, one or several at the same time, or the end of the run.
+
+Where the first version is researched, it comes from the researcher.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
-from sifaka.calls.context import fan_out
-from sifaka.calls.journal import scope
+import anyio
+
+from sifaka.calls.context import fan_out, scope
+from sifaka.chain.acceptance import look_back, needs_look_back, reserved_calls, unchecked
 from sifaka.chain.configuration import asks_a_provider
-from sifaka.chain.creation import carried
-from sifaka.chain.final_comparison import reserved_calls
-from sifaka.chain.phases.context import PhaseContext
-from sifaka.chain.phases.research import research
-from sifaka.chain.phases.retrieval import opening
-from sifaka.chain.phases.selection import end, stopped_by
+from sifaka.chain.creation import carried, with_documents
+from sifaka.chain.phases import PhaseContext
+from sifaka.chain.recorder import Recorder, doing
 from sifaka.chain.recovery import place, section_chars, shortened
 from sifaka.chain.stop_rules import finished, no_more_attempts, twin
 from sifaka.critics import MEMORY
-from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
 from sifaka.models import Generation, Model
 from sifaka.models.prompt import DRAFT, RULES, with_original
-from sifaka.models.revising import TURNED_DOWN, fixed
 from sifaka.models.sectioned import calls_for, write_text
-from sifaka.models.writing import REFUSED, Attempt, UnfitDraft, attempt, feedback_lines
-from sifaka.record.entries import Decided, Decision, Drafted, Entry
+from sifaka.models.writing import (
+    REFUSED,
+    TURNED_DOWN,
+    Attempt,
+    UnfitDraft,
+    attempt,
+    feedback_lines,
+    fixed,
+)
+from sifaka.record.entries import (
+    Decided,
+    Decision,
+    Drafted,
+    Entry,
+    Researched,
+    RunStatus,
+    Stopped,
+    StopReason,
+)
 from sifaka.record.provenance import CHANGES
+from sifaka.record.research_question import TERMINAL, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
+from sifaka.research.protocol import Researcher
+from sifaka.text.input import check_text
 
 
 async def write(context: PhaseContext) -> Sequence[Entry]:
@@ -235,3 +256,136 @@ def _told_besides(context: PhaseContext, base: Thought) -> Mapping[str, object]:
     reasons = [f"- {run.decisions[latest.id].reason}", *feedback_lines(latest)]
     reasons += [f"- {each.words}: nothing asks for it" for each in latest.findings.open]
     return {TURNED_DOWN: {"text": latest.text, "reasons": "\n".join(reasons)}}
+
+
+async def opening(context: PhaseContext) -> Thought:
+    """The start of a run without a text: its task, and documents for it.
+
+    Raises:
+        BudgetExceeded: The time is over.
+    """
+    with anyio.move_on_after(context.calls.ledger.seconds_left):
+        run = context.recorder.run
+        first = Thought(prompt=run.prompt, run_id=run.run_id)
+        return await with_documents(first, context.parts.resources.retrievers)
+    raise BudgetExceeded("seconds")
+
+
+async def end(context: PhaseContext, *, status: RunStatus, reason: StopReason) -> Sequence[Entry]:
+    """Stop; where a version replaces the input by opinions alone, only after the look back."""
+    run, judge, calls = context.recorder.run, context.parts.judge, context.calls
+    if judge is None or not needs_look_back(run):
+        return (Stopped(status=status, stop_reason=reason),)
+    await context.tell("select", "comparing the best version with the input")
+    anchored = unchecked(run, status, reason)
+    with calls.monitor.measure("phase", "select"), calls.ledger.within_time():
+        anchored = await look_back(run, judge, status, reason)
+    return (anchored,)
+
+
+async def conclude(context: PhaseContext) -> Sequence[Entry]:
+    """Stop after the look back."""
+    ending = context.recorder.run.ending
+    assert ending is not None, "the phase `anchored` has its entry"
+    reason = ending.stop_reason
+    if reason == "passed" and finished(context.recorder.run) != "passed":
+        reason = "stalled"  # the version that passed has lost against the original
+    return (Stopped(status=ending.status, stop_reason=reason),)
+
+
+async def fail(_: PhaseContext, *, error: SifakaError) -> Sequence[Entry]:
+    """Stop because of an error."""
+    return (stopped_by(error, "failed", "error"),)
+
+
+def stopped_by(error: SifakaError | None, status: RunStatus, reason: StopReason) -> Stopped:
+    """The entry for a run that an error has stopped, if there is one."""
+    if error is None:
+        return Stopped(status=status, stop_reason=reason)
+    return Stopped(
+        status=status,
+        stop_reason=reason,
+        error=str(error),
+        code=code_of(error),
+        retry_after=error.retry_after,
+    )
+
+
+PLACE = "research"
+"""The journal's place for the calls of research."""
+_UNAIDED = "unaided"
+
+
+async def research(context: PhaseContext, researcher: Researcher) -> Sequence[Entry]:
+    """Have the first version researched; its steps are put on record as they are made.
+
+    Raises:
+        SifakaError: Nothing came of it.
+        Suspended: Answers of the host are needed.
+    """
+    desk, where = _Desk(context.recorder), place(context.recorder.run, PLACE)
+    with context.calls.monitor.measure("phase", "research"), scope(where):
+        report = await _report(researcher, context.parts.fallback_researcher, desk)
+        return (Drafted(thought=_first(context.recorder.run, report)),)
+
+
+async def _report(researcher: Researcher, fallback: Researcher | None, desk: "_Desk") -> Thought:
+    try:
+        return await researcher.research(desk)
+    except ModelProviderError as error:
+        if fallback is None:
+            raise
+        line = f"researched without a model, as that has failed: {error.message}"
+    await desk.tell("thinking", line)
+    with scope(_UNAIDED):
+        return (await fallback.research(desk.unaided())).add_degraded((line,))
+
+
+def _first(run: Run, report: Thought) -> Thought:
+    """The report as the first version of the run, whatever its author."""
+    check_text(report.text, "the report")
+    opening = Thought(prompt=run.prompt, run_id=run.run_id)
+    return report.model_copy(
+        update={
+            "prompt": run.prompt,
+            "run_id": run.run_id,
+            "id": opening.id,
+            "iteration": 0,
+            "candidate": 0,
+            "parent_id": None,
+            "history": (),
+        }
+    )
+
+
+class _Desk:
+    """See `sifaka.research.protocol.Desk`."""
+
+    def __init__(self, recorder: Recorder, *, failures: int = 0) -> None:
+        self._recorder = recorder
+        self._failures = failures
+
+    @property
+    def run(self) -> Run:
+        run = self._recorder.run
+        return run.model_copy(update={"failures": run.failures + self._failures})
+
+    def unaided(self) -> "_Desk":
+        """The same desk for research without a model: what has failed by then is tried again."""
+        return _Desk(self._recorder, failures=self._failures + 1)
+
+    async def record(self, entry: Researched) -> None:
+        _check(entry.step)
+        await self._recorder.store(entry)
+
+    async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
+        _check(step)
+        if self._recorder.emit is not None:
+            event = doing(self.run, "research", message)
+            update = {"research": step, "section": section}
+            await self._recorder.emit(event.model_copy(update=update))
+
+
+def _check(step: ResearchStep) -> None:
+    if step in TERMINAL:
+        raise ValueError(f"how the run ends is not for the researcher to say: {step!r}")

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from anyio import to_thread
+
 from sifaka.calls.component import Component
-from sifaka.calls.context import current_calls, recorded
-from sifaka.calls.journal import scope
+from sifaka.calls.context import current_calls, fan_out, recorded, scope
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.claims.comparison import by_caller, held, unjudged
 from sifaka.evidence.claims.extraction import (
@@ -18,11 +19,10 @@ from sifaka.evidence.claims.extraction import (
     extract,
     normal,
 )
-from sifaka.evidence.claims.lookup import at_hand, find, of_claims
 from sifaka.evidence.claims.verdicts import JudgedSource, KnownVerdicts, basis_of, verdict_of
-from sifaka.evidence.documents import SearchFilters, SourceDocument
+from sifaka.evidence.documents import GIVEN, SearchFilters, SourceDocument, moment
 from sifaka.evidence.model import Searched
-from sifaka.evidence.search import filters_of
+from sifaka.evidence.search import filters_of, groups, rank_documents, search
 from sifaka.evidence.sources.collection import Adapter, Adapters
 from sifaka.evidence.verify import NO_MODEL
 from sifaka.record.claims import CheckOptions, Claim, ClaimReport, ClaimVerdict, Judgement
@@ -253,3 +253,62 @@ def _most_needing(claims: Sequence[Claim], most: int) -> list[int]:
 
 def _unchecked(claim: Claim, at: datetime) -> ClaimVerdict:
     return ClaimVerdict(claim=claim, verdict="unverified", reason=_NOT_CHECKED, checked_at=at)
+
+
+_AT_A_TIME = 4
+"""Claims that are searched for at the same time: sources are other people's machines."""
+
+
+def at_hand(documents: Iterable[Document], at: datetime) -> tuple[SourceDocument, ...]:
+    """Documents that came with a text, each once, whatever its addresses; none without words.
+
+    One that was found somewhere before says where and when; another counts as retrieved `at`.
+    """
+    made = [_source(document, at) for document in documents if document.text.strip()]
+    return tuple(made[places[0]] for places in sorted(map(sorted, groups(made))))
+
+
+async def of_claims(
+    claims: Mapping[int, Claim], documents: Sequence[SourceDocument], most: int
+) -> dict[int, tuple[SourceDocument, ...]]:
+    """For each claim those of the documents at hand that match it best, at most `most`."""
+    if len(documents) <= most:
+        return dict.fromkeys(claims, tuple(documents))
+
+    def ranked() -> dict[int, tuple[SourceDocument, ...]]:
+        return {
+            n: tuple(d for d in rank_documents(claim.text, documents)[:most] if d.score)
+            for n, claim in claims.items()
+        }
+
+    return await to_thread.run_sync(ranked)
+
+
+async def find(
+    claims: Mapping[int, Claim],
+    given: Mapping[int, Sequence[SourceDocument]],
+    adapters: Sequence[Adapter],
+    *,
+    most: int,
+    filters: SearchFilters,
+) -> dict[int, Searched]:
+    """Find at most `most` documents for each claim, by its number, behind those at hand.
+
+    Every claim is a search and a place of its own. Without an adapter those at hand are all.
+    """
+    if not adapters:
+        return {n: Searched(status="found", documents=tuple(given[n])) for n in claims}
+    look_up = partial(search, adapters, max_results=most, filters=filters)
+    branches = {f"search {n}": partial(look_up, [claim.text]) for n, claim in claims.items()}
+    results = await fan_out(branches, calls_each=0, parallel=_AT_A_TIME)
+    found: dict[int, Searched] = {}
+    for n, result in zip(claims, results, strict=True):
+        documents = {document.key: document for document in (*given[n], *result.documents)}
+        found[n] = result.model_copy(update={"documents": tuple(documents.values())})
+    return found
+
+
+def _source(document: Document, at: datetime) -> SourceDocument:
+    told = document.metadata
+    source = SourceDocument.of(document, adapter=str(told.get("adapter") or GIVEN))
+    return source.model_copy(update={"retrieved_at": moment(told.get("retrieved_at")) or at})

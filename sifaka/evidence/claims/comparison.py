@@ -2,30 +2,270 @@
 
 A model is asked about each document and all claims that found it; short documents share a
 question. What can be compared exactly is a flag beside its judgement, which is for the second
-question to settle.
+question to settle. That question is blind to the first answer.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from anyio import to_thread
+from pydantic import Field
 
 from sifaka.calls.context import fan_out
-from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, rows, sentence_near
-from sifaka.evidence.claims.second_question import Doubtful, asked_again
+from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.documents import SourceDocument, plain
 from sifaka.evidence.model import Assessment, Criterion
-from sifaka.evidence.passages import NAMED, overlap, without_heading
-from sifaka.evidence.quotes import QuotableText
-from sifaka.evidence.ranking import rank_documents
+from sifaka.evidence.passages import (
+    NAMED,
+    QuotableText,
+    nearest,
+    overlap,
+    passages_of,
+    stems,
+    without_heading,
+)
+from sifaka.evidence.search import rank_documents
 from sifaka.evidence.verify import JUDGEMENTS, NO_MODEL, PARALLEL, Sheet, packed, verifications
+from sifaka.models.prompt import Prompt, frame
+from sifaka.models.structured import Form, ask
 from sifaka.record.claims import Claim, Judgement, Stance
-from sifaka.text.prose import sentence_spans
+from sifaka.text.prose import blanked, sentence_spans
+from sifaka.text.statements import Statement, is_same, normalised, read
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
+
+_PASSAGES, _READ = 5, 700
+"""Passages of a document that are read for a claim, and their characters."""
+_SAME = 0.5
+"""The share of a sentence's telling words that a claim has, for the two to be about one thing."""
+_LONGEST = 1_000
+"""Characters of a sentence."""
+_COMPARED = frozenset({"number", "date", "money"})
+_ROW = re.compile(r"^[ \t]*(?:[|•*+-]|\d{1,3}[.)])(?=[ \t|])", re.MULTILINE)
+_CITATION = re.compile(
+    r"(?<=[\w.,;:!?)\]%\"'”’])\s?\[\^?[1-9]\d{0,2}(?:\s?[,;–-]\s?[1-9]\d{0,2})*\](?!\()"
+)
+# Signs count: `-5` is not `5`, and `5 %` is not `5 €`.
+_TOKEN = re.compile(
+    r"(?:(?<!\w)[-−])?\d+(?:[.,]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|[^\w\s.,;:!'\"()\[\]…-]"
+)
+
+
+def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
+    """The judgement on a claim where no understanding is needed for one; else None.
+
+    `support`: a whole sentence says it verbatim, or with its end put first. A contradiction: one
+    sentence alone is about the same, in the claim's words and with no further small ones, and one
+    number or date at the same place in it is another.
+    """
+    claim = uncited(claim)
+    sentences = [each for each in sentences_near(claim, document) if len(each) <= _LONGEST]
+    for sentence in sentences:
+        if _repeats(claim, sentence):
+            return Assessment(criterion="claim", judgement="support", quotes=(sentence,))
+    about = [each for each in sentences if _is_about(claim, each, document.title)]
+    if len(about) == 1 and _differs_in_a_figure(claim, about[0], document.title):
+        return Assessment(
+            criterion="claim", judgement="reject", contradicts=True, quotes=(about[0],)
+        )
+    return None
+
+
+def disagreement(claim: str, quoted: str) -> str:
+    """The number, date or amount of a claim that the words quoted for it do not have, in words.
+
+    Empty where they have all of them, in whatever notation.
+    """
+    theirs = _figures(quoted)
+    for each in _figures(uncited(claim)):
+        # `One` and `a` are seldom meant as numbers.
+        if each.value != "1" and not any(is_same(each, other) for other in theirs):
+            return f"the words quoted do not say {each.text[:80]!r}"
+    return ""
+
+
+def sentence_near(claim: str, document: SourceDocument) -> str:
+    """The sentence of a document that has most of a claim's words; empty where none has any."""
+    wanted = stems(claim)
+    own = wanted - stems(document.title)  # the subject's name stands everywhere, or nowhere
+    shared = {
+        each: (len(own & found), len(wanted & found))
+        for each in sentences_near(claim, document)
+        for found in (stems(each),)
+    }
+    best = max(shared, key=lambda each: shared[each], default="")
+    return best if best and any(shared[best]) else ""
+
+
+def sentences_near(claim: str, document: SourceDocument) -> Iterable[str]:
+    """The sentences of the passages that have most of a claim's words."""
+    passages = nearest(claim, passages_of([document], longest=_READ), _PASSAGES)
+    for passage in passages:
+        text = without_heading(passage.text)
+        for sentence in sentence_spans(text):
+            yield from (text[slice(*span)] for span in rows(text, *sentence))
+
+
+def rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A sentence, or the rows of a table and the items of a list, each by itself."""
+    for found in _ROW.finditer(text, start, end):
+        if found.start() > start:
+            yield start, found.start()
+            start = found.start()
+    yield start, end
+
+
+def uncited(claim: str) -> str:
+    """The claim without numbers of references, which its sources do not have."""
+    return _CITATION.sub("", claim)
+
+
+def _figures(text: str) -> list[Statement]:
+    return [each for each in read(text) if each.kind in _COMPARED]
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(normalised(text).casefold())
+
+
+def _repeats(claim: str, sentence: str) -> bool:
+    """True when a sentence has the words of a claim, in their order or with the end put first.
+
+    In any order would be too many: who beats whom, or `5 to 7`, is told by the order alone.
+    """
+    ours, theirs = _tokens(claim), _tokens(sentence)
+    if not ours or sorted(ours) != sorted(theirs):
+        return False
+    return any(ours[at:] + ours[:at] == theirs for at in range(len(ours)))
+
+
+def _is_about(claim: str, sentence: str, title: str) -> bool:
+    """True when all that a claim says besides figures stands in the sentence, and little else."""
+    ours, theirs = (stems(_bare(text)) - stems(title) for text in (claim, sentence))
+    return bool(ours) and ours <= theirs and len(ours) >= _SAME * len(theirs)
+
+
+def _bare(text: str) -> str:
+    """The text without its numbers, dates and amounts."""
+    return blanked(text, [(each.start, each.end) for each in _figures(text)])
+
+
+def _differs_in_a_figure(claim: str, sentence: str, title: str) -> bool:
+    """True when one figure of each has no counterpart, and nothing else sets the two apart.
+
+    A sentence need not say the whole title of its document, if that is what the claim is about.
+    """
+    ours, theirs = _figures(claim), _figures(sentence)
+    gone = [each for each in ours if not any(is_same(each, other) for other in theirs)]
+    came = [each for each in theirs if not any(is_same(each, other) for other in ours)]
+    if len(gone) != 1 or len(came) != 1 or gone[0].kind != came[0].kind or came[0].weak:
+        return False
+    named = _tokens(title)
+    subject = set(named) if " ".join(named) in " ".join(_tokens(claim)) else set[str]()
+    if set(_tokens(_bare(claim))) - set(_tokens(_bare(sentence))) - subject:
+        return False  # a word such as `not` stands in the claim alone
+    further = set(_tokens(_bare(sentence))) - set(_tokens(_bare(claim)))
+    # A small word more, such as `no` or `than`, may turn a sentence over: that is for a judge.
+    if not all(stems(word) for word in further):
+        return False
+    return _around(claim, gone[0]) == _around(sentence, came[0])
+
+
+def _around(text: str, figure: Statement) -> Sequence[str]:
+    """The words before and after a figure; of a date the one before, as much may follow one."""
+    before, after = _tokens(text[: figure.start])[-1:], _tokens(text[figure.end :])[:1]
+    return before if figure.kind == "date" else [*before, "#", *after]
+
+
+_CLAIM, _PASSAGE = 2_000, 2_500
+"""Characters that are shown."""
+CLAIMS_EACH = 20
+"""Claims in one question."""
+PROMPT = Prompt(
+    purpose="Reads once more the sentences that a claim is said to rest on, without the first "
+    "judgement.",
+    task="For each claim, decide if the passage beside it says what the claim says.",
+    rules=(
+        "Judge by the passage and its title alone, and not by what you know or another one says.",
+        "First write in `missing` what the claim adds, leaves out or makes stronger: all or some, "
+        "a cause, a condition, a plan, the person, a negation, a number. Leave it empty where "
+        "there is nothing.",
+        "Then set `says` to true only if a reader of the passage must take the claim to be true. "
+        "Other words for the same are no difference.",
+        "Give one answer for each claim, under its number.",
+    ),
+)
+_ASKED = "Does each passage say what its claim says? What is missing, added or weaker?"
+
+
+class Doubtful(NamedTuple):
+    """A claim and the words that it is said to rest on."""
+
+    claim: str
+    title: str
+    """The document's."""
+    passage: str
+    """The sentences that were quoted, with their neighbours."""
+
+
+class _Answer(Form):
+    """The answer about one claim."""
+
+    id: str = Field(min_length=1, description="the claim's number")
+    missing: str = Field(default="", description="what is missing, added or weaker; may be empty")
+    says: bool = Field(description="true when the passage says what the claim says")
+
+
+class _Answers(Form):
+    """The answer about each claim."""
+
+    answers: list[_Answer]
+
+
+async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[_Answer]:
+    """Ask about the claims, twenty in one call.
+
+    Returns:
+        The answer about each. One that was not given, or could not be paid for, is no: what nobody
+        has confirmed stays in doubt.
+    """
+    questions = {
+        f"second {at}": partial(_asked, asked[at : at + CLAIMS_EACH], model)
+        for at in range(0, len(asked), CLAIMS_EACH)
+    }
+    answers = await fan_out(questions, calls_each=0, parallel=PARALLEL)
+    return list(chain.from_iterable(answers))
+
+
+async def _asked(doubtful: Sequence[Doubtful], model: "Model") -> list[_Answer]:
+    parts: list[str] = []
+    for number, (claim, title, passage) in enumerate(doubtful, 1):
+        parts += (
+            f"Claim {number}:",
+            frame("claim", claim[:_CLAIM]),
+            *((frame("title", title),) if title else ()),
+            frame("passage", passage[:_PASSAGE]),
+        )
+    try:
+        answer, _ = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Answers)
+    except (ModelProviderError, BudgetExceeded) as error:
+        no = _Answer(id="none", says=False, missing=f"it was not confirmed: {error.message}")
+        return [no] * len(doubtful)
+    said: dict[str, _Answer] = {}
+    for each in answer.answers:
+        before = said.get(each.id.strip())
+        # Of two answers the one that says no counts.
+        if before is None or before.says:
+            reason = " ".join(each.missing.split())[:200]
+            said[each.id.strip()] = each.model_copy(update={"missing": reason})
+    absent = _Answer(id="none", says=False, missing="it was not confirmed when asked once more")
+    return [said.get(str(number), absent) for number in range(1, len(doubtful) + 1)]
+
 
 _AROUND = 1_500
 """Characters on each side of a quote in which its sentences and their neighbours are looked for."""

@@ -1,28 +1,208 @@
-"""The one HTTP client of all sources."""
+"""The one HTTP client of all sources: to checked addresses only, with answers of bounded size."""
 
+import asyncio
+import json
 import math
 import random
+import socket
+import time
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, version
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from types import MappingProxyType
-from typing import Any
-from urllib.parse import SplitResult, quote, unquote, urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsplit
+from weakref import WeakKeyDictionary
 
 import anyio
 
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError
-from sifaka.evidence.sources.answers import Asked, SourceAnswer, answer_of, shown
-from sifaka.evidence.sources.network import Network, SourceConnections
+
+if TYPE_CHECKING:
+    import httpx2
+
+_HINTS = {
+    "timeout": "try again later, or give the adapter more seconds",
+    "connection": "check the URL of the adapter, and whether its server runs",
+    "server": "try again later, or look into the log of its server",
+    "rate_limit": "try again later, and search less often",
+    "circuit_open": "try again later, or leave this adapter out",
+    "authentication": "check the key of the adapter, and what it may read",
+    "not_found": "check the path in the URL of the adapter",
+    "rejected": "check the URL of the adapter, and whether its server has what the adapter needs",
+    "malformed": "check that the URL of the adapter is that of its API",
+    "too_large": "ask for less, or leave this adapter out",
+    "forbidden": "set the URL of the adapter to where its server really is",
+}
+_CODES = {
+    401: "authentication",
+    403: "authentication",
+    404: "not_found",
+    408: "timeout",
+    410: "not_found",
+    425: "rate_limit",
+    429: "rate_limit",
+}
+_TEXTS = ("text/", "application/xml")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An adapter and the place it asks."""
+
+    adapter: str
+    """The name of the adapter."""
+    url: str
+    """Without secrets and parameters."""
+
+    def failure(
+        self, code: str, what: str, hint: str | None = None, *, retry_after: float | None = None
+    ) -> SourceError:
+        """An error in one line; the usual advice for its code stands in for a missing hint.
+
+        `what` is the rest of the sentence that begins with the URL.
+        """
+        line = " ".join(f"{self.adapter}: {self.url} {what}".split())
+        # Some of these words are the source's own.
+        shown = "".join(c for c in line if c.isprintable())
+        told = hint or _HINTS[code]
+        return SourceError(shown, told, adapter=self.adapter, code=code, retry_after=retry_after)
+
+
+Check = Callable[[Any, float | None], None]
+"""Raises for an error in the data of an answer, given the seconds its source asks to wait."""
+
+
+async def answer_of(
+    response: "httpx2.Response", largest: int, asked: Asked, check: Check | None
+) -> Any:
+    """The data of a response, of which nothing has been read yet.
+
+    Raises:
+        SourceError: It tells no success, leads elsewhere, is too large, is no JSON, or is refused
+            by the check.
+        httpx2.TransportError: The connection broke.
+    """
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    retry_after = seconds_asked(response.headers.get("retry-after"))
+    status = response.status_code
+    if response.has_redirect_location:
+        to = _target(response, asked)
+        raise asked.failure("forbidden", f"redirects to {to}, where nothing is asked")
+    if not response.is_success:
+        code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
+        told = f"answered with status {status}"
+        if code == "rejected" and media_type and "html" not in media_type:
+            body = await _body_of(response, largest, asked)
+            words = " ".join(body[:2000].decode("utf-8", "replace").split())
+            told += f": {words[:300]}" if words and words.isprintable() else ""
+        raise asked.failure(code, told, retry_after=retry_after)
+    body = await _body_of(response, largest, asked)
+    if "html" in media_type:
+        raise asked.failure("malformed", "answered with an HTML page instead of JSON")
+    if media_type and "json" not in media_type and not media_type.startswith(_TEXTS):
+        raise asked.failure("malformed", f"answered with {media_type[:60]} instead of JSON")
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        raise asked.failure("malformed", "answered with something that is no JSON") from None
+    if check is not None:
+        check(data, retry_after)
+    return data
+
+
+def seconds_asked(told: str | None) -> float | None:
+    """The seconds that a header `Retry-After` asks for; None when it says nothing."""
+    text = (told or "").strip()
+    if text.isdecimal() and text.isascii():
+        return float(text[:9])
+    try:
+        when = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    moment = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def shown(parts: SplitResult) -> str:
+    """A URL without user, password, query and fragment."""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _target(response: "httpx2.Response", asked: Asked) -> str:
+    try:
+        return shown(urlsplit(urljoin(asked.url, response.headers["location"])))[:200]
+    except ValueError:
+        return "something that is no URL"
+
+
+async def _body_of(response: "httpx2.Response", largest: int, asked: Asked) -> bytes:
+    """The unpacked body, of which no more than `largest` bytes are read."""
+    told = response.headers.get("content-length", "")
+    body = bytearray()
+    if not (told.isdecimal() and int(told[:18]) > largest):
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > largest:
+                break
+        else:
+            return bytes(body)
+    raise asked.failure("too_large", f"answered with more than {largest:,} bytes")
+
+
+_Kept = WeakKeyDictionary[
+    asyncio.AbstractEventLoop, "tuple[httpx2.AsyncClient, AsyncGenerator[httpx2.AsyncClient]]"
+]
+_MOST_ADDRESSES = 4
+_ENCODINGS = "gzip, deflate"
+"""Both are unpacked piece by piece, so that a small body cannot become a huge one at once."""
+_WRAPPING = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/96", "::ffff:0:0:0/96", "::/96")))
+"""Networks whose addresses end with an IPv4 address: of translators, and an obsolete one."""
+
+
+async def resolved(host: str) -> Sequence[str]:
+    """The addresses of a host, from the resolver of this machine.
+
+    Raises:
+        OSError: There are none.
+    """
+    found = await anyio.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def is_public(address: str) -> bool:
+    """True for an address of the public internet, also where an IPv6 address wraps one of IPv4."""
+    found: IPv4Address | IPv6Address = ip_address(address)
+    if isinstance(found, IPv6Address):
+        wrapped = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
+        if any(found in network for network in _WRAPPING):
+            wrapped = IPv4Address(int(found) & 0xFFFF_FFFF)
+        if found.is_site_local:
+            return False
+        found = wrapped or found
+    return found.is_global and not found.is_multicast
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The resolver, and the line between public and private addresses."""
+
+    resolve: Callable[[str], Awaitable[Sequence[str]]] = resolved
+    is_public: Callable[[str], bool] = is_public
+    remembered: float = 60.0
+    """Seconds until the addresses of a host are resolved again."""
+
 
 _KEPT = "/%:@!$&'()*+,;=~"
 """Characters that stand for themselves in the path of a URL, and those that quote others."""
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-Check = Callable[[Any, float | None], None]
-"""Raises for an error in the data of an answer, given the seconds its source asks to wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +234,10 @@ class HttpClient:
     followed. No proxy of the environment is used, since it would resolve names itself, and no
     cookie is kept. Connections stay open, for each event loop its own, and are closed with it if
     not before.
+
+    The host may be anywhere. One that is public at its first look-up stays public, whatever its
+    name resolves to later. A request connects to an address that was checked here, never to a
+    name, which may stand for another address by then.
 
     Args:
         base: The URL of an API; `user:password@` in it becomes a header.
@@ -100,13 +284,15 @@ class HttpClient:
             login = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
             words = b64encode(login.encode("utf-8", "surrogatepass")).decode()
             own.setdefault("authorization", f"Basic {words}")
+        self._headers = {**own, "accept-encoding": _ENCODINGS}
         self._seconds = seconds
         self._largest = largest
         self._breakers = breakers
+        self._network = network or Network()
         self._retrying = retrying or Retrying()
-        self._connections = SourceConnections(
-            self.asked.url, own, network or Network(), connect=seconds / 2
-        )
+        self._is_public: bool | None = None
+        self._known: tuple[float, Sequence[str]] = (0.0, ())
+        self._kept: _Kept = WeakKeyDictionary()
 
     @property
     def place(self) -> str:
@@ -131,28 +317,29 @@ class HttpClient:
         Raises:
             SourceError: There is no answer of use.
         """
-        return await self._ask("GET", path, params=params, check=check)
+        return await self._ask("GET", path, params, None, check)
 
     async def post(self, path: str, body: Any) -> Any:
         """As `get`, of a search with a body of JSON, which may be sent more than once."""
-        return await self._ask("POST", path, body=body)
+        return await self._ask("POST", path, None, body, None)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop; they open again when they are needed."""
-        await self._connections.aclose()
+        _, keeper = self._kept.pop(asyncio.get_running_loop(), (None, None))
+        if keeper is not None:
+            await keeper.aclose()
 
     async def _ask(
         self,
         method: str,
         path: str,
-        *,
-        params: Mapping[str, Any] | None = None,
-        body: Any = None,
-        check: Check | None = None,
+        params: Mapping[str, Any] | None,
+        body: Any,
+        check: Check | None,
     ) -> Any:
-        url = _below(self.asked, path)
+        asked = Asked(self.asked.adapter, _below(self.asked, path))
         breakers = self._breakers or current_calls().breakers
-        circuit = f"adapter:{self.asked.adapter}"
+        circuit = f"adapter:{asked.adapter}"
         try:
             breakers.require(circuit)
         except ModelProviderError as error:
@@ -163,9 +350,7 @@ class HttpClient:
                 attempt = 1
                 while True:
                     try:
-                        answer = await self._answer(method, url, params, body)
-                        if check is not None:
-                            check(answer.data, answer.retry_after)
+                        data = await self._answer(method, asked, params, body, check)
                         break
                     except SourceError as failure:
                         wait = self._retrying.wait(failure, attempt)
@@ -176,7 +361,7 @@ class HttpClient:
         except TimeoutError:
             breakers.failed(circuit)
             told = f"did not answer within {self._seconds:g} s"
-            raise Asked(self.asked.adapter, url).failure("timeout", told) from None
+            raise asked.failure("timeout", told) from None
         except SourceError as failure:
             (breakers.failed if failure.retryable else breakers.abandoned)(circuit)
             raise
@@ -184,19 +369,41 @@ class HttpClient:
             breakers.abandoned(circuit)
             raise
         breakers.succeeded(circuit)
-        return answer.data
+        return data
 
     async def _answer(
-        self, method: str, place: str, params: Mapping[str, Any] | None, body: Any
-    ) -> SourceAnswer:
+        self,
+        method: str,
+        asked: Asked,
+        params: Mapping[str, Any] | None,
+        body: Any,
+        check: Check | None,
+    ) -> Any:
         """The answer to one request."""
         import httpx2
 
-        asked = Asked(self.asked.adapter, place)
         try:
-            url = httpx2.URL(place, params=params)
-            async with self._connections.opened(method, url, body, asked) as response:
-                return await answer_of(response, self._largest, asked)
+            url = httpx2.URL(asked.url, params=params)
+            host = url.raw_host.decode("ascii")
+            client = await self._of_this_loop()
+            failure: httpx2.TransportError = httpx2.ConnectError("there is no address")
+            for address in (await self._addresses(host, asked))[:_MOST_ADDRESSES]:
+                request = client.build_request(
+                    method,
+                    url.copy_with(host=address),
+                    json=body,
+                    headers={"host": url.netloc.decode("ascii")},
+                    extensions={"sni_hostname": host},
+                )
+                try:
+                    response = await client.send(request, stream=True)
+                except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                    failure = error
+                    continue
+                async with aclosing(response):
+                    return await answer_of(response, self._largest, asked, check)
+            self._known = (0.0, ())  # they may have moved
+            raise failure
         except httpx2.InvalidURL:
             raise asked.failure("not_found", "cannot be asked: it is no URL") from None
         except httpx2.TimeoutException:
@@ -209,6 +416,65 @@ class HttpClient:
             # The message may quote the request.
             why = type(error).__name__
             raise asked.failure("connection", f"broke off the connection ({why})") from None
+
+    async def _of_this_loop(self) -> "httpx2.AsyncClient":
+        """The client of this event loop, as its connections fail once the loop is closed."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._kept:
+            keeper = self._opened()
+            self._kept[loop] = await anext(keeper), keeper
+        return self._kept[loop][0]
+
+    async def _opened(self) -> "AsyncGenerator[httpx2.AsyncClient]":
+        """One open client; a suspended generator is closed with its loop, and closes it."""
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+        from ssl import PROTOCOL_TLS_CLIENT, SSLContext
+
+        import httpx2
+
+        is_encrypted = self.asked.url.startswith("https:")
+        async with httpx2.AsyncClient(
+            headers=self._headers,
+            # Loading the trusted certificates takes longer than a request. Without any of them, no
+            # encrypted connection can be made.
+            transport=httpx2.AsyncHTTPTransport(
+                verify=is_encrypted or SSLContext(PROTOCOL_TLS_CLIENT)
+            ),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            timeout=httpx2.Timeout(None, connect=self._seconds / 2),
+            follow_redirects=False,
+            trust_env=False,
+        ) as client:
+            yield client
+
+    async def _addresses(self, host: str, asked: Asked) -> Sequence[str]:
+        """The one check: the addresses that may be connected to, one or more."""
+        until, known = self._known
+        if known and time.monotonic() < until:
+            return known
+        found = await self._resolved(host, asked)
+        private = [address for address in found if not self._network.is_public(address)]
+        if self._is_public is None:
+            self._is_public = len(private) < len(found)
+        if self._is_public:
+            found = [address for address in found if address not in private]
+            if not found:
+                raise asked.failure("forbidden", f"has moved to the private address {private[0]}")
+        self._known = (time.monotonic() + self._network.remembered, found)
+        return found
+
+    async def _resolved(self, host: str, asked: Asked) -> Sequence[str]:
+        try:
+            return (str(ip_address(host)),)
+        except ValueError:
+            pass  # a name
+        try:
+            found = await self._network.resolve(host)
+        except (OSError, UnicodeError):
+            found = ()
+        if not found:
+            raise asked.failure("connection", "cannot be found: the host is unknown")
+        return found
 
 
 def product() -> str:

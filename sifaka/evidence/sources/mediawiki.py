@@ -1,29 +1,239 @@
 """Wikipedia, and every other MediaWiki, searched by words.
 
-https://www.mediawiki.org/wiki/API:Search
+https://www.mediawiki.org/wiki/API:Main_page and https://www.mediawiki.org/wiki/API:Search
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from math import log
+from typing import Any, NamedTuple, cast
+
+import regex
 
 from sifaka.calls.context import fan_out
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment, wanted
-from sifaka.evidence.sources.html import plain_text
-from sifaka.evidence.sources.http import HttpClient, Retrying, product
-from sifaka.evidence.sources.wiki_api import (
-    MOST_PAGES,
-    PARALLEL,
-    ask,
-    listed,
-    malformed,
-    mapping,
-    pages_for,
-)
+from sifaka.evidence.sources.http import Asked, HttpClient, Retrying, product
+from sifaka.evidence.sources.readers import plain_text
 from sifaka.isolation import GIVEN_UP, run_limited
 from sifaka.storage.protocol import Health
 from sifaka.text.prose import whole_words
+
+MAXLAG = 5
+"""Seconds that the database of a wiki may lag; a wiki that lags more asks to come back later."""
+_CODES = {
+    "maxlag": "server",
+    "readonly": "server",
+    "cirrussearch-too-busy-error": "server",
+    "search-backend-error": "server",
+    "ratelimited": "rate_limit",
+    "readapidenied": "authentication",
+    "permissiondenied": "authentication",
+    "mwoauth-invalid-authorization": "authentication",
+    "missingtitle": "not_found",
+    "nosuchpageid": "not_found",
+}
+
+
+async def ask(wiki: HttpClient, wanted: str, action: str, **params: str | int) -> Mapping[str, Any]:
+    """The answer of the API of a wiki to an action.
+
+    Args:
+        wiki: Asks that API.
+        wanted: The part of the answer that has to be there, and is returned.
+        action: Such as `query`.
+        params: Those of the action.
+
+    Raises:
+        SourceError: There is no answer, or it is an error.
+    """
+    told = {"format": "json", "formatversion": 2, "maxlag": MAXLAG}
+    check = partial(_check, wiki.asked)
+    answer = await wiki.get(params={"action": action, **params, **told}, check=check)
+    found = mapping(mapping(answer).get(wanted))
+    if not found:  # of a search without results, there is at least an empty list in it
+        raise malformed(wiki, wanted)
+    return found
+
+
+def malformed(wiki: HttpClient, lacking: str) -> SourceError:
+    """The error of an answer that lacks something."""
+    return wiki.asked.failure(
+        "malformed",
+        f"answered without {lacking!r}",
+        "check that the URL is that of the api.php of a MediaWiki",
+    )
+
+
+def _check(asked: Asked, answer: Any, retry_after: float | None) -> None:
+    error = mapping(mapping(answer).get("error"))
+    if not error:
+        return
+    told = str(error.get("code"))
+    code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
+    info = " ".join(str(error.get("info", "")).split())[:200]
+    what = f"answered with the error {told[:60]}: {info}"
+    raise asked.failure(code, what, retry_after=retry_after)
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """An object of JSON; an empty one for anything else."""
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def objects(value: object) -> Sequence[Mapping[str, Any]]:
+    """The objects of an array of JSON; none for anything else."""
+    return (
+        [mapping(each) for each in cast("list[object]", value)] if isinstance(value, list) else []
+    )
+
+
+MOST_WORDS = 12
+"""Of the first search."""
+_MOST_ALONE = 6
+"""Words that are searched for one by one: names, figures and long words."""
+_LONGEST_WORD = 40
+_LEAST_SHARE = 1 / 3
+"""Of the best page's score, below which a page has too little of the question."""
+_WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*")
+_OPERATORS = frozenset({"AND", "OR", "NOT", "NEAR"})
+_COMMON = frozenset(
+    regex.findall(
+        r"\S+",
+        """a about after all also an and any are as at be been before being between both but by can
+        could did do does during each for from had has have he her his how i if in into is it its
+        many may more most much no not of on one only or other our over she so some such than that
+        the their them then there these they this those to under until up was we were what when
+        where whether which while who whom whose why will with would you your""",
+    )
+)
+"""Words of English that no page is found by; those of other languages cost a search more."""
+
+
+def words_of(question: str) -> tuple[str, ...]:
+    """The words to search for, in their order, each once, without what a search engine obeys.
+
+    Returns:
+        At most `MOST_WORDS`, the most telling ones; all of them when they are common words.
+    """
+    found: dict[str, str] = {}
+    for match in _WORD.finditer(question):
+        word = match.group()[:_LONGEST_WORD]
+        # The `s` of a genitive is no word of its own; a figure is.
+        if len(word) > 1 or word.isdecimal() or ord(word) > 0x2E7F:
+            found.setdefault(word.casefold(), word.lower() if word in _OPERATORS else word)
+    telling = {key: word for key, word in found.items() if key not in _COMMON} or found
+    chosen = set(sorted(telling, key=lambda key: _weight(telling[key]))[:MOST_WORDS])
+    return tuple(word for key, word in telling.items() if key in chosen)
+
+
+def named(title: str, question: str) -> int:
+    """The number of words of a title, if a question has every one of them; 0 otherwise."""
+    wanted = {match.group().casefold() for match in _WORD.finditer(title)}
+    there = {match.group().casefold() for match in _WORD.finditer(question)}
+    return len(wanted) if wanted <= there else 0
+
+
+def rarest(hits: Mapping[str, int]) -> tuple[str, ...]:
+    """The three words that the fewest pages have, but that some have, in their order."""
+    known = [word for word, count in hits.items() if count > 0]
+    chosen = set(sorted(known, key=lambda word: hits[word])[:3])
+    return tuple(word for word in known if word in chosen)
+
+
+def by_words(
+    pages: Mapping[str, Iterable[int]], hits: Mapping[str, int], always: Container[int] = ()
+) -> list[int]:
+    """Pages that have the rarest and the most of the words first, without those that have few.
+
+    Args:
+        pages: The pages that have each word.
+        hits: How many pages have each word, of which `pages` may name some.
+        always: Pages that are not left out, however few they have.
+    """
+    most = max(hits.values(), default=0)
+    scores: dict[int, float] = {}
+    for word, found in pages.items():
+        for page in found:
+            scores[page] = scores.get(page, 0.0) + log(1 + most / max(1, hits[word]))
+    best = max(scores.values(), default=0.0)
+    kept = [
+        page for page, score in scores.items() if score >= best * _LEAST_SHARE or page in always
+    ]
+    return sorted(kept, key=lambda page: -scores[page])
+
+
+def _weight(word: str) -> tuple[bool, int]:
+    is_telling = word[0].isupper() or word.isdecimal()
+    return not is_telling, -len(word)
+
+
+MOST_PAGES = 50
+"""That a wiki is asked about at once."""
+PARALLEL = 3
+"""Requests to one wiki at the same time, for one search."""
+
+
+class _Hits(NamedTuple):
+    titles: Mapping[int, str]
+    """Some of the pages."""
+    total: int
+
+
+async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
+    """The ids of pages with words of a question, best first: at most `most`.
+
+    First those whose title it names, then those that have all its words. Where they are fewer than
+    are wanted, its most telling words are searched for one by one, so that the pages follow that
+    have the three rarest of them, and then those that have most of the rare ones: at most eight
+    searches in all.
+    """
+    words = words_of(question)
+    if not words:
+        return []
+
+    async def having(*wanted: str) -> _Hits:
+        return await _having(wiki, wanted)
+
+    titles = dict((await having(*words)).titles)
+    if len(titles) < most and len(words) > 1:
+        alone = sorted(words, key=_weight)[:_MOST_ALONE]
+        searches = {word: partial(having, word) for word in alone}
+        found = await fan_out(searches, calls_each=0, parallel=PARALLEL)
+        answers = dict(zip(alone, found, strict=True))
+        totals = {word: hits.total for word, hits in answers.items()}
+        rare = rarest(totals)
+        if 1 < len(rare) < len(words):
+            titles |= (await having(*rare)).titles
+        known = {page: title for hits in answers.values() for page, title in hits.titles.items()}
+        always = {page for page, title in known.items() if named(title, question)}
+        pages = {word: hits.titles for word, hits in answers.items()}
+        titles |= {page: known[page] for page in by_words(pages, totals, always)}
+    return sorted(titles, key=lambda page: -named(titles[page], question))[:most]
+
+
+async def _having(wiki: HttpClient, words: Sequence[str]) -> _Hits:
+    told = await ask(
+        wiki,
+        "query",
+        "query",
+        list="search",
+        srsearch=" ".join(words),
+        srwhat="text",
+        srlimit=MOST_PAGES,
+        srinfo="totalhits",
+        srprop="",
+    )
+    if not isinstance(told.get("search"), list):
+        raise malformed(wiki, "search")
+    found = {
+        hit["pageid"]: str(hit.get("title", ""))
+        for hit in objects(told["search"])
+        if isinstance(hit.get("pageid"), int)
+    }
+    total = mapping(told.get("searchinfo")).get("totalhits")
+    return _Hits(found, total if isinstance(total, int) else len(found))
+
 
 _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})
 """The failures that may concern one page alone."""
@@ -159,16 +369,16 @@ class MediaWikiAdapter:
             **(_ABOUT_EXTENSIONS if is_unknown else {}),
         )
         if is_unknown:
-            names = {extension.get("name") for extension in listed(told.get("extensions"))}
+            names = {extension.get("name") for extension in objects(told.get("extensions"))}
             self._has_extracts = "TextExtracts" in names
         there = [
             page
-            for page in listed(told.get("pages"))
+            for page in objects(told.get("pages"))
             if isinstance(page.get("pageid"), int) and not page.get("missing")
         ]
         by_title = {page.get("title"): page for page in there}
         by_id = {page["pageid"]: page for page in there}
-        for redirect in listed(told.get("redirects")):
+        for redirect in objects(told.get("redirects")):
             target = by_title.get(redirect.get("to"))
             if target is not None:
                 by_id.setdefault(redirect.get("pageid"), target)
@@ -186,7 +396,7 @@ class MediaWikiAdapter:
             explaintext=1,
             exsectionformat="plain",
         )
-        pages = listed(told.get("pages"))
+        pages = objects(told.get("pages"))
         extract = str(pages[0].get("extract") or "") if pages else ""
         lines = (line.strip() for line in extract.splitlines())
         # Of a page of nothing but lists, the extension may leave nothing.
@@ -212,7 +422,7 @@ class MediaWikiAdapter:
             raise malformed(self._http, "text") from error
 
     def _document(self, page: Mapping[str, Any]) -> SourceDocument:
-        revisions = listed(page.get("revisions"))
+        revisions = objects(page.get("revisions"))
         return SourceDocument(
             text="",
             title=str(page.get("title", "")),

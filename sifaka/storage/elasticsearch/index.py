@@ -1,21 +1,279 @@
-"""The index of runs in Elasticsearch."""
+"""The index of runs in Elasticsearch: search by words, and with an embedder by meaning too.
+
+Each model has a field for its vectors, so none are mixed. The two lists are fused here: the
+server's own `rrf` needs a licence.
+
+https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-multi-match-query and
+https://www.elastic.co/docs/solutions/search/vector/knn
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import cast
 
 import anyio
 
-from sifaka.embeddings.protocol import Embedder
+from sifaka.embeddings.protocol import Embedder, Vector
+from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.address import parse_store_url
-from sifaka.storage.cursor import now_in_microseconds, to_microseconds
-from sifaka.storage.elasticsearch.address import ELASTICSEARCH
-from sifaka.storage.elasticsearch.connection import HttpConnection, Json
-from sifaka.storage.elasticsearch.documents import Documents, create_index
-from sifaka.storage.elasticsearch.search import analysed, search_versions
-from sifaka.storage.elasticsearch.vectors import Vectors, embed_missing
+from sifaka.storage.address import ELASTICSEARCH, parse_store_url
+from sifaka.storage.bm25 import query_words, shorten, snippet
+from sifaka.storage.cursor import from_microseconds, now_in_microseconds, to_microseconds
+from sifaka.storage.elasticsearch.connection import Documents, HttpConnection, Json, create_index
+from sifaka.storage.embedding import (
+    embed_documents,
+    embed_words,
+    embedding_failures,
+    fuse,
+    fused_depth,
+    hybrid_name,
+    meaning,
+)
 from sifaka.storage.entry_json import decode_entries, encode_draft, run_key, whole_thoughts
 from sifaka.storage.log import look_at
-from sifaka.storage.protocol import ANY, Filters, Health, Hits
+from sifaka.storage.protocol import ANY, Filters, Health, Hit, Hits
 from sifaka.storage.store import TenantView
+from sifaka.text.search_terms import language_of, query_terms, text_terms
+
+_AT_ONCE = 64
+
+
+@dataclass(slots=True, eq=False)
+class Vectors:
+    """The vectors of one model."""
+
+    embedder: Embedder
+    lack: str | None = field(default=None, init=False)
+    """The reason for which the server keeps none, once that is known."""
+    refused: set[str] = field(default_factory=set[str], init=False)
+    """Documents that the model does not embed; another process tries them once more."""
+    _ready: bool = field(default=False, init=False)
+
+    @property
+    def name(self) -> str:
+        """The field they are in."""
+        return f"vector_{sha256(self.embedder.model_id.encode()).hexdigest()[:16]}"
+
+    @property
+    def missing(self) -> Json:
+        """The query for the versions that have none yet."""
+        return {"bool": {"must_not": [{"exists": {"field": self.name}}]}}
+
+    async def prepare(self, documents: Documents, dimension: int) -> bool:
+        """Add the field to the index, once; whether the server can keep vectors at all.
+
+        Raises:
+            ConfigurationError: It has vectors of another dimension.
+            StorageError: The server failed.
+        """
+        if self._ready or self.lack is not None:
+            return self._ready
+        path = f"/{documents.alias}/_mapping"
+        layout = {"type": "dense_vector", "dims": dimension, "index": True, "similarity": "cosine"}
+        fields: Json = {"properties": {self.name: layout}}
+        answer = await documents.connection.send("PUT", path, fields)
+        if answer.status == 400 and "[dims]" in answer.reason:
+            raise ConfigurationError(
+                f"dimension mismatch: the stored vectors of {self.embedder.model_id!r} have "
+                f"another number of dimensions than the model makes, {dimension}",
+                "embed with the model as it was, or give this one another id",
+            )
+        if answer.status == 400:
+            # OpenSearch has another type for vectors, and no `knn` beside `query`.
+            self.lack = answer.reason
+            return False
+        answer.checked()
+        self._ready = True
+        return True
+
+
+async def embed_missing(documents: Documents, vectors: Vectors) -> int:
+    """Embed some versions that have no vector yet, of all tenants; how many are left."""
+    with embedding_failures():
+        if not await vectors.prepare(documents, await vectors.embedder.dimension()):
+            return 0
+        hits = await documents.search(
+            {
+                "query": vectors.missing,
+                "size": _AT_ONCE + len(vectors.refused),
+                "_source": ["text", "prompt"],
+                "track_total_hits": True,
+            }
+        )
+        lacking = [hit for hit in hits["hits"] if hit["_id"] not in vectors.refused]
+        # Of nothing there is no vector.
+        found = [hit for hit in lacking if hit["_source"]["text"] or hit["_source"]["prompt"]]
+        texts = [meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in found]
+        vectors_made = await embed_documents(vectors.embedder, texts)
+    made = dict(zip((hit["_id"] for hit in found), vectors_made, strict=True))
+    vectors.refused |= {hit["_id"] for hit in lacking if made.get(hit["_id"]) is None}
+    await documents.update(
+        {
+            doc_id: {"doc": {vectors.name: list(vector)}}
+            for doc_id, vector in made.items()
+            if vector is not None
+        },
+        tolerated=frozenset({404}),  # deleted meanwhile
+    )
+    return hits["total"]["value"] - len(hits["hits"])
+
+
+_SHOWN = ["run_id", "thought_id", "created_at", "text", "prompt"]
+_RELATED = 0.0002
+"""A cosine a hair above that of vectors at right angles, which have nothing in common."""
+_CANDIDATES = 100
+_BEGINNING = 1000
+_MOST_FORMS = 400
+"""A server takes 1,024 clauses at least, and looks for each form in two fields."""
+
+
+def analysed(text: str, prompt: str) -> Json:
+    """The fields by which a version is found."""
+    language = language_of(text, prompt)
+    return {
+        "text_terms": " ".join(text_terms(text, language)),
+        "prompt_terms": " ".join(text_terms(prompt, language)),
+    }
+
+
+def admitting(tenant: str, only: Filters) -> list[Json]:
+    """The filters of a search."""
+    since, until = only.since, only.until
+    written: Json = {
+        **({"gte": to_microseconds(since)} if since else {}),
+        **({"lt": to_microseconds(until)} if until else {}),
+    }
+    return [
+        {"term": {"tenant": tenant}},
+        {"bool": {"must_not": [{"range": {"expires_at": {"lte": now_in_microseconds()}}}]}},
+        *([{"range": {"created_at": written}}] if written else []),
+        *([{"term": {"passed": only.passed}}] if only.passed is not None else []),
+        # Half a surrogate pair is no text that could be sent, and in no tag.
+        *({"term": {"tags": tag.encode(errors="replace").decode()}} for tag in only.tags),
+    ]
+
+
+def by_words(terms: str, filters: Sequence[Json], size: int) -> Json:
+    """The versions with any of the terms, by BM25; the task counts half."""
+    return {
+        "query": {
+            "bool": {
+                "must": [
+                    {
+                        "multi_match": {
+                            "query": terms,
+                            "fields": ["text_terms", "prompt_terms^0.5"],
+                            "type": "most_fields",
+                        }
+                    }
+                ],
+                "filter": list(filters),
+            }
+        },
+        # Equal ones in an order of their own, so that a shorter answer begins like a longer one.
+        "sort": [{"_score": "desc"}, {"created_at": "desc"}, {"key": "desc"}],
+        "size": size,
+        "_source": _SHOWN,
+        "track_total_hits": False,
+    }
+
+
+def by_meaning(field: str, vector: Vector, filters: Sequence[Json], size: int) -> Json:
+    """The versions whose vectors are closest to the query's."""
+    return {
+        "knn": {
+            "field": field,
+            "query_vector": list(vector),
+            "k": size,
+            "num_candidates": max(_CANDIDATES, 2 * size),
+            "similarity": _RELATED,
+            "filter": list(filters),
+        },
+        "size": size,
+        "_source": _SHOWN,
+        "track_total_hits": False,
+    }
+
+
+_MOST = 1000
+
+
+async def search_versions(
+    documents: Documents,
+    vectors: Vectors | None,
+    tenant: str,
+    query: str,
+    limit: int,
+    only: Filters,
+) -> Hits:
+    """The versions that match a query, best first."""
+    limit = min(limit, _MOST)
+    filters = admitting(tenant, only)
+    words = query_words(query)
+    forms = [form for each in query_terms(words) for form in sorted(each)]
+    text = " ".join(forms[:_MOST_FORMS])
+    if not text:
+        return Hits(hits=(), search="bm25")
+    await documents.refresh()
+    meant, search = await _meant(documents, vectors, query, filters, fused_depth(limit))
+    size = limit if meant is None else fused_depth(limit)
+    worded = await _found(documents, by_words(text, filters, size))
+    if meant is None:
+        best = [(hit, cast("float", hit["sort"][0])) for hit in worded]
+    else:
+        hits = {hit["_id"]: hit for hit in (*meant, *worded)}
+        ranks = fuse([hit["_id"] for hit in meant], [hit["_id"] for hit in worded])
+        best = [(hits[doc_id], score) for doc_id, score in ranks]
+    return Hits(
+        hits=tuple(_hit(*each, words) for each in best[:limit]),
+        search=search,
+    )
+
+
+async def _meant(
+    documents: Documents, vectors: Vectors | None, query: str, filters: Sequence[Json], size: int
+) -> tuple[list[Json] | None, str]:
+    """The versions close in meaning, None without vectors, and what to call the search."""
+    if vectors is None:
+        return None, "bm25"
+    vector, failed = None, ""
+    if vectors.lack is None:
+        vector, failed = await embed_words(vectors.embedder, query)
+    if vector is not None:
+        await vectors.prepare(documents, len(vector))
+    if vectors.lack is not None:
+        return None, f"bm25 (semantic: the server keeps no vectors ({vectors.lack}))"
+    if vector is None:
+        return None, f"bm25{failed}"
+    meant = await _found(documents, by_meaning(vectors.name, vector, filters, size))
+    counted = await documents.search(
+        {
+            "query": {"bool": {"filter": [filters[0], vectors.missing]}},
+            "size": 0,
+            "track_total_hits": True,
+        }
+    )
+    return meant, hybrid_name(counted["total"]["value"])
+
+
+async def _found(documents: Documents, request: Json) -> list[Json]:
+    found = await documents.search(request)
+    return cast("list[Json]", found["hits"])
+
+
+def _hit(hit: Json, score: float, words: Sequence[str]) -> Hit:
+    source = hit["_source"]
+    fields: tuple[str, str] = (source["text"], source["prompt"])
+    return Hit(
+        run_id=source["run_id"],
+        thought_id=source["thought_id"],
+        score=score,
+        snippet=snippet(words, fields) or shorten((fields[0] or fields[1])[:_BEGINNING]),
+        created_at=from_microseconds(source["created_at"]),
+    )
+
 
 _MOST_READ = 10_000
 """The documents that a server gives at once."""
@@ -30,7 +288,7 @@ class ElasticsearchIndex(TenantView):
     Several processes may share it; the index is created on first use.
 
     Args:
-        url: One of the forms of `sifaka.storage.elasticsearch.address.ELASTICSEARCH`.
+        url: One of the forms of `sifaka.storage.address.ELASTICSEARCH`.
         tenant: The tenant whose runs are seen.
         ttl: Seconds after the last `put` of a run that it is forgotten, instead of the URL's.
         embedder: Makes vectors, for search by meaning.

@@ -1,8 +1,23 @@
-"""A store in plain files: the episodic record."""
+r"""A store in plain files: the episodic record.
 
+A run's file is JSON Lines, an entry each, in the order of the run. Two more kinds of lines are not
+entries and are not counted as such:
+
+    {"kind":"claim","fence":3}       the run was taken over for the third time
+    {"kind":"append","entries":2}    the next two entries were appended together
+
+What follows the last append that is whole, such as half a line or one entry of two, was never
+acknowledged: a process was killed, or the power failed, while it was written. It is not part of the
+run, and the next append cuts it off. Half a line is never JSON, so a last line that is only lacks
+its `\n`, which an editor may have taken away. Nor does it matter what else editors do to the ends
+of lines: empty ones and `\r` are passed over.
+"""
+
+import json
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +29,7 @@ from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.files.durable import (
     Stamp,
+    TenantFolder,
     failures,
     read_stamped,
     remove,
@@ -22,8 +38,6 @@ from sifaka.storage.files.durable import (
     stamp_of,
     write_end,
 )
-from sifaka.storage.files.folder import TenantFolder
-from sifaka.storage.files.record import FileRecord, append_lines, claim_line, parse_record
 from sifaka.storage.log import check_append, holds, look_at
 from sifaka.storage.log_repair import RepairingStore, identity_of
 from sifaka.storage.protocol import Health, RunPage
@@ -31,6 +45,69 @@ from sifaka.storage.store import PolledStore, Threads
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
+
+_MARK = re.compile(rb'\{"kind":"(?:claim","fence":(\d{1,18})|append","entries":(\d{1,18}))\}')
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """The contents of a run's file."""
+
+    payloads: tuple[bytes, ...] = ()
+    """The JSON of each entry."""
+    fence: int = 0
+    """The number of the last claim of the run."""
+    length: int = 0
+    """The bytes of the file that are whole appends and claims."""
+    ended: bool = True
+    """True when the last of these bytes is a `\\n`, as it should be."""
+
+
+def parse_record(content: bytes) -> FileRecord:
+    """The record in a file's content; entries are not looked into."""
+    payloads: list[bytes] = []
+    whole = fence = length = position = missing = 0
+    *lines, rest = content.split(b"\n")
+    if _is_whole(rest):
+        lines.append(rest)
+    for ending in lines:
+        position = min(position + len(ending) + 1, len(content))
+        line = ending.removesuffix(b"\r")
+        if not line:
+            continue
+        mark = _MARK.fullmatch(line) if not missing else None
+        if mark is None:
+            payloads.append(line)
+            missing -= missing > 0
+        elif mark[1]:
+            fence = int(mark[1])
+        else:
+            missing = int(mark[2])
+        if not missing:
+            whole, length = len(payloads), position
+    ended = not length or content[length - 1 : length] == b"\n"
+    return FileRecord(tuple(payloads[:whole]), fence, length, ended)
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def append_lines(payloads: Sequence[str]) -> bytes:
+    """The lines of one append; reading takes all of its entries or none."""
+    mark = [f'{{"kind":"append","entries":{len(payloads)}}}'] if len(payloads) > 1 else []
+    return "".join(f"{line}\n" for line in (*mark, *payloads)).encode()
+
+
+def claim_line(fence: int) -> bytes:
+    """The line that says who may append from now on."""
+    return f'{{"kind":"claim","fence":{fence}}}\n'.encode()
+
+
 _KEPT = 16
 """Files whose records are kept for the next append: those at work."""
 _READERS = 4
@@ -39,7 +116,7 @@ _READERS = 4
 class FileStorage(RepairingStore, PolledStore):
     """A `ThoughtStore` of JSON Lines files, `<folder>/<tenant>/<run>.jsonl`, an entry each line.
 
-    Any program can read them; `sifaka.storage.files.record` tells their form. Several processes may
+    Any program can read them; `sifaka.storage.files.store` tells their form. Several processes may
     use a folder at the same time. An append that has returned survives the end of the process and
     of the power supply; one that was interrupted leaves nothing. Folders and files are created on
     first use, for their owner only, and no file stays open.
@@ -95,10 +172,6 @@ class FileStorage(RepairingStore, PolledStore):
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         return await self._read(lambda: page_of(self._summaries(), limit=limit, cursor=cursor))
-
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's file that count."""
-        return (await self._read(lambda: self._existing(run_id))).length
 
     async def delete(self, run_id: str) -> None:
         """Remove a run's file."""

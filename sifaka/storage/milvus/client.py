@@ -1,31 +1,28 @@
-"""The URL of a Milvus, and its client: the one place that imports pymilvus."""
+"""The client of Milvus, the collections there, and versions of runs as their rows.
+
+Only this module imports pymilvus.
+"""
 
 import importlib
+import json
 import logging
 import os
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
-from sifaka.storage.address import StoreUrl, UrlKind
+from sifaka.record.run import Run
+from sifaka.storage.address import StoreUrl
+from sifaka.storage.cursor import to_microseconds
+from sifaka.storage.entry_json import encode_version, run_key
+from sifaka.text.search_terms import language_of, text_terms
 
-_SERVER = r"/?|/\w{1,255}/?"
-MILVUS = UrlKind(
-    forms="milvus:///relative/path.db | milvus:////absolute/path.db | "
-    "milvus+http://[user:password@ or :TOKEN@]host[:port][/database] | milvus+https://..., "
-    "with ?ttl=7d and &prefix=sifaka if wanted",
-    paths=MappingProxyType(
-        # A home folder in the URL would end up in the name of a new folder.
-        {"milvus": r"/(?!~).+", "milvus+http": _SERVER, "milvus+https": _SERVER}
-    ),
-    prefix=r"[A-Za-z_]\w{0,63}",
-    prefixes="a letter or _, then up to 63 letters, digits or _",
-    port=19530,
-)
 Row = Mapping[str, Any]
 """One row of a collection, by the names of its fields."""
 CONNECT_SECONDS = 3.0
@@ -110,3 +107,247 @@ def _translated(shown: str, error: Exception) -> StorageError:
             retryable=True,
         )
     return StorageError(f"the Milvus store {shown!r} failed: {line}", "look into its log")
+
+
+MOST_BYTES = 65_535
+"""The most that a VARCHAR holds."""
+_KEY, _HASH, _TEXT = 100, 64, MOST_BYTES
+_SCALARS: Mapping[str, Mapping[str, int | str]] = MappingProxyType(
+    {
+        "thoughts": {
+            "pk": _KEY,
+            "tenant": _HASH,
+            "run": _HASH,
+            "run_id": _TEXT,
+            "number": "INT64",
+            "chunk": "INT64",
+            "chunks": "INT64",
+            "at": "INT64",
+            "expires_at": "INT64",
+            "passed": "INT64",
+            "tags": _TEXT,
+            "payload": _TEXT,
+        },
+        "words": {
+            "pk": _KEY,
+            "tenant": _HASH,
+            "run": _HASH,
+            "at": "INT64",
+            "words": _TEXT,
+        },
+        "vectors": {"pk": _KEY, "tenant": _HASH, "run": _HASH, "at": "INT64"},
+    }
+)
+"""The fields of each collection but its vector: bytes of a text, or a type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collections:
+    """The names of the collections of an index."""
+
+    prefix: str
+
+    @property
+    def thoughts(self) -> str:
+        """A row a version with the whole of it, or several for a long one."""
+        return f"{self.prefix}_thoughts"
+
+    @property
+    def words(self) -> str:
+        """A row a version, for full-text search."""
+        return f"{self.prefix}_thought_terms"
+
+    def vectors(self, model_id: str) -> str:
+        """A row a version that has a vector of this model: each model has a collection."""
+        return f"{self.prefix}_thought_vectors_{sha256(model_id.encode()).hexdigest()[:12]}"
+
+    def is_index(self, name: str) -> bool:
+        """True for the collections of this index that are made of the thoughts."""
+        vectors = f"{self.prefix}_thought_vectors_"
+        return name == self.words or name.startswith(vectors)
+
+
+def ensure(client: MilvusClient, shown: str, name: str, kind: str, dimension: int = 2) -> bool:
+    """Make a collection unless it is there, and make it answer.
+
+    The kind is `thoughts`, `words` or `vectors`. Another collection of this name is not changed.
+
+    Returns:
+        False when the server cannot do it, which holds for full-text search alone.
+    """
+    with failures(shown):
+        there = name in client.list_collections()
+        if not there and not _create(client, shown, name, kind, dimension):
+            return False
+        found = client.describe_collection(name)
+        _compare(name, kind, dimension, found)
+        if kind == "words" and not found.get("functions"):
+            # Older servers accept the schema and drop the function.
+            client.drop_collection(name)
+            return False
+        client.load_collection(name)
+        return True
+
+
+def _create(client: MilvusClient, shown: str, name: str, kind: str, dimension: int) -> bool:
+    package = pymilvus()
+    types: Any = package.DataType
+    schema: Any = package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+    index: Any = package.MilvusClient.prepare_index_params()
+    for field, size in _SCALARS[kind].items():
+        options: dict[str, object] = {"max_length": size} if isinstance(size, int) else {}
+        if field == "pk":
+            options["is_primary"] = True
+        if field == "words":
+            options["enable_analyzer"] = True
+        schema.add_field(field, types[size if isinstance(size, str) else "VARCHAR"], **options)
+    if kind == "words":
+        schema.add_field("sparse", types.SPARSE_FLOAT_VECTOR)
+        schema.add_function(
+            package.Function(
+                name="bm25",
+                function_type=package.FunctionType.BM25,
+                input_field_names=["words"],
+                output_field_names=["sparse"],
+            )
+        )
+        index.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
+    else:
+        schema.add_field(_vector(kind), types.FLOAT_VECTOR, dim=dimension)
+        metric = "COSINE" if kind == "vectors" else "L2"
+        index.add_index(_vector(kind), index_type="AUTOINDEX", metric_type=metric)
+    try:
+        with failures(shown):
+            client.create_collection(name, schema=schema, consistency_level="Strong")
+            client.create_index(name, index, sync=False)
+    except StorageError as error:
+        if kind != "words" or error.retryable:
+            raise
+        client.drop_collection(name)
+        return False
+    return True
+
+
+def _vector(kind: str) -> str:
+    # Every collection needs a vector; where there is nothing to find it is a small one of zeros.
+    return {"words": "sparse", "vectors": "vector"}.get(kind, "unused")
+
+
+def _compare(name: str, kind: str, dimension: int, found: Mapping[str, Any]) -> None:
+    fields = {
+        cast("str", field["name"]): cast("Mapping[str, object]", field.get("params", {}))
+        for field in found["fields"]
+    }
+    if fields.keys() != {*_SCALARS[kind], _vector(kind)}:
+        raise ConfigurationError(
+            f"the collection {name!r} is not one of Sifaka's, or of another release",
+            "name another prefix with ?prefix=, or drop the collection",
+        )
+    if kind == "vectors" and int(str(fields["vector"]["dim"])) != dimension:
+        raise ConfigurationError(
+            f"the collection {name!r} holds vectors of {fields['vector']['dim']} numbers, and the "
+            f"embedding model makes {dimension}",
+            "use the model that filled it, name another prefix with ?prefix=, or drop it",
+        )
+
+
+ROW_CHARS = 16_000
+"""The share of a version that a row takes: a VARCHAR holds 65,535 bytes, a character up to 4."""
+
+
+def tenant_key(tenant: str) -> str:
+    """A tenant's name as 64 hexadecimal digits, which need no quoting in a condition."""
+    return sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def version_key(key: str, number: int) -> str:
+    """The nth version of a run, from 0 on."""
+    return f"{key}:{number}"
+
+
+def thought_rows(
+    tenant: str, run: Run, *, first: int, expires_at: int
+) -> list[Mapping[str, object]]:
+    """The rows that hold the versions of a run from the nth on, whole."""
+    key = run_key(tenant, run.run_id)
+    rows: list[Mapping[str, object]] = []
+    for number, thought in enumerate(run.thoughts[first:], first):
+        text = encode_version(run, thought)
+        parts = [text[begin : begin + ROW_CHARS] for begin in range(0, len(text), ROW_CHARS)]
+        rows += [
+            {
+                "pk": f"{version_key(key, number)}:{chunk}",
+                "tenant": tenant_key(tenant),
+                "run": key,
+                "run_id": run.run_id,
+                "number": number,
+                "chunk": chunk,
+                "chunks": len(parts),
+                "at": to_microseconds(thought.created_at),
+                "expires_at": expires_at,
+                "passed": int(run.passed),
+                "tags": json.dumps(run.tags),
+                "payload": part,
+                "unused": [0.0, 0.0],
+            }
+            for chunk, part in enumerate(parts)
+        ]
+    return rows
+
+
+def word_rows(tenant: str, run: Run, *, first: int) -> list[Mapping[str, object]]:
+    """The rows by which full-text search finds versions; the task counts half."""
+    key = run_key(tenant, run.run_id)
+    return [
+        {
+            "pk": version_key(key, number),
+            "tenant": tenant_key(tenant),
+            "run": key,
+            "at": to_microseconds(thought.created_at),
+            "words": _weighted_terms(thought.text, run.prompt),
+        }
+        for number, thought in enumerate(run.thoughts[first:], first)
+    ]
+
+
+def _weighted_terms(text: str, prompt: str) -> str:
+    language = language_of(text, prompt)
+    terms = text_terms(text, language)
+    words = (*terms, *terms, *text_terms(prompt, language))
+    return bag_of_words([plain(word) for word in words])
+
+
+def joined(rows: Sequence[Row]) -> dict[str, str]:
+    """The payloads of the versions of which every part is there, by key and in order."""
+    parts = {(row["run"], row["number"], row["chunk"]): row for row in rows}
+    whole: dict[str, str] = {}
+    for run, number, chunk in sorted(parts):
+        if chunk == 0:
+            count = parts[run, number, 0]["chunks"]
+            found = [parts[run, number, n] for n in range(count) if (run, number, n) in parts]
+            if len(found) == count:
+                whole[version_key(run, number)] = "".join(part["payload"] for part in found)
+    return whole
+
+
+def plain(term: str) -> str:
+    """A term in letters and digits alone, which no server cuts: some cut words at marks."""
+    return term if term.isalnum() else f"x{term.encode(errors='replace').hex()}"
+
+
+def bag_of_words(words: Sequence[str]) -> str:
+    """The words as one text that fits into a field.
+
+    When they do not all fit, each is there once before any is repeated: a long text is found by
+    all of its words, and how often it has them counts up to where the field is full.
+    """
+    if sum(len(word.encode()) + 1 for word in words) > MOST_BYTES:
+        words = [*dict.fromkeys(words), *words]
+    kept: list[str] = []
+    left = MOST_BYTES
+    for word in words:
+        left -= len(word.encode()) + 1
+        if left < 0:
+            break
+        kept.append(word)
+    return " ".join(kept)

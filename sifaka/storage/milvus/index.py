@@ -1,33 +1,263 @@
 """The index of runs in Milvus, and the store that is searched in it."""
 
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import ConfigurationError
+from sifaka.embeddings.protocol import Embedder, Vector
+from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka.storage.address import parse_store_url
+from sifaka.storage.address import MILVUS, parse_store_url
+from sifaka.storage.bm25 import best_hits, hit_of, query_words
 from sifaka.storage.cached import CachedStorage
-from sifaka.storage.cursor import now_in_microseconds
-from sifaka.storage.embedding import embed_words
+from sifaka.storage.cursor import now_in_microseconds, to_microseconds
+from sifaka.storage.embedding import (
+    embed_documents,
+    embed_words,
+    embedding_failures,
+    fuse,
+    fused_depth,
+    hybrid_name,
+    meaning,
+)
 from sifaka.storage.entry_json import decode_version, whole_thoughts
 from sifaka.storage.log import look_at
-from sifaka.storage.milvus.catch_up import fill_vectors, purge, sweep
-from sifaka.storage.milvus.client import MILVUS
-from sifaka.storage.milvus.connection import MilvusConnection
-from sifaka.storage.milvus.rows import (
+from sifaka.storage.milvus.client import (
+    Row,
     joined,
+    plain,
     run_key,
     tenant_key,
     thought_rows,
     version_key,
     word_rows,
 )
-from sifaka.storage.milvus.search import search_versions
-from sifaka.storage.milvus.worker import MilvusWorker
-from sifaka.storage.protocol import ANY, Filters, Health, Hits, ThoughtStore
+from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection, MilvusWorker
+from sifaka.storage.protocol import ANY, Filters, Health, Hit, Hits, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.store import TenantView
+from sifaka.text.search_terms import query_terms
+
+logger = logging.getLogger(__name__)
+
+_AT_ONCE = 64
+_EXPIRED_AT_ONCE = 64
+
+
+def look_for_missing(milvus: MilvusConnection, collection: str) -> dict[str, str]:
+    """The versions that a collection of vectors lacks, compared once in the life of a process.
+
+    Afterwards every `put` of this process notes the versions that it adds.
+    """
+    missing = milvus.shared.missing
+    if collection not in missing:
+        missing[collection] = {}  # what is put meanwhile is noted already
+        try:
+            versions = milvus.select(milvus.names.thoughts, "chunk == 0", ("tenant",))
+            there = {str(row["pk"]) for row in milvus.select(collection, 'tenant != ""', ())}
+        except BaseException:
+            del missing[collection]
+            raise
+        keys = {str(row["pk"]).removesuffix(":0"): str(row["tenant"]) for row in versions}
+        missing[collection].update({key: keys[key] for key in keys if key not in there})
+    return missing[collection].copy()
+
+
+async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
+    """Make vectors for some versions that have none of this model; how many are left."""
+    with embedding_failures():
+        dimension = await embedder.dimension()
+        collection = await worker.run(lambda m: m.ensure_vectors(embedder.model_id, dimension))
+        names = [*await worker.run(lambda m: look_for_missing(m, collection))][:_AT_ONCE]
+        rows = await worker.run(lambda m: _rows_of(m, names))
+        made = await embed_documents(embedder, [text for _, text in rows])
+    vectors = [
+        {**row, "vector": list(vector)}
+        for (row, _), vector in zip(rows, made, strict=True)
+        if vector is not None
+    ]
+
+    def keep(milvus: MilvusConnection) -> int:
+        milvus.put(collection, vectors)
+        missing = milvus.shared.missing[collection]
+        for name in names:
+            missing.pop(name, None)
+        return len(missing)
+
+    return await worker.run(keep)
+
+
+def sweep(milvus: MilvusConnection) -> int:
+    """Remove some of the runs that have expired, and what removed runs have left; how many stay."""
+    expired = f"chunk == 0 and expires_at > 0 and expires_at <= {now_in_microseconds()}"
+    rows = milvus.select(milvus.names.thoughts, expired, ("run",))
+    runs = list(dict.fromkeys(str(row["run"]) for row in rows))
+    for key in runs[:_EXPIRED_AT_ONCE]:
+        purge(milvus, key)
+    while milvus.shared.purged:
+        # The server writes its files again without the rows that were removed.
+        milvus.compact(milvus.shared.purged.pop())
+    return max(0, len(runs) - _EXPIRED_AT_ONCE)
+
+
+def purge(milvus: MilvusConnection, key: str) -> None:
+    """Remove everything of a run; the versions first, so that it is gone whatever happens next."""
+    others = [name for name in milvus.list_names() if milvus.names.is_index(name)]
+    for name in (milvus.names.thoughts, *others):
+        rows = milvus.select(name, f'run == "{key}"', ())
+        milvus.remove(name, [str(row["pk"]) for row in rows])
+        if rows:
+            milvus.shared.purged.add(name)
+
+
+def _rows_of(
+    milvus: MilvusConnection, names: Sequence[str]
+) -> list[tuple[Mapping[str, object], str]]:
+    """The rows of these versions but for their vectors, with the text to embed of each."""
+    found: list[tuple[Mapping[str, object], str]] = []
+    for name, row, prompt, thought in readable(milvus.versions(names, strong=True)):
+        if text := meaning(prompt, thought.text):
+            at = to_microseconds(thought.created_at)
+            found.append(({"pk": name, "tenant": row["tenant"], "run": row["run"], "at": at}, text))
+    return found
+
+
+def readable(
+    versions: Mapping[str, tuple[Row, str]],
+) -> Iterator[tuple[str, Row, str, Thought]]:
+    """The versions that can be read: the key, the first row, the task and the thought of each."""
+    for key, (row, payload) in versions.items():
+        try:
+            prompt, drafted = decode_version(row["run_id"], payload)
+        except StorageError as damage:
+            logger.warning("a version is left out: %s", damage.message)
+            continue
+        yield key, row, prompt, drafted.thought
+
+
+_NO_FULL_TEXT = "no full text on this server"
+_SCANNED = 2_000
+"""Versions that a search reads where the server has no full text."""
+_UNRELATED = 0.0003
+"""A cosine a hair above that of vectors at right angles, which have nothing in common."""
+Scored = tuple[str, float]
+"""The key of a version, and its score."""
+
+
+Meaning = tuple[str, Vector]
+"""The collection of a model's vectors, and the query's vector."""
+
+
+def search_versions(
+    milvus: MilvusConnection,
+    tenant: str,
+    query: str,
+    limit: int,
+    only: Filters,
+    meaning: Meaning | None,
+) -> Hits:
+    """The best versions for a query; of two rankings, by words and by meaning, one is made."""
+    words = query_words(query)
+    if not words or limit < 1:
+        return Hits(hits=(), search="bm25")
+    if not milvus.full_text and meaning is None:
+        return _scan(milvus, tenant, words, limit, only)
+    condition = _condition(tenant, only)
+    depth = limit if meaning is None else fused_depth(limit)
+    rankings: list[list[Scored]] = []
+    search = "bm25"
+    if meaning is not None:
+        name, vector = meaning
+        missing = look_for_missing(milvus, name)
+
+        def by_meaning(count: int) -> list[Scored]:
+            found = milvus.nearest(
+                name, list(vector), field="vector", condition=condition, limit=count
+            )
+            return [(key, score) for key, score in found if score > _UNRELATED]
+
+        rankings.append(_rank(milvus, by_meaning, depth, only))
+        search = hybrid_name([*missing.values()].count(tenant_key(tenant)))
+        if not milvus.full_text:
+            search = f"{search.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
+    if milvus.full_text:
+        text = " ".join(plain(form) for forms in query_terms(words) for form in sorted(forms))
+
+        def by_words(count: int) -> list[Scored]:
+            return milvus.nearest(
+                milvus.names.words, text, field="sparse", condition=condition, limit=count
+            )
+
+        rankings.append(_rank(milvus, by_words, depth, only))
+    best = rankings[0]
+    if len(rankings) > 1:
+        best = fuse(*([name for name, _ in ranking] for ranking in rankings))
+    return Hits(hits=_show(milvus, best, words, limit), search=search)
+
+
+def _condition(tenant: str, only: Filters) -> str:
+    parts = [f'tenant == "{tenant_key(tenant)}"']
+    if only.since is not None:
+        parts.append(f"at >= {to_microseconds(only.since)}")
+    if only.until is not None:
+        parts.append(f"at < {to_microseconds(only.until)}")
+    return " and ".join(parts)
+
+
+def _rank(
+    milvus: MilvusConnection,
+    nearest: Callable[[int], list[Scored]],
+    depth: int,
+    only: Filters,
+) -> list[Scored]:
+    """The first so many of a ranking that are there and that these filters admit."""
+    count = min(max(4 * depth, 50), MOST_ROWS)
+    while True:
+        found = nearest(count)
+        rows = milvus.heads([key for key, score in found if score > 0])
+        admitted = [(key, s) for key, s in found if key in rows and _admits(rows[key], only)]
+        if len(admitted) >= depth or count == MOST_ROWS or len(found) < count:
+            return admitted[:depth]
+        count = min(count * 8, MOST_ROWS)
+
+
+def _admits(row: Row, only: Filters) -> bool:
+    expired = 0 < row["expires_at"] <= now_in_microseconds()
+    return not expired and only.admit_run(passed=bool(row["passed"]), tags=json.loads(row["tags"]))
+
+
+def _show(
+    milvus: MilvusConnection, best: Sequence[Scored], words: Sequence[str], limit: int
+) -> tuple[Hit, ...]:
+    hits: list[Hit] = []
+    for begin in range(0, len(best), limit):
+        some = dict(best[begin : begin + limit])
+        versions = milvus.versions(list(some), strong=False)
+        if len(versions) < len(some):  # put just now
+            versions = milvus.versions(list(some), strong=True)
+        found = {key: (row["run_id"], task, text) for key, row, task, text in readable(versions)}
+        hits += [hit_of(*found[key], score, words) for key, score in some.items() if key in found]
+        if len(hits) >= limit:
+            break
+    return tuple(hits[:limit])
+
+
+def _scan(
+    milvus: MilvusConnection, tenant: str, words: Sequence[str], limit: int, only: Filters
+) -> Hits:
+    condition = f"{_condition(tenant, only)} and chunk == 0"
+    rows = milvus.select(milvus.names.thoughts, condition, ("at", "passed", "tags", "expires_at"))
+    latest = sorted(rows, key=lambda row: row["at"], reverse=True)[:_SCANNED]
+    keys = [str(row["pk"]).removesuffix(":0") for row in latest if _admits(row, only)]
+    versions = readable(milvus.versions(keys, strong=True))
+    found = [(row["run_id"], task, thought) for _, row, task, thought in versions]
+    return Hits(
+        hits=best_hits(words, found, limit),
+        search=f"bm25 over the latest {_SCANNED} versions ({_NO_FULL_TEXT})",
+    )
+
 
 _HEALTH_SECONDS = 60
 
@@ -36,7 +266,7 @@ class MilvusIndex(TenantView):
     """A `SearchIndex` on a Milvus server, or in a Milvus Lite folder that one process has open.
 
     Args:
-        url: One of the forms of `sifaka.storage.milvus.client.MILVUS`.
+        url: One of the forms of `sifaka.storage.address.MILVUS`.
         tenant: The tenant whose runs are seen.
         prefix: The beginning of the names of the collections, instead of the URL's.
         ttl: Seconds after the last `put` of a run that it is forgotten, instead of the URL's.
@@ -148,7 +378,7 @@ class MilvusStorage(CachedStorage):
     """A `ThoughtStore` of a log, and a `MilvusIndex` in which it is searched.
 
     Args:
-        url: One of the forms of `sifaka.storage.milvus.client.MILVUS`.
+        url: One of the forms of `sifaka.storage.address.MILVUS`.
         log: Holds the runs. Without one, those of a Milvus Lite folder are in a SQLite file beside
             it, `<folder>.log`; a server needs one.
         tenant: The tenant whose runs are seen.

@@ -1,10 +1,14 @@
-"""Connections to one Redis server: a pool for each event loop, and one more for each follower."""
+"""Connections to one Redis server: a pool for each event loop, and one more for each follower.
+
+Errors of redis-py become `StorageError`, each with a suggestion.
+"""
 
 import asyncio
 import math
+import re
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
@@ -15,9 +19,93 @@ from anyio import CancelScope, Semaphore, current_time, sleep, to_thread
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
 from sifaka.storage.address import StoreUrl
-from sifaka.storage.redis.failures import failures, lost_connection
 
 T = TypeVar("T")
+
+_REASONS: tuple[tuple[str, str, str, bool], ...] = (
+    (
+        # `unauthenticated` is the answer to a long command before a login.
+        "WRONGPASS|NOAUTH|AuthenticationError|AuthorizationError|invalid password|unauthenticated",
+        "refuses the user name or the password",
+        "check them in SIFAKA_STORE",
+        False,
+    ),
+    (
+        "NOPERM|NoPermissionError",
+        "does not let this user do that",
+        "grant the keys of this tenant and the commands of examples/redis.acl",
+        False,
+    ),
+    (
+        "OOM|OutOfMemoryError",
+        "is out of memory, and nothing was stored",
+        "raise its maxmemory, or let runs expire with ?ttl=7d",
+        True,
+    ),
+    (
+        "READONLY|ReadOnlyError",
+        "is a read-only replica",
+        "name the primary in SIFAKA_STORE, or wait until a failover is over",
+        True,
+    ),
+    (
+        "MISCONF",
+        "refuses writes because it cannot save them to its disk",
+        "free some space on the server and look into its log",
+        True,
+    ),
+    ("LOADING|BusyLoadingError", "is still loading its data", "try again in a moment", True),
+    (
+        "WRONGTYPE",
+        "holds something else under the key of a run",
+        "choose another prefix with ?prefix=",
+        False,
+    ),
+    ("TimeoutError", "does not answer", "check the server and try again", True),
+    (
+        "ConnectionError|OSError",
+        "cannot be reached",
+        "start the server, or check SIFAKA_STORE",
+        True,
+    ),
+)
+"""Codes or class names, the fault, the suggestion, and whether it may pass by itself."""
+
+
+@contextmanager
+def failures(server: str) -> Generator[None]:
+    """Translate the errors of redis-py and the network."""
+    from redis.exceptions import RedisError
+
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise _translated(server, error) from error
+
+
+def lost_connection(error: Exception) -> bool:
+    """True when the same command may well succeed over a new connection."""
+    from redis import exceptions
+
+    # Errors of authentication are connection errors to redis-py.
+    refused = (exceptions.AuthenticationError, exceptions.AuthorizationError)
+    return isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(
+        error, refused
+    )
+
+
+def _translated(server: str, error: Exception) -> StorageError:
+    kinds = "\n".join(kind.__name__ for kind in type(error).__mro__)
+    text = str(error)
+    for signs, what, advice, later in _REASONS:
+        if re.search(rf"(?m)^(?:{signs})$", kinds) or re.search(
+            rf"(?:^|: )(?:\('|-)?(?:{signs})\b", text
+        ):
+            return StorageError(f"the store {server!r} {what}", advice, retryable=later)
+    line = " ".join(text.split())[:200]
+    return StorageError(f"the store {server!r} failed: {line}", "look into its log")
+
+
 _CONNECT_SECONDS = 2.0
 _COMMAND_SECONDS = 5.0
 _PAUSES = (0.05, 0.2)

@@ -9,17 +9,26 @@ from anyio import to_thread
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.address import parse_store_url
+from sifaka.storage.address import REDIS, parse_store_url
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.log import look_at
 from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.redis.address import REDIS
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
-from sifaka.storage.redis.follow import follow_stream
-from sifaka.storage.redis.keys import APPEND, CLAIM, DELETE, Keys, run_script
-from sifaka.storage.redis.read import between_versions, list_recent, missing, prune_oldest, replay
+from sifaka.storage.redis.log import (
+    APPEND,
+    CLAIM,
+    DELETE,
+    Keys,
+    between_versions,
+    follow_stream,
+    list_recent,
+    missing,
+    prune_oldest,
+    replay,
+    run_script,
+)
 
 OLDEST = (6, 2)
 """The oldest version of Redis that is supported."""
@@ -160,14 +169,6 @@ class RedisStorage(RepairingStore):
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         page = partial(list_recent, keys=self._keys, limit=limit, cursor=cursor)
         return await self.connections.run(page)
-
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries as JSON."""
-        key = self._keys.run(run_id)
-        size = await self.connections.run(lambda c: c.execute_command("HGET", key, "size"))
-        if size is None:
-            raise ThoughtNotFound(run_id)
-        return int(size)
 
     async def delete(self, run_id: str) -> None:
         """Forget a run; see `ThoughtStore.delete`."""

@@ -18,8 +18,7 @@ import apsw
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.storage.files.durable import LockFile
 from sifaka.storage.log_repair import identity_of
-from sifaka.storage.sqlite.connection import SqlConnection
-from sifaka.storage.sqlite.schema import RUNS, Schema
+from sifaka.storage.sqlite.connection import RUNS, Schema, SqlConnection
 
 logger = logging.getLogger(__name__)
 BUSY_SECONDS = 5.0

@@ -1,19 +1,346 @@
-"""Search by words with FTS5 (see `sifaka.text.search_terms`), and by meaning too."""
+"""Search by words with FTS5 (see `sifaka.text.search_terms`), and by meaning with sqlite-vec.
 
+Vectors are in a table for each model, so that none are ever mixed. The tables are made when they
+are first needed, and need the extension for whatever is done to them. A model takes its time, so it
+is asked outside of transactions and of the connection's thread.
+"""
+
+import importlib.util
+import json
 import logging
-from collections.abc import Iterable, Sequence
+import time
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from sifaka.embeddings.protocol import Vector
+from sifaka.embeddings.protocol import Embedder, Vector
+from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka.storage.bm25 import query_words, shorten, snippet
-from sifaka.storage.cursor import from_microseconds
-from sifaka.storage.embedding import fuse, fused_depth, hybrid_name, lacking
-from sifaka.storage.protocol import Filters, Hit, Hits
-from sifaka.storage.sqlite.connection import UNREADABLE, SqlConnection, transaction
-from sifaka.storage.sqlite.vectors import count_missing, find_table, nearest
-from sifaka.storage.sqlite.words import ADMITTED, bindings, catch_up_words, count_without_words
-from sifaka.text.search_terms import query_terms
+from sifaka.storage.cursor import from_microseconds, to_microseconds
+from sifaka.storage.embedding import (
+    embed_documents,
+    embedding_failures,
+    fuse,
+    fused_depth,
+    hybrid_name,
+    lacking,
+    meaning,
+)
+from sifaka.storage.protocol import ANY, Filters, Hit, Hits
+from sifaka.storage.sqlite.connection import (
+    UNREADABLE,
+    SqlConnection,
+    SQLiteWorker,
+    number_of,
+    transaction,
+)
+from sifaka.text.search_terms import language_of, query_terms, text_terms
 
 logger = logging.getLogger(__name__)
+
+SECONDS = 2.0
+"""The time that a search spends on versions without words before it answers."""
+SLICE = 0.1
+"""Seconds for which other writers wait while versions get their words."""
+_INDEXED_AT_ONCE = 50
+_WAITING = "SELECT count(*) FROM versions_without_words"
+
+
+def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
+    """Index versions that have no words yet, the newest first, for about so long.
+
+    Returns:
+        The versions that are left, of all tenants.
+    """
+    deadline = time.monotonic() + seconds
+    while left := number_of(connection, _WAITING):
+        if time.monotonic() >= deadline or connection.readonly("main"):
+            return left
+        with transaction(connection, "IMMEDIATE"):
+            _index_batch(connection)
+    return 0
+
+
+def catch_up_at_close(connection: SqlConnection) -> None:
+    """Index what waits, for a moment, unless another process writes just then."""
+    connection.execute("PRAGMA busy_timeout = 0").fetchall()
+    catch_up_words(connection, SLICE)
+
+
+def count_without_words(connection: SqlConnection, tenant: str) -> int:
+    """The versions of a tenant that are not indexed yet."""
+    return number_of(connection, f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?", tenant)
+
+
+def _index_batch(connection: SqlConnection) -> None:
+    deadline = time.monotonic() + SLICE
+    waiting = connection.execute(
+        "SELECT id FROM versions_without_words ORDER BY id DESC LIMIT ?", (_INDEXED_AT_ONCE,)
+    ).fetchall()
+    # As bytes, because text may be damaged. An outer join would read the texts of all versions.
+    rows = connection.execute(
+        """
+        SELECT id, CAST(text AS BLOB), CAST(prompt AS BLOB) FROM version_texts
+        WHERE id IN (SELECT value FROM json_each(?)) AND text IS NOT NULL AND prompt IS NOT NULL
+        """,
+        (json.dumps([version for (version,) in waiting]),),
+    )
+    written = {
+        version: [each.decode(errors="replace") for each in texts] for version, *texts in rows
+    }
+    for (version,) in waiting:
+        if version in written:  # a damaged one has no words
+            _index(connection, version, *written[version])
+        connection.execute("DELETE FROM versions_without_words WHERE id = ?", (version,))
+        if time.monotonic() >= deadline:
+            break
+
+
+def _index(connection: SqlConnection, version: int, text: str, prompt: str) -> None:
+    language = language_of(text, prompt)
+    connection.execute(
+        "INSERT INTO version_words (rowid, text, prompt) VALUES (?, ?, ?)",
+        (version, *(" ".join(text_terms(each, language)) for each in (text, prompt))),
+    )
+
+
+ADMITTED = """
+    versions.tenant = ?1
+    AND (?2 IS NULL OR versions.created_at >= ?2)
+    AND (?3 IS NULL OR versions.created_at < ?3)
+    AND (?4 IS NULL OR ?4 = (
+        SELECT passed FROM runs
+        WHERE runs.tenant = versions.tenant AND runs.run_id = versions.run_id))
+    AND (?5 IS NULL OR NOT EXISTS (
+        SELECT value FROM json_each(?5) EXCEPT SELECT tag.value
+        FROM runs
+        JOIN json_each(CASE WHEN json_valid(runs.tags) THEN runs.tags ELSE '[]' END) AS tag
+        WHERE runs.tenant = versions.tenant AND runs.run_id = versions.run_id))
+"""
+"""Holds for a row of `versions` that a search looks at; its values are those of `bindings`."""
+
+
+def bindings(tenant: str, only: Filters) -> tuple[object, ...]:
+    """The first values of a statement that has `ADMITTED` in it; further ones are `?6` and on."""
+    return (
+        tenant,
+        None if only.since is None else to_microseconds(only.since),
+        None if only.until is None else to_microseconds(only.until),
+        only.passed,
+        json.dumps(only.tags) if only.tags else None,
+    )
+
+
+_CHUNK = 256
+"""Vectors of a tenant for which space is taken at once."""
+_MOST = 4096
+"""Neighbours that sqlite-vec gives at most."""
+_RELATED = 1.414
+"""A distance a hair below that of vectors at right angles, which have nothing in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorTable:
+    """The table of one model's vectors."""
+
+    number: int
+    until: int
+    """The versions up to this number have been embedded; they are numbered as they are written."""
+
+    @property
+    def name(self) -> str:
+        """The name of the table."""
+        return f"vectors_{self.number}"
+
+
+def find_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable | None:
+    """The table of a model, if there is one."""
+    row = connection.execute(
+        "SELECT number, dimension, embedded_until FROM vector_models WHERE model_id = ?",
+        (model_id,),
+    ).fetchone()
+    if row is None:
+        return None
+    number, recorded, until = row
+    if recorded != dimension:
+        raise ConfigurationError(
+            f"dimension mismatch: the stored vectors of {model_id!r} have {recorded} numbers, "
+            f"the model makes {dimension}",
+            "embed with the model as it was, or give this one another id",
+        )
+    load_extension(connection)
+    return VectorTable(number, until)
+
+
+def make_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable:
+    """The table of a model, made if there is none."""
+    found = find_table(connection, model_id, dimension)
+    if found:
+        return found
+    with transaction(connection, "IMMEDIATE"):
+        # Unless another process has been faster.
+        connection.execute(
+            "INSERT OR IGNORE INTO vector_models (model_id, dimension) VALUES (?, ?)",
+            (model_id, dimension),
+        )
+        table = find_table(connection, model_id, dimension)
+        assert table is not None, "it is written down"
+        # By L2, the distance that is computed fastest: of vectors of length 1 it is in the order of
+        # their cosine similarity.
+        connection.execute(f"""
+            CREATE VIRTUAL TABLE IF NOT EXISTS {table.name} USING vec0 (
+                tenant TEXT PARTITION KEY, vector FLOAT[{dimension}], chunk_size = {_CHUNK})
+        """)
+        return table
+
+
+def nearest(
+    connection: SqlConnection,
+    tenant: str,
+    table: VectorTable,
+    vector: Vector,
+    limit: int,
+    only: Filters,
+) -> list[int]:
+    """The numbers of the versions that are closest to a vector, closest first."""
+    # Filtering comes first, so that of a few that are admitted none is missed.
+    among = "" if only == ANY else f"AND rowid IN (SELECT id FROM versions WHERE {ADMITTED})"  # noqa: S608 - names of ours
+    rows = connection.execute(
+        f"SELECT rowid, distance FROM {table.name} "  # noqa: S608 - names of ours
+        f"WHERE tenant = ?1 AND vector MATCH ?6 AND k = ?7 {among} ORDER BY distance",
+        (*bindings(tenant, only), _packed(vector), min(limit, _MOST)),
+    )
+    return [version for version, distance in rows if distance < _RELATED]
+
+
+def remove_vectors(connection: SqlConnection, versions: Sequence[int]) -> None:
+    """Take versions out of the tables of all models; part of the transaction that deletes them."""
+    models = connection.execute("SELECT number, embedded_until FROM vector_models").fetchall()
+    for table in (VectorTable(*model) for model in models):
+        load_extension(connection)
+        for version in versions:
+            connection.execute(f"DELETE FROM {table.name} WHERE rowid = ?", (version,))  # noqa: S608 - names of ours
+
+
+def _packed(vector: Vector) -> bytes:
+    return array("f", vector).tobytes()
+
+
+BATCH = 64
+"""Versions that are embedded at once."""
+
+
+async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
+    """Embed the oldest versions without a vector, of all tenants.
+
+    One that the model refuses although it works gets none, and is found by its words alone.
+
+    Returns:
+        How many are left.
+    """
+    with embedding_failures():
+        dimension = await embedder.dimension()
+        table, until, texts = await worker.run(
+            lambda c: _next_batch(c, embedder.model_id, dimension)
+        )
+        if until == table.until:
+            return 0
+        vectors = await embed_documents(embedder, tuple(texts.values()))
+    made = dict(zip(texts, vectors, strict=True))
+    return await worker.run(lambda c: _keep(c, table, until, made))
+
+
+def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: str) -> int:
+    """The number of a tenant's versions without a vector."""
+    query = "SELECT count(*) FROM versions WHERE id > ? AND tenant = ?"
+    return number_of(connection, query, table.until if table else 0, tenant)
+
+
+def _next_batch(
+    connection: SqlConnection, model_id: str, dimension: int
+) -> tuple[VectorTable, int, Mapping[int, str]]:
+    """The table of a model, the last version that is looked at, and texts to embed by number."""
+    table = make_table(connection, model_id, dimension)
+    with transaction(connection, "DEFERRED"):
+        rows = connection.execute(
+            "SELECT id FROM versions WHERE id > ? ORDER BY id LIMIT ?", (table.until, BATCH)
+        )
+        versions = [version for (version,) in rows]
+        until = versions[-1] if versions else table.until
+        # As bytes, because text may be damaged.
+        rows = connection.execute(
+            """
+            SELECT id, CAST(prompt AS BLOB), CAST(text AS BLOB) FROM version_texts
+            WHERE id > ? AND id <= ? AND prompt IS NOT NULL AND text IS NOT NULL
+            """,
+            (table.until, until),
+        )
+        texts = {
+            version: meaning(prompt.decode(errors="replace"), text.decode(errors="replace"))
+            for version, prompt, text in rows
+        }
+    for version in versions:
+        if version not in texts:
+            logger.warning("version %d cannot be read and was not embedded", version)
+    # Of nothing there is no vector.
+    return table, until, {version: text for version, text in texts.items() if text}
+
+
+def _keep(
+    connection: SqlConnection, table: VectorTable, until: int, vectors: Mapping[int, Vector | None]
+) -> int:
+    with transaction(connection, "IMMEDIATE"):
+        mine = connection.execute(
+            """
+            UPDATE vector_models SET embedded_until = ?
+            WHERE number = ? AND embedded_until = ? RETURNING number
+            """,
+            (until, table.number, table.until),
+        ).fetchall()
+        if mine:  # and no other process has been faster
+            for version, vector in vectors.items():
+                if vector is not None:  # and the version has not been deleted
+                    connection.execute(
+                        f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
+                        "SELECT id, tenant, ? FROM versions WHERE id = ?",
+                        (_packed(vector), version),
+                    )
+        return number_of(
+            connection,
+            """
+            SELECT count(*) FROM versions
+            WHERE id > (SELECT embedded_until FROM vector_models WHERE number = ?)
+            """,
+            table.number,
+        )
+
+
+def check_package() -> None:
+    """See that the extension is installed."""
+    if importlib.util.find_spec("sqlite_vec") is None:
+        raise ConfigurationError(
+            "vectors in a SQLite file need the package sqlite-vec",
+            install("embeddings"),
+        )
+
+
+def load_extension(connection: SqlConnection) -> None:
+    """Teach a connection `vec0` tables, if it does not know them yet."""
+    loaded = connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'vec0'").fetchone()
+    if loaded:
+        return
+    check_package()
+    import sqlite_vec  # pyright: ignore[reportMissingTypeStubs]
+
+    connection.enable_load_extension(True)
+    try:
+        connection.load_extension(sqlite_vec.loadable_path())
+    finally:
+        # Otherwise SQL could load any library.
+        connection.enable_load_extension(False)
+
+
 Scored = tuple[int, float]
 """The number of a version, and its score."""
 

@@ -14,12 +14,27 @@ from sifaka.storage.embedding import embed_words
 from sifaka.storage.log import look_at
 from sifaka.storage.log_repair import RepairingStore, identity_of
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.sqlite import runs, vectors
-from sifaka.storage.sqlite.connection import SqlConnection
-from sifaka.storage.sqlite.erasure import SECONDS, erase_traces, truncate_log
-from sifaka.storage.sqlite.search import search_versions
-from sifaka.storage.sqlite.words import SLICE, catch_up_at_close, catch_up_words
-from sifaka.storage.sqlite.worker import SQLiteWorker
+from sifaka.storage.sqlite.connection import SqlConnection, SQLiteWorker
+from sifaka.storage.sqlite.log import (
+    SECONDS,
+    append_entries,
+    claim_run,
+    delete_runs,
+    describe_file,
+    erase_traces,
+    list_recent,
+    load_run,
+    read_entries,
+    truncate_log,
+)
+from sifaka.storage.sqlite.search import (
+    SLICE,
+    catch_up_at_close,
+    catch_up_words,
+    check_package,
+    embed_batch,
+    search_versions,
+)
 from sifaka.storage.store import PolledStore
 from sifaka.text.input import is_unicode
 
@@ -47,7 +62,7 @@ class SQLiteStorage(RepairingStore, PolledStore):
         self, path: str | Path, *, tenant: str = "default", embedder: Embedder | None = None
     ) -> None:
         if embedder is not None:
-            vectors.check_package()
+            check_package()
         self.path = Path(path).absolute()
         super().__init__(tenant)
         self.worker = SQLiteWorker(self.path, at_close=catch_up_at_close)
@@ -62,7 +77,7 @@ class SQLiteStorage(RepairingStore, PolledStore):
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         await self.worker.run(
-            lambda c: runs.append_entries(c, self.tenant, run, entries, expected_version, fence)
+            lambda c: append_entries(c, self.tenant, run, entries, expected_version, fence)
         )
 
     async def _identity(self) -> str:
@@ -70,19 +85,19 @@ class SQLiteStorage(RepairingStore, PolledStore):
 
     async def claim(self, run_id: str) -> int:
         """Take a run over, in one statement; see `ThoughtStore.claim`."""
-        return await self._ask(runs.claim_run, run_id)
+        return await self._ask(claim_run, run_id)
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
-        return await self._ask(runs.load_run, run_id)
+        return await self._ask(load_run, run_id)
 
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version."""
-        return await self._ask(runs.read_entries, run_id, version)
+        return await self._ask(read_entries, run_id, version)
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        return await self.worker.run(lambda c: runs.list_recent(c, self.tenant, limit, cursor))
+        return await self.worker.run(lambda c: list_recent(c, self.tenant, limit, cursor))
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions that share words with the query, or its meaning with an embedder, best first.
@@ -98,15 +113,11 @@ class SQLiteStorage(RepairingStore, PolledStore):
         hits = await self.worker.run(lambda c: search(c, self.tenant, query, limit, only))
         return hits.model_copy(update={"search": hits.search + failed})
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries as JSON."""
-        return await self._ask(runs.size_of_run, run_id)
-
     async def delete(self, run_id: str) -> None:
         """Delete a run with its words and vectors."""
         self._forget((run_id,))
         if is_unicode(run_id):  # no run has another id, and SQLite cannot be asked for it
-            await self.worker.run(lambda c: runs.delete_runs(c, self.tenant, {run_id: None}))
+            await self.worker.run(lambda c: delete_runs(c, self.tenant, {run_id: None}))
             await self.worker.run(truncate_log)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
@@ -115,7 +126,7 @@ class SQLiteStorage(RepairingStore, PolledStore):
         if not moments:
             await self.worker.run(partial(erase_traces, seconds=math.inf, whole=True))
             return frozenset()
-        stayed = await self.worker.run(lambda c: runs.delete_runs(c, self.tenant, moments))
+        stayed = await self.worker.run(lambda c: delete_runs(c, self.tenant, moments))
         self._forget(moments.keys() - stayed)
         return stayed
 
@@ -130,12 +141,12 @@ class SQLiteStorage(RepairingStore, PolledStore):
         left = await self.worker.run(partial(catch_up_words, seconds=SLICE))
         left += await self.worker.run(partial(erase_traces, seconds=SECONDS))
         if self._embedder is not None:
-            left += await vectors.embed_batch(self.worker, self._embedder)
+            left += await embed_batch(self.worker, self._embedder)
         return left
 
     async def health(self) -> tuple[Health, ...]:
         """The file, by a trial of reading and writing it."""
-        return (await look_at(self.place, lambda: self.worker.run(runs.describe_file)),)
+        return (await look_at(self.place, lambda: self.worker.run(describe_file)),)
 
     async def _release(self) -> None:
         await self.worker.aclose()

@@ -1,40 +1,213 @@
-"""A store in Redis, through the tools of the official `redis-mcp-server`."""
+"""A store in Redis, through the tools of the official `redis-mcp-server`.
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import replace
+Tools offer no transactions and no compare-and-set, but a database puts what is added to a list into
+one order. So every append and every claim is one record that says what it expects, and all readers
+agree on which of them count: optimistic concurrency control by the order of a log, as in
+Balakrishnan et al., "Tango" (SOSP 2013). A record that does not count stays and is passed over.
+"""
+
+import ast
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal, cast
+from urllib.parse import quote
+from uuid import uuid4
 
 import anyio
+from pydantic import Field
 
+from sifaka._internal.immutable import Frozen
 from sifaka.calls.context import fan_out
-from sifaka.errors import ThoughtNotFound, VersionConflict
+from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.cursor import decode_cursor, encode_cursor, to_microseconds
+from sifaka.storage.cursor import Position, decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.log import follow_by_polling, load_if_readable, look_at
+from sifaka.storage.log import check_append, holds, load_if_readable, look_at
 from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.tool_backed.caller import ToolCaller, pack
-from sifaka.storage.tool_backed.records import (
-    Folded,
-    LogRecord,
-    LogState,
-    decode_record,
-    fold,
-)
-from sifaka.storage.tool_backed.redis_lists import RedisLists
+from sifaka.storage.store import PolledStore
+from sifaka.storage.tool_backed.caller import ToolCaller, pack, unexpected, unpack
 from sifaka.text.input import is_unicode
+
+
+class LogRecord(Frozen):
+    """One append or one claim."""
+
+    kind: Literal["append", "claim"]
+    id: str = Field(default_factory=lambda: uuid4().hex)
+    """The record's own id, so that one added twice counts once."""
+    after: int = 0
+    """The number of entries that the run has to have before."""
+    payloads: tuple[str, ...] = ()
+    """The entries as JSON."""
+    fence: int | None = None
+    """The claim that the entries are written under; None for any claim."""
+
+
+@dataclass(slots=True)
+class RunLog:
+    """The records of a run as far as they were read, and what they amount to."""
+
+    read: int = 0
+    """The number of the records."""
+    last: str = ""
+    """The id of the last one."""
+    payloads: list[str] = field(default_factory=list[str])
+    """The entries of the records that count."""
+    fence: int = 0
+    """The number of the claims that count."""
+    fences: dict[str, int] = field(default_factory=dict[str, int])
+    """The records that count, by id, and the number of claims after each."""
+
+    def add(self, record: LogRecord) -> None:
+        """Read the record that comes next."""
+        # The same record twice in a row is one whose first answer was lost.
+        if record.id != self.last and self.admits(record):
+            if record.kind == "append":
+                self.payloads += record.payloads
+            else:
+                self.fence += 1
+            self.fences[record.id] = self.fence
+        self.read += 1
+        self.last = record.id
+
+    def admits(self, record: LogRecord) -> bool:
+        """True when a record counts that comes next."""
+        if record.kind == "claim":
+            return bool(self.payloads)
+        fenced = record.fence is not None and record.fence < self.fence
+        return record.after == len(self.payloads) and not fenced
+
+    def holds(self, record: LogRecord) -> bool:
+        """True when the entries of an append are at their place."""
+        return holds(self.payloads, record.payloads, after=record.after)
+
+    def check(self, run_id: str, record: LogRecord) -> None:
+        """Check that an append counts that comes next."""
+        check_append(
+            run_id,
+            fence=record.fence,
+            current=self.fence,
+            expected=record.after,
+            found=len(self.payloads),
+        )
+
+
+def decode_record(value: str) -> LogRecord:
+    """The record of a stored value."""
+    try:
+        return LogRecord.model_validate_json(unpack(value))
+    except ValueError as error:
+        raise StorageError(
+            "a record of a run cannot be read", "it was written by a newer release"
+        ) from error
+
+
+class RedisLists:
+    """Redis lists of a tenant's records, one a run; a sorted set is the list of runs.
+
+    Values are made by `pack`. Every method raises `StorageError` when the database fails.
+    """
+
+    def __init__(self, caller: ToolCaller, prefix: str, tenant: str) -> None:
+        self._caller = caller
+        self._prefix = prefix
+        self._tenant = tenant
+
+    async def read(self, run_id: str, start: int) -> Sequence[str]:
+        """The records of a run from a position on: one call, whatever their number."""
+        name = self.run(run_id)
+        answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})
+        if answer == f"List '{name}' is empty or does not exist.":
+            return ()
+        try:
+            return cast("list[str]", json.loads(answer))
+        except ValueError:
+            raise unexpected("lrange", answer) from None
+
+    async def push(self, run_id: str, value: str) -> None:
+        """Add a record at the end, wherever that is."""
+        name = self.run(run_id)
+        pushed = f"Value '{value}' pushed to the right of list '{name}'."
+        await self._do("rpush", {"name": name, "value": value}, pushed)
+
+    async def list_run(self, run_id: str, at: int) -> None:
+        """Give a run its place in the list: the microseconds of its last entry."""
+        recent = self._of("recent")
+        await self._do(
+            "zadd",
+            # Microseconds are exact as the doubles that scores are until the year 2255.
+            {"key": recent, "score": at, "member": run_id},
+            f"Successfully added {run_id} to {recent} with score ",
+        )
+
+    async def newest(self, before: Position, limit: int) -> Sequence[Position]:
+        """The places of the newest runs that come after this one in the list."""
+        behind = (place for place in await self._places() if place < before)
+        return sorted(behind, reverse=True)[:limit]
+
+    async def forget(self, run_id: str) -> None:
+        """Remove the log first: a place without one is passed over, a log without one is not."""
+        run, recent = self.run(run_id), self._of("recent")
+        await self._do(
+            "delete", {"key": run}, f"Successfully deleted {run}", f"Key {run} not found"
+        )
+        await self._do(
+            "zrem",
+            {"key": recent, "member": run_id},
+            f"Successfully removed {run_id} from {recent}",
+            f"Member {run_id} not found in {recent}",
+        )
+
+    async def info(self) -> Mapping[str, str]:
+        """What the server says of itself: its version, and which start of it this is."""
+        answer = await self._caller.call("info", {"section": "server"})
+        try:
+            said = json.loads(answer)
+            return {name: str(said[name]) for name in ("redis_version", "run_id")}
+        except (ValueError, TypeError, KeyError):
+            raise unexpected("info", answer) from None
+
+    def run(self, run_id: str) -> str:
+        """The name of a run's list."""
+        return f"{self._of('run')}:{run_id}"
+
+    def _of(self, part: str) -> str:
+        # A tenant's name is quoted, so that no colon in it makes it another tenant's.
+        return f"{self._prefix}:{part}:{quote(self._tenant, safe='')}"
+
+    async def _places(self) -> Sequence[Position]:
+        """The whole list, in one call: one that is read in parts may change between them."""
+        name = self._of("recent")
+        arguments = {"key": name, "start": 0, "end": -1, "with_scores": True}
+        answer = await self._caller.call("zrange", arguments)
+        if answer == f"Sorted set {name} is empty or does not exist":
+            return ()
+        try:
+            # The answer is a list as Python prints it.
+            pairs = cast("list[tuple[str, float]]", ast.literal_eval(answer))
+            return [(int(score), member) for member, score in pairs]
+        except (ValueError, SyntaxError, TypeError):
+            raise unexpected("zrange", answer) from None
+
+    async def _do(self, tool: str, arguments: dict[str, object], *expected: str) -> None:
+        answer = await self._caller.call(tool, arguments)
+        if not answer.startswith(expected):
+            raise unexpected(tool, answer)
+
 
 LATEST = 200
 """Runs that a search reads, the newest: each costs a call."""
-_REMEMBERED = 1_000
-"""Runs whose states are kept, to append without reading a whole log again."""
+_REMEMBERED = 100
+"""Runs whose logs are kept, to read on where they were read last: those at work."""
 _AT_ONCE = 16
 """Runs of a list that are read at the same time."""
 
 
-class RedisToolStorage(RepairingStore):
+class RedisToolStorage(RepairingStore, PolledStore):
     """A `ThoughtStore` in the Redis that a `redis-mcp-server` (0.5) is connected to.
 
     A run is one Redis list of records, to which `rpush` adds at the end. That is atomic, and it is
@@ -67,8 +240,8 @@ class RedisToolStorage(RepairingStore):
         self._name = name
         self._caller = caller
         self._prefix = prefix
-        self._states: dict[str, LogState] = {}
-        """The state of each log when it was last read; an old one only costs another reading."""
+        self._logs: dict[str, RunLog] = {}
+        """Each log as far as it was read; one that is not there is read from its beginning."""
 
     @property
     def place(self) -> str:
@@ -88,31 +261,21 @@ class RedisToolStorage(RepairingStore):
         """Take a run over; see `ThoughtStore.claim`."""
         record = LogRecord(kind="claim")
         with anyio.CancelScope(shield=True):
-            state = (
-                self._states.get(self._lists.run(run_id)) or (await self._existing(run_id)).state
-            )
-            pushed = await self._push(run_id, state, record)
-            if record.id in pushed.fences:
-                return pushed.fences[record.id]
+            if self._lists.run(run_id) not in self._logs:
+                await self._existing(run_id)
+            log = await self._push(run_id, record)
+            if record.id in log.fences:
+                return log.fences[record.id]
         raise ThoughtNotFound(run_id)  # it was deleted meanwhile
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
         return replay_run(run_id, (await self._existing(run_id)).payloads)
 
-    def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        """Every entry of a run, found by looking again; see `ThoughtStore.follow`."""
-        state = LogState()
-
-        async def read(known: int) -> Sequence[Entry]:
-            nonlocal state
-            folded = await self._since(run_id, state)
-            if not folded.state.version:
-                raise ThoughtNotFound(run_id)
-            state = folded.state
-            return tuple(decode_entries(run_id, folded.payloads, after=known))
-
-        return follow_by_polling(run_id, read, after=after)
+    async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
+        """The entries of a run beyond a version."""
+        payloads = (await self._existing(run_id)).payloads[version:]
+        return tuple(decode_entries(run_id, payloads, after=version))
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
@@ -126,17 +289,13 @@ class RedisToolStorage(RepairingStore):
             next_cursor=encode_cursor(page[-1]) if more else None,
         )
 
-    async def size(self, run_id: str) -> int:
-        """The bytes of a run's entries as JSON, before they are compressed."""
-        return sum(len(payload.encode()) for payload in (await self._existing(run_id)).payloads)
-
     async def delete(self, run_id: str) -> None:
         """Forget a run."""
         self._forget((run_id,))
         if not is_unicode(run_id):
             return  # no run has an id that cannot be sent
         with anyio.CancelScope(shield=True):
-            self._states.pop(self._lists.run(run_id), None)
+            self._logs.pop(self._lists.run(run_id), None)
             await self._lists.forget(run_id)
 
     async def health(self) -> tuple[Health, ...]:
@@ -160,62 +319,49 @@ class RedisToolStorage(RepairingStore):
 
     async def _add(self, run_id: str, record: LogRecord) -> int:
         """Append, and return the number of entries that the run has then."""
-        state = self._states.get(self._lists.run(run_id))
-        if state is None or not record.payloads or not state.admits(record):
-            known = await self._read(run_id)
-            if record.payloads and known.holds(record):
-                return known.state.version
-            known.check(run_id, record)
-            state = known.state
-        if not record.payloads:
-            return state.version
-        pushed = await self._push(run_id, state, record)
-        if record.id not in pushed.fences:
-            known = await self._read(run_id)
-            if not known.holds(record):
-                known.check(run_id, record)
-                raise VersionConflict(run_id, expected=record.after, found=pushed.state.version)
-        return pushed.state.version
+        log = self._logs.get(self._lists.run(run_id))
+        if log is None or not record.payloads or not log.admits(record):
+            log = await self._log(run_id)
+            if record.payloads and log.holds(record):
+                return len(log.payloads)
+            log.check(run_id, record)
+        if record.payloads:
+            log = await self._push(run_id, record)
+            if record.id not in log.fences and not log.holds(record):
+                log.check(run_id, record)
+                raise VersionConflict(run_id, expected=record.after, found=len(log.payloads))
+        return len(log.payloads)
 
-    async def _existing(self, run_id: str) -> Folded:
-        if not is_unicode(run_id):
+    async def _existing(self, run_id: str) -> RunLog:
+        log = await self._log(run_id) if is_unicode(run_id) else RunLog()
+        if not log.payloads:
             raise ThoughtNotFound(run_id)
-        known = await self._read(run_id)
-        if not known.state.version:
-            raise ThoughtNotFound(run_id)
-        return known
+        return log
 
-    async def _push(self, run_id: str, state: LogState, record: LogRecord) -> Folded:
-        """Add a record, and read the records since the state."""
+    async def _push(self, run_id: str, record: LogRecord) -> RunLog:
+        """The log after a record was added to it."""
         await self._lists.push(run_id, pack(record.model_dump_json()))
-        return await self._since(run_id, state)
+        return await self._log(run_id)
 
-    async def _read(self, run_id: str) -> Folded:
-        """A whole log."""
-        return self._note(run_id, fold(await self._records(run_id, 0)))
+    async def _log(self, run_id: str) -> RunLog:
+        """The log of a run, read on from where it was read last.
 
-    async def _since(self, run_id: str, state: LogState) -> Folded:
-        """The end of a log after a state, whose last record is read again.
-
-        Where that one is another now, the run was deleted, and perhaps begun anew.
+        Where another record is there now, the run was deleted, and perhaps begun anew.
         """
-        if state.position < 0:
-            return await self._read(run_id)
-        records = await self._records(run_id, state.position)
-        if records and records[0][1].id == state.last:
-            return self._note(run_id, fold(records[1:], state))
-        again = await self._read(run_id)
-        return replace(again, payloads=again.payloads[state.version :])
-
-    async def _records(self, run_id: str, start: int) -> list[tuple[int, LogRecord]]:
-        values = await self._lists.read(run_id, start)
-        return [(position, decode_record(value)) for position, value in values]
-
-    def _note(self, run_id: str, folded: Folded) -> Folded:
         name = self._lists.run(run_id)
-        self._states.pop(name, None)
-        if folded.state.version:
-            self._states[name] = folded.state
-        while len(self._states) > _REMEMBERED:
-            self._states.pop(next(iter(self._states)))
-        return folded
+        log = self._logs.pop(name, None) or RunLog()
+        records = await self._records(run_id, max(0, log.read - 1))
+        if log.read and (not records or records[0].id != log.last):
+            log, records = RunLog(), await self._records(run_id, 0)
+        # Another task may have read on meanwhile, in the same log.
+        log = replace(log, payloads=[*log.payloads], fences={**log.fences})
+        for record in records[1:] if log.read else records:
+            log.add(record)
+        if log.payloads:
+            self._logs[name] = log
+        while len(self._logs) > _REMEMBERED:
+            self._logs.pop(next(iter(self._logs)))
+        return log
+
+    async def _records(self, run_id: str, start: int) -> list[LogRecord]:
+        return [decode_record(value) for value in await self._lists.read(run_id, start)]

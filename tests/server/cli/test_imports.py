@@ -69,7 +69,7 @@ def test_the_help_imports_no_settings_and_no_model_library(tmp_path: Path) -> No
 def test_a_check_against_rules_opens_no_store_and_imports_no_chain(tmp_path: Path) -> None:
     (tmp_path / "text.md").write_text("This is a text.\n", encoding="utf-8")
     imported = modules_of("validate", "text.md", "--max-words", "5", folder=tmp_path)
-    assert not imported & {"sifaka.chain.chain", "sifaka.chain.resources", "sifaka.critics"}
+    assert not imported & {"sifaka.chain.chain", "sifaka.chain.configuration", "sifaka.critics"}
     assert [path.name for path in tmp_path.iterdir()] == ["text.md"]
 
 
@@ -86,7 +86,7 @@ serve_main()
 """
 NEEDED_BY_CALLS = {
     "openai", "opentelemetry.sdk", "pydantic_ai", "redis",
-    "sifaka.chain.chain", "sifaka.chain.resources", "sifaka.critics", "sifaka.editor",
+    "sifaka.chain.chain", "sifaka.chain.configuration", "sifaka.critics", "sifaka.editor",
     "sifaka.research.researcher", "sifaka.tasks", "sifaka.validators",
     "sifaka_mcp.schemas", "sifaka_mcp.tools.definition", "sifaka_mcp.tools.work",
 }  # fmt: skip

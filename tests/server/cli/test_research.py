@@ -59,8 +59,8 @@ def test_a_model_writes_the_report_into_a_file(
     told = capsys.readouterr()
     report = (folder / "report.md").read_text()
     assert report.index("## Oil") < report.index("## Gas") < report.index("## References")
-    assert "done  Oil" in told.out
-    assert "done  Gas" in told.out
+    assert "1. 'Oil': done" in told.out
+    assert "2. 'Gas': done" in told.out
     assert "done (passed), passing" in told.out
     assert OIL.quote not in told.out, "the text is in the file"
 

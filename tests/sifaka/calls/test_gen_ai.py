@@ -4,7 +4,7 @@ import pytest
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.usage import RequestUsage
 
-from sifaka.calls.gen_ai import answered, asked
+from sifaka.calls.monitoring import answered, asked
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from sifaka import Chain, CriticFeedback, Document, Thought, ValidationResult
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import SifakaError
-from sifaka.models.protocol import Generation
+from sifaka.models import Generation
 from sifaka_mcp.logs import LineFormatter
 
 pytestmark = pytest.mark.anyio

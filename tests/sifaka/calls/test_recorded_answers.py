@@ -2,8 +2,7 @@
 
 import pytest
 
-from sifaka.calls.context import Calls, recorded
-from sifaka.calls.journal import Journal, scope
+from sifaka.calls.context import Calls, Journal, recorded, scope
 from sifaka.calls.ledger import Ledger
 from sifaka.errors import SifakaError
 from sifaka.record.entries import Called

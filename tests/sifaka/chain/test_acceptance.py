@@ -9,7 +9,7 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Budget, Chain, RunResult
-from sifaka.chain.pairwise_judge import Preference
+from sifaka.chain.version_comparison import Preference
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel

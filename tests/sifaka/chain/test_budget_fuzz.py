@@ -24,7 +24,7 @@ from pydantic_ai.usage import RequestUsage
 
 from sifaka import Budget, Chain
 from sifaka.calls.breakers import Breakers
-from sifaka.models.estimate import quote
+from sifaka.models.metered import quote
 from sifaka.record.entries import Policy
 from sifaka.record.run import Run
 

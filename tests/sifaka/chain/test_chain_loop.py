@@ -14,7 +14,7 @@ from sifaka.models import Generation
 from sifaka.record.entries import Critiqued, Decided, Drafted, Stopped, Validated
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.usage import Usage
-from sifaka.retrievers.mock import MockRetriever
+from sifaka.retrievers.in_memory import MockRetriever
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel
 

@@ -12,9 +12,8 @@ from pydantic_ai.models.test import TestModel
 
 from sifaka import Budget, Chain, improve_sync
 from sifaka._internal.explain import explain
-from sifaka.chain.options import ChainOptions
-from sifaka.chain.pairwise_judge import ModelJudge
-from sifaka.chain.resources import Resources
+from sifaka.chain.configuration import ChainOptions, Resources
+from sifaka.chain.version_comparison import ModelJudge
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import frame
 from sifaka.models.provider import provider_model

@@ -8,8 +8,8 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Budget, Chain, LintCritic, RunResult
-from sifaka.chain.checks import Check
-from sifaka.chain.pairwise_judge import Preference
+from sifaka.chain.review import Check
+from sifaka.chain.version_comparison import Preference
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.record.results import PREFERRED, CriticFeedback, Preferred
 from sifaka.record.thought import Thought

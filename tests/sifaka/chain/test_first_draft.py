@@ -11,7 +11,7 @@ from sifaka import Chain, Document, RunResult
 from sifaka.models.prompt import contents
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
-from sifaka.retrievers.mock import MockRetriever
+from sifaka.retrievers.in_memory import MockRetriever
 from sifaka.storage import MemoryStorage
 
 pytestmark = pytest.mark.anyio

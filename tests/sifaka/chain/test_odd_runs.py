@@ -13,7 +13,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Budget, Chain, Document, Thought
-from sifaka.chain.pairwise_judge import Preference
+from sifaka.chain.version_comparison import Preference
 from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
 from sifaka.record.entries import Called, Decided, Drafted, Entry
 from sifaka.record.results import CriticFeedback, Issue

@@ -10,7 +10,7 @@ from sifaka.errors import (
     code_of,
 )
 from sifaka.record.entries import Strategy
-from sifaka.record.events import Phase
+from sifaka.record.run import Phase
 
 SLOWER: Strategy = "fewer_parallel_calls"
 SHORTER: Strategy = "shorter_context"

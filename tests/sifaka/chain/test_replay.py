@@ -10,7 +10,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sifaka import Budget, Chain, Document
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Called
-from sifaka.retrievers.mock import MockRetriever
+from sifaka.retrievers.in_memory import MockRetriever
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel
 

@@ -9,7 +9,7 @@ import pytest
 from sifaka import Chain, Document, Thought
 from sifaka.errors import CriticError, ModelProviderError
 from sifaka.record.results import CriticFeedback
-from sifaka.retrievers.mock import MockRetriever
+from sifaka.retrievers.in_memory import MockRetriever
 from sifaka.storage import SQLiteStorage
 from sifaka.testing import ScriptedModel
 

@@ -9,8 +9,8 @@ from sifaka import Thought
 from sifaka.calls.component import Binding
 from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
+from sifaka.chain.configuration import Resources
 from sifaka.chain.parts import bind_parts
-from sifaka.chain.resources import Resources
 from sifaka.critics import (
     LintCritic,
     NCriticsCritic,

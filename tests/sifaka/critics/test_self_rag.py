@@ -10,7 +10,7 @@ from sifaka.errors import ModelProviderError
 from sifaka.models.prompt import contents
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Document, Thought
-from sifaka.retrievers.mock import MockRetriever
+from sifaka.retrievers.in_memory import MockRetriever
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 
 pytestmark = pytest.mark.anyio

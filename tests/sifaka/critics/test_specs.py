@@ -16,7 +16,7 @@ from sifaka.critics import (
 )
 from sifaka.errors import ConfigurationError
 from sifaka.record.thought import Thought
-from sifaka.retrievers.mock import MockRetriever
+from sifaka.retrievers.in_memory import MockRetriever
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 
 NEEDED: dict[str, dict[str, Any]] = {"prompt": {"rubric": "Is it short?"}}

@@ -10,8 +10,7 @@ from sifaka.editor import grammar, lint
 from sifaka.editor.grammar import DEFAULT, OFF, SAFE, asked, signs
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
-from sifaka.tasks.check import check
-from sifaka.tasks.rules import RuleChoice
+from sifaka.tasks.check import RuleChoice, check
 from sifaka.text.formats import Format
 from sifaka.text.harper import ALL, HarperLint
 

@@ -7,8 +7,7 @@ from sifaka.editor.edit import Edit, Origins
 from sifaka.editor.grammar import grammar, stretches
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
-from sifaka.tasks.check import check
-from sifaka.tasks.rules import RuleChoice
+from sifaka.tasks.check import RuleChoice, check
 from sifaka.text.formats import Format
 from tests.stubs.cost import seconds
 

@@ -12,7 +12,7 @@ import pytest
 
 from sifaka._internal.blocking import run_blocking
 from sifaka.embeddings import Role, Vector, open_embedder
-from sifaka.embeddings.local import LocalModel
+from sifaka.embeddings.catalogue import LocalModel
 from sifaka.embeddings.protocol import MOST_CHARS
 from sifaka.errors import ConfigurationError, EmbeddingError
 
@@ -73,11 +73,11 @@ def test_the_id_is_the_same_wherever_the_folder_lies(make_model: Make, tmp_path:
     assert open_embedder(f"model2vec:{moved}").model_id == here
 
 
-@pytest.mark.parametrize("kind", ["model2vec", "fastembed", "sentence-transformers"])
+@pytest.mark.parametrize("kind", ["model2vec", "sentence-transformers"])
 def test_a_model_that_is_not_here_is_not_fetched(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sifaka.embeddings.local.find_spec", _find_all)
+    monkeypatch.setattr("sifaka.embeddings.catalogue.find_spec", _find_all)
     monkeypatch.setattr(socket, "create_connection", _no_network)
     with pytest.raises(ConfigurationError, match="there is no folder") as caught:
         open_embedder(f"{kind}:minishlab/potion-base-8M")
@@ -92,11 +92,11 @@ def _no_network(*_: Any, **__: Any) -> NoReturn:
     raise AssertionError("the network was asked")
 
 
-@pytest.mark.parametrize("kind", ["model2vec", "fastembed", "sentence-transformers"])
+@pytest.mark.parametrize("kind", ["model2vec", "sentence-transformers"])
 def test_a_missing_package_is_named_with_its_extra(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sifaka.embeddings.local.find_spec", _find_none)
+    monkeypatch.setattr("sifaka.embeddings.catalogue.find_spec", _find_none)
     with pytest.raises(ConfigurationError, match="package") as caught:
         open_embedder(f"{kind}:{tmp_path}")
     assert caught.value.suggestion == f"pip install 'sifaka-mcp[{kind}]'"

@@ -5,8 +5,7 @@ from contextlib import contextmanager
 
 from pydantic_ai.models import Model
 
-from sifaka.calls.context import Calls, fan_out
-from sifaka.calls.journal import Journal, scope
+from sifaka.calls.context import Calls, Journal, fan_out, scope
 from sifaka.calls.ledger import Ledger
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion, Verification

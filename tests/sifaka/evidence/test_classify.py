@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.evidence.classify import classify, ranked
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import (
     Assessment,
@@ -13,6 +12,8 @@ from sifaka.evidence.model import (
     Evidence,
     Judgement,
     Verification,
+    classify,
+    ranked,
     weighted,
 )
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.ranking import groups, merged, normal_doi, normal_title, normal_url
+from sifaka.evidence.search import groups, merged, normal_doi, normal_title, normal_url
 
 
 def document(title: str = "", **fields: str) -> SourceDocument:

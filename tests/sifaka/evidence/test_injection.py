@@ -6,7 +6,7 @@ import pytest
 
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion
-from sifaka.evidence.plan import plan
+from sifaka.evidence.pipeline import plan
 from sifaka.models.prompt import DATA_NOTICE
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 from tests.sifaka.evidence.recording import verified

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sifaka.evidence.ranking import merged
+from sifaka.evidence.search import merged
 from tests.sifaka.evidence.scripted_adapter import page
 
 A, B, C, D = (page(f"harbour {letter}") for letter in "abcd")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
-from sifaka.evidence.plan import LONGEST_QUERY, keyword_queries, plan
+from sifaka.evidence.pipeline import LONGEST_QUERY, keyword_queries, plan
 from sifaka.record.usage import Budget
 from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge, in_turn
 from tests.sifaka.evidence.recording import recording

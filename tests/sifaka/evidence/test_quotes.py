@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.evidence.quotes import QuotableText
+from sifaka.evidence.passages import QuotableText
 
 TEXT = (
     "The tower was built from 1887 to 1889 — by the engineer’s own company.\n"

@@ -12,9 +12,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sifaka.calls.context import fan_out
 from sifaka.calls.host import HostQuestion, Suspended
 from sifaka.errors import ModelProviderError, StorageError
-from sifaka.evidence.classify import classify
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Assessment, Criterion, Verification
+from sifaka.evidence.model import Assessment, Criterion, Verification, classify
 from sifaka.evidence.verify import Sheet, packed, verifications
 from sifaka.models.provider import provider_model
 from sifaka.record.usage import Budget

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.isolation import pool, sharing
-from sifaka.isolation.pool import MEMORY, run_limited
-from sifaka.isolation.worker import Worker
+from sifaka.isolation.pool import MEMORY, Worker, run_limited
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,7 @@ import pytest
 
 from sifaka import Chain
 from sifaka.errors import ConfigurationError
-from sifaka.models.connections import Connections
-from sifaka.models.provider import provider_model
+from sifaka.models.provider import Connections, provider_model
 from sifaka.storage import MemoryStorage
 from tests.stubs.provider import Provider, provider, says, told_of
 

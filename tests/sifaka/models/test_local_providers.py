@@ -11,8 +11,8 @@ import anyio
 import pytest
 
 from sifaka import Budget, Chain
-from sifaka.models.connections import Connections
 from sifaka.models.local import Abilities, LocalProviders, is_local, rate_of
+from sifaka.models.provider import Connections
 from tests.stubs.provider import (
     ABLE,
     Gate,

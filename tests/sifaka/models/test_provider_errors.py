@@ -8,7 +8,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sifaka import Chain, Document
 from sifaka.errors import ModelProviderError
 from sifaka.models.provider_errors import translate
-from sifaka.retrievers.mock import MockRetriever
+from sifaka.retrievers.in_memory import MockRetriever
 
 pytestmark = pytest.mark.anyio
 

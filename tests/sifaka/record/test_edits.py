@@ -5,8 +5,7 @@ import random
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka.record.diff import diff
-from sifaka.record.edits import Edit, edited, edits_of
+from sifaka.record.diff import Edit, diff, edited, edits_of
 
 _WORDS = ("the", "ship", "sails", "over", "a", "blue", "sea", "to", "an", "old", "harbour")
 

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sifaka.calls.context import Calls
-from sifaka.calls.journal import Journal, scope
+from sifaka.calls.context import Calls, Journal, scope
 from sifaka.calls.ledger import Ledger
 from sifaka.chain.recorder import Recorder
 from sifaka.evidence.sources.collection import Adapter, Adapters

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.research.references import cited, literal, renumbered
+from sifaka.research.report import cited, literal, renumbered
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,19 @@ import pytest
 from pydantic_graph import Decision, Graph, Step
 
 from sifaka.record.research_question import Inquiry
-from sifaka.research.agents.loop import (
+from sifaka.research.agents import (
     KNOWLEDGE_GAP,
+    LONG_WRITER,
+    PLANNER,
     SHOULD_CONTINUE,
+    SYNTHESIZER,
     THINKING,
     TOOL_SELECTOR,
     WRITER,
 )
-from sifaka.research.agents.report import LONG_WRITER, PLANNER, SYNTHESIZER
 from sifaka.research.deep import deep_graph
 from sifaka.research.iterative import iterative_graph
-from sifaka.research.parsing import LONG
+from sifaka.research.researcher import LONG
 from tests.docs.markdown import blocks, read
 
 DOCUMENT = "docs/research.md"

@@ -15,8 +15,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.models.provider import provider_model
 from sifaka.record.research_question import Inquiry
-from sifaka.research.agents.agent import consult, trimmed
-from sifaka.research.agents.loop import THINKING, thinking_prompt
+from sifaka.research.agents import THINKING, consult, thinking_prompt, trimmed
 from sifaka.research.researcher import GraphResearcher
 from tests.sifaka.critics.scripted_judge import Asked
 from tests.sifaka.research.bench import USUAL, Bench, agent_of, shelf

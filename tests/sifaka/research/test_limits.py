@@ -6,7 +6,8 @@ from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
-from sifaka.research.limits import SectionBudget, in_order, leaving_one, share_out, stop_of
+from sifaka.research.progress import SectionBudget, leaving_one, share_out
+from sifaka.research.state import in_order, stop_of
 
 ONE = Usage(model_calls=1)
 

@@ -5,7 +5,7 @@ import pytest
 from sifaka.errors import ModelProviderError
 from sifaka.record.research_question import Inquiry
 from sifaka.record.usage import Budget
-from sifaka.research.parsing import LONG, chosen_mode
+from sifaka.research.researcher import LONG, chosen_mode
 from tests.sifaka.critics.scripted_judge import Answer
 from tests.sifaka.research.bench import QUESTION, Bench, Scholar, shelf, told
 

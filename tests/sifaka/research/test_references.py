@@ -10,8 +10,7 @@ from sifaka.record.entries import Started
 from sifaka.record.run import Run
 from sifaka.record.usage import Usage
 from sifaka.research.draft import tidied
-from sifaka.research.references import numbered
-from sifaka.research.report import Report, body_of
+from sifaka.research.report import Report, body_of, numbered
 from sifaka.research.state import Finding, ReportSection, source_of
 from sifaka.validators.report import ReportValidator
 

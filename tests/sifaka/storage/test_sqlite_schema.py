@@ -14,9 +14,8 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
-from sifaka.storage.sqlite.connection import SqlConnection
-from sifaka.storage.sqlite.schema import RUNS
-from sifaka.storage.sqlite.words import catch_up_words, count_without_words
+from sifaka.storage.sqlite.connection import RUNS, SqlConnection
+from sifaka.storage.sqlite.search import catch_up_words, count_without_words
 
 pytestmark = pytest.mark.anyio
 Sql = Callable[..., list[tuple[Any, ...]]]

@@ -8,10 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sifaka.storage.address import parse_store_url
+from sifaka.storage.address import ELASTICSEARCH, parse_store_url
 from sifaka.storage.elasticsearch import ElasticsearchIndex
-from sifaka.storage.elasticsearch.address import ELASTICSEARCH, authorization
-from sifaka.storage.elasticsearch.documents import index_of
+from sifaka.storage.elasticsearch.connection import authorization, index_of
 
 
 def make(folder: Path) -> ElasticsearchIndex:

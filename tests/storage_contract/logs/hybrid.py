@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from sifaka.storage.files import FileStorage
-from sifaka.storage.hybrid import HybridMemory
+from sifaka.storage.retention import HybridMemory
 from sifaka.storage.sqlite import SQLiteStorage
 
 

@@ -3,7 +3,7 @@ from uuid import uuid4
 
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.connections import RedisClient
-from sifaka.storage.redis.keys import Keys
+from sifaka.storage.redis.log import Keys
 from tests.stubs.redis_server import shared_redis
 
 

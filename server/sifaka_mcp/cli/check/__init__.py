@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.record.entries import Fixes
-from sifaka.tasks.rules import RuleChoice
+from sifaka.tasks.check import RuleChoice
 from sifaka.text.formats import Format
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.check.configuration import FORMATS, CheckConfiguration

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
 from sifaka.errors import ConfigurationError
-from sifaka.tasks.rules import DEFAULT, RuleChoice, known_name
+from sifaka.tasks.check import DEFAULT, RuleChoice, known_name
 from sifaka.text.formats import UNCHECKED, Format
 from sifaka_mcp.cli.check.patterns import Patterns
 from sifaka_mcp.safe_text import short

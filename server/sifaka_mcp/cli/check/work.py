@@ -18,8 +18,7 @@ from pathlib import Path
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Fixes
-from sifaka.tasks.check import Diagnostic, check
-from sifaka.tasks.rules import RuleChoice
+from sifaka.tasks.check import Diagnostic, RuleChoice, check
 from sifaka.text.formats import Format
 from sifaka_mcp.cli.document import TextFile, decode, read_text_file, write_text_file
 from sifaka_mcp.safe_text import one_line

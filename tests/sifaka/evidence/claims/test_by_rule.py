@@ -2,7 +2,7 @@
 
 import pytest
 
-from sifaka.evidence.claims.by_rule import disagreement, judged_by_rule, sentence_near
+from sifaka.evidence.claims.comparison import disagreement, judged_by_rule, sentence_near
 from sifaka.evidence.documents import SourceDocument
 
 

@@ -16,7 +16,7 @@ from sifaka.record.claims import verdicts_in
 from sifaka.record.entries import Called, Entry
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
-from sifaka.retrievers.mock import MockRetriever
+from sifaka.retrievers.in_memory import MockRetriever
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel
 from sifaka.validators import EvidenceValidator, LengthValidator, all_of

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sifaka.evidence.claims.extraction import claims_by_rule
-from sifaka.evidence.claims.sentences import checkable
+from sifaka.evidence.claims.extraction import checkable, claims_by_rule
 from tests.stubs.cost import seconds
 
 

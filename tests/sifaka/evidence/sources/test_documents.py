@@ -18,7 +18,7 @@ from sifaka.evidence.search import search
 from sifaka.evidence.sources import folder as folders
 from sifaka.evidence.sources.catalogue import open_adapters
 from sifaka.evidence.sources.folder import FolderAdapter
-from sifaka.evidence.sources.html import plain_text
+from sifaka.evidence.sources.readers import plain_text
 
 pytestmark = pytest.mark.anyio
 WRITTEN = datetime(2021, 3, 4, 12, 0, tzinfo=UTC)

@@ -1,6 +1,6 @@
 import pytest
 
-from sifaka.evidence.sources.html import plain_text
+from sifaka.evidence.sources.readers import plain_text
 
 
 @pytest.mark.parametrize(

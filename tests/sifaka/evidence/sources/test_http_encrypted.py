@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from sifaka.errors import SourceError
-from sifaka.evidence.sources.http import HttpClient, Retrying
-from sifaka.evidence.sources.network import Network
+from sifaka.evidence.sources.http import HttpClient, Network, Retrying
 from tests.stubs.sources import answered, json_reply, refusal, source
 
 pytestmark = pytest.mark.anyio

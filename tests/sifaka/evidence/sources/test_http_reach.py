@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from sifaka.errors import SourceError
-from sifaka.evidence.sources.http import HttpClient, Retrying
-from sifaka.evidence.sources.network import Network, is_public
+from sifaka.evidence.sources.http import HttpClient, Network, Retrying, is_public
 from tests.stubs.sources import Source, answered, json_reply, redirect, refusal, source
 
 pytestmark = pytest.mark.anyio

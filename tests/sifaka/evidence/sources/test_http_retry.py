@@ -11,8 +11,7 @@ from sifaka.calls.breakers import Breakers
 from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
 from sifaka.errors import SourceError
-from sifaka.evidence.sources.answers import seconds_asked
-from sifaka.evidence.sources.http import HttpClient, Retrying
+from sifaka.evidence.sources.http import HttpClient, Retrying, seconds_asked
 from sifaka.record.usage import Budget, Usage
 from tests.stubs.sources import answered, hang_up, json_reply, never, refusal, reply, source
 

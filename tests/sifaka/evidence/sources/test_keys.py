@@ -3,7 +3,7 @@
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka.evidence.sources.keys import authorization, named_keys, secrets_of
+from sifaka.evidence.sources.collection import authorization, named_keys, secrets_of
 
 
 @pytest.mark.parametrize(

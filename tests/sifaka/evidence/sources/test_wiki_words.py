@@ -1,6 +1,6 @@
 import pytest
 
-from sifaka.evidence.sources.wiki_api import (
+from sifaka.evidence.sources.mediawiki import (
     MOST_WORDS,
     by_words,
     named,

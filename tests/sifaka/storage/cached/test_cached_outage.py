@@ -180,19 +180,23 @@ async def test_entries_of_who_was_replaced_meanwhile_are_refused(
         await draft(store, ours, "and on", fence=fence)
 
 
-async def test_a_run_deleted_while_the_authority_is_down_stays_deleted(
+async def test_no_run_is_deleted_while_the_authority_is_down(
     setup: Setup, store: CachedStorage, truth: SQLiteStorage
 ) -> None:
     run = await draft(store, await begin(store), "a zebra")
     await catch_up(store)
     setup.authority.down = True
-    await store.delete(run.run_id)
-    with pytest.raises(ThoughtNotFound):
-        await store.load(run.run_id)
-    assert (await store.search("zebra", limit=3)).hits == ()
+    with pytest.raises(StorageError, match="not reachable"):
+        await store.delete(run.run_id)
+    late = await draft(store, run, "late")
+    with pytest.raises(StorageError, match="wait until remote"):
+        await store.delete(run.run_id)
 
     setup.authority.down = False
     await catch_up(store)
+    assert await truth.load(run.run_id) == late
+    assert len((await store.search("zebra", limit=3)).hits) == 1
+    await store.delete(run.run_id)
     with pytest.raises(ThoughtNotFound):
         await truth.load(run.run_id)
 

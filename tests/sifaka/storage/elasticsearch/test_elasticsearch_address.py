@@ -3,9 +3,9 @@ import base64
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.address import StoreUrl, parse_store_url
+from sifaka.storage.address import ELASTICSEARCH, StoreUrl, parse_store_url
 from sifaka.storage.elasticsearch import ElasticsearchIndex
-from sifaka.storage.elasticsearch.address import ELASTICSEARCH, authorization
+from sifaka.storage.elasticsearch.connection import authorization
 
 
 def parsed(url: str) -> StoreUrl:

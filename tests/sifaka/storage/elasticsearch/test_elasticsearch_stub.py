@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from sifaka.storage.address import parse_store_url
-from sifaka.storage.elasticsearch.address import ELASTICSEARCH
+from sifaka.storage.address import ELASTICSEARCH, parse_store_url
 from sifaka.storage.elasticsearch.connection import HttpConnection
 from tests.stubs.elasticsearch_server import ElasticsearchServer
 

@@ -85,7 +85,7 @@ async def test_files_and_folders_are_their_owners(
 
 
 async def test_reading_an_unknown_run_makes_no_folder(store: FileStorage, tmp_path: Path) -> None:
-    for reading in (store.load("x"), store.size("x"), store.claim("x")):
+    for reading in (store.load("x"), store.claim("x")):
         with pytest.raises(ThoughtNotFound):
             await reading
     await store.delete("x")
@@ -115,7 +115,6 @@ async def test_the_next_append_cuts_off_what_was_left_of_the_last(
     await draft(store, run, "lost", "lost too")
     write(file, whole + content(file)[len(whole) :][:left])
 
-    assert await store.size("run_1") == len(whole)
     after = await draft(FileStorage(store.folder), run, "kept")
 
     assert await store.load("run_1") == after
@@ -266,7 +265,6 @@ async def test_what_an_editor_does_to_the_ends_of_lines_costs_nothing(
     for view in (store, FileStorage(store.folder)):
         assert await view.load("run_1") == run
         assert (await view.recent(limit=5)).runs == (run.summary(),)
-        assert 0 <= len(content(file)) - await view.size("run_1") <= len(b"\n\r\n")
     with pytest.raises(Fenced):
         await draft(store, run, "late", fence=fence - 1)
     run = await draft(store, run, "three", "four", fence=fence)

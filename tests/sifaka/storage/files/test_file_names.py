@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from sifaka.storage.files.folder import file_name
+from sifaka.storage.files.durable import file_name
 
 IDS = (
     *("", ".", "..", "...", "a", "A", "b/../a", "b\\a", "/etc/passwd", "C:", "-", "%", "%41", "%-"),

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.address import StoreUrl, parse_store_url
+from sifaka.storage.address import MILVUS, StoreUrl, parse_store_url
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.milvus.client import MILVUS, login
+from sifaka.storage.milvus.client import login
 
 
 def parsed(url: str) -> StoreUrl:

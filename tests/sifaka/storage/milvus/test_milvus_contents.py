@@ -8,10 +8,10 @@ import pytest
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
-from sifaka.storage.address import parse_store_url
-from sifaka.storage.milvus import MilvusIndex, worker
-from sifaka.storage.milvus.client import MILVUS, MilvusClient, connect, pymilvus
-from sifaka.storage.milvus.rows import tenant_key
+from sifaka.storage.address import MILVUS, parse_store_url
+from sifaka.storage.milvus import MilvusIndex
+from sifaka.storage.milvus.client import MilvusClient, connect, pymilvus, tenant_key
+from sifaka.storage.milvus.connection import enter, leave
 from tests.storage_contract.runs import made
 
 pytestmark = pytest.mark.anyio
@@ -29,10 +29,10 @@ async def index(url: str) -> AsyncGenerator[MilvusIndex]:
 async def raw(url: str) -> AsyncGenerator[MilvusClient]:
     """Another client of the same folder."""
     address = parse_store_url(url, MILVUS)
-    client = connect(address, worker.enter(address).uri)
+    client = connect(address, enter(address).uri)
     yield client
     client.close()
-    worker.leave(address)
+    leave(address)
 
 
 def stored(client: MilvusClient, collection: str) -> list[Any]:

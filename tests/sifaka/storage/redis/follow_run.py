@@ -5,11 +5,9 @@ from contextlib import aclosing
 
 import anyio
 
-from sifaka.storage.address import parse_store_url
-from sifaka.storage.redis.address import REDIS
+from sifaka.storage.address import REDIS, parse_store_url
 from sifaka.storage.redis.connections import RedisConnections
-from sifaka.storage.redis.follow import follow_stream
-from sifaka.storage.redis.keys import Keys
+from sifaka.storage.redis.log import Keys, follow_stream
 
 
 async def follow(url: str, prefix: str, run_id: str) -> None:

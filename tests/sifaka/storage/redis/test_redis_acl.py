@@ -49,7 +49,6 @@ async def test_a_user_does_everything_a_store_does_with_the_runs_of_its_tenant(
     page = await store.recent(limit=1)
     assert len((await store.recent(limit=1, cursor=page.next_cursor)).runs) == 1
     assert len((await store.search("three", limit=5)).hits) == 1
-    assert await store.size(run.run_id) > 0
     assert await store.catch_up() == 0
     (health,) = await store.health()
     assert health.works
@@ -70,7 +69,6 @@ async def test_a_user_reaches_nothing_of_another_tenant(guarded: RedisServer, ke
     for ask in (
         lambda: ann.load(run.run_id),
         lambda: ann.claim(run.run_id),
-        lambda: ann.size(run.run_id),
         lambda: ann.recent(limit=5),
         lambda: ann.search("secret", limit=5),
         lambda: ann.delete(run.run_id),

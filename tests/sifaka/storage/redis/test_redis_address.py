@@ -1,10 +1,8 @@
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka.storage.address import parse_store_url
-from sifaka.storage.cursor import parse_ttl
+from sifaka.storage.address import REDIS, parse_store_url, parse_ttl
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.address import REDIS
 
 
 @pytest.mark.parametrize(

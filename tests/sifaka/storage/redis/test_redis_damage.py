@@ -9,7 +9,7 @@ import pytest
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.run import Run
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.keys import Keys
+from sifaka.storage.redis.log import Keys
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]

@@ -17,10 +17,9 @@ import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound
 from sifaka.record.run import Run
-from sifaka.storage.address import parse_store_url
+from sifaka.storage.address import REDIS, parse_store_url
 from sifaka.storage.redis import RedisStorage, connections
-from sifaka.storage.redis.address import REDIS
-from sifaka.storage.redis.keys import Keys
+from sifaka.storage.redis.log import Keys
 from tests.stubs.redis_server import RedisServer, redis_server
 
 pytestmark = pytest.mark.anyio

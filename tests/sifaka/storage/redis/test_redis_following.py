@@ -16,8 +16,7 @@ from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.follow import follow_stream
-from sifaka.storage.redis.keys import Keys
+from sifaka.storage.redis.log import Keys, follow_stream
 from tests.stubs.redis_server import redis_server, shared_redis
 
 pytestmark = pytest.mark.anyio

@@ -10,11 +10,10 @@ from sifaka.record.entries import Drafted, Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
-from sifaka.storage.hybrid import HybridMemory
+from sifaka.storage.log import copy_run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import Eraser, ThoughtStore
-from sifaka.storage.retention import Outcome, Policy, carry_out, plan
-from sifaka.storage.transfer import copy_run
+from sifaka.storage.retention import HybridMemory, Outcome, Policy, carry_out, plan
 
 pytestmark = pytest.mark.anyio
 Keep = Callable[..., Awaitable[Run]]
@@ -55,7 +54,6 @@ async def test_what_is_planned_is_forgotten_and_nothing_else(keep: Keep) -> None
     for _ in range(2):
         outcome = await carry_out(store, planned)
         assert ids(outcome) == (["run_2", "run_3"], [])
-        assert outcome.bytes == planned.bytes
         assert [line.run_id for line in (await store.recent(limit=9)).runs] == ["run_1"]
 
 

@@ -24,12 +24,7 @@ async def store(keep: Keep) -> MemoryStorage:
 async def leaving(store: MemoryStorage, now: datetime, **policy: object) -> list[str]:
     planned = await plan(store, Policy.model_validate(policy), now)
     assert planned.kept_runs == 5 - len(planned.leaving)
-    sizes = {f"run_{days}": await store.size(f"run_{days}") for days in range(1, 6)}
-    gone = [line.run.run_id for line in planned.leaving]
-    assert [line.bytes for line in planned.leaving] == [sizes[run_id] for run_id in gone]
-    assert planned.bytes == sum(sizes[run_id] for run_id in gone)
-    assert planned.kept_bytes == sum(sizes.values()) - planned.bytes
-    return gone
+    return [line.run.run_id for line in planned.leaving]
 
 
 async def test_without_a_limit_everything_stays(store: MemoryStorage, now: datetime) -> None:
@@ -56,25 +51,10 @@ async def test_by_number_the_newest_stay_and_the_unfinished_too(
     ]
 
 
-async def test_by_size_the_newest_stay_that_fit_together(
-    store: MemoryStorage, now: datetime
-) -> None:
-    room = sum([await store.size(run_id) for run_id in ("run_1", "run_2", "run_3")])
-    assert await leaving(store, now, max_bytes=room) == ["run_4"]
-    assert await leaving(store, now, max_bytes=room - 1) == ["run_3", "run_4"]
-
-
 async def test_what_leaves_says_why(store: MemoryStorage, now: datetime) -> None:
-    policy = Policy(
-        max_age=timedelta(days=4),
-        max_runs=3,
-        max_bytes=await store.size("run_1"),
-        keep_unfinished=False,
-    )
+    policy = Policy(max_age=timedelta(days=4), max_runs=3, keep_unfinished=False)
     reasons = {line.run.run_id: line.reason for line in (await plan(store, policy, now)).leaving}
     assert reasons == {
-        "run_2": "beyond the size",
-        "run_3": "beyond the size",
         "run_4": "beyond the number",
         "run_5": "too old",
     }
@@ -95,7 +75,7 @@ async def test_a_policy_is_for_one_tenant(store: MemoryStorage, keep: Keep, now:
     assert [line.run.run_id for line in theirs.leaving] == ["theirs"]
 
 
-@pytest.mark.parametrize("limit", [{"max_age": -1}, {"max_runs": -1}, {"max_bytes": -1}])
+@pytest.mark.parametrize("limit", [{"max_age": -1}, {"max_runs": -1}])
 def test_a_limit_below_nothing_is_refused(limit: dict[str, int]) -> None:
     with pytest.raises(ValidationError):
         Policy.model_validate(limit)

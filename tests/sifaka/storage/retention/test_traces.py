@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.embeddings.protocol import Role, Vector
+from sifaka.errors import StorageError
 from sifaka.record.run import Run
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.files import FileStorage
@@ -158,7 +159,7 @@ async def test_the_file_shrinks_when_much_of_it_is_free(tmp_path: Path) -> None:
     assert path.stat().st_size < before / 2
 
 
-async def test_entries_that_wait_for_a_log_that_is_down_leave_the_outbox(
+async def test_entries_that_waited_for_a_log_that_was_down_leave_the_outbox(
     tmp_path: Path,
 ) -> None:
     server = RedisServer()
@@ -166,14 +167,18 @@ async def test_entries_that_wait_for_a_log_that_is_down_leave_the_outbox(
     log = RedisStorage(server.url)
     await log.recent(limit=1)
     server.kill()
-    store = CachedStorage(MemoryStorage(), log, queue=tmp_path / "queue.db")
+    store = CachedStorage(MemoryStorage(), log, queue=tmp_path / "queue.db", retry_after=0)
     (run,) = await fill(store, 1)
+    with pytest.raises(StorageError, match="wait until"):
+        await store.delete(run.run_id)
     assert left_of([0], content(tmp_path)) == [0]
 
+    server.start()
     await store.delete(run.run_id)
 
     assert left_of([0], content(tmp_path)) == []
     await store.aclose()
+    server.kill()
 
 
 async def test_no_key_and_no_text_is_left_in_redis(tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""The agents of research, each with its instructions, its prompt and its form."""
