@@ -26,7 +26,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle bundles release test test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-style bench-claims bench-quality bench-prompts weights coverage snapshots clean
+.PHONY: all demo wheel bundle bundles release test test-slow test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-style bench-claims bench-quality bench-prompts weights coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -74,6 +74,10 @@ release: wheel bundle bundles
 # `make test ONLY="tests/docs -k tool"` runs some of them.
 test: $(READY)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ONLY)
+
+# What starts programs or takes half a second of a processor, beside the quick ones of make test.
+test-slow: $(READY)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m slow $(ONLY)
 
 # The extra `guardrails` wants another version of the OpenAI client, so it has its own environment.
 test-guardrails: $(READY)
@@ -157,7 +161,7 @@ types: $(READY)
 	$(BIN)/pyright
 
 coverage: $(READY)
-	$(BIN)/python -m coverage run -m pytest
+	$(BIN)/python -m coverage run -m pytest -m 'not servers and not wiki and not model and not browser and not hostile'
 	$(BIN)/python -m coverage report --skip-covered
 
 snapshots: $(READY)

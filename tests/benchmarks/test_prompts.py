@@ -91,6 +91,7 @@ async def test_a_failure_is_passed_on_and_not_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "kept.jsonl").exists()
 
 
+@pytest.mark.slow
 async def test_each_contender_keeps_to_its_calls(tmp_path: Path) -> None:
     contenders = {"one": one_shot, "n": best_of_n, "loop": naive_loop, "ours": ours()}
     with provider(lambda request: says("A short text.")) as served:

@@ -50,6 +50,7 @@ async def toolset(transport: Literal["stdio", "http"], home: Path) -> AsyncGener
     yield MCPToolset(child, init_timeout=30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_an_agent_writes_every_version_that_a_run_asks_for(
     transport: Literal["stdio", "http"], tmp_path: Path

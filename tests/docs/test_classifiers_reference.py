@@ -31,6 +31,7 @@ def test_the_labels_of_a_classifier_are_told(name: str) -> None:
     assert set(code(ROWS[name][0])) == labels - {UNKNOWN}
 
 
+@pytest.mark.slow
 def test_all_may_answer_unknown() -> None:
     assert all(UNKNOWN in classifier(name).labels for name in CLASSIFIERS)
 

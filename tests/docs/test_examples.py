@@ -20,6 +20,7 @@ def test_every_example_is_known_here() -> None:
     assert {path.name for path in (ROOT / "examples").glob("*.py")} == set(ENDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDS)
 def test_the_example_runs(
     name: str,

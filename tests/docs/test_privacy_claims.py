@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.docs.markdown import ROOT
 from tests.stubs.servers import environment
 
@@ -60,6 +62,7 @@ def guarded(code: str, home: Path, *arguments: object) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.slow
 def test_the_commands_never_ask_the_network_and_start_nothing_but_the_checkers(
     tmp_path: Path,
 ) -> None:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+import pytest
+
 import sifaka
 from benchmarks import prompt_prefix, tool_tokens
 from sifaka.models.prompt import DATA_NOTICE, Prompt
@@ -65,6 +67,7 @@ def test_the_standard_and_the_original_come_before_the_version() -> None:
             assert not sent.question.endswith(">"), "the question comes last"
 
 
+@pytest.mark.slow
 def test_half_of_a_prompt_is_that_of_the_version_before() -> None:
     shares = [figure for figure in prompt_prefix.measure().figures if figure.unit == "%"]
     assert len(shares) == 3

@@ -77,6 +77,7 @@ def test_every_function_that_takes_a_text_is_tried() -> None:
     assert ELSEWHERE.keys() <= OTHERS | FOUND.keys(), "no longer there"
 
 
+@pytest.mark.slow
 def test_what_is_quadratic_is_found() -> None:
     def quadratic(text: str) -> object:
         return [text[:at].count("word") for at in range(0, len(text), 8)]

@@ -55,6 +55,7 @@ async def test_a_text_of_a_megabyte_goes_there_and_back(session: StdioToolSessio
     assert await session.call("echo", {"text": text}) == text
 
 
+@pytest.mark.slow
 def test_one_server_serves_every_event_loop_until_the_session_is_closed() -> None:
     session = StdioToolSession(COMMAND)
 
@@ -68,6 +69,7 @@ def test_one_server_serves_every_event_loop_until_the_session_is_closed() -> Non
     assert not is_alive(first)
 
 
+@pytest.mark.slow
 async def test_a_server_that_has_died_is_started_again(session: StdioToolSession) -> None:
     first = int(await session.call("process_id", {}))
     os.kill(first, signal.SIGKILL)
@@ -77,6 +79,7 @@ async def test_a_server_that_has_died_is_started_again(session: StdioToolSession
     assert second != first
 
 
+@pytest.mark.slow
 async def test_a_call_whose_answer_was_lost_is_repeated(
     session: StdioToolSession, tmp_path: Path
 ) -> None:
@@ -93,6 +96,7 @@ async def test_a_call_whose_answer_was_lost_is_repeated(
     assert answers == ["meanwhile"]
 
 
+@pytest.mark.slow
 async def test_a_server_that_dies_of_a_call_is_an_error_that_may_pass(
     session: StdioToolSession,
 ) -> None:
@@ -143,6 +147,7 @@ async def test_a_closed_session_is_not_opened_again() -> None:
         await session.call("echo", {"text": "x"})
 
 
+@pytest.mark.slow
 async def test_variables_are_given_to_the_server() -> None:
     script = (
         "import os, runpy; assert os.environ['REDIS_PWD'] == 'x' and 'OTHER' not in os.environ;"
@@ -194,6 +199,7 @@ async def test_a_server_is_told_where_its_database_is_and_no_keys_of_models(
     assert "sk-none" not in told
 
 
+@pytest.mark.slow
 async def test_a_store_tells_the_health_of_its_server_without_its_password() -> None:
     session = StdioToolSession(["no-such-program", "--password", "pw"])
     store = RedisToolStorage(session, name=f"redis+mcp:{session.shown}")

@@ -19,6 +19,7 @@ ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 WRONG = "We recieve it.\n"
 
 
+@pytest.mark.slow
 def test_each_hook_calls_the_command_with_the_files(tmp_path: Path) -> None:
     for hook in HOOKS:
         (tmp_path / "a.md").write_text(WRONG)
@@ -38,6 +39,7 @@ def test_each_hook_calls_the_command_with_the_files(tmp_path: Path) -> None:
         assert (tmp_path / "a.md").read_text() == ("We receive it.\n" if fixes else WRONG)
 
 
+@pytest.mark.slow
 def test_the_script_of_the_action_reports_what_is_found(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(WRONG)
     (tmp_path / "b; touch c").mkdir()
@@ -59,6 +61,7 @@ def test_the_script_of_the_action_reports_what_is_found(tmp_path: Path) -> None:
     assert not (tmp_path / "c").exists()
 
 
+@pytest.mark.slow
 def test_the_action_writes_a_report_for_the_code_host(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(WRONG)
     *_, step = ACTION["runs"]["steps"]

@@ -35,6 +35,7 @@ def small() -> bytes:
     return b64decode(ICON.removeprefix(_PREFIX), validate=True)
 
 
+@pytest.mark.slow
 def test_every_file_shows_what_is_drawn() -> None:
     # Another zlib may press the same pixels into other bytes.
     assert dict(chunks(PNG.read_bytes())) == dict(chunks(png(LARGE)))

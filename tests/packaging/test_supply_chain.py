@@ -101,6 +101,7 @@ def test_the_action_installs_from_the_lock() -> None:
     assert {"--frozen", "--no-install-project"} <= set(sync.split())
 
 
+@pytest.mark.slow
 def test_a_wheel_that_the_lock_does_not_have_is_not_put_into_a_bundle(tmp_path: Path) -> None:
     refuse_foreign_wheels(tmp_path)
     (tmp_path / "mcp-9-py3-none-any.whl").write_bytes(b"another")

@@ -1,9 +1,12 @@
 """The table of words in the wheel is what the program says that it was made of."""
 
+import pytest
+
 from distribution.word_data import corrections, typos
 from sifaka.editor.spelling import corrections_of, known_misspellings
 
 
+@pytest.mark.slow
 def test_every_misspelling_is_one_of_typos_and_has_its_corrections() -> None:
     words = [line.partition(" ")[0] for line in known_misspellings()]
     assert words == sorted(words)

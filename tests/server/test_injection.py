@@ -117,6 +117,7 @@ async def test_a_text_in_a_history_stands_between_marks(client: Client) -> None:
     )
 
 
+@pytest.mark.slow
 async def test_the_key_of_the_marks_is_told_to_nobody(tmp_path: Path) -> None:
     server = SifakaServer(Settings(home=tmp_path))
     async with Client(server) as client:

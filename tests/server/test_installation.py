@@ -34,6 +34,7 @@ def a_package(folder: Path) -> None:
     (folder / "server" / "__init__.py").write_text("raise RuntimeError('the user started this')\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", [a_module, a_package])
 @pytest.mark.parametrize("command", [[SIFAKA], [sys.executable, "-m", "sifaka_mcp.cli"]])
 def test_a_server_of_the_users_own_in_the_folder_does_no_harm(
@@ -69,6 +70,7 @@ def test_the_other_project_is_found_with_its_files_and_what_to_run(
     assert found.endswith("pip uninstall sifaka; pip install --force-reinstall sifaka-mcp")
 
 
+@pytest.mark.slow
 def test_doctor_says_that_the_other_project_is_installed(tmp_path: Path) -> None:
     install_the_other(tmp_path)
     # Ours was installed over it, so that its files are there no more, but its record is.

@@ -85,6 +85,7 @@ async def test_what_is_told_as_text_stays_bounded_beside_the_text_itself(client:
     assert len(told) < len(out["text"]) + 10_000
 
 
+@pytest.mark.slow
 async def test_of_many_sections_that_failed_some_are_told_as_text_and_all_as_data(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

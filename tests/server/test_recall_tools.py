@@ -162,6 +162,7 @@ async def test_both_eras_hear_the_same_of_a_run_with_tags(era: Era, tmp_path: Pa
         assert await runs_found(client, "text tag:a") == {out["run_id"]}
 
 
+@pytest.mark.slow
 def test_the_default_server_loads_no_database_and_no_model_that_it_does_not_use(
     tmp_path: Path,
 ) -> None:

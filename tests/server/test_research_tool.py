@@ -60,6 +60,7 @@ async def client(era: Era, tmp_path: Path, pages: Path) -> AsyncIterator[Client]
         yield client
 
 
+@pytest.mark.slow
 async def test_without_a_model_it_answers_with_the_evidence_and_takes_a_good_report(
     client: Client,
 ) -> None:
@@ -175,6 +176,7 @@ async def test_a_budget_without_calls_is_none_of_a_model_that_nobody_asks(client
     assert waiting["status"] == "needs_revision"
 
 
+@pytest.mark.slow
 async def test_a_model_writes_the_report_section_by_section_with_progress(
     tmp_path: Path, pages: Path, era: Era, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,6 +224,7 @@ def holding(gate: Gate) -> Callable[[Mapping[str, Any]], Reply | None]:
     return wait
 
 
+@pytest.mark.slow
 async def test_a_run_that_takes_longer_is_polled_and_tells_how_far_its_sections_are(
     tmp_path: Path, pages: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +284,7 @@ async def test_a_failed_section_is_named_and_the_others_are_there(
     assert out["text"].index("## Oil") < out["text"].index("## Gas")
 
 
+@pytest.mark.slow
 async def test_a_client_that_knows_tasks_gets_research_as_one(
     tmp_path: Path, pages: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,6 +338,7 @@ async def test_the_hosts_model_researches_and_writes(tmp_path: Path, pages: Path
     assert (out["status"], out["passed"]) == ("done", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["iterative", "deep"])
 async def test_where_the_host_is_asked_no_more_the_caller_writes_from_what_was_found(
     tmp_path: Path, pages: Path, mode: str
@@ -357,6 +362,7 @@ async def test_where_the_host_is_asked_no_more_the_caller_writes_from_what_was_f
         assert done["stop_reason"] == "unchecked"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_it_is_offered_by_real_servers_that_are_told_where_to_search(
     transport: str, tmp_path: Path, pages: Path

@@ -41,6 +41,7 @@ async def test_what_is_wrong_in_one_way_at_many_places_is_one_issue_with_its_pla
     assert len(found["places"]) == 58
 
 
+@pytest.mark.slow
 async def test_the_versions_of_a_run_are_paged_by_their_size_and_none_is_lost() -> None:
     rules = [{"type": "length", "max_words": 4}]
     async with Client(SifakaServer(Settings(store="memory:"))) as client:

@@ -299,6 +299,7 @@ async def test_bad_input_is_one_line_that_says_what_to_do_and_stores_nothing(
     assert (await call(client, "get_thought_history"))["runs"] == []
 
 
+@pytest.mark.slow
 async def test_a_catastrophic_pattern_is_a_failed_check_not_a_hanging_server(
     client: Client,
 ) -> None:

@@ -196,6 +196,7 @@ REFUSED: tuple[tuple[str, dict[str, object]], ...] = (
 )
 
 
+@pytest.mark.slow
 async def test_a_plugin_that_is_not_allowed_is_refused_by_a_real_server(tmp_path: Path) -> None:
     async with Client(stdio_server(tmp_path, PYTHONPATH=str(PACKAGES))) as client:
         for tool, arguments in REFUSED:

@@ -98,6 +98,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert not loaded & {"pydantic", "pydantic_ai", "anyio", "apsw", "mcp", "yaml", "numpy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["pydantic_ai", "mcp", "starlette", "harper_py", "numpy"])
 def test_using_the_tasks_loads_neither_providers_nor_protocols(module: str) -> None:
     program = (

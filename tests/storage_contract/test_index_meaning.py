@@ -160,6 +160,7 @@ async def test_a_model_that_changed_its_dimension_is_refused(
     assert len(await found(index, "car")) == 1
 
 
+@pytest.mark.slow
 async def test_filters_and_tenants_hold_for_meaning_too(index: SearchIndex) -> None:
     runs = [made("automobile") for _ in range(80)]  # more that are closer than are looked at
     tagged = accepted(made("An automobile, a price.", tags=("legal",)))

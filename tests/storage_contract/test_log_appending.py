@@ -267,6 +267,7 @@ async def test_an_unknown_run_is_not_found(log: ThoughtStore, keep: Keep) -> Non
         assert caught.value.thought_id == unknown
 
 
+@pytest.mark.slow
 @pytest.mark.long("cached", "hybrid")
 async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
     log: ThoughtStore,
@@ -302,6 +303,7 @@ def _without_descent(run: Run) -> Run:
     return run.model_copy(update={"thoughts": thoughts})
 
 
+@pytest.mark.slow
 @pytest.mark.long("cached", "hybrid")
 async def test_sixteen_writers_of_one_run_lose_and_double_nothing(log: ThoughtStore) -> None:
     run, started = begun()

@@ -153,6 +153,7 @@ def test_no_word_or_number_is_split(
     assert words == changed
 
 
+@pytest.mark.slow
 def test_a_late_version_of_a_long_run_costs_a_few_comparisons() -> None:
     run = Run.replay(runs.long_run())
     first, last = run.thoughts[0], run.thoughts[49]

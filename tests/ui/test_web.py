@@ -19,6 +19,7 @@ def get(url: str, path: str, **headers: str) -> httpx2.Response:
     return httpx2.get(url.removesuffix("/mcp") + path, headers=headers, follow_redirects=False)
 
 
+@pytest.mark.slow
 def test_a_run_its_versions_and_the_list_are_served(shelf: Shelf, tmp_path: Path) -> None:
     shelf.put(runs.release_notes())
     with served(tmp_path, store=shelf.url) as url:
@@ -51,6 +52,7 @@ def test_the_page_comes_with_a_policy_and_without_data(shelf: Shelf, tmp_path: P
     assert page.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.slow
 def test_a_token_shows_the_runs_of_its_tenant_alone(shelf: Shelf, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")

@@ -16,10 +16,12 @@ def shares(world: BinaryWorld) -> tuple[float, ...]:
     return play(Block(world=world, runs=RUNS, seed="test")).after
 
 
+@pytest.mark.slow
 def test_a_perfect_judge_keeps_every_mended_text() -> None:
     assert shares(replace(WORLD, repair=1.0, harm=1.0, accuracy=1.0)) == (1.0, 1.0, 1.0)
 
 
+@pytest.mark.slow
 def test_a_judge_who_is_always_wrong_takes_only_what_is_worse() -> None:
     assert shares(replace(WORLD, repair=1.0, harm=1.0, accuracy=0.0)) == (0.0, 0.0, 0.0)
 
@@ -30,12 +32,14 @@ def test_the_naive_loop_takes_every_revision() -> None:
     assert shares(world) == (0.5, 0.5, 0.5)  # good and bad change places in each step
 
 
+@pytest.mark.slow
 def test_exactly_as_many_inputs_are_good_as_the_world_says() -> None:
     world = replace(WORLD, start=0.75, repair=0.0, harm=0.0)
 
     assert shares(world) == (0.75, 0.75, 0.75)
 
 
+@pytest.mark.slow
 def test_a_shorter_run_ends_where_a_longer_one_was_after_as_many_steps() -> None:
     world = replace(WORLD, accuracy=None)
     short = replace(world, steps=2)
@@ -68,6 +72,7 @@ def test_there_are_draws_for_the_input_each_revision_and_each_vote() -> None:
     assert draws_for(WORLD) == 1 + 3 + 4 * 2, "two may meet in a step, and at the end"
 
 
+@pytest.mark.slow
 def test_the_engine_comes_near_the_closed_form_in_few_runs() -> None:
     grid = Grid(
         repair=(0.5,), harm=(0.1,), accuracy=(0.85,), steps=(1, 3), start=0.5,

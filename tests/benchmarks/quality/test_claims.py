@@ -16,6 +16,7 @@ def _cases() -> list[dict[str, str]]:
     return [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.slow
 async def test_nothing_right_is_overturned_and_an_honest_second_answer_catches_a_lie() -> None:
     cases = _cases()
     honest = await verdicts(cases, first=HONEST, second=HONEST, checks="double")

@@ -37,6 +37,7 @@ def test_precision_and_recall_are_over_all_reviews() -> None:
     assert agreement.recall == pytest.approx(6 / 8)
 
 
+@pytest.mark.slow
 def test_the_engine_comes_near_the_closed_form_in_few_reviews() -> None:
     agreements = measure(20, "test", None)
 

@@ -77,6 +77,7 @@ def test_what_is_wrong_for_a_reason_is_wrong_each_time() -> None:
     assert set(asked) != swapped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 def test_a_policy_costs_what_it_says(policy: Policy) -> None:
     # Without drift or spread nothing is accepted, so nothing is looked back at.
@@ -110,6 +111,7 @@ def test_an_effort_seldom_returns_what_is_worse(name: str, world: ContinuousWorl
         assert sum(gains) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "world"), LIARS[:3])
 def test_a_judge_who_always_says_the_same_makes_no_text_worse(
     name: str, world: ContinuousWorld
@@ -119,6 +121,7 @@ def test_a_judge_who_always_says_the_same_makes_no_text_worse(
         assert set(play(games).gains) == {0.0}, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judging", ["random", "refuses", "newer"])
 def test_no_judge_makes_texts_worse_than_none(judging: Judging) -> None:
     world = replace(BASE, judging=judging)
@@ -146,6 +149,7 @@ def test_the_contenders_have_names_of_their_own() -> None:
         assert len(set(names)) == len(names)
 
 
+@pytest.mark.slow
 def test_the_arena_scores_each_contender_and_compares_at_equal_calls() -> None:
     own = own_settings(4, "t", None)
     equal = equal_calls(4, "t", None)

@@ -87,6 +87,7 @@ def command(*options: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.slow
 def test_a_cell_that_is_off_fails_the_command() -> None:
     done = command("--worlds", "binary", "--runs", "1", "--steps", "1", "--processes", "1")
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from rich.cells import cell_len
 
 from tests.stubs.provider import ABLE, Gate, Reply, opinion, provider, says
@@ -29,6 +30,7 @@ def improved(home: Path, name: str, text: str, *rules: str) -> str:
         return session.end()
 
 
+@pytest.mark.slow
 def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) -> None:
     judges, writes = Gate(), Gate()
     replies = [
@@ -49,6 +51,7 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
     assert "done" in shown
 
 
+@pytest.mark.slow
 def test_the_marked_changes_split_no_word_and_have_one_reason_each(tmp_path: Path) -> None:
     shown = improved(tmp_path / "home", "text.md", TEXT)
     words = " ".join(shown.split())
@@ -61,6 +64,7 @@ def test_the_marked_changes_split_no_word_and_have_one_reason_each(tmp_path: Pat
         assert not line.startswith(" "), line
 
 
+@pytest.mark.slow
 def test_rows_of_the_history_fit_the_terminal_in_any_script(tmp_path: Path) -> None:
     home = tmp_path / "home"
     improved(home, "ja.md", "日本語の文章を改善するための長い文章です。" * 9)
@@ -75,6 +79,7 @@ def test_rows_of_the_history_fit_the_terminal_in_any_script(tmp_path: Path) -> N
     assert any("versions" in row for row in rows)
 
 
+@pytest.mark.slow
 def test_hits_of_a_search_fit_the_terminal(tmp_path: Path) -> None:
     home = tmp_path / "home"
     improved(home, "text.md", TEXT * 3)
@@ -89,6 +94,7 @@ def test_who_starts_the_server_by_hand_is_told_what_it_is(tmp_path: Path) -> Non
         assert "an MCP server, which a host starts" in session.until("--help")
 
 
+@pytest.mark.slow
 def test_a_text_that_needs_a_writer_names_the_command_that_takes_the_next_version(
     tmp_path: Path,
 ) -> None:

@@ -65,6 +65,7 @@ def sifaka_process(folder: Path, *arguments: str, given: str | None = None, **mo
     )
 
 
+@pytest.mark.slow
 def test_improve_shows_the_changes_with_their_reasons_and_the_text(folder: Path) -> None:
     done = sifaka_process(folder, "improve", "text.md", "--max-words", "9")
     assert done.returncode == 0, done.stderr
@@ -76,12 +77,14 @@ def test_improve_shows_the_changes_with_their_reasons_and_the_text(folder: Path)
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_improve_gives_the_tools_structured_result_as_json(folder: Path) -> None:
     done = sifaka_process(folder, "improve", "-", "--json", given=MISTAKES)
     result = json.loads(done.stdout)
     assert (result["status"], result["text"]) == ("done", MENDED)
 
 
+@pytest.mark.slow
 def test_improve_in_place_keeps_the_mode_and_the_line_endings(folder: Path) -> None:
     path = folder / "text.md"
     path.write_bytes(b"We recieve it.\r\nAnd we keep it.\r\n")
@@ -98,6 +101,7 @@ def test_improve_writes_to_another_file(sifaka: Sifaka, folder: Path) -> None:
     assert (folder / "text.md").read_text() == MISTAKES
 
 
+@pytest.mark.slow
 def test_a_text_that_does_not_pass_is_exit_code_1(folder: Path) -> None:
     done = sifaka_process(folder, "improve", "text.md", "--min-words", "99")
     assert done.returncode == 1
@@ -238,6 +242,7 @@ def test_a_wrong_value_in_the_users_own_file_is_named(sifaka: Sifaka, config: Pa
     assert "DEBUG" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
     command = f"{sys.executable} -m sifaka_mcp.cli improve text.md | head -c 1 >/dev/null"
     done = subprocess.run(
@@ -252,6 +257,7 @@ def test_a_reader_that_leaves_early_is_no_error(folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_search_by_meaning_needs_no_server_to_have_run(sifaka: Sifaka, folder: Path) -> None:
     model = f"model2vec:{write_static_model(folder / 'tiny')}"
     (folder / "alpha.md").write_text("alpha")

@@ -8,6 +8,7 @@ import pytest
 from sifaka_mcp.cli import run
 
 
+@pytest.mark.slow
 def test_it_indexes_older_runs_and_tells_how_many(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

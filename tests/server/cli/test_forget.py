@@ -228,6 +228,7 @@ def test_the_store_itself_under_another_name_is_no_other_store(
         assert listed(filled) == ["run_1", "run_10", "run_100"]
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_every_run_in_one_store_or_in_both(filled: Path) -> None:
     async def fill() -> None:
         store = open_store("sqlite:", home=filled / "home")

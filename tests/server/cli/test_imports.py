@@ -46,6 +46,7 @@ def modules_after(commands: Sequence[Sequence[str]], folder: Path) -> list[set[s
     return [set(each["modules"]) for each in told]
 
 
+@pytest.mark.slow
 def test_commands_that_do_not_serve_import_no_protocol(tmp_path: Path) -> None:
     (tmp_path / "text.md").write_text("This is is a text.\n", encoding="utf-8")
     commands = [
@@ -66,6 +67,7 @@ def test_the_help_imports_no_settings_and_no_model_library(tmp_path: Path) -> No
     assert not modules_of("--help", folder=tmp_path) & needless
 
 
+@pytest.mark.slow
 def test_a_check_against_rules_opens_no_store_and_imports_no_chain(tmp_path: Path) -> None:
     (tmp_path / "text.md").write_text("This is a text.\n", encoding="utf-8")
     imported = modules_of("validate", "text.md", "--max-words", "5", folder=tmp_path)
@@ -92,6 +94,7 @@ NEEDED_BY_CALLS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", REQUESTS)
 def test_a_server_that_lists_its_tools_has_imported_nothing_that_calls_need(
     era: str, tmp_path: Path

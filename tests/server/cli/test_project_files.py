@@ -343,6 +343,7 @@ def test_without_a_terminal_trust_has_to_be_said(
     assert not config.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
 def test_at_a_terminal_trust_is_asked_for(typed: str, code: int, here: Path, config: Path) -> None:
     pty = pytest.importorskip("pty")
@@ -413,6 +414,7 @@ run(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["serve", "doctor", "improve", "validate", "critique", "check"])
 def test_no_other_file_of_the_folder_is_read(command: str, here: Path) -> None:
     names = (".env", ".netrc", "pyproject.toml", "sifaka.toml", "config.toml")
@@ -434,6 +436,7 @@ def test_no_other_file_of_the_folder_is_read(command: str, here: Path) -> None:
     assert ("pyproject.toml" in opened) is (command == "check")
 
 
+@pytest.mark.slow
 def test_a_server_in_a_hostile_folder_goes_on_and_reaches_no_one(here: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as redis:
         redis.setblocking(False)

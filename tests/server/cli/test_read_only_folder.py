@@ -44,6 +44,7 @@ def only_read(folder: Path) -> Generator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+@pytest.mark.slow
 async def test_commands_and_tools_read_a_store_that_cannot_be_written(tmp_path: Path) -> None:
     home = tmp_path / "home"
     async with Client(SifakaServer(Settings(home=home))) as client:

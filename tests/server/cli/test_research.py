@@ -196,6 +196,7 @@ def test_without_any_adapter_one_line_says_what_to_configure(
     assert "no adapter is configured" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inline", [False, True], ids=["configured", "inline"])
 def test_research_that_was_stopped_is_gone_on_with_by_resume(
     folder: Path,

@@ -75,6 +75,7 @@ def reviewed(
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+@pytest.mark.slow
 def test_accepted_fixes_become_one_version_and_the_rest_is_declined(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,6 +90,7 @@ def test_accepted_fixes_become_one_version_and_the_rest_is_declined(
     assert [version["author"] for version in thoughts] == ["input", "caller"]
 
 
+@pytest.mark.slow
 def test_q_keeps_what_was_accepted_and_safe_edits_are_made_without_asking(here: Path) -> None:
     (here / "text.md").write_text("He dont go. " + TEXT)
     done = reviewed(here, "yq", "--in-place")
@@ -96,6 +98,7 @@ def test_q_keeps_what_was_accepted_and_safe_edits_are_made_without_asking(here: 
     assert (here / "text.md").read_text() == "He doesn't go. " + TEXT.replace("I seen", "I saw")
 
 
+@pytest.mark.slow
 def test_without_a_suggestion_nothing_is_asked(here: Path) -> None:
     (here / "text.md").write_text("The cat slept on the warm roof.\n")
     done = reviewed(here, "", "--json")
@@ -103,6 +106,7 @@ def test_without_a_suggestion_nothing_is_asked(here: Path) -> None:
     assert json.loads(done.stdout)["changed"] is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["-", "text.md"])
 def test_without_a_terminal_the_error_says_what_to_do(here: Path, file: str) -> None:
     done = subprocess.run(

@@ -63,6 +63,7 @@ def in_shell(folder: Path, command: str, **more: str) -> subprocess.CompletedPro
     )
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_a_server_that_waits_for_standard_input(here: Path) -> None:
     with started(here, "sifaka_mcp") as server:
         try:
@@ -79,6 +80,7 @@ def test_an_interrupt_ends_a_server_that_waits_for_standard_input(here: Path) ->
             server.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
 def test_a_terminated_run_is_on_record_as_cancelled(
     here: Path, capsys: pytest.CaptureFixture[str], background: bool
@@ -112,6 +114,7 @@ def test_a_terminated_run_is_on_record_as_cancelled(
     assert [r["status"] for r in runs] == ["cancelled"]
 
 
+@pytest.mark.slow
 def test_an_interrupt_prints_the_command_that_goes_on_with_the_run(here: Path) -> None:
     asked = threading.Event()
 
@@ -142,6 +145,7 @@ def test_an_interrupt_prints_the_command_that_goes_on_with_the_run(here: Path) -
     assert (here / "text.md").read_text().strip() == "We receive all."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes with names")
 def test_a_signal_ends_a_command_that_waits_for_its_text(
@@ -159,6 +163,7 @@ def test_a_signal_ends_a_command_that_waits_for_its_text(
         assert command.stderr.read() == b""
 
 
+@pytest.mark.slow
 def test_a_run_in_memory_cannot_be_gone_on_with(here: Path) -> None:
     asked = threading.Event()
 
@@ -273,6 +278,7 @@ def test_json_on_a_terminal_has_no_marks_that_reorder_it(
     assert "\u202e" in json.loads(shown)["text"]
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_utf_8_whatever_the_locale_says(here: Path) -> None:
     (here / "text.md").write_text("Caf\u00e9 \u2014 recieve \U0001f600.\n", encoding="utf-8")
     piped = in_shell(here, "$SIFAKA improve text.md --json", **ASCII)
@@ -280,6 +286,7 @@ def test_a_pipe_gets_utf_8_whatever_the_locale_says(here: Path) -> None:
     assert json.loads(piped.stdout.decode("utf-8"))["text"].startswith("Caf\u00e9")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["-", "text.md --out -"])
 def test_a_filter_prints_the_text_alone_and_its_report_on_standard_error(
     here: Path, target: str
@@ -292,6 +299,7 @@ def test_a_filter_prints_the_text_alone_and_its_report_on_standard_error(
     assert b"[-recieve-]{+receive+}" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_a_full_disk_behind_standard_output_is_one_line(here: Path) -> None:
     done = in_shell(here, "$SIFAKA history > /dev/full")
@@ -300,12 +308,14 @@ def test_a_full_disk_behind_standard_output_is_one_line(here: Path) -> None:
     assert done.stderr.count(b"\n") == 1
 
 
+@pytest.mark.slow
 def test_a_reader_that_left_does_not_change_the_exit_code(here: Path) -> None:
     failing = "$SIFAKA validate text.md --max-words 1"
     done = in_shell(here, f"{{ {failing}; echo $? >&2; }} | true")
     assert done.stderr == b"1\n"
 
 
+@pytest.mark.slow
 def test_following_a_run_ends_when_the_reader_has_left(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     store = f"sqlite:///{tmp_path}/runs.db"
@@ -337,6 +347,7 @@ def waiting_run() -> tuple[Run, tuple[Entry, ...]]:
     return Run.start(begun), (begun,)
 
 
+@pytest.mark.slow
 def test_a_server_whose_embedding_model_is_not_there_says_so_in_one_line(tmp_path: Path) -> None:
     name = "model2vec:/no/model"
     process = started(tmp_path, "sifaka_mcp", SIFAKA_EMBEDDING_MODEL=name)

@@ -110,6 +110,7 @@ def test_adapters_may_be_given_for_this_once(
     assert {each["adapter"] for each in evidence} == {"pages"}
 
 
+@pytest.mark.slow
 def test_a_text_comes_from_standard_input(folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "sifaka_mcp.cli", "verify", "-", "--source", "tower.txt", "--json"],

@@ -104,6 +104,7 @@ async def test_the_rounds_of_a_call_may_come_to_two_servers_over_one_file(tmp_pa
     await _alternating(Settings(home=tmp_path), Settings(home=tmp_path))
 
 
+@pytest.mark.slow
 async def test_and_to_two_over_one_redis_that_have_a_key_in_common(
     tmp_path: Path, redis: RedisServer
 ) -> None:

@@ -37,6 +37,7 @@ def is_the_third_draft(out: dict[str, Any], host: ScriptedHost) -> bool:
     return out["usage"]["model_calls"] == len(host.asked) == WITH_THREE_CRITIQUES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("transport", "era"), [("memory", "legacy"), ("memory", "auto"), ("stdio", "legacy")]
 )
@@ -48,6 +49,7 @@ async def test_the_host_leads_to_the_same_text_in_both_eras(
         assert is_the_third_draft(data(await client.call_tool("improve_text", ARGUMENTS)), host)
 
 
+@pytest.mark.slow
 async def test_over_http_the_host_is_asked_in_rounds_and_in_a_handshake_not_at_all(
     tmp_path: Path,
 ) -> None:

@@ -169,6 +169,7 @@ async def test_a_cancellation_that_crosses_its_answer_stops_no_later_call(
         assert '"result"' in two.answers[8]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sessions", ["off", "on"])
 async def test_a_cancellation_while_the_answer_is_written_leaves_it_whole(
     tmp_path: Path, sessions: str

@@ -18,6 +18,7 @@ ERAS: tuple[Era, ...] = ("legacy", "auto") * 4
 """Those of the clients that wait for a run each."""
 
 
+@pytest.mark.slow
 async def test_every_waiting_client_is_told_that_its_run_goes_on(tmp_path: Path) -> None:
     answers: list[CallToolResult] = []
     with provider(lambda _: HANGS) as models:

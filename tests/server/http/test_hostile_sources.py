@@ -79,6 +79,7 @@ async def times(
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [

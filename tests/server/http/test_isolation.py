@@ -23,6 +23,7 @@ async def post(url: str, token: str, tool: str, arguments: Mapping[str, Any]) ->
         return await http.post(url, json=question["json"], headers=headers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["schemas that double", "patterns that backtrack"])
 async def test_another_tenant_is_answered_before_expensive_requests_are(
     kind: str, tmp_path: Path
@@ -50,6 +51,7 @@ async def test_another_tenant_is_answered_before_expensive_requests_are(
             group.cancel_scope.cancel()
 
 
+@pytest.mark.slow
 async def test_a_pattern_that_would_take_gigabytes_is_refused(tmp_path: Path) -> None:
     with http_server(tmp_path) as (url, _):
         async with client_of(url, None) as client:

@@ -23,6 +23,7 @@ MODERN: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ["2025-11-25", "2026-07-28"])
 async def test_a_client_that_leaves_is_no_error(tmp_path: Path, era: str) -> None:
     rule = {"type": "content", "required": ["refund"]}

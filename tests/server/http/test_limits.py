@@ -50,6 +50,7 @@ async def statuses(url: str, token: str | None, count: int) -> list[httpx2.Respo
     return answers
 
 
+@pytest.mark.slow
 async def test_a_flood_of_one_tenant_is_refused_and_the_others_are_served(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")

@@ -81,6 +81,7 @@ async def longest(client: Client, slices: Slices, text: str) -> float:
     return slices.elsewhere()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2_000, 12_000])
 @pytest.mark.parametrize("kind", ["one line", "mistakes", "brackets", "Chinese", "short lines"])
 async def test_no_slice_of_the_loop_is_long(url: str, kind: str, size: int) -> None:
@@ -148,6 +149,7 @@ async def test_a_body_of_millions_of_values_is_refused_before_it_is_parsed(
     assert (statuses, parsed.total()) == ({413}, 1)
 
 
+@pytest.mark.slow
 async def test_of_bodies_that_come_together_one_is_parsed_at_a_time(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

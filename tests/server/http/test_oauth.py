@@ -62,6 +62,7 @@ async def test_a_server_with_tokens_of_its_own_advertises_no_authorization_serve
             assert (await http.get(place)).status_code == 404
 
 
+@pytest.mark.slow
 async def test_the_audience_is_this_server_unless_another_name_is_given(
     told: Issuer, tmp_path: Path
 ) -> None:
@@ -78,6 +79,7 @@ async def test_the_audience_is_this_server_unless_another_name_is_given(
         assert await status_of(url, told.token(aud=url)) == 401
 
 
+@pytest.mark.slow
 async def test_tokens_that_are_wrong_are_refused_over_http(told: Issuer, tmp_path: Path) -> None:
     with served(tmp_path, oauth_issuer=told.url, oauth_audience="sifaka") as url:
         for token in (
@@ -90,6 +92,7 @@ async def test_tokens_that_are_wrong_are_refused_over_http(told: Issuer, tmp_pat
             assert await status_of(url, token) == 401
 
 
+@pytest.mark.slow
 async def test_any_subject_is_a_tenant_and_one_alone(told: Issuer, tmp_path: Path) -> None:
     with served(tmp_path, oauth_issuer=told.url, oauth_audience="sifaka") as url:
         for subject in ("alice", " ", "alice ", "Alice", "../alice", "a\n\0", "\ud800", "x" * 9999):
@@ -101,6 +104,7 @@ async def test_any_subject_is_a_tenant_and_one_alone(told: Issuer, tmp_path: Pat
                 assert not (await client.call_tool("improve_text", {"text": "Mine."})).is_error
 
 
+@pytest.mark.slow
 async def test_a_token_has_to_be_good_for_what_the_server_asks(
     told: Issuer, tmp_path: Path
 ) -> None:

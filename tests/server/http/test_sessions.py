@@ -149,6 +149,7 @@ async def test_the_end_of_a_session_ends_its_work(
                 await client.until("sifaka_sessions 0.0")
 
 
+@pytest.mark.slow
 async def test_a_client_that_disconnects_from_a_session_cancels_nothing(
     tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +168,7 @@ async def test_a_client_that_disconnects_from_a_session_cancels_nothing(
                 assert len(models.requests) > 1
 
 
+@pytest.mark.slow
 async def test_sessions_that_are_left_make_room_for_others_of_their_tenant_alone(
     tmp_path: Path,
 ) -> None:
@@ -218,6 +220,7 @@ async def test_a_stream_of_notifications_ends_with_its_token(tmp_path: Path) -> 
             assert (await client.post("ping", 1)).status_code == 401
 
 
+@pytest.mark.slow
 async def test_open_streams_do_not_hold_up_the_end_of_the_server(tmp_path: Path) -> None:
     told = list[str]()
     with http_server(tmp_path, SIFAKA_SESSIONS="on", SIFAKA_LOG_LEVEL="INFO") as (url, process):
@@ -232,6 +235,7 @@ async def test_open_streams_do_not_hold_up_the_end_of_the_server(tmp_path: Path)
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 async def test_the_host_is_asked_in_a_session_and_notified_of_its_run(tmp_path: Path) -> None:
     host, updates = ScriptedHost(content_with=1), anyio.Event()
 

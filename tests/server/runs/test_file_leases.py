@@ -54,6 +54,7 @@ def holder_in(folder: Path) -> Generator[subprocess.Popen[str]]:
         yield holder
 
 
+@pytest.mark.slow
 async def test_the_lease_of_a_process_that_is_killed_is_free(tmp_path: Path) -> None:
     leases = FileLeases(tmp_path)
     with holder_in(tmp_path) as holder:

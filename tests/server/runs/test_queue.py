@@ -307,6 +307,7 @@ async def test_the_users_of_the_example_may_use_the_queue_of_their_tenant() -> N
                 await gone(queue, key)
 
 
+@pytest.mark.slow
 async def test_hundreds_of_runs_that_come_at_once_are_all_queued(name: str) -> None:
     worked, keys = Worked(), [RunKey("ann", f"run_{number}") for number in range(300)]
     added = list[bool]()

@@ -71,6 +71,7 @@ async def test_a_run_is_cancelled_in_the_middle_of_a_call_by_another_server(
     assert len(served.requests) == 2
 
 
+@pytest.mark.slow
 async def test_a_run_that_another_server_works_on_is_followed_and_not_taken_away(
     monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
 ) -> None:
@@ -132,6 +133,7 @@ async def test_a_server_that_ends_leaves_its_run_to_whoever_resumes_it(
     assert served.requests[1] == served.requests[2]
 
 
+@pytest.mark.slow
 async def test_a_run_that_was_interrupted_and_goes_on_is_cancelled_in_the_middle_of_a_call(
     monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
 ) -> None:

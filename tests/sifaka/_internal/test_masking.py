@@ -101,6 +101,7 @@ def test_ordinary_words_stay_as_they_are(words: list[str]) -> None:
     assert masked(text) == text
 
 
+@pytest.mark.slow
 @given(
     secret=st.text(string.ascii_letters + string.digits + "/+%@:!", min_size=12, max_size=40),
     words=st.text(),
@@ -223,6 +224,7 @@ def test_a_wrong_setting_does_not_repeat_a_secret_of_the_environment() -> None:
     assert KEY not in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_command_that_fails_tells_no_secret() -> None:
     store = f"redis://:{KEY}@127.0.0.1:1/0"
     done = subprocess.run(

@@ -119,6 +119,7 @@ def test_folders_in_folders_and_chains_of_links_have_a_bound(root: Path) -> None
         read_beneath(deep / "a.md", 10, root)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_no_read_comes_from_outside_while_a_folder_and_a_link_change_places(root: Path) -> None:
     read: set[bytes] = set()

@@ -1,5 +1,7 @@
 """A short call stays short: how many functions it passes, and that it loads nothing back."""
 
+import pytest
+
 from benchmarks.path_length import counted
 
 MOST_FUNCTIONS = 91
@@ -14,6 +16,7 @@ generate, other packages, and imports.
 MOST_OF_THE_EDITOR = 29
 
 
+@pytest.mark.slow
 def test_a_call_with_a_short_text_and_no_model_passes_few_functions() -> None:
     figures = counted()
     assert figures["text"] == "The meeting is on Monday."

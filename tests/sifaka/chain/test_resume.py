@@ -54,6 +54,7 @@ def model() -> ScriptedModel:
     return ScriptedModel(lines=[by_the_champion] * 9)
 
 
+@pytest.mark.slow
 async def test_a_run_killed_after_any_phase_goes_on_and_ends_the_same() -> None:
     whole = DyingStorage(survives=1000)
     undisturbed = await chain(whole, model()).run(text="a b c d e f g")

@@ -57,6 +57,7 @@ def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
         parse_validators([{"type": "classifier", "name": "sentiment"}])
 
 
+@pytest.mark.slow
 def test_a_sentence_without_end_is_rated_in_parts_in_linear_time() -> None:
     for piece in ("good bad but kind no ", "😀"):
         small, large = (

@@ -106,6 +106,7 @@ def test_a_wrong_spec_is_one_clear_line(spec: dict[str, Any] | str, told: str) -
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["!!bool x", "!!timestamp x", "!!int x", "2020-99-99", "[" * 5000])
 def test_a_constitution_on_which_the_parser_stumbles_is_one_clear_line(
     name: str, tmp_path: Path

@@ -24,6 +24,7 @@ def run(code: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_without_the_tools_the_rest_still_works_and_says_so() -> None:
     lines = run(
         "import sys\n"
@@ -40,6 +41,7 @@ def test_without_the_tools_the_rest_still_works_and_says_so() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_importing_the_editor_loads_no_engine() -> None:
     (loaded,) = run(
         "import sys, sifaka.editor\nprint([m for m in ('harper', 'ftfy') if m in sys.modules])"
@@ -47,6 +49,7 @@ def test_importing_the_editor_loads_no_engine() -> None:
     assert loaded == "[]"
 
 
+@pytest.mark.slow
 def test_nothing_is_printed_by_any_rule() -> None:
     lines = run(
         "from sifaka.editor import lint\n"
@@ -55,6 +58,7 @@ def test_nothing_is_printed_by_any_rule() -> None:
     assert lines == []
 
 
+@pytest.mark.slow
 def test_a_very_long_text_is_linted_without_grammar_and_says_so() -> None:
     text = "It is a apple that I saw there. " * (LIMIT // 30)
     found = lint(text)
@@ -62,6 +66,7 @@ def test_a_very_long_text_is_linted_without_grammar_and_says_so() -> None:
     assert {i.rule for i in found.issues} == {"article"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [200_000, pytest.param(900_000, marks=pytest.mark.hostile)])
 @pytest.mark.timeout(100)  # of the many minutes that a careless editor takes
 def test_editing_a_very_long_text_comes_to_an_end(length: int) -> None:

@@ -20,6 +20,7 @@ def pid_of(harper: grammar.Harper) -> int:
     return harper.worker.work(pickle.dumps((os.getpid, ())), seconds=5, memory=1 << 30)
 
 
+@pytest.mark.slow
 def test_a_process_that_was_killed_is_replaced() -> None:
     assert "harper.AsFollows" in rules(TEXT)
     killed = pid_of(grammar.shared_harper())
@@ -38,6 +39,7 @@ def test_a_text_that_kills_harper_twice_is_reported_as_not_checked(
     harper.close()
 
 
+@pytest.mark.slow
 def test_an_idle_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grammar, "_IDLE_SECONDS", 0.05)
     harper = grammar.Harper()

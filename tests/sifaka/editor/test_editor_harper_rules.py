@@ -31,6 +31,7 @@ def test_every_rule_that_is_on_finds_a_mistake_in_the_labelled_sentences() -> No
     assert DEFAULT - {(each.rule or "").removeprefix("harper.") for each in found} == set()
 
 
+@pytest.mark.slow
 def test_every_rule_is_one_of_harper() -> None:
     from harper import Linter
 

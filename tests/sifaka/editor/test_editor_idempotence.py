@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ texts = st.lists(
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(texts)
 def test_editing_twice_is_editing_once(text: str) -> None:
@@ -42,6 +44,7 @@ def test_editing_twice_is_editing_once(text: str) -> None:
     assert again.edits == ()
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(texts)
 def test_numbers_urls_and_code_survive(text: str) -> None:
@@ -52,6 +55,7 @@ def test_numbers_urls_and_code_survive(text: str) -> None:
     assert all(piece in done for piece in kept)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(texts)
 def test_safe_issues_can_be_applied_and_lie_outside_protected_spans(text: str) -> None:

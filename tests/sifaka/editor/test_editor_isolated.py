@@ -20,6 +20,7 @@ def busy() -> None:
         pass
 
 
+@pytest.mark.slow
 async def test_a_text_that_took_too_long_for_one_part_is_not_tried_by_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -32,6 +33,7 @@ async def test_a_text_that_took_too_long_for_one_part_is_not_tried_by_the_next(
     assert await run_editor(f"{text}.", partial(len, text)) == len(text)
 
 
+@pytest.mark.slow
 async def test_it_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SECONDS", 0.5)
     monkeypatch.setattr(module, "AGAIN", 0.0)

@@ -183,6 +183,7 @@ WORDS = re.findall(
 )
 
 
+@pytest.mark.slow
 def test_a_line_of_ordinary_words_is_protected_as_it_is_in_a_longer_text() -> None:
     dice = random.Random(11)  # noqa: S311 - not a secret
     lines = ["Dead beef cafe face fade.", "Exception in thread main.", "Select it from a as usual."]

@@ -55,6 +55,7 @@ class BurningValidator(LimitedSpec):
         raise AssertionError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["classifier", "validator"])
 async def test_work_on_a_long_text_ends_with_its_caller(
     tmp_path: Path, part: str, monkeypatch: pytest.MonkeyPatch

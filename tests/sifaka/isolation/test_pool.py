@@ -56,6 +56,7 @@ def _burn() -> None:
         pass
 
 
+@pytest.mark.slow
 async def test_work_that_takes_too_long_is_ended_and_the_next_is_done() -> None:
     with pytest.raises(TimeoutError):
         await run_limited(_burn, size=inf, seconds=0.5)
@@ -148,6 +149,7 @@ async def test_one_owner_never_holds_all_workers() -> None:
         await asyncio.gather(*greedy, return_exceptions=True)
 
 
+@pytest.mark.slow
 async def test_work_that_was_cancelled_costs_the_next_nothing() -> None:
     for _ in range(20):
         task = asyncio.create_task(run_limited(_burn, size=inf, seconds=60))
@@ -157,6 +159,7 @@ async def test_work_that_was_cancelled_costs_the_next_nothing() -> None:
         assert await other == (3, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cores", "elsewhere"), [(2, True), (1, False)])
 def test_short_texts_of_a_server_take_a_process_where_it_has_a_core(
     cores: int, *, elsewhere: bool

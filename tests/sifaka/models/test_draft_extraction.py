@@ -161,6 +161,7 @@ def test_an_answer_that_is_the_text_itself_stays(text: str) -> None:
     assert draft_of(text, Source(text=text)) == Draft(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "long",
     ["word " * 200_000, "<" * 1_000_000, "<think>" * 140_000,

@@ -69,6 +69,7 @@ def test_the_corpus_is_large_and_of_many_kinds() -> None:
     assert len({case.kind for case in CORPUS}) >= 18
 
 
+@pytest.mark.slow
 async def test_what_is_certain_is_read_without_asking_again() -> None:
     missed: list[Malformed] = []
     for case in RECOVERABLE:
@@ -87,6 +88,7 @@ async def test_what_is_certain_is_read_without_asking_again() -> None:
     assert share >= 0.95, Counter(case.kind for case in missed)
 
 
+@pytest.mark.slow
 async def test_what_is_not_certain_is_asked_for_again_and_never_a_vote() -> None:
     for case in UNRECOVERABLE:
         provider = Provider(response(case))
@@ -94,6 +96,7 @@ async def test_what_is_not_certain_is_asked_for_again_and_never_a_vote() -> None
         assert len(provider.asked) == 2, case.kind
 
 
+@pytest.mark.slow
 async def test_a_good_answer_to_the_second_question_counts() -> None:
     for case in UNRECOVERABLE:
         provider = Provider(response(case), GOOD)

@@ -118,6 +118,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         huggingface_hub.set_async_client_factory(httpx.AsyncClient)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

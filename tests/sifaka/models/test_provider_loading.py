@@ -43,6 +43,7 @@ anyio.run(main)
 """
 
 
+@pytest.mark.slow
 async def test_runs_that_begin_together_wait_for_one_thread_and_the_event_loop_is_free() -> None:
     done = await anyio.run_process([sys.executable, "-c", IN_A_FRESH_PROCESS], check=False)
     assert done.returncode == 0, done.stderr.decode()
@@ -86,6 +87,7 @@ async def test_work_is_done_once_for_each_name_whoever_gives_up_waiting() -> Non
     assert calls == [1]
 
 
+@pytest.mark.slow
 def test_the_imports_of_a_chain_load_no_provider() -> None:
     code = "import sys; from sifaka import Chain; print('pydantic_ai' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)

@@ -270,6 +270,7 @@ async def test_tokens_that_are_not_reported_are_estimated_and_spend_the_budget(
     assert '"sifaka_estimated":true' in again, "a resumed run counts the same"
 
 
+@pytest.mark.slow
 async def test_an_agent_that_keeps_calling_its_tool_ends_and_says_so(serve: Serve) -> None:
     served = serve(*[calls("look_up", {"word": "refund"})] * 60)
     agent = Agent("openai-chat:stub", defer_model_check=True)
@@ -285,6 +286,7 @@ async def test_an_agent_that_keeps_calling_its_tool_ends_and_says_so(serve: Serv
     assert "set a budget with max_calls" in (result.error or "")
 
 
+@pytest.mark.slow
 async def test_a_budget_of_calls_stands_in_for_the_limit_of_an_agents_requests(
     serve: Serve,
 ) -> None:

@@ -107,6 +107,7 @@ def test_the_hunks_always_lead_from_the_first_to_the_last(texts: list[str]) -> N
     assert "".join(h.after for h in hunks) == texts[-1]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(alphabet="ab c.\n", max_size=30), min_size=2, max_size=5))
 def test_a_step_is_told_as_the_plain_diff_tells_it(texts: list[str]) -> None:
     found = [(text, [(text[:3], "better")]) for text in texts]

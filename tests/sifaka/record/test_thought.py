@@ -79,6 +79,7 @@ def test_a_saved_file_loads_as_the_same_thought(tmp_path: Path) -> None:
     assert Thought.load_from_file(tmp_path / "thought.json") == thought
 
 
+@pytest.mark.slow
 @given(
     prompt=st.text(),
     text=st.text(),

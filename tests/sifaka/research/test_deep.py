@@ -262,6 +262,7 @@ async def test_questions_for_the_host_are_asked_together_and_the_other_sections_
     assert [number for step, number in bench.steps if step == "section_finished"] == [1]
 
 
+@pytest.mark.slow
 async def test_two_runs_on_one_researcher_share_nothing() -> None:
     scholar = Scholar(tool_selector=select, verifier=support)
     benches = [Bench(question=f"Question {n} of the coast?", inquiry=DEEP) for n in range(2)]

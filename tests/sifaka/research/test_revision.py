@@ -50,6 +50,7 @@ SAYINGS: list[tuple[Callable[[str], str], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "reason"),
     SAYINGS,

@@ -23,12 +23,14 @@ def test_the_set_is_what_it_is_said_to_be() -> None:
     assert all(query.relevant and query.relevant <= set(known.texts) for query in known.queries)
 
 
+@pytest.mark.slow
 async def test_recall_by_words_alone_stays_where_it_was_measured(tmp_path: Path) -> None:
     found = await measure_bm25(corpus(), tmp_path)
     assert found.recall >= FLOOR
     assert found.reciprocal_rank >= 0.12
 
 
+@pytest.mark.slow
 async def test_a_text_is_found_by_its_own_words(tmp_path: Path) -> None:
     known = corpus()
     own = tuple(
@@ -47,6 +49,7 @@ def test_the_set_of_languages_is_what_it_is_said_to_be() -> None:
     assert all(answer in each.texts for each in known for _, answer in each.queries)
 
 
+@pytest.mark.slow
 async def test_texts_of_nine_languages_are_found_as_it_was_measured(tmp_path: Path) -> None:
     server = f"elasticsearch+http://{shared_server().host}?prefix=nine"
     for found in (

@@ -70,6 +70,7 @@ def test_a_snippet_is_cut_at_300_characters() -> None:
     assert shorten("x" * 300) == "x" * 300
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(WORDS, WORDS), max_size=6), WORDS)
 def test_an_index_ranks_as_a_single_search_does(
     texts: list[tuple[list[str], list[str]]], query: list[str]

@@ -91,6 +91,7 @@ async def test_what_was_acknowledged_survives_kill_9_in_every_round(
         sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
 
 
+@pytest.mark.slow
 async def test_four_processes_share_a_fresh_place_and_a_run(url: str, store: ThoughtStore) -> None:
     count = 15
     run_together("append_together.py", url, count)
@@ -104,6 +105,7 @@ async def test_four_processes_share_a_fresh_place_and_a_run(url: str, store: Tho
     assert len(shared) == 4 * count
 
 
+@pytest.mark.slow
 async def test_claims_of_four_processes_are_all_different_and_no_append_is_lost(
     url: str, store: ThoughtStore
 ) -> None:

@@ -50,6 +50,7 @@ async def write(path: Path, iterations: int, prompt: str = "Improve it.") -> Run
     return run
 
 
+@pytest.mark.slow
 async def test_a_run_grows_linearly_in_its_iterations(tmp_path: Path) -> None:
     await write(tmp_path / "10.db", 10)
     await write(tmp_path / "100.db", 100)

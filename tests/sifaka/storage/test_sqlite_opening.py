@@ -98,6 +98,7 @@ async def test_nothing_is_created_before_the_first_use(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_apsw_is_imported_when_a_store_is_used() -> None:
     code = (
         "import sys; from pathlib import Path; from sifaka.storage import open_store; "

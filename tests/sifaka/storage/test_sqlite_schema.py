@@ -164,6 +164,7 @@ async def test_a_file_that_a_newer_release_upgrades_meanwhile_is_not_written_any
     assert sql(path, "SELECT count(*) FROM entries") == [(1,)]
 
 
+@pytest.mark.slow
 def test_several_processes_set_a_file_aside_once(tmp_path: Path, sql: Sql) -> None:
     paths = [tmp_path / f"{number}.db" for number in range(12)]
     for path in paths:

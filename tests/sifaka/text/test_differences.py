@@ -30,6 +30,7 @@ def test_a_rewrite_is_asked_about_where_it_is_wrong(case: Mapping[str, Any]) -> 
         assert names_fault(found, case, "open", "covered", "noted")
 
 
+@pytest.mark.slow
 def test_office_texts_are_mostly_taken_and_their_faults_named() -> None:
     right = [open_of(compared(case)) for case in _CASES["office"] if case["label"] == "right"]
     wrong = [
@@ -236,6 +237,7 @@ def test_prose_that_parses_as_data_stays_prose(text: str) -> None:
     assert not [d for d in compare(text, f"{text} Fine.").differences if d.kind == "data"]
 
 
+@pytest.mark.slow
 def test_any_two_texts_are_compared_without_an_error() -> None:
     signs = "aA1 .,:-/|\n\"'`*_#[](){}<>&;%€$½²３万年月日\ud800\udfff\u200b\u0301\0éßİ\t٢"
     chance = random.Random(8)  # noqa: S311, it only makes texts

@@ -202,6 +202,7 @@ def run(validator: Validator) -> ValidationResult:
     return anyio.run(outcome, validator)
 
 
+@pytest.mark.slow
 @given(st.lists(TREES, min_size=1, max_size=3))
 def test_and_is_the_minimum_and_or_the_maximum(trees: list[Validator]) -> None:
     results = [run(tree) for tree in trees]
@@ -212,6 +213,7 @@ def test_and_is_the_minimum_and_or_the_maximum(trees: list[Validator]) -> None:
     assert either.score == max(result.score for result in results)
 
 
+@pytest.mark.slow
 @given(TREES, TREES, TREES)
 def test_operators_and_functions_say_the_same(a: Validator, b: Validator, c: Validator) -> None:
     assert isinstance(a, Composable)

@@ -179,6 +179,7 @@ def test_terms_that_make_no_sense_are_refused(options: dict[str, object], reason
     assert reason in str(caught.value)
 
 
+@pytest.mark.slow
 @given(
     st.text(alphabet=st.sampled_from("ab \n`'’.éE\u0301合")),
     st.text(alphabet=st.sampled_from("ab '’.é合")).filter(str.strip),

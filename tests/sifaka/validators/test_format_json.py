@@ -132,11 +132,13 @@ def test_a_value_is_found_by_its_path(path: tuple[str | int, ...], expected: str
     assert (text[span[0] : span[1]] if span else None) == expected
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_every_value_that_was_written_passes(value: object) -> None:
     assert check_json(json.dumps(value, ensure_ascii=False), None).passed
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.text() | st.text(alphabet=st.sampled_from("{}[]\",:'ab1.- \n`/#*\\u0e")))
 def test_any_text_gets_a_result_and_every_fix_passes(text: str) -> None:
@@ -147,6 +149,7 @@ def test_any_text_gets_a_result_and_every_fix_passes(text: str) -> None:
             assert check_json(issue.fix, None).passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opening", ["{", "['", '["a" ', '{"a" '])
 def test_a_hostile_text_is_given_up_in_time(opening: str) -> None:
     text = opening * (20_000 // len(opening))

@@ -90,6 +90,7 @@ def test_an_alias_bomb_is_refused_at_once(merge: str) -> None:
     assert time.monotonic() - began < 20, "it hangs"
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.text() | st.text(alphabet=st.sampled_from("a1:-?[]{}&*!|>'\"#% \n\t,<~.")))
 def test_any_text_gets_a_result_with_spans_that_hold(text: str) -> None:

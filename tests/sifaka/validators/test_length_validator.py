@@ -70,6 +70,7 @@ def test_the_message_says_what_was_counted(text: str, figures: str) -> None:
     assert check(text[: issue.start], max_words=3).passed
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_any_script_is_counted_in_one_pass() -> None:
     for text in ("我们在三十天内退款。", "เราคืนเงินภายในสามสิบวัน", "मा", "👨‍👩‍👧‍👦"):
         long = text * (300_000 // len(text))

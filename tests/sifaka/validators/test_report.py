@@ -151,6 +151,7 @@ def test_the_more_is_in_order_the_better_the_score() -> None:
     assert scores == sorted(set(scores)), scores
 
 
+@pytest.mark.slow
 def test_an_address_is_read_in_proportion_to_its_length() -> None:
     assert bare_address("https://example.org/(x)" + ")." * 400_000) == "https://example.org/(x)"
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.server.cli.check.conftest import Check
 
 WRONG = "# Notes\n\nWe recieve all of the the goods .\n"
@@ -74,6 +76,7 @@ def test_rules_are_chosen_by_name_and_by_group(texts: Path, check: Check) -> Non
     assert rules("--ignore", "all", "--select", "spelling") == ["misspelling"]
 
 
+@pytest.mark.slow
 def test_an_unknown_rule_is_told_with_the_one_that_was_meant(texts: Path, check: Check) -> None:
     for name, meant in (("speling", "spelling"), ("harper.ModalOff", "harper.ModalOf")):
         done = check(".", "--select", name)

@@ -111,6 +111,7 @@ def test_files_that_are_named_and_cannot_be_checked(texts: Path, check: Check) -
     ]
 
 
+@pytest.mark.slow
 def test_a_folder_without_permission_is_a_line(texts: Path) -> None:
     write(texts, "good.md", "closed/a.md", "unreadable.md")
     (texts / "closed").chmod(0)
@@ -209,6 +210,7 @@ def test_what_is_not_english_is_told(texts: Path, check: Check) -> None:
     assert done.err == "sifaka: a.md: language: not checked, the text is not in English\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
 )

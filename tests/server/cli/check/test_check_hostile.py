@@ -179,6 +179,7 @@ def test_no_key_or_name_is_a_command_of_a_workflow(texts: Path, check: Check) ->
     assert not [x for x in check(".", "--diff").lines if x.startswith("::")]
 
 
+@pytest.mark.slow
 def test_a_name_that_is_no_unicode_is_reported_in_each_form(texts: Path) -> None:
     (Path(os.fsdecode(os.fsencode(texts) + b"/\xff.md"))).write_text(WRONG)
     for form in ("text", "json", "github", "sarif"):

@@ -139,6 +139,7 @@ async def test_a_run_with_nothing_to_hold_claims_against_is_refused_at_its_start
     assert not (await store.recent(limit=1)).runs
 
 
+@pytest.mark.slow
 async def test_documents_of_retrievers_are_evidence_enough() -> None:
     retriever = MockRetriever(documents=tuple(p.as_document() for p in PAGES.values()))
     result = await chain(
@@ -177,6 +178,7 @@ async def test_a_text_none_of_whose_claims_could_be_verified_is_not_called_check
     assert [issue.rule for issue in result.left] == ["unverified"] * 3
 
 
+@pytest.mark.slow
 async def test_without_a_model_rules_judge_what_needs_no_understanding() -> None:
     result = await chain(Shelf(), model="editor").run(text=WRONG)
     found = evidence(result.thought)
@@ -246,6 +248,7 @@ class Dying(PassingStore):
         await super().append(run, entries, expected_version=expected_version, fence=fence)
 
 
+@pytest.mark.slow
 async def test_a_resumed_run_repeats_no_call_and_no_search() -> None:
     number = 0
     for number in range(20):

@@ -82,6 +82,7 @@ def test_what_follows_references_or_is_about_sources_is_still_a_claim() -> None:
         assert found(claim) == [claim]
 
 
+@pytest.mark.slow
 def test_very_many_headings_and_lists_of_references_are_read_in_little_time() -> None:
     text = "# A heading\n" * 20_000 + "References\n" * 20_000
     assert found(text) == []

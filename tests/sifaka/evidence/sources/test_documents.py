@@ -171,6 +171,7 @@ async def test_files_that_are_skipped_are_named_with_the_reason(
         assert adapter.left_out[name] in told
 
 
+@pytest.mark.slow
 async def test_a_document_that_takes_too_long_costs_the_others_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

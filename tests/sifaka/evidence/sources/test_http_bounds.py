@@ -64,6 +64,7 @@ async def test_a_body_that_says_it_is_too_large_is_not_read_at_all() -> None:
     await refused(announce)
 
 
+@pytest.mark.slow
 async def test_a_small_body_that_unpacks_to_a_huge_one_stays_small_in_memory() -> None:
     bomb = gzip.compress(b"\0" * 4 * LARGE)
     assert len(bomb) < LIMIT
@@ -71,6 +72,7 @@ async def test_a_small_body_that_unpacks_to_a_huge_one_stays_small_in_memory() -
         await refused(reply(bomb, content_type="text/plain", content_encoding="gzip"))
 
 
+@pytest.mark.slow
 async def test_a_body_that_is_packed_twice_is_bounded_too() -> None:
     bomb = zlib.compress(gzip.compress(b"\0" * 4 * LARGE))
     with at_most(megabytes=10):

@@ -291,6 +291,7 @@ async def test_a_follower_is_told_what_will_not_pass_by_itself(tmp_path: Path) -
     await store.aclose()
 
 
+@pytest.mark.slow
 async def test_sixteen_writers_through_two_objects_lose_and_double_nothing(
     setup: Setup, truth: SQLiteStorage, archive: SearchIndexInMemory
 ) -> None:

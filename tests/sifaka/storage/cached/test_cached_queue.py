@@ -100,6 +100,7 @@ async def test_closing_delivers_what_waits(setup: Setup, archive: SearchIndexInM
     assert await archive.load(run.run_id) == run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["queued", "before the index was queued"])
 async def test_what_a_killed_process_has_queued_another_one_delivers(
     setup: Setup, archive: SearchIndexInMemory, truth: SQLiteStorage, when: str

@@ -92,6 +92,7 @@ async def test_reading_an_unknown_run_makes_no_folder(store: FileStorage, tmp_pa
     assert names(tmp_path) == []
 
 
+@pytest.mark.slow
 async def test_wherever_an_append_was_cut_off_all_of_it_is_gone(
     store: FileStorage, file: Path, begin: Begin, draft: Draft
 ) -> None:

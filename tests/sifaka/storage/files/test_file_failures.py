@@ -19,6 +19,7 @@ Draft = Callable[..., Awaitable[Run]]
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
 def test_what_does_not_fit_leaves_nothing_behind(tmp_path: Path) -> None:
     done = subprocess.run(

@@ -36,6 +36,7 @@ IDS = (
 )
 
 
+@pytest.mark.slow
 def test_every_id_has_a_name_of_its_own_where_capitals_do_not_count() -> None:
     names = [file_name(run_id).lower() for run_id in IDS]
     assert len(set(names)) == len(IDS)

@@ -68,6 +68,7 @@ async def test_words_of_a_version_that_is_not_there_count_for_nothing(
     assert stored(raw, "sifaka_thought_terms") == []
 
 
+@pytest.mark.slow
 async def test_a_long_text_is_never_cut_inside_a_character(
     index: MilvusIndex, raw: MilvusClient, keep: Keep
 ) -> None:

@@ -41,6 +41,7 @@ def child(url: str) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.slow
 async def test_a_second_process_is_told_who_has_the_folder_and_loses_nothing(url: str) -> None:
     with child(url) as process:
         try:
@@ -59,12 +60,14 @@ async def test_a_second_process_is_told_who_has_the_folder_and_loses_nothing(url
     await index.aclose()
 
 
+@pytest.mark.slow
 async def test_nothing_but_what_was_asked_for_is_printed(url: str) -> None:
     with child(url) as process:
         out, err = process.communicate("", timeout=60)
     assert (out, err, process.returncode) == ("stored\n", "", 0)
 
 
+@pytest.mark.slow
 async def test_a_closed_store_releases_the_folder_after_its_last_user(url: str, keep: Keep) -> None:
     first, second = MilvusIndex(url), MilvusIndex(url)
     run = await keep(first, "x")
@@ -96,6 +99,7 @@ async def test_the_folder_is_for_its_owner_only(url: str, tmp_path: Path, keep: 
     assert (tmp_path / "runs.db").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 def test_who_uses_other_stores_never_imports_pymilvus(tmp_path: Path) -> None:
     script = (
         "import sys, anyio\nfrom pathlib import Path\nfrom sifaka.storage import open_store\n"
@@ -113,6 +117,7 @@ def test_who_uses_other_stores_never_imports_pymilvus(tmp_path: Path) -> None:
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_the_environment_is_not_filled_from_a_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("FROM_A_FILE=1\n")
     script = (

@@ -71,6 +71,7 @@ async def test_a_server_that_forgets_its_scripts_is_told_again(
     assert (await store.recent(limit=1)).runs == ()
 
 
+@pytest.mark.slow
 async def test_sixteen_clients_of_one_run_lose_and_double_nothing(
     store: RedisStorage, keep: Keep, draft: Keep, prefix: str
 ) -> None:

@@ -68,6 +68,7 @@ async def slices(command: Command, store: RedisStorage) -> int:
     return 0
 
 
+@pytest.mark.slow
 async def test_a_follower_in_another_process_outlasts_idle_times(
     store: RedisStorage, keep: Keep, draft: Keep, until: Until, command: Command, prefix: str
 ) -> None:

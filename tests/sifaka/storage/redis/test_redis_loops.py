@@ -104,6 +104,7 @@ async def test_closing_in_one_loop_closes_the_connections_of_another(
     await to_thread.run_sync(thread.join, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_many_tasks_share_a_bounded_number_of_connections(
     own_redis: RedisServer, keep: Keep, command: Command

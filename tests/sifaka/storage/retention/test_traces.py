@@ -105,6 +105,7 @@ def several(folder: Path) -> ThoughtStore:
     return CachedStorage(*parts, queue=folder / "queue.db")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [sqlite, files, several])
 async def test_no_forgotten_text_word_or_vector_is_left_in_a_file(
     make: Callable[[Path], ThoughtStore], tmp_path: Path
