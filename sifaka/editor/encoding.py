@@ -1,6 +1,5 @@
 """Text that was decoded with the wrong character set, repaired by `ftfy`."""
 
-import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from unicodedata import normalize
@@ -8,12 +7,9 @@ from unicodedata import normalize
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
+from sifaka.text.tables import patterns_of
 
-_SUSPECT = re.compile(r"[^\t\r\n\x20-\x7e]")
-# A line, or as many whole words of a very long one as are compared quickly.
-_STRETCH = re.compile(r"[^\n]{1,500}(?=[\n ]|\Z)|[^\n]{1,500}")
-_WORD = re.compile(r"[A-Za-z0-9]")
-_PIECES = re.compile(r"\s+|\S+")
+_PATTERNS = patterns_of(__file__, "encoding")
 
 
 def encoding(parsed: ParsedText) -> Iterator[Issue]:
@@ -24,7 +20,7 @@ def encoding(parsed: ParsedText) -> Iterator[Issue]:
     Raises:
         PluginError: `ftfy` is not installed and the text has characters it would look at.
     """
-    if not _SUSPECT.search(parsed.text):
+    if not _PATTERNS["suspect"].search(parsed.text):
         return
     try:
         from ftfy import TextFixerConfig, fix_text
@@ -38,16 +34,16 @@ def encoding(parsed: ParsedText) -> Iterator[Issue]:
         normalization="NFC",
         explain=False,
     )
-    for match in _STRETCH.finditer(parsed.text):
+    for match in _PATTERNS["stretch"].finditer(parsed.text):
         stretch = match.group()
-        if _SUSPECT.search(stretch):
+        if _PATTERNS["suspect"].search(stretch):
             repaired = fix_text(stretch, config)
             if repaired != stretch:
                 yield from _changes(parsed, match.start(), stretch, repaired)
 
 
 def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Iterator[Issue]:
-    before, after = _PIECES.findall(line), _PIECES.findall(repaired)
+    before, after = _PATTERNS["pieces"].findall(line), _PATTERNS["pieces"].findall(repaired)
     places = [0]
     for piece in before:
         places.append(places[-1] + len(piece))
@@ -61,7 +57,7 @@ def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Itera
         fix = "".join(after[k:m])
         message = _message(parsed.text[start:end], fix)
         # Alone it may be spoken of: "if you see â€™".
-        safe = bool(_WORD.search(parsed.text, start, end)) or fix in {"–", "—", "…"}
+        safe = bool(_PATTERNS["word"].search(parsed.text, start, end)) or fix in {"–", "—", "…"}
         yield parsed.issue((start, end), fix, message, "encoding", "encoding", safe=safe)
 
 

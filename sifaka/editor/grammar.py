@@ -22,7 +22,7 @@ from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.harper import ALL, HarperLint, lint_texts
 from sifaka.text.prose import blanked
-from sifaka.text.tables import table, words_of
+from sifaka.text.tables import patterns_of, table, words_of
 
 if TYPE_CHECKING:
     from sifaka.isolation import Worker
@@ -60,14 +60,10 @@ SAFE = frozenset({"AdjectiveDoubleDegree"})
 
 OFF = frozenset[str]().union(*words_of(__file__, "harper").values())
 """The rules that run only where they are named one by one."""
-_WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|\d+")
+_PATTERNS = patterns_of(__file__, "grammar")
 LIMIT = 200_000
 """Characters beyond which grammar is not checked."""
 
-# Paragraphs together; a very long one in pieces, for Harper's time grows faster than the text.
-_PART = re.compile(r".{1,2000}(?:\n[ \t]*\n|\Z)|.{1,2000}[.!?]\s|.{1,2000}\s|.{1,2000}", re.DOTALL)
-# Rows of signs and other scripts, of which Harper makes a token a character.
-_SIGNS = re.compile(r"[^A-Za-z]{60,}")
 _MEMORY = 500
 """Parts whose findings are kept."""
 _IDLE_SECONDS = 30.0
@@ -119,7 +115,7 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
     The sentences with signs, where all of the rules have signs.
     """
     # Harper would only lose time with other languages and with rows of signs.
-    rows = [match.span() for match in _SIGNS.finditer(parsed.prose)]
+    rows = [match.span() for match in _PATTERNS["signs"].finditer(parsed.prose)]
     unread = [*parsed.foreign, *rows]
     text = blanked(parsed.prose, unread) if unread else parsed.prose
     places = [(0, len(text))]
@@ -131,7 +127,7 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
             if bisect_left(found, start) < bisect_left(found, end)
         ]
     for place in places:
-        for part in _PART.finditer(text, *place):
+        for part in _PATTERNS["part"].finditer(text, *place):
             if not part.group().isspace():
                 yield part.start(), part.group()
 
@@ -139,7 +135,7 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
 def signs(text: str) -> Iterator[int]:
     """The offsets of the words at which a rule that is on by default may find something."""
     following = _following()
-    for word in _WORD.finditer(text):
+    for word in _PATTERNS["word"].finditer(text):
         pattern = following.get(word.group().lower().replace("’", "'"))
         if pattern is not None and pattern.match(text, word.end()):
             yield word.start()

@@ -1,6 +1,5 @@
 """A text as the rules see it."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -22,19 +21,14 @@ from sifaka.record.results import Issue
 from sifaka.text.formats import READERS, UNCHECKED, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, merged, sentences
+from sifaka.text.tables import patterns_of
 
 REACH = 200
 """Characters of a long line that are examined."""
 FAR = 1_000
 """Characters of a long sentence that are examined before a place in it."""
 
-_MARKS = re.compile(r"(?:[#>*+•\-–\s_\"'“(\[]|\d{1,3}[.)]\s)*")
-_ITEM = re.compile(r"^[ \t>]*(?:[-*+•#]+|\d{1,3}[.)])[ \t]+", re.MULTILINE)
-_LINE_MARK = re.compile(r"[ \t]*(?:[-+*#>|.:=~%@<\[]|\d+[.)]|[a-zA-Z][.)]\s)")
-"""What means something at the beginning of a line in one format or another."""
-_INDENT = re.compile(r"\n([ \t]+)")
-_CAPITALISED = re.compile(r"\b[A-Z][a-z]+\b")
-_WORD = re.compile(r"\w+")
+_PATTERNS = patterns_of(__file__, "places")
 _Found = dict[Callable[["ParsedText"], Iterable[Issue]], Sequence[Issue]]
 
 
@@ -123,8 +117,8 @@ class ParsedText:
     def sentence_starts(self) -> frozenset[int]:
         """The offsets at which sentences, list items and headings begin, after their marks."""
         starts = [start for start, _ in self.sentences]
-        starts += [match.end() for match in _ITEM.finditer(self.prose)]
-        marks = (_MARKS.match(self.prose, start) for start in starts)
+        starts += [match.end() for match in _PATTERNS["item"].finditer(self.prose)]
+        marks = (_PATTERNS["marks"].match(self.prose, start) for start in starts)
         return frozenset(match.end() for match in marks if match)
 
     @cached_property
@@ -136,7 +130,7 @@ class ParsedText:
         """The words with a capital that stand inside a sentence."""
         return frozenset(
             match.group()
-            for match in _CAPITALISED.finditer(self.prose)
+            for match in _PATTERNS["capitalised"].finditer(self.prose)
             if match.start() not in self.sentence_starts
         )
 
@@ -173,16 +167,16 @@ class ParsedText:
 
     def words_in_line(self, offset: int) -> int:
         """The number of words in the line around an offset."""
-        return len(_WORD.findall(self.line(offset)))
+        return len(_PATTERNS["word"].findall(self.line(offset)))
 
     def word_before(self, offset: int) -> str:
         """The word that ends before an offset, only white space between, in lower case."""
-        match = re.search(r"([\w'’-]+)\s+\Z", self.text[max(0, offset - 60) : offset])
+        match = _PATTERNS["before"].search(self.text[max(0, offset - 60) : offset])
         return match.group(1).lower() if match else ""
 
     def word_after(self, offset: int) -> str:
         """The word that begins after an offset, only white space between, in lower case."""
-        match = re.compile(r"\s+([\w'’-]+)").match(self.text, offset)
+        match = _PATTERNS["after"].match(self.text, offset)
         return match.group(1).lower() if match else ""
 
     def issue(
@@ -201,7 +195,7 @@ class ParsedText:
         When the fix would alter a number, an address or a negation, the width of a title above
         its underline, or what a line begins with, it is only a suggestion.
         """
-        if fix and fix.endswith("\n") and (indent := _INDENT.search(self.text, *place)):
+        if fix and fix.endswith("\n") and (indent := _PATTERNS["indent"].search(self.text, *place)):
             fix += indent.group(1)  # the rest of the line stays where it was
         issue = Issue.at(
             self.text, *place, message, category=category, severity=severity, fix=fix, rule=rule,
@@ -221,7 +215,9 @@ class ParsedText:
     def _keeps_layout(self, start: int, end: int, fix: str) -> bool:
         if len(fix) != end - start and self._underlined.touches(start, end):
             return False
-        return not (fix.rstrip(" \t").endswith("\n") and _LINE_MARK.match(self.text, end))
+        return not (
+            fix.rstrip(" \t").endswith("\n") and _PATTERNS["line_mark"].match(self.text, end)
+        )
 
 
 def protected(text: str, format: Format = Format.MARKDOWN) -> Sequence[Span]:

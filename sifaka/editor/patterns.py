@@ -13,6 +13,7 @@ from sifaka.record.results import Issue
 from sifaka.text.formats import Format
 from sifaka.text.tables import Row, patterns_of, table, words_of
 
+_PATTERNS = patterns_of(__file__, "around")
 Decision = Callable[[ParsedText, re.Match[str]], Iterator[Issue]]
 
 _WORD = r"\b"
@@ -86,9 +87,6 @@ def _replacing(row: Row) -> Decision:
 _SOUNDS = patterns_of(__file__, "sounds")
 _ARTICLES = {"consonant": "a", "vowel": "an", "onset": "a"}
 _ARTICLE_WORDS = words_of(__file__, "articles")
-# These may follow a real article: "a other" is a mistake, yet not one to fix blindly.
-_PLURAL = re.compile(r"[^sui]s$")
-_JOINED = re.compile(r"[A-Za-z]+-[a-z]+")
 
 
 def _article(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -111,7 +109,7 @@ def _sound(word: str) -> str | None:
 
 def _is_said_you(parsed: ParsedText, match: re.Match[str]) -> bool:
     """True when the word, with its hyphenated rest, begins with the sound of `you` or `won`."""
-    joined = _JOINED.match(parsed.text, match.start(2))
+    joined = _PATTERNS["hyphenated"].match(parsed.text, match.start(2))
     whole = joined.group() if joined else ""
     return not _ARTICLE_WORDS["said_you"].isdisjoint({match[2].lower(), whole.lower()})
 
@@ -122,7 +120,7 @@ def _is_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     start = match.start()
     if article[0] == "A" and start not in parsed.sentence_starts:
         return True
-    if word in _ARTICLE_WORDS["not_a_noun"] or _PLURAL.search(word):
+    if word in _ARTICLE_WORDS["not_a_noun"] or _PATTERNS["plural"].search(word):
         return True
     return article.lower() == "a" and parsed.word_before(start) in _ARTICLE_WORDS["named"]
 
@@ -135,15 +133,13 @@ Safe when letter and sound agree, a suggestion on the sound alone."""
 
 # --- capitals ---
 
-_I = re.compile(r"i(?<![\w'’.\-/@#`(\[].)(?P<short>['’](?:m|ve|ll|d))?(?![\w'’(\[=+*/-]|\.\w)")
 _CAPITAL_WORDS = words_of(__file__, "capitals")
-_CHILDHOOD = re.compile(r" \w{1,20} (?:young|a|little|small|\d{1,3})\b")
 
 
 def capitals(parsed: ParsedText) -> Iterator[Issue]:
     """Small letters where every style wants a capital: `I`, days, months, names, pronouns."""
     # `i` is a variable where no verb follows, unless the text has shown the habit.
-    found = [match for match in _I.finditer(parsed.text) if parsed.free(*match.span())]
+    found = [match for match in _PATTERNS["i"].finditer(parsed.text) if parsed.free(*match.span())]
     if any(_is_person(parsed, match) for match in found):
         yield from (_capital(parsed, match.start(), match.start() + 1) for match in found)
     yield from _NAMES(parsed)
@@ -154,10 +150,10 @@ def _is_person(parsed: ParsedText, match: re.Match[str]) -> bool:
         return True
     follows = parsed.word_after(match.end()).replace("’", "'")
     before = parsed.text[max(0, match.start() - 40) : match.start()]
-    if re.search(r"\b(?:[Mm]y|[Hh]is|[Hh]er) \w+ and \Z", before):
+    if _PATTERNS["relative"].search(before):
         return True
-    if re.search(r"\b[Ww]hen \Z", before) and follows in {"was", "am"}:
-        return bool(_CHILDHOOD.match(parsed.text, match.end()))
+    if _PATTERNS["when"].search(before) and follows in {"was", "am"}:
+        return bool(_PATTERNS["childhood"].match(parsed.text, match.end()))
     return follows in _CAPITAL_WORDS["verbs"]
 
 
@@ -255,7 +251,6 @@ _GOVERNED: Mapping[str, frozenset[str]] = {
     "on": _DOUBLED["with_on"],
     "by": frozenset(),
 }
-_PLACE = re.compile(r" [A-Z][a-z]+")
 
 
 def _at_the_start(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -318,15 +313,15 @@ def _has_object(parsed: ParsedText, start: int, end: int) -> bool:
         return True
     # "She logged in in London": the first one may belong to the verb.
     return (
-        bool(_PLACE.match(parsed.text, end))
+        bool(_PATTERNS["name"].match(parsed.text, end))
         and parsed.word_before(start) not in _DOUBLED["with_in_or_on"]
     )
 
 
 def _has_clause_before(parsed: ParsedText, start: int) -> bool:
     """True when a preposition may belong to a clause inside: `the house they live in in summer`."""
-    words = re.findall(
-        r"[\w'’-]+", parsed.text[parsed.sentence_start_before(start) : start].lower()
+    words = _PATTERNS["word"].findall(
+        parsed.text[parsed.sentence_start_before(start) : start].lower()
     )
     for number, word in enumerate(words):
         if word in {"and", "but"}:
@@ -348,7 +343,7 @@ def _is_accident(parsed: ParsedText, start: int, end: int, word: str) -> bool:
             and not _has_clause_before(parsed, start)
         )
     begin = parsed.sentence_start_before(start)
-    subject = re.findall(r"[\w'’-]+", parsed.text[begin:start].lower())
+    subject = _PATTERNS["word"].findall(parsed.text[begin:start].lower())
     if not 1 <= len(subject) <= 3 or "," in parsed.text[begin:start]:
         return False
     if len(subject) > 1 and (
@@ -364,10 +359,8 @@ repetition = PatternRule.of("repetition", at_the_start=_at_the_start, repeated=_
 
 # --- white space ---
 
-_MARKER = re.compile(r"[\s>]*(?:(?:[-*+•–]|#|\d{1,3}[.)]|[a-z][.)]|\[[ xX]\])\s*)*\Z")
 _COLLAPSES = frozenset({Format.HTML, Format.LATEX})
 """Formats in which white space is never shown as it stands."""
-_SENTENCE_END = re.compile(r"[.!?][\"'”’)]?\Z")
 _AROUND = words_of(__file__, "whitespace")
 
 
@@ -396,10 +389,10 @@ def _doubled(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if not parsed.free(start - 1, end + 1):
         return
     # Two spaces after a sentence are a habit of typists, those before a bracket a column.
-    if text[end] == "(" or _SENTENCE_END.search(text, max(0, start - 2), start):
+    if text[end] == "(" or _PATTERNS["sentence_end"].search(text, max(0, start - 2), start):
         return
     line_start = text.rfind("\n", max(0, start - 40), start) + 1
-    if not _MARKER.fullmatch(text[line_start:start]):
+    if not _PATTERNS["marker"].fullmatch(text[line_start:start]):
         yield parsed.issue((start, end), " ", "one space is enough", "double_space", "spacing")
 
 

@@ -83,14 +83,14 @@ def lint(
     parsed = ParsedText.read(text, format)
     issues, failed = findings(parsed, wanted)
     elsewhere = parsed.foreign_share if parsed.foreign else 0.0
-    if elsewhere > MOSTLY:
-        lines = ("language: not checked, the text is not in English", *failed)
-        return Lint(issues=issues, degraded=lines, failed=failed, format=format, checked=False)
     degraded = failed
-    if elsewhere >= _SOME:
+    if elsewhere > MOSTLY:
+        degraded = ("language: not checked, the text is not in English", *failed)
+    elif elsewhere >= _SOME:
         line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
-        degraded = (*degraded, line)
-    return Lint(issues=issues, degraded=degraded, failed=failed, format=format)
+        degraded = (*failed, line)
+    checked = elsewhere <= MOSTLY
+    return Lint(issues=issues, degraded=degraded, failed=failed, format=format, checked=checked)
 
 
 def findings(

@@ -16,17 +16,16 @@ from pathlib import Path
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
-from sifaka.text.tables import table, words_of
+from sifaka.text.tables import patterns_of, table, words_of
 
-# Underscores are no letters here: _emphasis_ is prose, and names with underscores are protected.
-_WORD = re.compile(r"(?<![^\W_])(?<!['’\-/@#.&])[A-Za-z][a-z]+(?![^\W_]|['’@/]|-\w|\.\w)")
+_PATTERNS = patterns_of(__file__, "spelling")
 _WORDS = words_of(__file__, "spelling")
 _SHORT = frozenset({"teh", "hte", "adn"})
 
 
 def spelling(parsed: ParsedText) -> Iterator[Issue]:
     """Misspelt words: lower-case ones with a single correction are safe to fix."""
-    found = list(_WORD.finditer(parsed.text))
+    found = list(_PATTERNS["word"].finditer(parsed.text))
     words = {match.group().lower() for match in found}
     corrections = {word: fixes for word in words if (fixes := corrections_of(word))}
     if not corrections:
@@ -84,7 +83,7 @@ def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     It may where another capital follows (`Lenght Brothers`), where nothing does, and where the
     same word has a capital inside another sentence.
     """
-    following = re.compile(r"[*_]{0,2} +[a-z]").match(parsed.text, match.end())
+    following = _PATTERNS["follows"].match(parsed.text, match.end())
     if following is None:
         return True
     return match.group() in parsed.names
@@ -107,14 +106,6 @@ def _terms_of(parsed: ParsedText) -> frozenset[str]:
 
 # --- confusions ---
 
-_CONFUSED = re.compile(r"(?<![\w'’\-@#/.&])[A-Za-z]+(?:['’][a-z]+)?(?![\w'’@/-]|\.\w)")
-_NAMED = re.compile(r"\(\?P<\w+>")
-_BEFORE = re.compile(r"([\w'’]+)(,?) \Z")
-_AUXILIARY = re.compile(
-    r"^\W*(?:do|does|did|can|could|will|would|shall|should|may|might|must|is|are|was|were|have|has"
-    r"|had|let)\b",
-    re.IGNORECASE,
-)
 _OPENERS = words_of(__file__, "confusions")["openers"]
 _REACH = 60
 """Characters before a word that are examined."""
@@ -159,7 +150,7 @@ def confusions(parsed: ParsedText, *, contracted: bool = False) -> Iterator[Issu
 def _found(parsed: ParsedText) -> Sequence[Issue]:
     """What the table finds, for each word by the first of its entries that fits."""
     found: list[Issue] = []
-    for match in _CONFUSED.finditer(parsed.text):
+    for match in _PATTERNS["confused"].finditer(parsed.text):
         word = match.group().lower().replace("’", "'")
         if word in _by_word() and _after_any(word).match(parsed.text, match.end()):
             issues = (_confusion(parsed, match, entry) for entry in _by_word()[word])
@@ -207,7 +198,9 @@ _after = cache(re.compile)
 @cache
 def _after_any(word: str) -> re.Pattern[str]:
     """What must follow a word for one of its entries: one look for all of them."""
-    return re.compile("|".join(_NAMED.sub("(?:", entry.after) for entry in _by_word()[word]))
+    return re.compile(
+        "|".join(_PATTERNS["named"].sub("(?:", entry.after) for entry in _by_word()[word])
+    )
 
 
 @cache
@@ -222,7 +215,7 @@ def _opens_clause(parsed: ParsedText, start: int) -> bool:
     """
     if start in parsed.sentence_starts:
         return True
-    match = _BEFORE.search(parsed.text, max(0, start - 40), start)
+    match = _PATTERNS["before"].search(parsed.text, max(0, start - 40), start)
     if match is None or not parsed.free(match.start(), match.end()):
         return False
     if match.group(1).lower() in _OPENERS and not match.group(2):
@@ -230,7 +223,11 @@ def _opens_clause(parsed: ParsedText, start: int) -> bool:
     if not match.group(2):
         return False
     sentence = parsed.text[parsed.sentence_start_before(start) : start]
-    return "," in match.group() and not _AUXILIARY.match(sentence) and sentence.count(",") == 1
+    return (
+        "," in match.group()
+        and not _PATTERNS["auxiliary"].match(sentence)
+        and sentence.count(",") == 1
+    )
 
 
 def _is_contraction(parsed: ParsedText, match: re.Match[str]) -> bool:

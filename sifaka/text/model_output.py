@@ -5,32 +5,13 @@ from collections.abc import Sequence
 from operator import eq
 from typing import NamedTuple
 
+from sifaka.text.tables import patterns_of
+
 # --- reasoning ---
 
-_NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis|seed:think"
-_OPEN = re.compile(
-    rf"^[ \t]*(?:<(?P<name>{_NAMES})>|(?P<square>\[THINK\])|(?P<moon>◁think▷)"
-    r"|(?P<channel><\|channel\|?>\s*(?:analysis|thought)(?:<\|message\|>)?))",
-    re.IGNORECASE | re.MULTILINE,
-)
-_CLOSE = re.compile(
-    rf"(?:</(?:{_NAMES})>|\[/THINK\]|◁/think▷)(?=\s*(?:$|[^\s\"',\\}}\]]))", re.IGNORECASE
-)
+_REASONING = patterns_of(__file__, "reasoning")
+_LOOPS = patterns_of(__file__, "loops")
 _ENDS = {"square": r"\[/THINK\]", "moon": "◁/think▷", "channel": r"<\|end\|>|<channel\|>"}
-_ROLE = re.compile(
-    r"\A\s*(?:<\|im_start\|>|<\|start_header_id\|>|<\|start\|>|<start_of_turn>|<\|turn>)"
-    r"\s*(?:assistant|model)?[ \t]*(?:<\|end_header_id\|>|<\|channel\|>final<\|message\|>)?\s*"
-    r"|\A\s*(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>"
-    r"|\A\s*\[/INST\]\s*|\A\s*<\|assistant\|>\s*",
-    re.IGNORECASE,
-)
-_END = re.compile(
-    r"<\|im_end\|>|<\|eot_id\|>|<\|end\|>|<\|endoftext\|>|<\|end_of_text\|>|<end_of_turn>|<turn\|>"
-    r"|<\|return\|>|<\|im_start\|>|<start_of_turn>|\[INST\]|</s>\s*(?=\Z|\[INST\]|<)",
-    re.IGNORECASE,
-)
-_LOOKS = re.compile(rf"<\|?/?(?:{_NAMES}|channel|im_|eot|end|start|assistant)|\[/?(?:THINK|INST)\]"
-                    r"|</s>|<turn|◁", re.IGNORECASE)  # fmt: skip
 
 
 class Answer(NamedTuple):
@@ -45,7 +26,7 @@ class Answer(NamedTuple):
 
 def holds_template(text: str) -> bool:
     """True when a text has tags of reasoning or of chat templates itself."""
-    return _LOOKS.search(text) is not None
+    return _REASONING["looks"].search(text) is not None
 
 
 def answer_of(reply: str) -> Answer:
@@ -55,10 +36,10 @@ def answer_of(reply: str) -> Answer:
     """
     if not holds_template(reply):
         return Answer(reply)
-    begun = _ROLE.sub("", reply, count=1)
+    begun = _REASONING["role"].sub("", reply, count=1)
     text, left_open = _without_reasoning(begun)
-    bare = _ROLE.sub("", text, count=1)
-    if end := _END.search(bare):
+    bare = _REASONING["role"].sub("", text, count=1)
+    if end := _REASONING["end"].search(bare):
         bare = bare[: end.start()]
     parts = {
         "reasoning": text != begun,
@@ -75,14 +56,14 @@ def _in_json(before: str) -> bool:
 
 def _without_reasoning(text: str) -> tuple[str, bool]:
     """The text without its sections of reasoning, and whether one is not closed."""
-    opened = _OPEN.search(text)
-    closed = _CLOSE.search(text)
+    opened = _REASONING["opened"].search(text)
+    closed = _REASONING["closed"].search(text)
     first = closed and (opened is None or closed.start() < opened.start())
     if closed and first and not _in_json(text[: closed.start()]):
         text = text[closed.end() :]
     parts: list[str] = []
     at = 0
-    while opened := _OPEN.search(text, at):
+    while opened := _REASONING["opened"].search(text, at):
         kind = opened.lastgroup or "name"
         end = _ENDS.get(kind) or rf"</{re.escape(opened['name'])}>"
         closing = re.compile(end, re.IGNORECASE).search(text, opened.end())
@@ -95,10 +76,6 @@ def _without_reasoning(text: str) -> tuple[str, bool]:
 
 # --- loops ---
 
-_WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
-_NUMBER = re.compile(r"^[ \t]*\d+[.)]", re.MULTILINE)
-_ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
-_CODE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _LONGEST = 60
 """Words of what is repeated."""
 _MOST_WORDS = 40_000
@@ -108,8 +85,6 @@ _WORDS = 24
 """A stretch is a loop from so many repetitions, and so many words of them."""
 _AGAIN = _WORDS * (_TIMES - 1) // _TIMES
 """The fewest words of a loop behind its first repetition, whatever its period."""
-_CHARACTER = re.compile(r"(?!\s|[-=_*.#~|])(.)\1{119,}", re.DOTALL)
-_SPELT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _TWICE = 40
 """Characters of a text from which two copies of it are no figure of speech."""
 
@@ -119,11 +94,11 @@ def longest_loop(text: str) -> int:
 
     Rows of tables and blocks of code do not count. In writing without spaces, characters are words.
     """
-    if run := _CHARACTER.search(text):
+    if run := _LOOPS["character"].search(text):
         return max(_WORDS, run.end() - run.start())
-    prose = _CODE.sub("", _ROW.sub("", _NUMBER.sub("", text)))
-    tokens = _SPELT.sub(lambda match: f" {match[0]} ", prose)
-    words = [word.casefold() for word in _WORD.findall(tokens)][-_MOST_WORDS:]
+    prose = _LOOPS["code"].sub("", _LOOPS["row"].sub("", _LOOPS["number"].sub("", text)))
+    tokens = _LOOPS["spelt"].sub(lambda match: f" {match[0]} ", prose)
+    words = [word.casefold() for word in _LOOPS["word"].findall(tokens)][-_MOST_WORDS:]
     if not _may_loop(words):
         return 0
     longest = 0
@@ -168,13 +143,6 @@ def single(text: str) -> str:
         first = lines[: len(lines) // copies]
         is_one = len(set(first)) == len(first) and sum(map(len, first)) >= _TWICE
         if is_one and first * copies == lines:
-            return text.strip()[: _end_of(first, text.strip())]
+            ends = [line.end() for line in _LOOPS["line"].finditer(text.strip())]
+            return text.strip()[: ends[len(first) - 1]].rstrip()
     return text
-
-
-def _end_of(lines: Sequence[str], text: str) -> int:
-    """The place after these lines, with which a text begins."""
-    at = 0
-    for line in lines:
-        at = text.index(line, at) + len(line)
-    return at

@@ -252,22 +252,20 @@ def _with_a_space(text: str, start: int, end: int) -> Span:
 
 
 def _summary(missing: Sequence[str], counts: Mapping[str, int]) -> str:
-    parts: list[str] = []
-    if missing:
-        parts.append(f"{len(missing)} missing: {_listed(missing)}")
-    if counts:
-        parts.append(f"{sum(counts.values())} prohibited: {_listed(counts)}")
-    return "; ".join(parts)
+    told = (
+        f"{len(missing)} missing: {_listed(missing)}" if missing else "",
+        f"{sum(counts.values())} prohibited: {_listed(counts)}" if counts else "",
+    )
+    return "; ".join(filter(None, told))
 
 
 def _all_well(spec: ContentValidator) -> str:
-    parts: list[str] = []
-    if spec.required_terms:
-        count = len(spec.required_terms)
-        parts.append(f"{count} of {count} required terms")
-    if spec.prohibited:
-        parts.append("no prohibited term")
-    return ", ".join(parts)
+    count = len(spec.required_terms)
+    told = (
+        f"{count} of {count} required terms" if count else "",
+        "no prohibited term" if spec.prohibited else "",
+    )
+    return ", ".join(filter(None, told))
 
 
 def _advice(entry: str | Replacement) -> str:

@@ -68,14 +68,6 @@ SEVERITY: dict[ClaimStatus, int] = {
     "unverified": 1,
 }
 """The severity of the issue of a claim, by its verdict; `supported` makes none."""
-_STATUSES: tuple[ClaimStatus, ...] = (
-    "supported",
-    "contradicted",
-    "mixed",
-    "in_doubt",
-    "not_enough_info",
-    "unverified",
-)
 _CLAIM, _QUOTE, _TITLE, _URL = 200, 300, 80, 200
 """Characters of what a message quotes."""
 MOST_ISSUES = 100
@@ -93,7 +85,7 @@ def _summary(report: ClaimReport) -> str:
     if not counted:
         return "no claims to check"
     many = "1 claim" if len(report.verdicts) == 1 else f"{len(report.verdicts)} claims"
-    told = ", ".join(f"{counted[s]} {_words(s)}" for s in _STATUSES if counted[s])
+    told = ", ".join(f"{counted[s]} {_words(s)}" for s in ("supported", *SEVERITY) if counted[s])
     reasons = (v.reason for v in report.verdicts if v.verdict == "unverified" and v.reason)
     why = next(reasons, "")
     return f"{many}: {told}" + (f" ({why})" if why else "")

@@ -16,31 +16,22 @@ from sifaka.record.thought import Thought
 from sifaka.text import prose
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import blanked, sentence_spans
+from sifaka.text.tables import patterns_of
 from sifaka.validators.spec import ISSUE_LIMIT, LimitedSpec, Name
 
 Kind = Literal["numbers", "urls", "quotes", "code", "names"]
 Wanted = dict[str, str]
 
-_DATE = r"\d{4}-\d{2}-\d{2}(?!\d)"
-_SIGN = r"(?:(?<![\w.,)\]])[-−])?"
-_GROUPED = r"\d{1,3}(?:,\d{3})+(?![\d,])|\d{1,3}(?:[’'\u00a0\u202f\u2009]\d{3})+(?!\d)"
-_PLAIN = r"\d+(?:[.,:]\d+)*"
-_NUMBER = re.compile(rf"{_DATE}|{_SIGN}(?:(?:{_GROUPED})(?:\.\d+)?|{_PLAIN})")
-_LIST_MARKER = re.compile(r"^[ \t>]*\d{1,3}[.)](?=[ \t])", re.MULTILINE)
-_QUOTES = re.compile(
-    r"“([^“”\n]{1,1000})”|„([^„“”\n]{1,1000})[“”]|«([^«»\n]{1,1000})»|「([^「」\n]{1,1000})」|"
-    r'"(?<![\w"].)(?=\S)([^"\n]{1,1000})(?<=\S)"(?![\w"])'
-)
-_NAME = re.compile(
-    r"(?<![^\W\d_])[^\W\d_]{0,60}[a-z][A-Z][^\W_]*|[A-Z][A-Z0-9]+s?\b|[A-ZÀ-ÖØ-Þ][^\W\d_]+(?:[-’'][^\W\d_]+)*"
-)
+_PATTERNS = patterns_of(__file__, "preserve")
 _SAME = str.maketrans("“”„«»‘’‚−–\u00a0\u202f", '"""""\'\'\'--  ')
 
 
 def _numbers_in(text: str) -> Wanted:
     """Numbers outside URLs, code and the markers of ordered lists."""
     hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
-    return _all_numbers(_LIST_MARKER.sub(lambda match: " " * len(match.group()), hidden))
+    return _all_numbers(
+        _PATTERNS["list_marker"].sub(lambda match: " " * len(match.group()), hidden)
+    )
 
 
 def _all_numbers(text: str) -> Wanted:
@@ -48,7 +39,7 @@ def _all_numbers(text: str) -> Wanted:
 
     Digits of all scripts are equal, and a number may have moved into a URL, code or a list marker.
     """
-    return {_number(match.group()): match.group() for match in _NUMBER.finditer(text)}
+    return {_number(match.group()): match.group() for match in _PATTERNS["number"].finditer(text)}
 
 
 def _number(token: str) -> str:
@@ -68,7 +59,7 @@ def _urls_in(text: str) -> Wanted:
 
 def _quotes_in(text: str) -> Wanted:
     """The quotations in double quotation marks of any style, outside code."""
-    quotes = _QUOTES.finditer(blanked(text, code_spans(text)))
+    quotes = _PATTERNS["quote"].finditer(blanked(text, code_spans(text)))
     found = (match[match.lastindex or 0] for match in quotes)
     return {key: quote for quote in found if (key := _flat(quote).strip(" .,;:!?"))}
 
@@ -104,7 +95,7 @@ def _names_in(text: str) -> Wanted:
     hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
     starts = {start for start, _ in sentence_spans(hidden)}
     found: Wanted = {}
-    for match in _NAME.finditer(hidden):
+    for match in _PATTERNS["name"].finditer(hidden):
         word = match.group()
         before = hidden[max(0, match.start() - 2) : match.start()]
         opening = match.start() in starts or not before.strip() or before[-1] in '\n"“‘(*_#>-•'

@@ -11,6 +11,7 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.text.markdown import Markdown
 from sifaka.text.prose import Span, blanked
+from sifaka.text.tables import patterns_of
 from sifaka.validators.spec import LimitedSpec, Name
 
 # --- the parts of a report ---
@@ -20,10 +21,7 @@ UNWRITTEN = "_To be written._"
 REFERENCES = "References"
 """The heading of the list of references."""
 
-_NUMBERED = re.compile(r"^\d+(?:\.\d+)*[.)]?\s+")
-_MARKER = re.compile(r"\[\^?(\d{1,4}(?:\s*[,;]\s*\^?\d{1,4})*)\]")
-_ENTRY = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?(\d{1,4})\]:?|(\d{1,4})[.)])\s+(\S.*)$")
-_ADDRESS = re.compile(r"https?://[^\s<>\"`]+")
+_PATTERNS = patterns_of(__file__, "report")
 _TRAILING = "/.,;:!?'\"*_"
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _BRACKETS = frozenset("()[]{}")
@@ -40,7 +38,7 @@ class Entry:
     @property
     def addresses(self) -> tuple[str, ...]:
         """The web addresses it names, without the punctuation around them."""
-        return tuple(bare_address(found) for found in _ADDRESS.findall(self.text))
+        return tuple(bare_address(found) for found in _PATTERNS["address"].findall(self.text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +89,7 @@ def read_report(text: str) -> ReportLines:
             place = start, start + len(line.rstrip())
             if line.strip() == UNWRITTEN:
                 unwritten.append(place)
-            elif in_references and (entry := _ENTRY.match(line)):
+            elif in_references and (entry := _PATTERNS["entry"].match(line)):
                 entries.append(Entry(int(entry[1] or entry[2]), entry[3].rstrip(), place))
             elif not in_references:
                 markers += _cited(plain[start:at], start)
@@ -107,7 +105,7 @@ def read_report(text: str) -> ReportLines:
 def heading_key(title: str) -> str:
     """The same for one heading however it is numbered, emphasised or spaced."""
     words = " ".join(title.replace("*", "").replace("`", "").split())
-    return _NUMBERED.sub("", words).rstrip(".:").casefold()
+    return _PATTERNS["numbered"].sub("", words).rstrip(".:").casefold()
 
 
 def _cited(line: str, start: int) -> Iterator[tuple[int, Span]]:
@@ -118,7 +116,7 @@ def _cited(line: str, start: int) -> Iterator[tuple[int, Span]]:
 
 def markers_in(plain: str) -> Iterator[tuple[tuple[int, ...], Span]]:
     """The numbers of each marker in a text whose code is blanked, and its place."""
-    for found in _MARKER.finditer(plain):
+    for found in _PATTERNS["marker"].finditer(plain):
         yield tuple(map(int, re.findall(r"\d+", found[1]))), found.span()
 
 

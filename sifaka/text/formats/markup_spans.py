@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from sifaka.text.tables import Row, table
+from sifaka.text.tables import Row, patterns_of, table
 
 Kind = Literal["block", "code", "style"]
 
@@ -83,10 +83,7 @@ class Opening(NamedTuple):
     no such block does. All its lines but the first are marked as a whole."""
 
 
-_PARAGRAPH = re.compile(r"(?:^[^\n]*\S[^\n]*(?:\n|\Z))+", re.MULTILINE)
-_NOT_BREAK = re.compile(r"[^\n]")
-_LETTERS_BEFORE = re.compile(r"[^\W\d_]{0,60}\Z")
-_LETTERS = re.compile(r"[^\W\d_]{0,60}")
+_PATTERNS = patterns_of(__file__, "spans")
 
 
 def openings(format: str, **ends: Callable[[Lines, int], int]) -> Sequence[Opening]:
@@ -136,7 +133,7 @@ def marks_in_lines(
     blocks = list(_blocks(text, openings, body))
     yield from blocks
     prose = view(text, blocks)
-    for paragraph in _PARAGRAPH.finditer(prose):
+    for paragraph in _PATTERNS["paragraph"].finditer(prose):
         for match in inline.finditer(prose, *paragraph.span()):
             described = match.groupdict().get("description") or ""
             if "." in described.strip(".") or not described:
@@ -166,8 +163,8 @@ def pairs(text: str, pattern: re.Pattern[str]) -> dict[int, int]:
 
 def with_its_word(text: str, start: int, end: int) -> Mark:
     """A sign that stands for a letter, with the word it stands in."""
-    before = _LETTERS_BEFORE.search(text, max(0, start - 60), start)
-    after = _LETTERS.match(text, end)
+    before = _PATTERNS["letters_before"].search(text, max(0, start - 60), start)
+    after = _PATTERNS["letters"].match(text, end)
     return Mark(before.start() if before else start, after.end() if after else end, "code")
 
 
@@ -210,6 +207,6 @@ def _masked(piece: str, kind: Kind) -> str:
         return "\n" * len(piece)
     if kind == "code":
         if len(piece) < 3:
-            return _NOT_BREAK.sub("x", piece)
-        return "`" + _NOT_BREAK.sub("x", piece[1:-1]) + "`"
-    return _NOT_BREAK.sub(" ", piece)
+            return _PATTERNS["not_break"].sub("x", piece)
+        return "`" + _PATTERNS["not_break"].sub("x", piece[1:-1]) + "`"
+    return _PATTERNS["not_break"].sub(" ", piece)
