@@ -101,6 +101,8 @@ class Findings(Frozen):
     """The figures, dates, names, links and the like of the original that were found again."""
     total: int = 0
     """How many it has."""
+    allowed: FrozenJson | None = None
+    """What a model said the task asks for; in records of an older form alone."""
 
     @property
     def open(self) -> tuple[Difference, ...]:
