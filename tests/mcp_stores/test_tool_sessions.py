@@ -9,6 +9,7 @@ import pytest
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.tool_backed import RedisToolStorage
+from sifaka.storage.tool_backed.redis import LogRecord, RunLog
 from sifaka_mcp.stores.catalogue import open_url
 from sifaka_mcp.stores.tool_sessions import StdioToolSession, without_secrets
 
@@ -73,9 +74,7 @@ def test_one_server_serves_every_event_loop_until_the_session_is_closed() -> Non
 async def test_a_server_that_has_died_is_started_again(session: StdioToolSession) -> None:
     first = int(await session.call("process_id", {}))
     os.kill(first, signal.SIGKILL)
-
     second = int(await session.call("process_id", {}))
-
     assert second != first
 
 
@@ -102,7 +101,6 @@ async def test_a_server_that_dies_of_a_call_is_an_error_that_may_pass(
 ) -> None:
     with pytest.raises(StorageError, match="the server ended during die") as caught:
         await session.call("die", {})
-
     assert caught.value.retryable
     assert "it said 'fragile: ready'" in str(caught.value)
     assert await session.call("echo", {"text": "again"}) == "again"
@@ -114,7 +112,6 @@ async def test_a_call_that_fails_is_an_error_in_one_line(
 ) -> None:
     with pytest.raises(StorageError, match=tool) as caught:
         await session.call(tool, {})
-
     assert "\n" not in str(caught.value)
     assert "hunter2" not in str(caught.value)
 
@@ -133,7 +130,6 @@ async def test_a_server_that_does_not_start_is_named(command: list[str], said: s
     with anyio.fail_after(30), pytest.raises(StorageError, match="did not start") as caught:
         await session.call("echo", {"text": "x"})
     await session.aclose()
-
     assert said in str(caught.value)
     assert command[0] in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -205,7 +201,43 @@ async def test_a_store_tells_the_health_of_its_server_without_its_password() -> 
     store = RedisToolStorage(session, name=f"redis+mcp:{session.shown}")
     (health,) = await store.health()
     await store.aclose()
-
     assert (health.part, health.works) == ("redis+mcp:no-such-program --password ***", False)
     assert "did not start" in health.found
     assert "pw" not in health.found
+
+
+def read(*records: LogRecord) -> RunLog:
+    log = RunLog()
+    for record in records:
+        log.add(record)
+    return log
+
+
+def append(after: int, *payloads: str, fence: int | None = None) -> LogRecord:
+    return LogRecord(kind="append", after=after, payloads=payloads, fence=fence)
+
+
+def test_of_two_appends_at_the_same_place_the_first_counts() -> None:
+    first, second = append(0, "a"), append(0, "b")
+    folded = read(first, second, append(1, "c"))
+    assert folded.payloads == ["a", "c"]
+    assert first.id in folded.fences
+    assert second.id not in folded.fences
+
+
+def test_a_record_that_is_there_twice_counts_once() -> None:
+    begun, claim = append(0, "a"), LogRecord(kind="claim")
+    folded = read(begun, begun, claim, claim)
+    assert folded.payloads == ["a"]
+    assert folded.fences == {begun.id: 0, claim.id: 1}
+
+
+def test_an_append_under_an_earlier_claim_does_not_count() -> None:
+    log = [append(0, "a", fence=0), LogRecord(kind="claim"), LogRecord(kind="claim")]
+    folded = read(*log, append(1, "b", fence=1), append(1, "c"), append(2, "d", fence=2))
+    assert folded.payloads == ["a", "c", "d"]
+
+
+def test_nothing_is_claimed_before_a_run_begins() -> None:
+    claim = LogRecord(kind="claim")
+    assert read(claim, append(0, "a")).fences.keys().isdisjoint({claim.id})

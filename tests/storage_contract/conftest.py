@@ -1,46 +1,24 @@
-"""The contracts of logs and of indexes; each kind has a module in `logs` or `indexes`."""
+"""The contracts of logs and of indexes; each kind is a line in a table."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from importlib import import_module
+from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sifaka.record.run import Run
 from sifaka.storage.protocol import SearchIndex, ThoughtStore
-from tests.storage_contract.runs import entries_of, made
+from tests.storage_contract.index_kinds import INDEXES, Index
+from tests.storage_contract.log_kinds import LOGS, Log
 
-LOGS = (
-    "memory",
-    "sqlite",
-    "file",
-    "redis",
-    "hybrid",
-    "cached",
-    "cached_redis",
-    "cached_without_queue",
-    pytest.param("redis_mcp", marks=pytest.mark.servers),
-)
-INDEXES = (
-    "sqlite",
-    "sqlite_hybrid",
-    "scan",
-    "scan_redis",
-    "hybrid_memory",
-    "cached",
-    "milvus_lite",
-    pytest.param("milvus_server", marks=pytest.mark.servers),
-    pytest.param("milvus_2_3", marks=pytest.mark.servers),
-    "milvus_url",
-    "elasticsearch",
-    "elasticsearch_url",
-    pytest.param("milvus_mcp", marks=pytest.mark.servers),
-)
-
-
+SERVERS = frozenset({"redis_mcp", "milvus_server", "milvus_2_3", "milvus_mcp"})
 SLOW = frozenset({"cached_redis", "cached_without_queue", "milvus_lite"})
 """Kinds that take long for a long test, which then runs with the slow servers."""
+
+
+def kinds(table: Mapping[str, object]) -> list[Any]:
+    return [
+        pytest.param(name, marks=pytest.mark.servers) if name in SERVERS else name for name in table
+    ]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,14 +35,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.servers)
 
 
-@pytest.fixture(params=LOGS)
-def kind(request: pytest.FixtureRequest) -> Any:
-    """The module of one kind of log."""
-    return import_module(f"tests.storage_contract.logs.{request.param}")
+@pytest.fixture(params=kinds(LOGS))
+def kind(request: pytest.FixtureRequest) -> Log:
+    return LOGS[request.param]
 
 
 @pytest.fixture
-def make_log(kind: Any, tmp_path: Path) -> Callable[[], ThoughtStore]:
+def make_log(kind: Log, tmp_path: Path) -> Callable[[], ThoughtStore]:
     """Makes logs of one kind, each empty."""
     count = iter(range(100))
 
@@ -81,28 +58,13 @@ async def log(make_log: Callable[[], ThoughtStore]) -> AsyncGenerator[ThoughtSto
     await log.aclose()
 
 
-@pytest.fixture(params=INDEXES)
-def index_kind(request: pytest.FixtureRequest) -> Any:
-    """The module of one kind of index."""
-    return import_module(f"tests.storage_contract.indexes.{request.param}")
+@pytest.fixture(params=kinds(INDEXES))
+def index_kind(request: pytest.FixtureRequest) -> Index:
+    return INDEXES[request.param]
 
 
 @pytest.fixture
-async def index(index_kind: Any, tmp_path: Path) -> AsyncGenerator[SearchIndex]:
-    index: SearchIndex = index_kind.make(tmp_path / "index")
+async def index(index_kind: Index, tmp_path: Path) -> AsyncGenerator[SearchIndex]:
+    index = index_kind.make(tmp_path / "index", None)
     yield index
     await index.aclose()
-
-
-@pytest.fixture
-def keep() -> Callable[..., Awaitable[Run]]:
-    """Appends a run of some texts, at once."""
-
-    async def keep(log: ThoughtStore, *texts: str, prompt: str = "") -> Run:
-        run = made(*texts, prompt=prompt)
-        entries = entries_of(run)
-        run = Run.replay(entries)
-        await log.append(run, entries, expected_version=0)
-        return run
-
-    return keep

@@ -1,17 +1,27 @@
 """Runs for the contracts, and their entries."""
 
+from typing import Any
+
 from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Validated
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
+from sifaka.storage.protocol import ThoughtStore
 
 
-def made(*texts: str, prompt: str = "", tags: tuple[str, ...] = ()) -> Run:
-    """A run with a version for each text."""
-    started = Started(prompt=prompt, tags=tags)
-    run = Run.start(started)
+def made(*texts: str, **started: Any) -> Run:
+    """A run with a version for each text; its first entry has these fields."""
+    run = Run.start(Started(**started))
     for text in texts:
         run = run.apply(next_draft(run, text))
+    return run
+
+
+async def keep(log: ThoughtStore, *texts: str, prompt: str = "") -> Run:
+    """Append such a run, at once."""
+    entries = entries_of(made(*texts, prompt=prompt))
+    run = Run.replay(entries)
+    await log.append(run, entries, expected_version=0)
     return run
 
 

@@ -12,7 +12,7 @@ from sifaka.storage.elasticsearch import ElasticsearchIndex
 from sifaka.storage.milvus import MilvusIndex
 from sifaka.storage.protocol import Filters, SearchIndex
 from sifaka.storage.sqlite import SQLiteStorage
-from tests.storage_contract.indexes.of_log import IndexOfLog
+from tests.storage_contract.index_kinds import IndexOfLog
 from tests.storage_contract.runs import accepted, made
 from tests.stubs.elasticsearch_server import ElasticsearchServer
 from tests.stubs.embedders import ConceptEmbedder, PickyEmbedder
@@ -86,9 +86,7 @@ async def test_words_and_meaning_together_come_before_either(index: SearchIndex)
     for run in (meaning, both, words):
         await index.put(run)
     await index.catch_up()
-
     ids = await found(index, "doctor")
-
     assert ids[0] == both.run_id
     assert set(ids) == {both.run_id, meaning.run_id, words.run_id}
 
@@ -104,9 +102,7 @@ async def test_64_versions_are_embedded_at_a_time_and_none_twice(
     index: SearchIndex, embedder: ConceptEmbedder
 ) -> None:
     await index.put(made(*(f"car {n}" for n in range(100))))
-
     assert [await index.catch_up() for _ in range(3)] == [36, 0, 0]
-
     assert embedder.batches == [64, 36]
 
 
@@ -152,7 +148,6 @@ async def test_a_model_that_changed_its_dimension_is_refused(
     await index.put(made("An automobile."))
     await index.catch_up()
     changed = open_index(ConceptEmbedder(dimension=16))
-
     for call in (changed.catch_up(), changed.search("car", limit=1)):
         with pytest.raises(ConfigurationError, match=r"dimension|makes 16") as caught:
             await call

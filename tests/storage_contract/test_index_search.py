@@ -1,10 +1,17 @@
+"""What is put into an index is found, for its tenant alone, until it is dropped or has expired."""
+
+from pathlib import Path
+
+import anyio
 import pytest
 
 from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters, SearchIndex
+from tests.storage_contract.index_kinds import Index
 from tests.storage_contract.runs import accepted, made, next_draft
 
 pytestmark = pytest.mark.anyio
+
 FILLER = "Nothing else of any interest happens in this place, as usual. "
 
 
@@ -23,7 +30,6 @@ async def found(index: SearchIndex, query: str) -> list[str]:
 async def test_words_are_found_in_texts_and_in_tasks(index: SearchIndex) -> None:
     zebra = await keep(index, "The zebra sleeps.", prompt="Write about stripes.")
     await keep(index, "The lion sleeps.", prompt="Write about manes.")
-
     assert await found(index, "zebra") == [zebra.thoughts[0].id]
     assert await found(index, "stripes") == [zebra.thoughts[0].id]
     assert await found(index, "giraffe") == []
@@ -31,16 +37,13 @@ async def test_words_are_found_in_texts_and_in_tasks(index: SearchIndex) -> None
 
 async def test_case_accents_and_punctuation_do_not_matter(index: SearchIndex) -> None:
     run = await keep(index, "Das CAFÉ, «Größe» e-mail; naïve: 3.14!")
-
     for query in ("cafe", "CAFÉ", "café?", "größe", "e-mail", "mail", "naive", "3.14", "14"):
         assert await found(index, query) == [run.thoughts[0].id], query
 
 
 async def test_a_hit_says_where_and_when(index: SearchIndex) -> None:
     run = await keep(index, FILLER * 30 + "Then the pangolin\narrives. " + FILLER * 30)
-
     hits = await index.search("pangolin", limit=5)
-
     assert hits.search.startswith(("bm25", "hybrid"))
     (hit,) = hits.hits
     assert (hit.run_id, hit.thought_id) == (run.run_id, run.thoughts[0].id)
@@ -52,25 +55,19 @@ async def test_a_hit_says_where_and_when(index: SearchIndex) -> None:
 
 async def test_a_snippet_of_endless_words_is_short(index: SearchIndex) -> None:
     await keep(index, "x" * 100_000 + " needle " + "y" * 100_000)
-
     (hit,) = (await index.search("needle", limit=1)).hits
-
     assert len(hit.snippet) <= 300
 
 
 async def test_a_task_that_matches_is_shown_as_the_snippet(index: SearchIndex) -> None:
     await keep(index, "Dear all.", prompt="Write to the walrus club.")
-
     (hit,) = (await index.search("walrus", limit=1)).hits
-
     assert "**walrus** club" in hit.snippet
 
 
 async def test_each_version_that_matches_is_one_hit(index: SearchIndex) -> None:
     run = await keep(index, "otter otter otter", "no such animal", "an otter", prompt="x")
-
     ids = await found(index, "otter")
-
     assert sorted(ids) == [run.thoughts[0].id, run.thoughts[2].id]
 
 
@@ -109,9 +106,7 @@ async def test_better_matches_come_first(index: SearchIndex) -> None:
 async def test_a_word_that_every_text_has_still_scores_above_zero(index: SearchIndex) -> None:
     for _ in range(4):
         await keep(index, "the same")
-
     hits = (await index.search("the same", limit=9)).hits
-
     assert len(hits) == 4
     assert all(hit.score > 0 for hit in hits)
 
@@ -119,7 +114,6 @@ async def test_a_word_that_every_text_has_still_scores_above_zero(index: SearchI
 async def test_no_more_hits_than_asked_for(index: SearchIndex) -> None:
     for n in range(8):
         await keep(index, "badger " * (n + 1))
-
     best = (await index.search("badger", limit=9)).hits
     assert (await index.search("badger", limit=3)).hits == best[:3]
 
@@ -150,9 +144,7 @@ async def test_no_more_hits_than_asked_for(index: SearchIndex) -> None:
 )
 async def test_any_string_is_a_query(index: SearchIndex, query: str) -> None:
     run = await keep(index, "Cranes dance.")
-
     hits = (await index.search(query, limit=5)).hits
-
     assert all(hit.run_id == run.run_id for hit in hits)
     assert await found(index, f"cranes {query}") == [run.thoughts[0].id]
 
@@ -160,16 +152,13 @@ async def test_any_string_is_a_query(index: SearchIndex, query: str) -> None:
 @pytest.mark.parametrize("query", ["", " \n\t", "?!", '"""', "--", "***", "_", "🦥"])
 async def test_a_query_without_a_word_finds_nothing(index: SearchIndex, query: str) -> None:
     await keep(index, "Cranes dance -- ?! _ 🦥")
-
     hits = await index.search(query, limit=5)
-
     assert (hits.hits, hits.search) == ((), "bm25")
 
 
 async def test_operators_are_words_like_any_other(index: SearchIndex) -> None:
     run = await keep(index, "near the old mill")
     await keep(index, "the river")
-
     assert await found(index, "NEAR(mill)") == [run.thoughts[0].id]
     assert await found(index, "old NOT mill") == [run.thoughts[0].id]
 
@@ -194,3 +183,81 @@ async def test_a_search_looks_only_at_what_its_filters_admit(index: SearchIndex)
     assert await runs(since=moment) == {tagged.run_id, passed.run_id}
     assert await runs(until=moment) == {plain.run_id}
     assert await runs(since=moment, passed=True, tags=("legal",)) == {passed.run_id}
+
+
+SECONDS = 3.0
+
+
+async def runs_found(index: SearchIndex, query: str) -> set[str]:
+    return {hit.run_id for hit in (await index.search(query, limit=9)).hits}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "naïve café — 日本語, e\u0301, \u200b👩‍👩‍👧 \U0010ffff \x01", "70 KB ü " * 9000],
+    ids=["empty", "unicode", "70KB"],
+)
+async def test_every_version_that_was_put_is_read_whole(index: SearchIndex, text: str) -> None:
+    run = made("first", text, "third", prompt="Write it.", tags=("legal",))
+    await index.put(run)
+    longer = run.apply(next_draft(run, "fourth"))
+    await index.put(longer, first=3)
+    assert await index.thoughts(run.run_id) == longer.thoughts
+    assert await index.scoped("guest").thoughts(run.run_id) == ()
+    assert await index.thoughts("run_0") == ()
+
+
+async def test_a_run_that_is_dropped_is_nowhere_any_more(index: SearchIndex) -> None:
+    run, kept = made("The zebra sleeps.", prompt="stripes"), made("The zebra eats.")
+    await index.put(run)
+    await index.put(kept)
+    for _ in range(2):  # a second time, and one that never was
+        await index.drop(run.run_id)
+        await index.drop("run_0")
+        assert await runs_found(index, "zebra stripes") == {kept.run_id}
+        assert await index.thoughts(run.run_id) == ()
+    await index.put(run)
+    assert await runs_found(index, "stripes") == {run.run_id}
+
+
+async def test_a_search_shows_the_tenants_own_runs(index: SearchIndex) -> None:
+    ann, bob = index.scoped("ann"), index.scoped("bob")
+    anns, bobs = made("a secret plan"), made("a secret garden")
+    await ann.put(anns)
+    await bob.put(bobs)
+    assert await runs_found(ann, "secret") == {anns.run_id}
+    assert await runs_found(bob, "plan") == set()
+    await bob.drop(anns.run_id)
+    assert await runs_found(ann, "plan") == {anns.run_id}
+    assert await runs_found(index, "secret") == set()
+
+
+async def test_an_index_that_works_says_so(index: SearchIndex) -> None:
+    await index.put(made("x"))
+    while await index.catch_up():
+        pass
+    assert index.place
+    assert all(part.works for part in await index.health())
+
+
+async def test_a_run_that_has_expired_is_found_no_more(index_kind: Index, tmp_path: Path) -> None:
+    if not index_kind.expires:
+        pytest.skip("indexes of this kind keep runs until they are dropped")
+    index = index_kind.make(tmp_path / "index", SECONDS)
+    run, other = made("The zebra sleeps."), made("The zebra eats.")
+    await index.put(other)
+    await index.put(run)
+
+    with anyio.fail_after(60):
+        while other.run_id in await runs_found(index, "zebra"):
+            run = run.apply(next_draft(run, "The zebra runs."))
+            await index.put(run, first=len(run.thoughts) - 1)
+            await anyio.sleep(SECONDS / 10)
+    assert run.run_id in await runs_found(index, "zebra sleeps")
+    with anyio.fail_after(60):
+        while await runs_found(index, "zebra"):  # noqa: ASYNC110 - nothing tells of it
+            await anyio.sleep(0.05)
+    while await index.catch_up():
+        pass
+    assert await index.thoughts(other.run_id) == ()
+    await index.aclose()

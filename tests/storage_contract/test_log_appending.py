@@ -1,9 +1,10 @@
-from collections.abc import Awaitable, Callable, Sequence
+"""What is appended is there, once and for its tenant alone, until it is deleted."""
 
-import anyio
+from collections.abc import Sequence
+
 import pytest
 
-from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
+from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import (
     ChainConfig,
     Critiqued,
@@ -20,25 +21,17 @@ from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought, ToolCall
 from sifaka.record.usage import Usage
+from sifaka.storage.log import read_entries
 from sifaka.storage.protocol import ThoughtStore
+from tests.storage_contract.runs import keep
+from tests.stubs.runs import append, cancel, draft, drafted, listed, race
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
 
 
 def begun() -> tuple[Run, Started]:
     started = Started(prompt="Say it shorter.")
     return Run.start(started), started
-
-
-def drafted(run: Run, text: str) -> Drafted:
-    return Drafted(thought=Thought(run_id=run.run_id, iteration=len(run.thoughts), text=text))
-
-
-async def append_one(log: ThoughtStore, run: Run, entry: Entry) -> Run:
-    after = run.apply(entry)
-    await log.append(after, [entry], expected_version=run.version)
-    return after
 
 
 async def test_a_run_of_every_kind_of_entry_is_loaded_as_it_was(log: ThoughtStore) -> None:
@@ -82,7 +75,7 @@ async def test_a_run_of_every_kind_of_entry_is_loaded_as_it_was(log: ThoughtStor
     )
     await log.append(run, [started], expected_version=0)
     for entry in later:
-        run = await append_one(log, run, entry)
+        run = await append(log, run, entry)
 
     loaded = await log.load(run.run_id)
 
@@ -105,13 +98,9 @@ async def test_a_run_of_every_kind_of_entry_is_loaded_as_it_was(log: ThoughtStor
     ],
     ids=["empty", "number", "key", "null", "escapes", "unicode", "emoji", "70KB", "1MB"],
 )
-async def test_a_text_comes_back_character_for_character(
-    log: ThoughtStore, keep: Keep, text: str
-) -> None:
+async def test_a_text_comes_back_character_for_character(log: ThoughtStore, text: str) -> None:
     run = await keep(log, text, prompt=text)
-
     loaded = await log.load(run.run_id)
-
     assert loaded.thoughts[0].text == text
     assert loaded == run
 
@@ -121,32 +110,18 @@ async def test_ids_are_kept_as_given(log: ThoughtStore) -> None:
         started = Started(run_id=run_id)
         run = Run.start(started)
         await log.append(run, [started], expected_version=0)
-        run = await append_one(
-            log, run, Drafted(thought=Thought(run_id=run_id, id="Key y", text="x"))
-        )
+        run = await append(log, run, Drafted(thought=Thought(run_id=run_id, id="Key y", text="x")))
         loaded = await log.load(run_id)
         assert loaded.run_id == run_id
         assert loaded.thoughts[0].id == "Key y"
         assert loaded == run
 
 
-async def test_several_entries_are_appended_at_once(log: ThoughtStore) -> None:
-    run, started = begun()
-    first = drafted(run, "one")
-    run = run.apply(first)
-    second = drafted(run, "two")
-    run = run.apply(second)
-
-    await log.append(run, [started, first, second], expected_version=0)
-
-    assert await log.load(run.run_id) == run
-
-
 async def test_a_repeated_append_is_done_already(log: ThoughtStore) -> None:
     run, started = begun()
     await log.append(run, [started], expected_version=0)
     entry = drafted(run, "once")
-    after = await append_one(log, run, entry)
+    after = await append(log, run, entry)
 
     await log.append(after, [entry], expected_version=1)
     await log.append(run, [started], expected_version=0)
@@ -160,40 +135,31 @@ async def test_a_repeated_append_is_done_already(log: ThoughtStore) -> None:
 
 
 async def test_a_repeat_that_another_append_followed_is_done_already(log: ThoughtStore) -> None:
-    run, started = begun()
-    await log.append(run, [started], expected_version=0)
+    run = await keep(log)
     entry = drafted(run, "first")
-    middle = await append_one(log, run, entry)
-    last = await append_one(log, middle, drafted(middle, "second"))
-
+    middle = await append(log, run, entry)
+    last = await append(log, middle, drafted(middle, "second"))
     await log.append(middle, [entry], expected_version=1)
-
     assert await log.load(run.run_id) == last
 
 
 async def test_another_entry_at_a_taken_place_is_a_conflict(log: ThoughtStore) -> None:
-    run, started = begun()
-    await log.append(run, [started], expected_version=0)
+    run = await keep(log)
     mine = drafted(run, "mine")
-    after = await append_one(log, run, mine)
-
+    after = await append(log, run, mine)
     with pytest.raises(VersionConflict) as caught:
-        await append_one(log, run, drafted(run, "theirs"))
-
+        await append(log, run, drafted(run, "theirs"))
     assert (caught.value.run_id, caught.value.expected, caught.value.found) == (run.run_id, 1, 2)
     assert await log.load(run.run_id) == after
 
 
 async def test_an_append_that_is_half_there_is_a_conflict(log: ThoughtStore) -> None:
-    run, started = begun()
-    await log.append(run, [started], expected_version=0)
+    run = await keep(log)
     first = drafted(run, "first")
-    middle = await append_one(log, run, first)
+    middle = await append(log, run, first)
     second = drafted(middle, "second")
-
     with pytest.raises(VersionConflict):
         await log.append(middle.apply(second), [first, second], expected_version=1)
-
     assert await log.load(run.run_id) == middle
 
 
@@ -214,20 +180,12 @@ async def test_an_append_beyond_the_end_is_a_conflict(log: ThoughtStore) -> None
 
 
 async def test_an_append_of_nothing_only_checks_the_version(log: ThoughtStore) -> None:
-    run, started = begun()
-    await log.append(run, [started], expected_version=0)
+    run = await keep(log)
     await log.append(run, [], expected_version=1)
     assert await log.load(run.run_id) == run
-
     with pytest.raises(VersionConflict):
         await log.append(run.apply(drafted(run, "x")), [], expected_version=2)
-
-
-async def test_an_append_of_nothing_is_refused_when_others_have_written(log: ThoughtStore) -> None:
-    run, started = begun()
-    await log.append(run, [started], expected_version=0)
-    await append_one(log, run, drafted(run, "theirs"))
-
+    await draft(log, run, "theirs")
     with pytest.raises(VersionConflict):
         await log.append(run, [], expected_version=1)
 
@@ -247,19 +205,14 @@ async def test_an_append_that_could_never_be_loaded_is_refused(log: ThoughtStore
         await log.load(run.run_id)
 
 
-async def test_text_that_is_not_unicode_is_refused_and_nothing_is_kept(
-    log: ThoughtStore,
-) -> None:
-    run, started = begun()
-    await log.append(run, [started], expected_version=0)
-
+async def test_text_that_is_not_unicode_is_refused_and_nothing_is_kept(log: ThoughtStore) -> None:
+    run = await keep(log)
     with pytest.raises(StorageError, match=f"entry 2 of run '{run.run_id}'"):
-        await append_one(log, run, drafted(run, "half a pair: \ud83d"))
-
+        await append(log, run, drafted(run, "half a pair: \ud83d"))
     assert await log.load(run.run_id) == run
 
 
-async def test_an_unknown_run_is_not_found(log: ThoughtStore, keep: Keep) -> None:
+async def test_an_unknown_run_is_not_found(log: ThoughtStore) -> None:
     run = await keep(log, "x")
     for unknown in ("", "run_0", f"{run.run_id}.0", f"{run.run_id[:-1]}%", "\ud800", "a\0b"):
         with pytest.raises(ThoughtNotFound) as caught:
@@ -269,11 +222,8 @@ async def test_an_unknown_run_is_not_found(log: ThoughtStore, keep: Keep) -> Non
 
 @pytest.mark.slow
 @pytest.mark.long("cached", "hybrid")
-async def test_a_run_of_1000_iterations_keeps_its_whole_descent(
-    log: ThoughtStore,
-) -> None:
-    run, started = begun()
-    await log.append(run, [started], expected_version=0)
+async def test_a_run_of_1000_iterations_keeps_its_whole_descent(log: ThoughtStore) -> None:
+    run = await keep(log)
     for iteration in range(1001):
         parent = run.latest
         thought = parent.next_iteration() if parent else Thought(run_id=run.run_id)
@@ -306,31 +256,131 @@ def _without_descent(run: Run) -> Run:
 @pytest.mark.slow
 @pytest.mark.long("cached", "hybrid")
 async def test_sixteen_writers_of_one_run_lose_and_double_nothing(log: ThoughtStore) -> None:
-    run, started = begun()
-    await log.append(run, [started], expected_version=0)
-    conflicts: list[VersionConflict] = []
+    await race([log], await keep(log), writers=16, each=3)
 
-    async def write(writer: int) -> None:
-        for number in range(3):
-            while True:
-                known = await log.load(run.run_id)
-                entry = drafted(known, f"{writer}:{number}")
-                # Between reading and writing every writer gets a turn.
-                await anyio.lowlevel.checkpoint()
-                try:
-                    await append_one(log, known, entry)
-                except VersionConflict as conflict:
-                    conflicts.append(conflict)
-                else:
-                    break
 
-    async with anyio.create_task_group() as group:
-        for writer in range(16):
-            group.start_soon(write, writer)
+async def test_each_claim_has_a_higher_number(log: ThoughtStore) -> None:
+    run, other = await keep(log, "x"), await keep(log, "y")
+    assert [await log.claim(run.run_id) for _ in range(3)] == [1, 2, 3]
+    assert await log.claim(other.run_id) == 1
+    assert await log.load(run.run_id) == run
 
-    texts = [thought.text for thought in (await log.load(run.run_id)).thoughts]
-    assert sorted(texts) == sorted(f"{w}:{n}" for w in range(16) for n in range(3))
-    assert all(
-        texts.index(f"{w}:{n}") < texts.index(f"{w}:{n + 1}") for w in range(16) for n in range(2)
+
+async def test_who_was_replaced_is_refused_and_changes_nothing(log: ThoughtStore) -> None:
+    run = await keep(log, "x")
+    old, new = [await log.claim(run.run_id) for _ in range(2)]
+
+    with pytest.raises(Fenced) as caught:
+        await draft(log, run, "late", fence=old)
+    assert (caught.value.run_id, caught.value.fence, caught.value.current) == (run.run_id, old, new)
+    with pytest.raises(Fenced):
+        await draft(log, run, "late", fence=0)
+    with pytest.raises(Fenced):  # one that asks before it does something costly
+        await log.append(run, [], expected_version=run.version, fence=old)
+    await log.append(run, [], expected_version=run.version, fence=new)
+
+    assert await log.load(run.run_id) == run
+    after = await draft(log, run, "in time", fence=new)
+    assert await log.load(run.run_id) == after
+
+
+async def test_who_created_a_run_goes_on_until_it_is_claimed(log: ThoughtStore) -> None:
+    run = await draft(log, await keep(log, "x"), "y", fence=0)
+    await log.claim(run.run_id)
+    with pytest.raises(Fenced):
+        await draft(log, run, "z", fence=0)
+
+
+async def test_an_append_without_a_fence_asks_for_no_claim(log: ThoughtStore) -> None:
+    run = await keep(log, "x")
+    fence = await log.claim(run.run_id)
+    cancelled = await cancel(log, run)
+    with pytest.raises(VersionConflict):
+        await draft(log, run, "y", fence=fence)
+    assert await log.load(run.run_id) == cancelled
+
+
+async def test_a_repeat_of_what_is_stored_is_done_already_after_any_claim(
+    log: ThoughtStore,
+) -> None:
+    run = await keep(log, "x")
+    fence = await log.claim(run.run_id)
+    entry = drafted(run, "y")
+    await append(log, run, entry, fence)
+    await log.claim(run.run_id)
+    after = await append(log, run, entry, fence)
+    assert await log.load(run.run_id) == after
+
+
+async def test_a_run_that_is_unknown_cannot_be_claimed(log: ThoughtStore) -> None:
+    run = await keep(log, "x")
+    for view, run_id in ((log, "run_0"), (log, "\ud800"), (log.scoped("guest"), run.run_id)):
+        with pytest.raises(ThoughtNotFound):
+            await view.claim(run_id)
+
+
+async def test_a_run_that_is_deleted_is_nowhere_any_more(log: ThoughtStore) -> None:
+    run = await keep(log, "The zebra sleeps.", "The zebra wakes.", prompt="stripes")
+    kept = await keep(log, "The zebra eats.")
+    await log.delete(run.run_id)
+    for _ in range(2):
+        with pytest.raises(ThoughtNotFound):
+            await log.load(run.run_id)
+        assert await listed(log) == [kept.run_id]
+        await log.delete(run.run_id)  # a second time, and one that never was
+        await log.delete("run_0")
+
+
+async def test_a_run_of_the_same_id_begins_anew(log: ThoughtStore) -> None:
+    run = await keep(log, "x")
+    await log.claim(run.run_id)
+    _, entries = await read_entries(log, run.run_id, run.version)
+    await log.delete(run.run_id)
+    await log.append(run, entries, expected_version=0, fence=0)
+    assert await log.load(run.run_id) == run
+
+
+async def test_another_tenant_deletes_nothing_of_ours(log: ThoughtStore) -> None:
+    run = await keep(log, "x")
+    await log.scoped("guest").delete(run.run_id)
+    assert await log.load(run.run_id) == run
+
+
+async def test_a_foreign_run_is_as_unknown_as_none(log: ThoughtStore) -> None:
+    run = await keep(log.scoped("ann"), "a secret plan")
+    bob = log.scoped("bob")
+    assert await bob.scoped("ann").load(run.run_id) == run
+    with pytest.raises(ThoughtNotFound) as foreign:
+        await bob.load(run.run_id)
+    with pytest.raises(ThoughtNotFound) as unknown:
+        await bob.load("run_nobody")
+    assert str(foreign.value).replace(run.run_id, "?") == (
+        str(unknown.value).replace("run_nobody", "?")
     )
-    assert conflicts, "the writers never met"
+
+
+async def test_lists_show_the_tenants_own_runs(log: ThoughtStore) -> None:
+    ann, bob = log.scoped("ann"), log.scoped("bob")
+    anns = await keep(ann, "a secret plan")
+    bobs = await keep(bob, "a secret garden")
+    assert await listed(ann) == [anns.run_id]
+    assert await listed(bob) == [bobs.run_id]
+    assert (await log.recent(limit=9)).runs == ()
+
+
+async def test_tenants_may_use_the_same_run_id(log: ThoughtStore) -> None:
+    for tenant in ("ann", "bob"):
+        started = Started(run_id="same", prompt=tenant)
+        await log.scoped(tenant).append(Run.start(started), [started], expected_version=0)
+    assert (await log.scoped("ann").load("same")).prompt == "ann"
+    assert (await log.scoped("bob").load("same")).prompt == "bob"
+
+
+async def test_another_tenants_cursor_shows_nothing_of_theirs(log: ThoughtStore) -> None:
+    ann, bob = log.scoped("ann"), log.scoped("bob")
+    mine = await keep(bob, "x")
+    for _ in range(2):
+        await keep(ann, "x")
+    cursor = (await ann.recent(limit=1)).next_cursor
+    page = await bob.recent(limit=9, cursor=cursor)
+    assert [line.run_id for line in page.runs] == [mine.run_id]

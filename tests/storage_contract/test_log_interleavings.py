@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -38,6 +37,7 @@ from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.tool_backed import RedisToolStorage
+from tests.storage_contract.log_kinds import LOGS
 from tests.stubs.tool_sessions import shared_redis_mcp
 
 EXAMPLES_A_SECOND = {"memory": 12.0, "sqlite": 2.0, "file": 2.0, "redis": 2.0, "redis_mcp": 0.5}
@@ -313,12 +313,11 @@ def test_two_writers_crashes_and_lost_replies_never_fork_or_lose_a_run(
     kind: str, seconds: int, tmp_path: Path
 ) -> None:
     seconds = int(os.environ.get("LOG_PROPERTY_SECONDS", seconds))
-    module = import_module(f"tests.storage_contract.logs.{kind}")
     numbers = iter(range(1_000_000))
 
     def open_logs() -> Callable[[], ThoughtStore]:
         folder = tmp_path / f"log{next(numbers)}x{tmp_path.name}"
-        return partial(_another, kind, module.make(folder), folder)
+        return partial(_another, kind, LOGS[kind].make(folder), folder)
 
     with start_blocking_portal() as portal:
         machine = type(

@@ -1,21 +1,27 @@
+"""Runs are listed and followed, some are damaged, some expire, and logs are closed."""
+
 import base64
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
+import anyio
 import pytest
 
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Decided, Decision, Drafted, Started, Stopped, Validated
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
+from tests.storage_contract.log_kinds import Log
+from tests.storage_contract.runs import keep
+from tests.stubs.runs import Seen, cancel, draft, listed, stop
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
 
 
-async def listed(log: ThoughtStore, limit: int) -> list[str]:
+async def pages(log: ThoughtStore, limit: int) -> list[str]:
     ids: list[str] = []
     cursor: str | None = None
     while True:
@@ -27,13 +33,6 @@ async def listed(log: ThoughtStore, limit: int) -> list[str]:
             return ids
 
 
-async def touch(log: ThoughtStore, run: Run) -> Run:
-    entry = Stopped(status="cancelled", stop_reason="cancelled")
-    after = run.apply(entry)
-    await log.append(after, [entry], expected_version=run.version)
-    return after
-
-
 async def test_an_empty_store_lists_nothing(log: ThoughtStore) -> None:
     page = await log.recent(limit=10)
     assert (page.runs, page.next_cursor) == ((), None)
@@ -41,11 +40,10 @@ async def test_an_empty_store_lists_nothing(log: ThoughtStore) -> None:
 
 @pytest.mark.parametrize("limit", [1, 7, 24, 25, 26])
 async def test_pages_show_25_runs_newest_first_without_loss_or_repeat(
-    log: ThoughtStore, keep: Keep, limit: int
+    log: ThoughtStore, limit: int
 ) -> None:
     runs = [await keep(log, f"text {n}") for n in range(25)]
-
-    assert await listed(log, limit) == [run.run_id for run in reversed(runs)]
+    assert await pages(log, limit) == [run.run_id for run in reversed(runs)]
 
 
 async def test_runs_of_the_same_moment_are_all_listed(log: ThoughtStore) -> None:
@@ -54,8 +52,7 @@ async def test_runs_of_the_same_moment_are_all_listed(log: ThoughtStore) -> None
     for run_id in ids:
         started = Started(run_id=run_id, at=moment)
         await log.append(Run.start(started), [started], expected_version=0)
-
-    assert sorted(await listed(log, 2)) == ids
+    assert sorted(await pages(log, 2)) == ids
 
 
 async def test_the_order_is_by_time_whatever_the_zone(log: ThoughtStore) -> None:
@@ -69,20 +66,18 @@ async def test_the_order_is_by_time_whatever_the_zone(log: ThoughtStore) -> None
         started = Started(run_id=run_id, at=moment)
         await log.append(Run.start(started), [started], expected_version=0)
 
-    assert await listed(log, 3) == list(reversed(moments))
+    assert await pages(log, 3) == list(reversed(moments))
     lines = (await log.recent(limit=9)).runs
     assert [line.created_at for line in reversed(lines)] == list(moments.values())
 
 
-async def test_a_run_updated_between_two_pages_moves_to_the_front(
-    log: ThoughtStore, keep: Keep
-) -> None:
+async def test_a_run_updated_between_two_pages_moves_to_the_front(log: ThoughtStore) -> None:
     runs = [await keep(log, f"text {n}") for n in range(25)]
     newest_first = [run.run_id for run in reversed(runs)]
     first = await log.recent(limit=10)
 
-    shown_already = await touch(log, runs[20])
-    not_shown_yet = await touch(log, runs[3])
+    shown_already = await cancel(log, runs[20])
+    not_shown_yet = await cancel(log, runs[3])
     rest = await log.recent(limit=25, cursor=first.next_cursor)
 
     # Nothing repeats; runs that were not touched are there once; those that moved are in front.
@@ -115,7 +110,7 @@ async def test_a_line_is_the_runs_own_summary(log: ThoughtStore) -> None:
     assert line.updated_at - line.created_at < timedelta(minutes=1)
 
 
-async def test_a_cursor_that_is_none_is_refused_in_one_line(log: ThoughtStore, keep: Keep) -> None:
+async def test_a_cursor_that_is_none_is_refused_in_one_line(log: ThoughtStore) -> None:
     for _ in range(3):
         await keep(log, "x")
     cursor = (await log.recent(limit=1)).next_cursor
@@ -135,7 +130,7 @@ async def test_a_cursor_that_is_none_is_refused_in_one_line(log: ThoughtStore, k
 
 
 async def test_a_cursor_that_was_changed_shows_no_run_twice_and_none_of_others(
-    log: ThoughtStore, keep: Keep
+    log: ThoughtStore,
 ) -> None:
     own = {(await keep(log, "x")).run_id for _ in range(3)}
     await keep(log.scoped("another"), "x")
@@ -151,3 +146,196 @@ async def test_a_cursor_that_was_changed_shows_no_run_twice_and_none_of_others(
         shown = [line.run_id for line in page.runs]
         assert len(set(shown)) == len(shown)
         assert set(shown) <= own
+
+
+async def test_a_follower_sees_every_entry_as_it_comes_and_leaves_at_the_end(
+    log: ThoughtStore,
+) -> None:
+    run = await keep(log, "x")
+    seen = Seen()
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(seen.follow, log.follow(run.run_id))
+            await seen.until(run.version)
+            await stop(log, await draft(log, run, "ü 👩‍👩‍👧"))
+
+    assert [e.kind for e, _ in seen.steps] == ["started", "drafted", "drafted", "stopped"]
+    assert seen.versions == [1, 2, 3, 4]
+    assert seen.steps[-1][1] == await log.load(run.run_id)
+
+
+async def test_a_follower_may_begin_in_the_middle(log: ThoughtStore) -> None:
+    run = await keep(log, "one", "two")
+    ended = await cancel(log, run)
+    with anyio.fail_after(30):
+        seen = [step async for step in log.follow(run.run_id, after=2)]
+    assert [(entry.kind, at.version) for entry, at in seen] == [("drafted", 3), ("stopped", 4)]
+    assert seen[-1][1] == ended
+
+
+async def test_a_run_that_is_unknown_cannot_be_followed(log: ThoughtStore) -> None:
+    run = await keep(log, "x")
+    for view, run_id in ((log, "run_0"), (log.scoped("guest"), run.run_id)):
+        with pytest.raises(ThoughtNotFound), anyio.fail_after(30):
+            async for _ in view.follow(run_id):
+                pass
+
+
+Damage = Callable[[ThoughtStore, str], Awaitable[None]]
+
+
+@pytest.fixture
+def damage(kind: Log) -> Damage:
+    """Spoils the second entry of a run."""
+    if kind.damage is None:
+        pytest.skip("there is nothing to get at but through the log")
+    return kind.damage
+
+
+async def test_a_damaged_entry_is_told_and_harms_no_other_run(
+    log: ThoughtStore, damage: Damage, caplog: pytest.LogCaptureFixture
+) -> None:
+    damaged = await keep(log, "The zebra, a zebra, zebras.")
+    healthy = await keep(log, "The zebra sleeps.")
+    await damage(log, damaged.run_id)
+
+    with pytest.raises(StorageError, match=repr(damaged.run_id)) as caught:
+        await log.load(damaged.run_id)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(StorageError, match=repr(damaged.run_id)), anyio.fail_after(30):
+        async for _ in log.follow(damaged.run_id):
+            pass
+    assert await log.load(healthy.run_id) == healthy
+    with caplog.at_level(logging.WARNING, logger="sifaka"):
+        assert healthy.summary() in (await log.recent(limit=5)).runs
+
+
+async def test_a_damaged_run_can_be_deleted(log: ThoughtStore, damage: Damage) -> None:
+    damaged = await keep(log, "The zebra eats.")
+    healthy = await keep(log, "The zebra sleeps.")
+    await damage(log, damaged.run_id)
+    await log.delete(damaged.run_id)
+    with pytest.raises(ThoughtNotFound):
+        await log.load(damaged.run_id)
+    assert await listed(log) == [healthy.run_id]
+
+
+SECONDS = 3.0
+
+
+@pytest.fixture
+async def expiring(kind: Log) -> AsyncGenerator[ThoughtStore]:
+    """A log that forgets runs some seconds after their last entry."""
+    if kind.make_expiring is None:
+        pytest.skip("stores of this kind keep runs until they are deleted")
+    log = kind.make_expiring(SECONDS)
+    yield log
+    await log.aclose()
+
+
+async def until_gone(log: ThoughtStore, run: Run) -> None:
+    with anyio.fail_after(60):
+        while True:
+            try:
+                await log.load(run.run_id)
+            except ThoughtNotFound:
+                return
+            await anyio.sleep(0.05)
+
+
+@pytest.mark.long
+async def test_a_run_that_has_expired_is_nowhere_any_more(expiring: ThoughtStore) -> None:
+    run = await keep(expiring, "The zebra sleeps.")
+    entry = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="late"))
+    after = run.apply(entry)
+
+    await until_gone(expiring, run)
+
+    assert (await expiring.recent(limit=5)).runs == ()
+    with pytest.raises(ThoughtNotFound):
+        await expiring.claim(run.run_id)
+    with pytest.raises(ThoughtNotFound), anyio.fail_after(30):
+        async for _ in expiring.follow(run.run_id):
+            pass
+    with pytest.raises(VersionConflict) as caught:
+        await expiring.append(after, [entry], expected_version=run.version)
+    assert caught.value.found == 0
+    with pytest.raises(ThoughtNotFound):
+        await expiring.load(run.run_id)
+
+
+@pytest.mark.long
+async def test_every_entry_gives_a_run_its_time_again(expiring: ThoughtStore) -> None:
+    run = await keep(expiring, "The zebra sleeps.")
+    other = await keep(expiring, "The zebra eats.")
+    appended = 0
+
+    # Until one that gets no entries is gone, the other gets them.
+    with anyio.fail_after(60):
+        while True:
+            thought = Thought(run_id=run.run_id, iteration=len(run.thoughts), text="It runs.")
+            entry = Drafted(thought=thought)
+            after = run.apply(entry)
+            await expiring.append(after, [entry], expected_version=run.version)
+            run, appended = after, appended + 1
+            try:
+                await expiring.load(other.run_id)
+            except ThoughtNotFound:
+                break
+            await anyio.sleep(SECONDS / 10)
+
+    assert appended > 1
+    assert await expiring.load(run.run_id) == run
+    assert await listed(expiring) == [run.run_id]
+
+
+@pytest.mark.long
+async def test_an_id_may_begin_anew_once_its_run_has_expired(expiring: ThoughtStore) -> None:
+    run = await keep(expiring, "The zebra sleeps.")
+    await expiring.claim(run.run_id)
+    await until_gone(expiring, run)
+    started = Started(run_id=run.run_id)
+    again = Run.start(started)
+    await expiring.append(again, [started], expected_version=0, fence=0)
+    assert await expiring.load(run.run_id) == again
+
+
+def test_a_store_outlives_the_event_loop_that_used_it_first(
+    make_log: Callable[[], ThoughtStore],
+) -> None:
+    log = make_log()
+
+    async def write() -> Run:
+        return await keep(log, "written in one loop")
+
+    async def read(run: Run) -> Run:
+        loaded = await log.load(run.run_id)
+        await keep(log, "and another")
+        assert len((await log.recent(limit=3)).runs) == 2
+        await log.aclose()
+        return loaded
+
+    run = anyio.run(write)
+    assert anyio.run(read, run) == run
+
+
+def test_closing_twice_or_without_use_is_harmless(make_log: Callable[[], ThoughtStore]) -> None:
+    async def close_twice() -> None:
+        log = make_log()
+        await log.aclose()
+        await log.aclose()
+
+    anyio.run(close_twice)
+
+
+def test_a_closed_view_leaves_the_store_open(make_log: Callable[[], ThoughtStore]) -> None:
+    async def close_view_first() -> None:
+        log = make_log()
+        view = log.scoped("guest")
+        await keep(view, "x")
+        await view.aclose()
+        run = await keep(log, "still open")
+        assert await log.load(run.run_id) == run
+        await log.aclose()
+
+    anyio.run(close_view_first)

@@ -84,9 +84,7 @@ async def test_a_run_of_release_0_1_is_carried_on(
     fence = await view.claim(run.run_id)
     entry = Stopped(status="cancelled", stop_reason="cancelled")
     after = run.apply(entry)
-
     await view.append(after, [entry], expected_version=run.version, fence=fence)
-
     assert await view.load(run.run_id) == after
     assert (await view.recent(limit=1)).runs == (after.summary(),)
 

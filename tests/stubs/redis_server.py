@@ -7,12 +7,17 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
+
+from sifaka.storage.redis import RedisStorage
+from sifaka.storage.redis.connections import RedisClient
 
 _START_SECONDS = 20.0
 
@@ -126,6 +131,24 @@ def shared_redis() -> RedisServer:
     atexit.register(server.close)
     server.start()
     return server
+
+
+async def command(store: RedisStorage, *words: str | bytes | float) -> Any:
+    """The answer of a store's server to a command, as any other program gets it."""
+
+    async def work(client: RedisClient) -> Any:
+        return await client.execute_command(*words)
+
+    return await store.connections.run(work)
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for a condition, at most 20 seconds."""
+    for _ in range(2000):
+        if await condition():
+            return
+        await anyio.sleep(0.01)
+    pytest.fail("it never came to be")
 
 
 def _answers(port: int, process: subprocess.Popen[bytes]) -> bool:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Stopped
 from sifaka.record.run import Run
 from sifaka.storage.files import FileStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import Policy, carry_out, plan
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.storage_contract.runs import entries_of, made
+from tests.stubs.runs import stop
 
 pytestmark = pytest.mark.anyio
 Make = Callable[[Path], ThoughtStore]
@@ -36,13 +36,6 @@ async def keep(store: ThoughtStore, text: str) -> Run:
     run = Run.replay(entries)
     await store.append(run, entries, expected_version=0)
     return run
-
-
-async def stop(store: ThoughtStore, run: Run) -> Run:
-    entry = Stopped(status="done", stop_reason="passed")
-    after = run.apply(entry)
-    await store.append(after, [entry], expected_version=run.version)
-    return after
 
 
 def restore(folder: Path) -> None:

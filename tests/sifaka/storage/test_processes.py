@@ -1,20 +1,15 @@
 """Processes that share a log on disk, and are killed."""
 
-import subprocess
-import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from sifaka.record.entries import Started
-from sifaka.record.run import Run
 from sifaka.storage import ThoughtStore, open_store
+from tests.sifaka.storage.processes import start
+from tests.stubs.runs import keep, sql
 
 pytestmark = pytest.mark.anyio
-Sql = Callable[..., list[tuple[Any, ...]]]
-HERE = Path(__file__).parent
 
 
 @pytest.fixture(params=["sqlite:///{}/new/runs.db", "file:///{}/new"], ids=["sqlite", "file"])
@@ -29,18 +24,9 @@ async def store(url: str) -> AsyncGenerator[ThoughtStore]:
     await store.aclose()
 
 
-def start(script: str, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(HERE / script), *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
 def run_together(script: str, url: str, count: int) -> list[str]:
     """The words of four processes that start at the same moment."""
-    processes = [start(script, url, name, str(count)) for name in "abcd"]
+    processes = [start(script, url, name, count) for name in "abcd"]
     for process in processes:
         assert process.stdout
         assert process.stdout.readline() == "ready\n"
@@ -55,12 +41,12 @@ def run_together(script: str, url: str, count: int) -> list[str]:
 
 @pytest.mark.parametrize("batches", [[4], pytest.param([10, 10], marks=pytest.mark.servers)])
 async def test_what_was_acknowledged_survives_kill_9_in_every_round(
-    url: str, store: ThoughtStore, tmp_path: Path, sql: Sql, batches: list[int]
+    url: str, store: ThoughtStore, tmp_path: Path, batches: list[int]
 ) -> None:
     acknowledged: dict[str, int] = {}
     for number, size in enumerate(batches):
         batch = [f"run_{number}_{process}" for process in range(size)]
-        processes = [start("append_until_killed.py", url, run_id) for run_id in batch]
+        processes = [start("append_until_killed", url, run_id) for run_id in batch]
         for least, (run_id, process) in enumerate(zip(batch, processes, strict=True)):
             with process:
                 assert process.stdout
@@ -94,8 +80,7 @@ async def test_what_was_acknowledged_survives_kill_9_in_every_round(
 @pytest.mark.slow
 async def test_four_processes_share_a_fresh_place_and_a_run(url: str, store: ThoughtStore) -> None:
     count = 15
-    run_together("append_together.py", url, count)
-
+    run_together("append_together", url, count)
     shared = [thought.text for thought in (await store.load("run_shared")).thoughts]
     for name in "abcd":
         own = await store.load(f"run_{name}")
@@ -109,11 +94,8 @@ async def test_four_processes_share_a_fresh_place_and_a_run(url: str, store: Tho
 async def test_claims_of_four_processes_are_all_different_and_no_append_is_lost(
     url: str, store: ThoughtStore
 ) -> None:
-    started = Started(run_id="run_1")
-    await store.append(Run.start(started), [started], expected_version=0)
-
-    fences = [int(number) for number in run_together("claim_together.py", url, 10)]
-
+    await keep(store, run_id="run_1")
+    fences = [int(number) for number in run_together("claim_together", url, 10)]
     assert sorted(fences) == list(range(1, len(fences) + 1))
     texts = [thought.text for thought in (await store.load("run_1")).thoughts]
     assert sorted(texts) == sorted(f"{name}:{n}" for name in "abcd" for n in range(10))

@@ -1,12 +1,19 @@
+"""What a SQLite file holds, and what is told when it may not grow any more."""
+
+import os
 import random
-from collections.abc import Awaitable, Callable
+import subprocess
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, cast
+from typing import cast
 
 import apsw
 import pytest
 
+from sifaka.errors import StorageError
 from sifaka.record.entries import Critiqued, Decided, Decision, Drafted, Entry, Started, Validated
 from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.run import Run
@@ -16,10 +23,11 @@ from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.file import BUSY_SECONDS
 from sifaka.storage.sqlite.search import search_versions
+from tests.stubs.embedders import ConceptEmbedder
+from tests.stubs.runs import catch_up, found, keep, sql
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
-Sql = Callable[..., list[tuple[Any, ...]]]
+
 WORDS = [f"word{n}" for n in range(5000)]
 
 
@@ -54,13 +62,11 @@ async def write(path: Path, iterations: int, prompt: str = "Improve it.") -> Run
 async def test_a_run_grows_linearly_in_its_iterations(tmp_path: Path) -> None:
     await write(tmp_path / "10.db", 10)
     await write(tmp_path / "100.db", 100)
-
     small, large = ((tmp_path / name).stat().st_size for name in ("10.db", "100.db"))
-
     assert 100 * 8192 < large <= 11 * small
 
 
-async def test_a_text_is_stored_once(tmp_path: Path, sql: Sql) -> None:
+async def test_a_text_is_stored_once(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     marker = "kangaroo-court-in-session"
     store = SQLiteStorage(path)
@@ -69,17 +75,14 @@ async def test_a_text_is_stored_once(tmp_path: Path, sql: Sql) -> None:
     entries: list[Entry] = [started, Drafted(thought=thought)]
     await store.append(Run.replay(entries), entries, expected_version=0)
     await store.aclose()
-
     sql(path, "UPDATE runs SET excerpt = ''; VACUUM")
-
     assert path.read_bytes().count(marker.encode()) == 3
 
 
-async def test_search_still_works_after_vacuum(tmp_path: Path, sql: Sql) -> None:
+async def test_search_still_works_after_vacuum(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     await write(path, 3)
     sql(path, "DELETE FROM entries WHERE seq = 3; VACUUM")
-
     store = SQLiteStorage(path)
     hits = (await store.search("word1 word2 word3 word4 word5 word6", limit=9)).hits
     assert hits
@@ -87,14 +90,12 @@ async def test_search_still_works_after_vacuum(tmp_path: Path, sql: Sql) -> None
     await store.aclose()
 
 
-async def test_the_history_is_not_stored(tmp_path: Path, sql: Sql) -> None:
+async def test_the_history_is_not_stored(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     run = await write(path, 5)
-
     histories = sql(
         path, "SELECT DISTINCT json_type(payload, '$.thought.history') FROM entries WHERE seq > 2"
     )
-
     assert histories == [(None,)]
     assert len(run.thoughts[-1].history) == 4
     store = SQLiteStorage(path)
@@ -102,24 +103,7 @@ async def test_the_history_is_not_stored(tmp_path: Path, sql: Sql) -> None:
     await store.aclose()
 
 
-async def test_english_is_stemmed(tmp_path: Path) -> None:
-    store = SQLiteStorage(tmp_path / "runs.db")
-    started = Started()
-    entries: list[Entry] = [
-        started,
-        Drafted(thought=Thought(run_id=started.run_id, text="The reports were reviewed.")),
-    ]
-    await store.append(Run.replay(entries), entries, expected_version=0)
-
-    (hit,) = (await store.search("reviewing a report", limit=5)).hits
-
-    assert hit.snippet == "The **reports** were **reviewed**."
-    await store.aclose()
-
-
-async def test_a_version_gets_its_words_after_its_append(
-    tmp_path: Path, keep: Keep, sql: Sql
-) -> None:
+async def test_a_version_gets_its_words_after_its_append(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     waiting = "SELECT count(*) FROM versions_without_words"
     store = SQLiteStorage(path)
@@ -137,34 +121,108 @@ async def test_a_version_gets_its_words_after_its_append(
     assert sql(path, waiting) == [(0,)], "a file that was closed has them all"
 
 
-async def test_a_store_is_closed_while_another_process_writes(
-    tmp_path: Path, keep: Keep, sql: Sql
-) -> None:
+async def test_a_store_is_closed_while_another_process_writes(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     store = SQLiteStorage(path)
     await keep(store, "The zebra runs.")
     other = apsw.Connection(str(path))
     cast("SqlConnection", other).execute("BEGIN IMMEDIATE")
-
     began = monotonic()
     await store.aclose()
-
     assert monotonic() - began < BUSY_SECONDS, "it waits for the other"
     other.close()
     assert sql(path, "SELECT count(*) FROM versions_without_words") == [(1,)]
 
 
-async def test_a_file_that_cannot_be_written_says_what_has_no_words_yet(
-    tmp_path: Path, keep: Keep, sql: Sql
-) -> None:
+async def test_a_file_that_cannot_be_written_says_what_has_no_words_yet(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     store = SQLiteStorage(path)
     await keep(store, "The zebra runs.")
     await store.aclose()
     sql(path, "INSERT INTO versions_without_words SELECT id FROM versions")
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-
     found = search_versions(cast("SqlConnection", connection), "default", "zebra", 5, ANY)
-
     assert found.search == "bm25 (1 version is not indexed yet)"
     connection.close()
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncGenerator[SQLiteStorage]:
+    store = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder())
+    yield store
+    await store.aclose()
+
+
+async def allow_pages(store: SQLiteStorage, number: int) -> None:
+    """Limits the file; less than it has means: no more than it has."""
+    await store.worker.run(lambda c: c.execute(f"PRAGMA max_page_count = {number}").fetchall())
+
+
+async def test_an_append_that_does_not_fit_changes_nothing(
+    tmp_path: Path, store: SQLiteStorage
+) -> None:
+    run = await keep(store, "The zebra runs.")
+    entry = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="giraffe " * 50_000))
+    after = run.apply(entry)
+    await allow_pages(store, 1)
+
+    with pytest.raises(StorageError, match="does not fit on the disk any more") as caught:
+        await store.append(after, [entry], expected_version=run.version)
+
+    assert caught.value.suggestion == "free some space and try again"
+    assert "\n" not in str(caught.value)
+    assert await store.load(run.run_id) == run
+    assert (await store.recent(limit=5)).runs == (run.summary(),)
+    assert (await store.search("giraffe", limit=5)).hits == ()
+
+    await allow_pages(store, 1_000_000)
+    await store.append(after, [entry], expected_version=run.version)
+    assert await store.load(run.run_id) == after
+
+
+async def test_vectors_that_do_not_fit_are_made_later(tmp_path: Path, store: SQLiteStorage) -> None:
+    run = await keep(store, "An automobile.")
+    await allow_pages(store, 1)
+    with pytest.raises(StorageError, match="does not fit on the disk any more"):
+        await store.catch_up()
+    assert await found(store, "automobile") == [run.run_id]
+    await allow_pages(store, 1_000_000)
+    assert await store.catch_up() == 0
+    assert await found(store, "car") == [run.run_id]
+
+
+@pytest.fixture
+def small_disk() -> Generator[Path]:
+    """A disk of 2 MB, if this system can make one."""
+    with tempfile.TemporaryDirectory() as name:
+        mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", name]
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            pytest.skip("only root can make a disk")
+        yield Path(name)
+        subprocess.run(["umount", name], check=True)
+
+
+@pytest.mark.parametrize("free", [0, 1, 2, 4, 10, 20, 60])
+async def test_a_disk_without_room_is_told_whatever_does_not_fit(
+    small_disk: Path, free: int
+) -> None:
+    ballast = small_disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        for _ in range(600):
+            file.write(bytes(4096))
+    os.truncate(ballast, max(0, ballast.stat().st_size // 4096 - free) * 4096)
+    store = SQLiteStorage(small_disk / "runs.db", embedder=ConceptEmbedder())
+
+    async def fill() -> None:
+        while True:
+            await keep(store, "An automobile. " * 1000)
+            await store.catch_up()
+
+    with pytest.raises(StorageError, match="does not fit on the disk any more"):
+        await fill()
+
+    ballast.unlink()
+    run = await keep(store, "A car.")
+    assert await store.load(run.run_id) == run
+    await catch_up(store)
+    await store.aclose()

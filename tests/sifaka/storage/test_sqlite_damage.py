@@ -1,10 +1,9 @@
 """Damaged rows are left out, logged, and harm nothing else."""
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -15,10 +14,9 @@ from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.stubs.embedders import ConceptEmbedder
+from tests.stubs.runs import found, keep, listed, sql
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
-Sql = Callable[..., list[tuple[Any, ...]]]
 
 NO_JSON = "'no JSON: a zebra'"
 NO_UTF8 = """replace(payload, '"The zebra', CAST(x'22ff' AS TEXT))"""
@@ -39,7 +37,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "runs.db"
 
 
-async def spoil(path: Path, sql: Sql, run: Run, damage: str) -> None:
+def spoil(path: Path, run: Run, damage: str) -> None:
     sql(
         path,
         f"UPDATE entries SET payload = {damage} WHERE run_id = ? AND seq = 2",  # noqa: S608
@@ -49,102 +47,65 @@ async def spoil(path: Path, sql: Sql, run: Run, damage: str) -> None:
 
 @damages
 async def test_a_search_leaves_out_what_is_damaged_and_logs_it(
-    path: Path,
-    store: SQLiteStorage,
-    keep: Keep,
-    sql: Sql,
-    damage: str,
-    caplog: pytest.LogCaptureFixture,
+    path: Path, store: SQLiteStorage, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     damaged = await keep(store, "The zebra, a zebra, zebras.")
     healthy = await keep(store, "The zebra sleeps.")
     await store.catch_up()
-    await spoil(path, sql, damaged, damage)
-
+    spoil(path, damaged, damage)
     with caplog.at_level(logging.WARNING, logger="sifaka"):
         # It would be the best hit, and takes no other one's place.
         hits = (await store.search("zebra", limit=1)).hits
-
     assert [hit.run_id for hit in hits] == [healthy.run_id]
     assert "version 1 " in caplog.text
-    assert [line.run_id for line in (await store.recent(limit=5)).runs] == [
-        healthy.run_id,
-        damaged.run_id,
-    ]
+    assert await listed(store) == [healthy.run_id, damaged.run_id]
 
 
 async def test_a_run_whose_beginning_is_damaged_is_left_out(
-    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
+    path: Path, store: SQLiteStorage
 ) -> None:
     damaged = await keep(store, "The zebra runs.")
     healthy = await keep(store, "The zebra sleeps.")
     sql(path, "UPDATE entries SET payload = '' WHERE run_id = ? AND seq = 1", (damaged.run_id,))
-
     hits = (await store.search("zebra", limit=5)).hits
-
     assert [hit.run_id for hit in hits] == [healthy.run_id]
 
 
 @damages
-async def test_a_damaged_run_can_be_deleted(
-    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql, damage: str
-) -> None:
+async def test_a_damaged_run_can_be_deleted(path: Path, store: SQLiteStorage, damage: str) -> None:
     damaged = await keep(store, "The zebra runs.", "The zebra sleeps.")
     await store.catch_up()
-    await spoil(path, sql, damaged, damage)
-
+    spoil(path, damaged, damage)
     await store.delete(damaged.run_id)
     later = await keep(store, "A giraffe.")
     await store.catch_up()
-
     with pytest.raises(ThoughtNotFound):
         await store.load(damaged.run_id)
     assert (await store.search("zebra", limit=5)).hits == ()
-    assert [hit.run_id for hit in (await store.search("giraffe", limit=5)).hits] == [later.run_id]
+    assert await found(store, "giraffe") == [later.run_id]
 
 
 @damages
-async def test_what_is_damaged_holds_up_no_embedding(
-    path: Path, keep: Keep, sql: Sql, damage: str
-) -> None:
+async def test_what_is_damaged_holds_up_no_embedding(path: Path, damage: str) -> None:
     store = SQLiteStorage(path, embedder=ConceptEmbedder())
     damaged = await keep(store, "The zebra drives a car.")
     healthy = await keep(store, "An automobile.")
-    await spoil(path, sql, damaged, damage)
-
+    spoil(path, damaged, damage)
     assert await store.catch_up() == 0
-
     hits = await store.search("motorcar", limit=5)
     assert [hit.run_id for hit in hits.hits] == [healthy.run_id]
     assert hits.search == "hybrid"
     await store.aclose()
 
 
-async def test_a_run_that_is_deleted_leaves_nothing_in_the_file_s_index(
-    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
-) -> None:
-    run = await keep(store, "The zebra runs.", "The zebra sleeps.", prompt="stripes")
-    await keep(store, "A lion.", prompt="manes")
-    await store.catch_up()
-    await store.delete(run.run_id)
-
-    sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
-    sql(path, "CREATE VIRTUAL TABLE terms USING fts5vocab (version_words, 'row')")
-    assert sql(path, "SELECT term FROM terms") == [("a",), ("lion",), ("mane",)]
-    for table in ("runs", "entries", "versions"):
-        ids = sql(path, f"SELECT count(*) FROM {table} WHERE run_id = ?", (run.run_id,))  # noqa: S608
-        assert ids == [(0,)], table
-
-
 @damages
 async def test_a_follower_is_told_of_a_damaged_entry(
-    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql, damage: str
+    path: Path, store: SQLiteStorage, damage: str
 ) -> None:
     if damage == NO_UTF8:
         damage = "CAST(x'ff' AS TEXT)"
     run = await keep(store, "The zebra runs.")
-    await spoil(path, sql, run, damage)
-
+    spoil(path, run, damage)
     with pytest.raises(StorageError, match=f"entry 2 of run '{run.run_id}'"), anyio.fail_after(30):
         async for _ in store.follow(run.run_id):
             pass
@@ -152,7 +113,7 @@ async def test_a_follower_is_told_of_a_damaged_entry(
 
 @pytest.mark.parametrize("begun_anew", [False, True])
 async def test_a_follower_of_a_run_that_is_deleted_is_told_and_takes_no_other_for_it(
-    store: SQLiteStorage, keep: Keep, begun_anew: bool
+    store: SQLiteStorage, begun_anew: bool
 ) -> None:
     run = await keep(store, "The zebra runs.")
     with anyio.fail_after(30):
@@ -179,22 +140,15 @@ async def test_a_follower_of_a_run_that_is_deleted_is_told_and_takes_no_other_fo
     ],
 )
 async def test_a_list_leaves_out_a_run_whose_line_is_damaged(
-    path: Path,
-    store: SQLiteStorage,
-    keep: Keep,
-    sql: Sql,
-    damage: str,
-    caplog: pytest.LogCaptureFixture,
+    path: Path, store: SQLiteStorage, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     healthy = [await keep(store, "x")]
     damaged = await keep(store, "x")
     healthy.insert(0, await keep(store, "x"))
     sql(path, f"UPDATE runs SET {damage} WHERE run_id = ?", (damaged.run_id,))  # noqa: S608
-
     with caplog.at_level(logging.WARNING, logger="sifaka"):
         first = await store.recent(limit=1)
         second = await store.recent(limit=1, cursor=first.next_cursor)
-
     assert [*first.runs, *second.runs] == [run.summary() for run in healthy]
     assert second.next_cursor is None
     assert damaged.run_id in caplog.text
@@ -211,7 +165,7 @@ async def test_a_list_leaves_out_a_run_whose_line_is_damaged(
     ],
 )
 async def test_a_run_that_has_lost_its_end_is_not_taken_for_a_shorter_one(
-    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql, damage: str, told: str
+    path: Path, store: SQLiteStorage, damage: str, told: str
 ) -> None:
     run = await keep(store, "The zebra runs.", "The zebra sleeps.")
     sql(path, damage, (run.run_id,))
@@ -237,43 +191,44 @@ async def test_a_run_that_has_lost_its_end_is_not_taken_for_a_shorter_one(
     ],
 )
 async def test_what_is_damaged_beside_the_entries_harms_no_other_run(
-    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql, damage: str
+    path: Path, store: SQLiteStorage, damage: str
 ) -> None:
     damaged = await keep(store, "The zebra runs.", tags=("legal",))
     healthy = await keep(store, "The zebra sleeps.", tags=("legal",))
     await store.catch_up()
     sql(path, f"UPDATE {damage} WHERE run_id = ?", (damaged.run_id,))
-
     hits = (await store.search("zebra", limit=5, only=Filters(tags=("legal",)))).hits
-
     assert [hit.run_id for hit in hits] == [healthy.run_id]
 
 
 async def test_a_follower_is_told_of_an_entry_that_does_not_fit(
-    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
+    path: Path, store: SQLiteStorage
 ) -> None:
     run = await keep(store, "The zebra runs.")
     validated = Validated(thought_id=run.thoughts[0].id, results={})
     await store.append(run.apply(validated), [validated], expected_version=run.version)
     sql(path, "UPDATE entries SET payload = json_set(payload, '$.thought_id', 'x') WHERE seq = 3")
-
     with pytest.raises(StorageError, match=f"entry 3 of run '{run.run_id}'"), anyio.fail_after(30):
         async for _ in store.follow(run.run_id):
             pass
 
 
 @pytest.mark.parametrize(
-    "text", ["a\0zebra", "\ufeffzebra", "e\u0301tude zebra", "\U0001f9a5 zebra"]
+    "text",
+    ["The zebra runs.", "a\0zebra", "\ufeffzebra", "e\u0301tude zebra", "\U0001f9a5 zebra"],
 )
-async def test_the_index_forgets_every_text_it_has_taken_in(
-    path: Path, store: SQLiteStorage, keep: Keep, sql: Sql, text: str
+async def test_a_run_that_is_deleted_leaves_nothing_in_the_file_and_its_index(
+    path: Path, store: SQLiteStorage, text: str
 ) -> None:
-    run = await keep(store, text, prompt=text)
-    await keep(store, "A lion.")
+    run = await keep(store, text, "The zebra sleeps.", prompt=text)
+    await keep(store, "A lion.", prompt="manes")
     await store.catch_up()
     await store.delete(run.run_id)
 
     sql(path, "INSERT INTO version_words (version_words, rank) VALUES ('integrity-check', 1)")
     sql(path, "CREATE VIRTUAL TABLE terms USING fts5vocab (version_words, 'row')")
-    assert sql(path, "SELECT term FROM terms") == [("a",), ("lion",)]
+    assert sql(path, "SELECT term FROM terms") == [("a",), ("lion",), ("mane",)]
     assert sql(path, "PRAGMA integrity_check") == [("ok",)]
+    for table in ("runs", "entries", "versions"):
+        ids = sql(path, f"SELECT count(*) FROM {table} WHERE run_id = ?", (run.run_id,))  # noqa: S608
+        assert ids == [(0,)], table

@@ -1,7 +1,7 @@
 """Search by meaning in a SQLite file, with a scripted embedder that knows a few synonyms."""
 
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,15 +11,13 @@ import pytest
 
 from sifaka.embeddings.protocol import Role, Vector
 from sifaka.errors import ConfigurationError, EmbeddingError, StorageError
-from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import SqlConnection
 from tests.stubs.embedders import ConceptEmbedder, PickyEmbedder
+from tests.stubs.runs import catch_up, keep, sql
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
-Sql = Callable[..., list[tuple[Any, ...]]]
 
 
 @pytest.fixture
@@ -39,16 +37,12 @@ async def found(store: SQLiteStorage, query: str, **only: object) -> list[str]:
     return [hit.run_id for hit in hits.hits]
 
 
-async def test_what_matches_in_words_and_in_meaning_comes_first(
-    store: SQLiteStorage, keep: Keep
-) -> None:
+async def test_what_matches_in_words_and_in_meaning_comes_first(store: SQLiteStorage) -> None:
     meaning = await keep(store, "An automobile.")
     both = await keep(store, "The doctor has a car.")
     word = await keep(store, "A car, money, money, money, money, holiday, holiday, holiday.")
     await store.catch_up()
-
     hits = (await store.search("car", limit=5)).hits
-
     assert [hit.run_id for hit in hits] == [both.run_id, word.run_id, meaning.run_id]
     # Reciprocal ranks: first by words and second by meaning, second and third, none and first.
     assert [hit.score for hit in hits] == pytest.approx([1 / 61 + 1 / 62, 1 / 62 + 1 / 63, 1 / 61])
@@ -56,7 +50,7 @@ async def test_what_matches_in_words_and_in_meaning_comes_first(
 
 
 async def test_what_is_not_embedded_yet_is_found_by_its_words_and_counted(
-    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+    store: SQLiteStorage, embedder: ConceptEmbedder
 ) -> None:
     early = await keep(store, "An automobile.")
     await keep(store.scoped("guest"), "An automobile.")
@@ -76,29 +70,23 @@ async def test_what_is_not_embedded_yet_is_found_by_its_words_and_counted(
 
 
 async def test_catching_up_with_nothing_waits_for_no_writer(
-    tmp_path: Path, store: SQLiteStorage, keep: Keep
+    tmp_path: Path, store: SQLiteStorage
 ) -> None:
     await keep(store, "A car.")
     await store.catch_up()
     writer = apsw.Connection(str(tmp_path / "runs.db"))
     cast("SqlConnection", writer).execute("BEGIN IMMEDIATE")
-
     assert await store.catch_up() == 0
-
     writer.close()
 
 
-async def test_a_model_that_is_new_to_many_at_once_gets_one_table(
-    tmp_path: Path, keep: Keep, sql: Sql
-) -> None:
+async def test_a_model_that_is_new_to_many_at_once_gets_one_table(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     stores = [SQLiteStorage(path, embedder=ConceptEmbedder()) for _ in range(6)]
     await keep(stores[0], "A car.")
-
     async with anyio.create_task_group() as group:
         for each in stores:
             group.start_soon(each.catch_up)
-
     assert sql(path, "SELECT number, embedded_until FROM vector_models") == [(1, 1)]
     for each in stores:
         assert len(await found(each, "automobile")) == 1
@@ -106,16 +94,14 @@ async def test_a_model_that_is_new_to_many_at_once_gets_one_table(
 
 
 async def test_two_that_catch_up_at_once_keep_each_vector_once(
-    tmp_path: Path, store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+    tmp_path: Path, store: SQLiteStorage, embedder: ConceptEmbedder
 ) -> None:
     await keep(store, "A car.", "A vehicle.")
     waiting = Waiting(2)
     stores = [SQLiteStorage(tmp_path / "runs.db", embedder=waiting) for _ in range(2)]
-
     async with anyio.create_task_group() as group:
         for one in stores:
             group.start_soon(one.catch_up)
-
     assert waiting.embedded == 4
     assert len(await found(store, "automobile")) == 2
     for one in stores:
@@ -141,7 +127,7 @@ class Waiting(ConceptEmbedder):
         return await super().embed(texts, role=role)
 
 
-async def test_while_a_model_works_the_store_does_too(tmp_path: Path, keep: Keep) -> None:
+async def test_while_a_model_works_the_store_does_too(tmp_path: Path) -> None:
     embedder = Waiting(9)
     store = SQLiteStorage(tmp_path / "runs.db", embedder=embedder)
     doomed = await keep(store, "A car that is forgotten.")
@@ -164,52 +150,14 @@ async def test_while_a_model_works_the_store_does_too(tmp_path: Path, keep: Keep
 
 
 async def test_a_query_without_a_word_is_not_embedded(
-    store: SQLiteStorage, keep: Keep, embedder: ConceptEmbedder
+    store: SQLiteStorage, embedder: ConceptEmbedder
 ) -> None:
     await keep(store, "An automobile.")
     hits = await store.search("?! 🦥", limit=5)
     assert (hits.hits, hits.search, embedder.embedded) == ((), "bm25", 0)
 
 
-async def test_the_vectors_of_another_model_are_never_compared(
-    tmp_path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
-) -> None:
-    run = await keep(store, "An automobile.")
-    await store.catch_up()
-    other = SQLiteStorage(
-        tmp_path / "runs.db", embedder=ConceptEmbedder("concepts:2", dimension=16)
-    )
-
-    hits = await other.search("car", limit=5)
-    assert (hits.hits, hits.search) == ((), "hybrid (1 version is not embedded yet)")
-    assert await other.catch_up() == 0
-
-    for each in (other, store):
-        assert await found(each, "car") == [run.run_id]
-        assert (await each.search("car", limit=5)).search == "hybrid"
-    models = sql(tmp_path / "runs.db", "SELECT model_id, dimension FROM vector_models")
-    assert models == [("concepts:1", 8), ("concepts:2", 16)]
-    await other.aclose()
-
-
-async def test_another_dimension_under_the_same_name_is_refused(
-    tmp_path: Path, store: SQLiteStorage, keep: Keep
-) -> None:
-    await keep(store, "An automobile.")
-    await store.catch_up()
-    other = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder(dimension=16))
-
-    for refused in (other.catch_up, lambda: other.search("car", limit=5)):
-        with pytest.raises(ConfigurationError, match=r"dimension mismatch.*8.*16") as caught:
-            await refused()
-        assert caught.value.suggestion
-    assert (await store.search("car", limit=5)).search == "hybrid"
-    await other.aclose()
-
-
-async def test_a_model_that_breaks_its_word_fills_nothing(
-    tmp_path: Path, keep: Keep, sql: Sql
-) -> None:
+async def test_a_model_that_breaks_its_word_fills_nothing(tmp_path: Path) -> None:
     class Short(ConceptEmbedder):
         async def embed(self, texts: Any, *, role: Role) -> list[Vector]:
             return [vector[:3] for vector in await super().embed(texts, role=role)]
@@ -223,7 +171,7 @@ async def test_a_model_that_breaks_its_word_fills_nothing(
 
 
 async def test_a_deleted_run_leaves_no_vector_in_any_table(
-    tmp_path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
+    tmp_path: Path, store: SQLiteStorage
 ) -> None:
     other = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder("concepts:2"))
     plain = SQLiteStorage(tmp_path / "runs.db")
@@ -242,9 +190,7 @@ async def test_a_deleted_run_leaves_no_vector_in_any_table(
     await plain.aclose()
 
 
-async def test_a_number_is_never_given_again(
-    tmp_path: Path, store: SQLiteStorage, keep: Keep, sql: Sql
-) -> None:
+async def test_a_number_is_never_given_again(tmp_path: Path, store: SQLiteStorage) -> None:
     run = await keep(store, "An automobile.")
     await store.delete(run.run_id)
     await keep(store, "A vehicle.")
@@ -252,7 +198,7 @@ async def test_a_number_is_never_given_again(
 
 
 async def test_the_missing_extra_is_named(
-    tmp_path: Path, store: SQLiteStorage, keep: Keep, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, store: SQLiteStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = await keep(store, "An automobile.")
     await store.catch_up()
@@ -270,7 +216,7 @@ async def test_the_missing_extra_is_named(
     await plain.aclose()
 
 
-async def test_sql_cannot_load_libraries(tmp_path: Path, keep: Keep) -> None:
+async def test_sql_cannot_load_libraries(tmp_path: Path) -> None:
     store = SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder())
     await keep(store, "x")
     await store.catch_up()
@@ -279,7 +225,7 @@ async def test_sql_cannot_load_libraries(tmp_path: Path, keep: Keep) -> None:
     await store.aclose()
 
 
-async def test_health_tells_of_the_file(tmp_path: Path, store: SQLiteStorage, keep: Keep) -> None:
+async def test_health_tells_of_the_file(tmp_path: Path, store: SQLiteStorage) -> None:
     await keep(store, "A car.", "An automobile.")
     (file,) = await store.health()
     assert file.works
@@ -289,15 +235,14 @@ async def test_health_tells_of_the_file(tmp_path: Path, store: SQLiteStorage, ke
 
 @pytest.mark.parametrize("count", [1, 3, 70])
 async def test_a_text_that_a_model_refuses_holds_up_no_other(
-    tmp_path: Path, keep: Keep, caplog: pytest.LogCaptureFixture, count: int
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, count: int
 ) -> None:
     store = SQLiteStorage(tmp_path / "runs.db", embedder=PickyEmbedder())
     refused = await keep(store, "zebra " * 400)
     runs = [await keep(store, f"automobile {n}") for n in range(count - 1)]
     await keep(store, "vehicle " * 400)
 
-    while await store.catch_up():
-        pass
+    await catch_up(store)
 
     found = {hit.run_id for hit in (await store.search("motorcar", limit=99)).hits}
     assert found == {run.run_id for run in runs}
@@ -307,9 +252,7 @@ async def test_a_text_that_a_model_refuses_holds_up_no_other(
     await store.aclose()
 
 
-async def test_a_model_that_fails_for_now_is_asked_again_for_every_text(
-    tmp_path: Path, keep: Keep
-) -> None:
+async def test_a_model_that_fails_for_now_is_asked_again_for_every_text(tmp_path: Path) -> None:
     class Busy(ConceptEmbedder):
         async def embed(self, texts: Any, *, role: Role) -> Any:
             if self.failure is None and "A car." in texts:

@@ -120,17 +120,3 @@ async def draft(store: ThoughtStore, run: Run, text: str, fence: int | None = 0)
     after = run.apply(entry)
     await store.append(after, [entry], expected_version=run.version, fence=fence)
     return after
-
-
-async def catch_up(store: ThoughtStore) -> None:
-    while await store.catch_up():
-        pass
-
-
-def texts(run: Run) -> list[str]:
-    return [thought.text for thought in run.thoughts]
-
-
-def names(folder: Path) -> list[str]:
-    """The files in a folder."""
-    return sorted(path.name for path in folder.iterdir())

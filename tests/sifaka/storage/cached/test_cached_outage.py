@@ -1,4 +1,6 @@
-from collections.abc import AsyncGenerator
+"""Runs that go on while their log is away, and are whole when it is back."""
+
+from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
 from pathlib import Path
 
@@ -10,17 +12,17 @@ from sifaka.record.entries import Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
+from sifaka.storage.redis import RedisStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.sifaka.storage.cached.layered import (
     RemoteStore,
     SearchIndexInMemory,
     Setup,
     begin,
-    catch_up,
     draft,
-    names,
-    texts,
 )
+from tests.stubs.redis_server import RedisServer, redis_server
+from tests.stubs.runs import Seen, catch_up, listed, names, race, stop, texts
 from tests.stubs.stores import PassingStore, Switch
 
 pytestmark = pytest.mark.anyio
@@ -47,19 +49,6 @@ async def test_a_run_goes_on_while_the_authority_is_down_and_is_complete_when_it
     assert texts(run) == ["before", "during 0", "during 1", "during 2", "after"]
     assert store.degraded == ()
     assert await store.load(run.run_id) == run
-
-
-async def test_without_another_append_catching_up_delivers(
-    setup: Setup, store: CachedStorage, truth: SQLiteStorage, archive: SearchIndexInMemory
-) -> None:
-    run = await begin(store)
-    setup.authority.down = True
-    run = await draft(store, run, "during")
-    setup.authority.down = False
-    await catch_up(store)
-
-    assert await truth.load(run.run_id) == run
-    assert await archive.load(run.run_id) == run
 
 
 async def test_a_run_begins_and_is_listed_while_the_authority_is_down(
@@ -96,7 +85,6 @@ async def test_another_process_goes_on_with_what_a_first_one_has_queued(
     setup.authority.down = False
     await second.aclose()
     await first.aclose()
-
     assert await truth.load(run.run_id) == run
     assert texts(run) == ["first", "second"]
 
@@ -241,31 +229,22 @@ async def test_without_a_queue_the_failure_is_the_callers(tmp_path: Path) -> Non
 
 async def test_a_follower_sees_a_run_through_an_outage(setup: Setup, store: CachedStorage) -> None:
     run = await begin(store)
-    stop = Stopped(status="done", stop_reason="passed")
-    seen: list[tuple[Entry, Run]] = []
-    arrived = [anyio.Event() for _ in range(6)]
-
-    async def follow() -> None:
-        async with aclosing(store.follow(run.run_id)) as steps:
-            async for step in steps:
-                seen.append(step)
-                arrived[step[1].version].set()
-
+    seen = Seen()
     with anyio.fail_after(30):
         async with anyio.create_task_group() as group:
-            group.start_soon(follow)
-            await arrived[1].wait()
+            group.start_soon(seen.follow, store.follow(run.run_id))
+            await seen.until(1)
             setup.authority.down = True
             run = await draft(store, run, "one")
             run = await draft(store, run, "two")
-            await arrived[3].wait()
+            await seen.until(3)
             setup.authority.down = False
             run = await draft(store, run, "three")
-            await arrived[4].wait()
-            await store.append(run.apply(stop), [stop], expected_version=run.version)
+            await seen.until(4)
+            run = await stop(store, run)
 
-    assert [at.version for _, at in seen] == [1, 2, 3, 4, 5]
-    assert seen[-1] == (stop, run.apply(stop))
+    assert seen.versions == [1, 2, 3, 4, 5]
+    assert (seen.steps[-1][0].kind, seen.steps[-1][1]) == ("stopped", run)
 
 
 async def test_a_follower_is_told_what_will_not_pass_by_itself(tmp_path: Path) -> None:
@@ -278,16 +257,10 @@ async def test_a_follower_is_told_what_will_not_pass_by_itself(tmp_path: Path) -
     truth = SQLiteStorage(tmp_path / "runs.db")
     store = CachedStorage(MemoryStorage(), Damaged(truth), queue=tmp_path / "queue.db")
     run = await draft(store, await begin(store), "x")
-    seen: list[int] = []
-
-    async def follow() -> None:
-        async with aclosing(store.follow(run.run_id)) as steps:
-            async for _, at in steps:
-                seen.append(at.version)
-
+    seen = Seen()
     with anyio.fail_after(20), pytest.raises(StorageError, match="entry 2"):
-        await follow()
-    assert seen == [1]
+        await seen.follow(store.follow(run.run_id))
+    assert seen.versions == [1]
     await store.aclose()
 
 
@@ -297,31 +270,13 @@ async def test_sixteen_writers_through_two_objects_lose_and_double_nothing(
 ) -> None:
     stores = setup.store(), setup.store(queue=setup.folder / "second.db")
     run = await begin(stores[0])
-    conflicts: list[VersionConflict] = []
-
-    async def write(writer: int) -> None:
-        store = stores[writer % 2]
-        for number in range(5):
-            while True:
-                known = await store.load(run.run_id)
-                await anyio.lowlevel.checkpoint()
-                try:
-                    await draft(store, known, f"{writer}:{number}")
-                except VersionConflict as conflict:
-                    conflicts.append(conflict)
-                else:
-                    break
-
-    async with anyio.create_task_group() as group:
-        for writer in range(16):
-            group.start_soon(write, writer)
+    await race(stores, run, writers=16, each=5)
     for store in stores:
         await store.aclose()
 
     whole = await truth.load(run.run_id)
-    assert sorted(texts(whole)) == sorted(f"{w}:{n}" for w in range(16) for n in range(5))
+    assert len(whole.thoughts) == 80
     assert await archive.load(run.run_id) == whole
-    assert conflicts, "the writers never met"
 
 
 async def test_the_queue_is_for_its_owners_eyes_and_no_other_programs_file(
@@ -333,3 +288,68 @@ async def test_the_queue_is_for_its_owners_eyes_and_no_other_programs_file(
     with pytest.raises(ConfigurationError):
         await begin(wrong)
     await wrong.aclose()
+
+
+@pytest.fixture
+def server() -> Generator[RedisServer]:
+    with redis_server(appendfsync="always") as server:
+        yield server
+
+
+def tiers(server: RedisServer, folder: Path) -> CachedStorage:
+    return CachedStorage(
+        MemoryStorage(),
+        RedisStorage(server.url),
+        SearchIndexInMemory(),
+        queue=folder / "queue.db",
+        retry_after=0.0,
+    )
+
+
+async def test_a_run_survives_that_redis_is_killed_under_it(
+    server: RedisServer, tmp_path: Path
+) -> None:
+    store = tiers(server, tmp_path)
+    run = await draft(store, await begin(store), "before")
+    server.kill()
+    run = await draft(store, run, "during the outage")
+    other = await draft(store, await begin(store), "begun in the outage")
+    assert await store.load(run.run_id) == run
+    assert await listed(store) == [other.run_id, run.run_id]
+    hits = (await store.search("outage", limit=5)).hits
+    assert {hit.run_id for hit in hits} == {run.run_id, other.run_id}
+    (line,) = store.degraded
+    assert server.url in line
+    assert "3 appends are queued on disk" in line
+
+    server.start()
+    run = await draft(store, run, "after")
+    await catch_up(store)
+    assert store.degraded == ()
+    await store.aclose()
+
+    redis = RedisStorage(server.url)
+    assert await redis.load(run.run_id) == run
+    assert await redis.load(other.run_id) == other
+    assert texts(run) == ["before", "during the outage", "after"]
+    await redis.aclose()
+
+
+async def test_a_redis_that_comes_back_empty_gets_back_what_this_process_knows(
+    tmp_path: Path,
+) -> None:
+    with redis_server() as server:
+        store = tiers(server, tmp_path)
+        run = await draft(store, await begin(store), "before")
+        await catch_up(store)
+        server.kill()
+        run = await draft(store, run, "during")
+        server.start()
+        await catch_up(store)
+
+        run = await draft(store, run, "after")
+        await catch_up(store)
+        assert await store.load(run.run_id) == run
+        assert await RedisStorage(server.url).load(run.run_id) == run
+        assert await store.refused() == ()
+        await store.aclose()

@@ -1,23 +1,35 @@
+"""An index that is away or behind, the queue for it, and what a store in tiers says of itself."""
+
 import json
-import os
 import signal
-import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import anyio
 import pytest
+from anyio import to_thread
 
-from sifaka.errors import ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Started
+from sifaka.errors import (
+    ConfigurationError,
+    SifakaError,
+    StorageError,
+    ThoughtNotFound,
+    VersionConflict,
+)
+from sifaka.record.entries import Entry, Started
 from sifaka.record.run import Run
-from sifaka.storage.cached import CachedStorage
+from sifaka.storage import parts as asking
+from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
+from sifaka.storage.memory import MemoryStorage, RunCache
+from sifaka.storage.parts import Part
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
-from tests.sifaka.storage.cached.layered import SearchIndexInMemory, Setup, begin, catch_up, draft
+from tests.sifaka.storage.cached.layered import SearchIndexInMemory, Setup, begin, draft
+from tests.sifaka.storage.processes import start
+from tests.stubs.runs import catch_up, names
+from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
-ROOT = Path(__file__).parents[4]
-KILLED = Path(__file__).with_name("append_and_die.py")
 
 
 async def found(store: ThoughtStore | SearchIndexInMemory, query: str) -> list[str]:
@@ -51,10 +63,8 @@ async def test_a_search_sees_what_was_just_appended_and_says_where_it_looked(
     setup: Setup, store: CachedStorage
 ) -> None:
     run = await draft(store, await begin(store), "a zebra")
-
     assert (await store.search("zebra", limit=3)).search == "bm25"
     assert setup.copy.appended == 1
-
     setup.copy.down = True
     run = await draft(store, run, "an otter")
     hits = await store.search("otter", limit=3)
@@ -70,7 +80,6 @@ async def test_a_refused_append_leaves_nothing_for_the_index(
     with pytest.raises(VersionConflict):
         await draft(store, run, "second")
     await catch_up(store)
-
     assert await archive.load(run.run_id) == ours
     assert setup.copy.appended == 1
 
@@ -92,27 +101,16 @@ async def test_a_run_deleted_while_an_index_is_down_is_deleted_there_later(
         await archive.load(run.run_id)
 
 
-async def test_closing_delivers_what_waits(setup: Setup, archive: SearchIndexInMemory) -> None:
-    store = setup.store()
-    run = await draft(store, await begin(store), "x")
-    await store.aclose()
-
-    assert await archive.load(run.run_id) == run
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["queued", "before the index was queued"])
 async def test_what_a_killed_process_has_queued_another_one_delivers(
     setup: Setup, archive: SearchIndexInMemory, truth: SQLiteStorage, when: str
 ) -> None:
     with anyio.fail_after(60):
-        ended = await anyio.run_process(
-            [sys.executable, str(KILLED), str(setup.folder), when],
-            check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
-    ids = json.loads(ended.stdout)
+        process = start("append_and_die", setup.folder, when)
+        said, _ = await to_thread.run_sync(process.communicate)
+    assert process.returncode == -signal.SIGKILL
+    ids = json.loads(said)
     for run_id in ids:
         with pytest.raises(ThoughtNotFound):
             await archive.load(run_id)
@@ -154,8 +152,309 @@ async def test_a_run_that_an_index_will_not_take_holds_up_no_other_run(
     await store.append(Run.start(started), [started], expected_version=0)
     run = await draft(store, await begin(store), "x")
     await catch_up(store)
-
     assert await archive.load(run.run_id) == run
     assert "search: run 'poison' is not delivered: too large" in store.degraded
     assert "poison" not in " ".join(store.scoped("guest").degraded)
     await store.aclose()
+
+
+class Locked(PassingStore):
+    """Refuses everything, until it is unlocked."""
+
+    locked = True
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        self.let_in()
+        await super().append(run, entries, expected_version=expected_version, fence=fence)
+
+    async def load(self, run_id: str) -> Run:
+        self.let_in()
+        return await super().load(run_id)
+
+    async def catch_up(self) -> int:
+        self.let_in()
+        return 0
+
+    @classmethod
+    def let_in(cls) -> None:
+        if cls.locked:
+            raise StorageError("refuses the password")
+
+
+async def test_what_another_process_has_delivered_does_not_wait_any_more(
+    setup: Setup, store: CachedStorage
+) -> None:
+    setup.authority.down = True
+    await begin(store)
+    setup.authority.down = False
+    other = setup.store()
+    await catch_up(other)
+    await other.aclose()
+    await store.catch_up()
+    assert store.degraded == ()
+
+
+async def test_a_run_that_another_process_has_delivered_is_not_told_to_be_stuck(
+    setup: Setup, store: CachedStorage
+) -> None:
+    run = await begin(store)
+    setup.copy.poison = run.run_id
+    await catch_up(store)
+    assert store.degraded == (f"search: run {run.run_id!r} is not delivered: too large",)
+    setup.copy.poison = None
+    other = setup.store()
+    await catch_up(other)
+    await other.aclose()
+    await store.catch_up()
+    assert store.degraded == ()
+
+
+async def test_a_new_process_tells_what_was_refused_before_it_began(
+    setup: Setup, store: CachedStorage, truth: SQLiteStorage
+) -> None:
+    run = await begin(store)
+    setup.authority.down = True
+    await draft(store, run, "late")
+    await draft(truth, run, "in time")
+    setup.authority.down = False
+    await catch_up(store)
+
+    later = setup.store()
+    await later.load(run.run_id)
+    assert f"1 entry of run {run.run_id!r}" in later.degraded[0]
+    assert "was refused" in later.degraded[0]
+    await later.aclose()
+
+
+async def test_a_password_that_is_wrong_is_told_once_and_until_it_is_right(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked = CachedStorage(
+        MemoryStorage(), Locked(SQLiteStorage(setup.folder / "locked.db")), queue=setup.queue
+    )
+    monkeypatch.setattr(Locked, "locked", False)
+    runs = [await begin(locked) for _ in range(5)]
+    monkeypatch.setattr(Locked, "locked", True)
+    for run in runs:
+        await draft(locked, run, "meanwhile")
+    await locked.catch_up()
+    assert locked.degraded == ("locked: refuses the password; 5 appends are queued on disk",)
+    monkeypatch.setattr(Locked, "locked", False)
+    await catch_up(locked)
+    assert locked.degraded == ()
+    await locked.aclose()
+
+
+async def test_a_password_that_is_wrong_from_the_beginning_is_an_error(setup: Setup) -> None:
+    locked = CachedStorage(
+        MemoryStorage(), Locked(SQLiteStorage(setup.folder / "locked.db")), queue=setup.queue
+    )
+    with pytest.raises(StorageError, match="refuses the password"):
+        await begin(locked)
+    await locked.aclose()
+    assert not any("queued" in line for line in locked.degraded)
+
+
+async def test_many_runs_that_are_refused_are_told_in_a_few_lines(
+    setup: Setup, store: CachedStorage, truth: SQLiteStorage
+) -> None:
+    runs = [await begin(store) for _ in range(5)]
+    setup.authority.down = True
+    for run in runs:
+        await draft(store, run, "late")
+        await draft(truth, run, "in time")
+    setup.authority.down = False
+    await catch_up(store)
+    assert len(store.degraded) == 4
+    assert store.degraded[-1] == "2 more runs have entries that were refused"
+
+
+async def test_what_waits_for_a_store_that_is_not_a_tier_any_more_is_told(
+    setup: Setup, store: CachedStorage, tmp_path: Path
+) -> None:
+    setup.authority.down = True
+    await begin(store)
+    other = CachedStorage(MemoryStorage(), SQLiteStorage(tmp_path / "other.db"), queue=setup.queue)
+    await other.catch_up()
+    (told,) = [line for line in other.degraded if line.startswith("remote")]
+    assert "the store has no such part now" in told
+    await other.aclose()
+
+
+async def test_a_claim_of_a_run_that_others_may_hold_waits_for_the_authority(
+    setup: Setup, store: CachedStorage, truth: SQLiteStorage
+) -> None:
+    setup.authority.down = True
+    run = await begin(store)
+    assert await store.claim(run.run_id) == 0
+    setup.authority.down = False
+    await catch_up(store)
+    assert await truth.claim(run.run_id) == 1
+    setup.authority.down = True
+    await draft(store, run, "late")
+    with pytest.raises(StorageError, match="wait until remote"):
+        await store.claim(run.run_id)
+
+
+async def test_a_cache_is_never_older_than_the_authority(tmp_path: Path) -> None:
+    truth = SQLiteStorage(tmp_path / "runs.db")
+    store = CachedStorage(MemoryStorage(), truth)
+    run = await draft(truth, await begin(store), "by another process")
+    assert await store.load(run.run_id) == run
+    run = await draft(store, run, "and on")
+    assert await store.load(run.run_id) == run
+    await store.aclose()
+
+
+def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
+    cache = RunCache(2)
+    started = [Started() for _ in range(3)]
+    first, second, third = (Run.start(entry) for entry in started)
+    cache.keep("ann", first, started[:1], after=0)
+    cache.keep("ann", second, started[1:2], after=0)
+    assert cache.get("ann", first.run_id)
+    cache.keep("ann", third, started[2:], after=0)
+
+    assert {run.run_id for run in cache.runs("ann")} == {first.run_id, third.run_id}
+    assert cache.runs("bob") == []
+    cache.evict("ann", first.run_id)
+    assert cache.get("ann", first.run_id) is None
+
+
+async def test_a_store_of_parts_may_be_the_log_of_another(tmp_path: Path) -> None:
+    memory, middle, last = MemoryStorage(), SQLiteStorage(tmp_path / "a"), SearchIndexInMemory()
+    inner = CachedStorage(middle, last, queue=tmp_path / "queue.db")
+    outer = CachedStorage(cache=memory, persistence=inner)
+    with pytest.raises(ConfigurationError, match="twice"):
+        CachedStorage(memory, memory)
+    run = await draft(outer, await begin(outer), "x")
+    await outer.aclose()
+    assert await last.load(run.run_id) == run
+
+
+def test_an_index_alone_is_no_store() -> None:
+    with pytest.raises(ConfigurationError, match="no log"):
+        CachedStorage(SearchIndexInMemory(), SearchIndexInMemory())
+
+
+def test_a_second_log_is_refused_and_both_are_named(tmp_path: Path) -> None:
+    first, second = (SQLiteStorage(tmp_path / name) for name in ("a", "b"))
+    with pytest.raises(ConfigurationError, match="second log") as caught:
+        CachedStorage(MemoryStorage(), CachedStorage(first, second))
+    assert first.place in caught.value.message
+    assert second.place in caught.value.message
+    assert "archive" in (caught.value.suggestion or "")
+
+
+async def test_checkpoints_are_the_entries_of_a_store(tmp_path: Path) -> None:
+    store = SQLiteStorage(tmp_path / "runs.db")
+    checkpoints = CachedCheckpointStorage(store)
+    run = await draft(checkpoints, await begin(checkpoints), "x")
+    assert await store.load(run.run_id) == run
+    assert [part.part for part in await checkpoints.health()][1:] == ["queue in memory"]
+    await checkpoints.aclose()
+    assert names(tmp_path) == ["runs.db"]
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def passes(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(asking, "time", clock)
+    return clock
+
+
+def down(*, retryable: bool = True) -> StorageError:
+    failure = StorageError("down")
+    failure.retryable = retryable
+    return failure
+
+
+def attempt(tier: Part[MemoryStorage], work: Callable[[], object] = lambda: None) -> bool:
+    """True when it was asked."""
+    asked: list[bool] = []
+    try:
+        with tier.attempt():
+            asked.append(True)
+            work()
+    except SifakaError:
+        pass
+    return bool(asked)
+
+
+def raising(error: SifakaError, clock: Clock, *, after: float = 0) -> Callable[[], object]:
+    def work() -> None:
+        clock.passes(after)
+        raise error
+
+    return work
+
+
+@pytest.mark.parametrize(
+    ("hangs", "paused"), [(5, 39), (0, 4)], ids=["a ninth of the time at most", "asked again soon"]
+)
+def test_a_tier_that_fails_is_left_alone_for_a_while(
+    clock: Clock, hangs: float, paused: float
+) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(), clock, after=hangs))
+    clock.passes(paused)
+    assert not attempt(tier)
+    clock.passes(2)
+    assert attempt(tier)
+
+
+def test_one_finds_out_for_all_whether_a_tier_works_again(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(), clock))
+    clock.passes(6)
+    meanwhile: list[bool] = []
+    assert attempt(tier, lambda: meanwhile.append(attempt(tier)))
+    assert meanwhile == [False]
+    assert attempt(tier)
+    assert tier.failure is None
+
+
+def test_who_was_cancelled_has_not_found_out(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(), clock))
+    clock.passes(6)
+    with pytest.raises(KeyboardInterrupt), tier.attempt():
+        raise KeyboardInterrupt
+    assert attempt(tier)
+
+
+def test_what_fails_for_one_run_keeps_no_other_waiting(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(retryable=False), clock))
+    meanwhile: list[bool] = []
+    assert attempt(tier, lambda: meanwhile.append(attempt(tier)))
+    assert meanwhile == [True]
+
+
+def test_a_tier_that_knows_no_such_run_works(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=5)
+    attempt(tier, raising(down(), clock))
+    clock.passes(6)
+    attempt(tier, raising(ThoughtNotFound("run_x"), clock))
+    assert tier.failure is None
+
+
+def test_a_tier_that_is_to_be_asked_each_time_is(clock: Clock) -> None:
+    tier = Part("redis", MemoryStorage(), retry_after=0)
+    attempt(tier, raising(down(), clock, after=5))
+    assert attempt(tier)

@@ -1,27 +1,25 @@
-"""The promises of an append when the network, the server or sixteen others get in between."""
+"""The promises of an append when others get in between; damaged entries; the keys of all this."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+import logging
+from itertools import combinations
 
 import anyio
 import pytest
 
-from sifaka.errors import StorageError, VersionConflict
+from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Drafted
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.redis import RedisStorage
-from tests.stubs.redis_server import redis_server, shared_redis
+from sifaka.storage.redis.log import Keys
+from tests.stubs.redis_server import command, redis_server, shared_redis
+from tests.stubs.runs import draft, found, keep, listed, race
 from tests.stubs.tcp_proxy import lossy_proxy
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
-Command = Callable[..., Awaitable[Any]]
 
 
-async def test_an_append_whose_reply_is_lost_is_there_once(
-    keep: Keep, draft: Keep, prefix: str
-) -> None:
+async def test_an_append_whose_reply_is_lost_is_there_once(prefix: str) -> None:
     async with lossy_proxy(shared_redis().port) as proxy:
         store = RedisStorage(proxy.url, prefix=prefix)
         run = await keep(store, "one")
@@ -38,7 +36,7 @@ async def test_an_append_whose_reply_is_lost_is_there_once(
         await store.aclose()
 
 
-async def test_an_append_that_gave_up_can_be_repeated(keep: Keep, draft: Keep, prefix: str) -> None:
+async def test_an_append_that_gave_up_can_be_repeated(prefix: str) -> None:
     async with lossy_proxy(shared_redis().port) as proxy:
         store = RedisStorage(proxy.url, prefix=prefix)
         run = await keep(store, "one")
@@ -56,61 +54,29 @@ async def test_an_append_that_gave_up_can_be_repeated(keep: Keep, draft: Keep, p
         await store.aclose()
 
 
-async def test_a_server_that_forgets_its_scripts_is_told_again(
-    store: RedisStorage, keep: Keep, draft: Keep, command: Command
-) -> None:
+async def test_a_server_that_forgets_its_scripts_is_told_again(store: RedisStorage) -> None:
     run = await keep(store, "one")
     assert await command(store, "SCRIPT", "FLUSH") == b"OK"
-
     run = await draft(store, run, "two")
     await command(store, "SCRIPT", "FLUSH")
     assert await store.claim(run.run_id) == 1
     await command(store, "SCRIPT", "FLUSH")
     await store.delete(run.run_id)
-
     assert (await store.recent(limit=1)).runs == ()
 
 
 @pytest.mark.slow
 async def test_sixteen_clients_of_one_run_lose_and_double_nothing(
-    store: RedisStorage, keep: Keep, draft: Keep, prefix: str
+    store: RedisStorage, prefix: str
 ) -> None:
-    run = await keep(store)
-    conflicts = 0
-
-    async def write(writer: int) -> None:
-        nonlocal conflicts
-        client = RedisStorage(shared_redis().url, prefix=prefix)
-        version = run.version
-        for number in range(50):
-            while True:
-                known = run.model_copy(update={"version": version})
-                try:
-                    await draft(client, known, f"{writer}:{number}")
-                except VersionConflict as conflict:
-                    conflicts += 1
-                    version = conflict.found
-                else:
-                    version += 1
-                    break
+    clients = [RedisStorage(shared_redis().url, prefix=prefix) for _ in range(16)]
+    with anyio.fail_after(100):
+        await race(clients, await keep(store), writers=16, each=12)
+    for client in clients:
         await client.aclose()
 
-    with anyio.fail_after(100):
-        async with anyio.create_task_group() as group:
-            for writer in range(16):
-                group.start_soon(write, writer)
 
-    loaded = await store.load(run.run_id)
-    texts = [thought.text for thought in loaded.thoughts]
-    assert loaded.version == 801
-    assert sorted(texts) == sorted(f"{w}:{n}" for w in range(16) for n in range(50))
-    for writer in range(16):
-        mine = [text for text in texts if text.startswith(f"{writer}:")]
-        assert mine == [f"{writer}:{n}" for n in range(50)]
-    assert conflicts, "the clients never met"
-
-
-async def test_what_was_acknowledged_survives_kill_9_of_the_server(keep: Keep, draft: Keep) -> None:
+async def test_what_was_acknowledged_survives_kill_9_of_the_server() -> None:
     with redis_server(appendfsync="always") as server:
         store = RedisStorage(server.url)
         acknowledged: dict[str, Run] = {}
@@ -145,26 +111,161 @@ async def test_what_was_acknowledged_survives_kill_9_of_the_server(keep: Keep, d
         await store.aclose()
 
 
-async def test_a_store_goes_on_after_a_restart_of_its_server(keep: Keep, draft: Keep) -> None:
+async def test_a_store_goes_on_after_a_restart_of_its_server() -> None:
     with redis_server(appendfsync="everysec") as server:
         store = RedisStorage(server.url)
         run = await keep(store, "before")
         server.stop()
         server.start()
-
         run = await draft(store, run, "after")
-
         assert await store.load(run.run_id) == run
         await store.aclose()
 
 
 async def test_a_cancelled_append_is_there_or_not_and_the_store_works_on(
-    store: RedisStorage, keep: Keep, draft: Keep
+    store: RedisStorage,
 ) -> None:
     run = await keep(store, "one")
     for delay in (0.0, 0.0001, 0.0005, 0.001):
         with anyio.move_on_after(delay):
             await draft(store, run, f"after {delay}")
         run = await store.load(run.run_id)
-
     assert await draft(store, run, "last") == await store.load(run.run_id)
+
+
+async def test_a_damaged_summary_is_left_out_and_logged(
+    store: RedisStorage, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, damaged, last = [await keep(store, "zebra") for _ in range(3)]
+    keys = Keys(store.prefix, "default")
+    await command(store, "HSET", keys.run(damaged.run_id), "summary", b"\xff{")
+
+    with caplog.at_level(logging.WARNING):
+        page = await store.recent(limit=2)
+    assert [line.run_id for line in page.runs] == [last.run_id, first.run_id]
+    assert page.next_cursor is None
+    assert damaged.run_id in caplog.text
+    # Its entries are not damaged; a search reads the runs of the list.
+    assert await store.load(damaged.run_id) == damaged
+    assert len((await store.search("zebra", limit=5)).hits) == 2
+
+
+@pytest.mark.parametrize("key", ["run", "entries"])
+async def test_a_key_of_another_type_hides_its_own_run_alone(store: RedisStorage, key: str) -> None:
+    first, damaged, last = [await keep(store, "zebra") for _ in range(3)]
+    name = getattr(Keys(store.prefix, "default"), key)(damaged.run_id)
+    await command(store, "SET", name, "a string")
+    assert set(await listed(store)) - {damaged.run_id} == {first.run_id, last.run_id}
+    assert set(await found(store, "zebra")) == {first.run_id, last.run_id}
+    assert await store.catch_up() == 0
+    with pytest.raises(StorageError):
+        await store.load(damaged.run_id)
+
+
+async def test_pages_are_full_whatever_is_left_out(store: RedisStorage) -> None:
+    runs = [await keep(store, "x") for _ in range(9)]
+    keys = Keys(store.prefix, "default")
+    for run in runs[2:7]:
+        await command(store, "HSET", keys.run(run.run_id), "summary", "{")
+    page = await store.recent(limit=3)
+    assert [line.run_id for line in page.runs] == [runs[n].run_id for n in (8, 7, 1)]
+    rest = await store.recent(limit=3, cursor=page.next_cursor)
+    assert [line.run_id for line in rest.runs] == [runs[0].run_id]
+
+
+async def test_a_damaged_entry_is_named_and_other_runs_are_read(
+    store: RedisStorage, caplog: pytest.LogCaptureFixture
+) -> None:
+    damaged, whole = await keep(store, "zebra"), await keep(store, "zebra")
+    stream = Keys(store.prefix, "default").entries(damaged.run_id)
+    ((_, (_, payload)),) = await command(store, "XRANGE", stream, "2-0", "2-0")
+    await command(store, "XDEL", stream, "2-0")
+    await command(store, "XADD", stream, "3-0", "e", payload)  # readable, and in another's place
+
+    with pytest.raises(StorageError, match=rf"entry 2 of run '{damaged.run_id}' is missing"):
+        await store.load(damaged.run_id)
+    with caplog.at_level(logging.WARNING):
+        hits = (await store.search("zebra", limit=5)).hits
+    assert [hit.run_id for hit in hits] == [whole.run_id]
+    assert damaged.run_id in caplog.text
+    assert len((await store.recent(limit=5)).runs) == 2
+
+
+async def test_evicted_entries_are_missed_by_readers_and_writers(store: RedisStorage) -> None:
+    run = await keep(store, "one", "two")
+    keys = Keys(store.prefix, "default")
+    await command(store, "XDEL", keys.entries(run.run_id), "3-0")
+
+    with pytest.raises(StorageError, match=r"entry 3 of run .* is missing"):
+        await store.load(run.run_id)
+    with pytest.raises(StorageError, match=r"entry 3 of run .* is missing") as caught:
+        await draft(store, run, "three")
+    assert not isinstance(caught.value, VersionConflict)
+
+    await command(store, "DEL", keys.entries(run.run_id))
+    with pytest.raises(StorageError, match=r"entry 1 of run .* is missing"):
+        await store.load(run.run_id)
+
+
+async def test_a_run_whose_hash_was_evicted_can_be_deleted_and_begun_anew(
+    store: RedisStorage,
+) -> None:
+    run = await keep(store, "one")
+    await command(store, "DEL", Keys(store.prefix, "default").run(run.run_id))
+    with pytest.raises(ThoughtNotFound):
+        await store.load(run.run_id)
+    with pytest.raises(StorageError):
+        await keep(store, "two", run_id=run.run_id)
+    await store.delete(run.run_id)
+    again = await keep(store, "two", run_id=run.run_id)
+    assert await store.load(run.run_id) == again
+
+
+ODD = (
+    *("", "42", "Key x", "a\0b", "'; DROP", "ünï", "👩‍👩‍👧", "%72ecent", "a:it", "a", "a:children"),
+    *("recent", "cursor", "{b}", "*", "run_0\n", "x" * 500),
+)
+
+
+async def test_ids_of_all_kinds_are_runs_of_their_own(store: RedisStorage) -> None:
+    runs = [await keep(store, f"text {n}", run_id=run_id) for n, run_id in enumerate(ODD)]
+    for run in runs:
+        assert await store.load(run.run_id) == run
+        assert await store.claim(run.run_id) == 1
+    page = await store.recent(limit=len(ODD))
+    assert [line.run_id for line in page.runs] == list(reversed(ODD))
+    assert page.next_cursor is None
+    for run_id in ODD:
+        await store.delete(run_id)
+    assert (await store.recent(limit=1)).runs == ()
+
+
+async def test_tenants_of_all_kinds_are_apart(store: RedisStorage) -> None:
+    tenants = ("a", "A", "a}:x", "{a}", "", "a:b", "ü", "team/a", "\ud800")
+    for tenant in tenants:
+        await keep(store.scoped(tenant), tenant.encode(errors="replace").decode(), run_id="same")
+    for tenant in tenants:
+        text = (await store.scoped(tenant).load("same")).thoughts[0].text
+        assert text == tenant.encode(errors="replace").decode()
+    with pytest.raises(ThoughtNotFound):
+        await store.load("same")
+
+
+def test_no_two_keys_are_the_same_and_a_tenants_share_a_slot() -> None:
+    names: list[str] = []
+    for tenant in ("a", "b", "a}:{b", "{b}"):
+        keys = Keys("sifaka", tenant)
+        own = [keys.recent]
+        for run_id in (*ODD, "\ud800", "\udfff"):
+            own += [keys.run(run_id), keys.entries(run_id)]
+        assert len({name[: name.index("}") + 1] for name in own}) == 1
+        assert all(name.count("{") == name.count("}") == 1 for name in own)
+        names += own
+    assert not [pair for pair in combinations(names, 2) if pair[0] == pair[1]]
+
+
+def test_the_layout_of_keys_is_what_is_documented() -> None:
+    keys = Keys("sifaka", "ann")
+    assert keys.run("run_1") == "sifaka:run:{ann}:run_1"
+    assert keys.entries("run_1") == "sifaka:run:{ann}:run_1:it"
+    assert keys.recent == "sifaka:run:{ann}:recent"

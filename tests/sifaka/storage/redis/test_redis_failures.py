@@ -1,4 +1,4 @@
-"""Each way in which a server can fail is one line that says what to do, and never a password."""
+"""Each way in which a server can fail or refuse is one line that says what to do."""
 
 import asyncio
 import contextlib
@@ -7,8 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Generator
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +16,25 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.record.run import Run
+from sifaka.record.entries import Stopped
 from sifaka.storage.address import REDIS, parse_store_url
 from sifaka.storage.redis import RedisStorage, connections
 from sifaka.storage.redis.log import Keys
-from tests.stubs.redis_server import RedisServer, redis_server
+from sifaka.storage.redis.store import judge
+from tests.stubs.redis_server import RedisServer, command, redis_server, until
+from tests.stubs.runs import draft, keep
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
-Until = Callable[..., Awaitable[None]]
-Command = Callable[..., Awaitable[Any]]
 
 
-def told(error: StorageError, *, retryable: bool) -> str:
-    """The error as people see it, which is one line."""
-    line = str(error)
-    assert "\n" not in line
-    assert error.suggestion
-    assert error.retryable is retryable
-    return line
+async def refused(work: Awaitable[object], *, retryable: bool) -> str:
+    """The error of some work as people see it, which is one line."""
+    with pytest.raises(StorageError) as caught:
+        await work
+    assert "\n" not in str(caught.value)
+    assert caught.value.suggestion
+    assert caught.value.retryable is retryable
+    return str(caught.value)
 
 
 @asynccontextmanager
@@ -54,14 +54,13 @@ async def saying(reply: bytes) -> AsyncGenerator[str]:
         yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
-async def test_a_server_that_is_not_there_is_told_within_three_seconds(keep: Keep) -> None:
+async def test_a_server_that_is_not_there_is_told_within_three_seconds() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, and not listening
         store = RedisStorage(f"redis://:s3cret@127.0.0.1:{taken.getsockname()[1]}/3")
         for ask in (lambda: store.load("run_0"), lambda: keep(store, "x"), store.catch_up):
-            with anyio.fail_after(3), pytest.raises(StorageError) as caught:
-                await ask()
-            line = told(caught.value, retryable=True)
+            with anyio.fail_after(3):
+                line = await refused(ask(), retryable=True)
             assert "cannot be reached" in line
             assert "SIFAKA_STORE" in line
             assert "s3cret" not in line
@@ -78,21 +77,18 @@ async def test_a_server_that_takes_no_connection_is_told_within_three_seconds() 
         with socket.create_connection(full.getsockname()):
             # The queue is full: further connections get no answer, as from behind a firewall.
             store = RedisStorage(f"redis://127.0.0.1:{full.getsockname()[1]}")
-            with anyio.fail_after(3), pytest.raises(StorageError) as caught:
-                await store.load("run_0")
-            assert "does not answer" in told(caught.value, retryable=True)
+            with anyio.fail_after(3):
+                assert "does not answer" in await refused(store.load("run_0"), retryable=True)
             await store.aclose()
 
 
 async def test_a_socket_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     store = RedisStorage(f"unix://{tmp_path / 'no.sock'}?db=1")
-    with pytest.raises(StorageError) as caught:
-        await store.load("run_0")
-    assert "no.sock' cannot be reached" in told(caught.value, retryable=True)
+    assert "no.sock' cannot be reached" in await refused(store.load("run_0"), retryable=True)
     await store.aclose()
 
 
-async def test_a_socket_file_works_like_a_port(tmp_path: Path, keep: Keep) -> None:
+async def test_a_socket_file_works_like_a_port(tmp_path: Path) -> None:
     path = tmp_path / "redis.sock"
     with redis_server("--unixsocket", str(path), password="s3cret"):
         store = RedisStorage(f"unix://{path}?db=2&password=s3cret&prefix=ours&ttl=1h")
@@ -106,9 +102,7 @@ async def test_a_wrong_password_is_told_and_not_shown() -> None:
     with redis_server(password="right") as server:
         for login in ("", ":wr0ng@", "stranger:wr0ng@"):
             store = RedisStorage(server.url.replace("//", f"//{login}"))
-            with pytest.raises(StorageError) as caught:
-                await store.load("run_0")
-            line = told(caught.value, retryable=False)
+            line = await refused(store.load("run_0"), retryable=False)
             assert "refuses the user name or the password" in line
             assert "wr0ng" not in line
             (health,) = await store.health()
@@ -124,14 +118,12 @@ async def test_a_wrong_password_is_told_and_not_shown() -> None:
         await store.aclose()
 
 
-async def test_a_password_that_is_missing_is_told_to_who_begins_with_a_long_command(
-    keep: Keep,
-) -> None:
+async def test_a_password_that_is_missing_is_told_to_who_begins_with_a_long_command() -> None:
     with redis_server(password="right") as server:
         store = RedisStorage(server.url)
-        with pytest.raises(StorageError) as caught:
-            await keep(store, "x")
-        assert "refuses the user name or the password" in told(caught.value, retryable=False)
+        assert "refuses the user name or the password" in await refused(
+            keep(store, "x"), retryable=False
+        )
         await store.aclose()
 
 
@@ -141,36 +133,32 @@ async def test_a_server_that_hangs_is_waited_for_once_however_many_wait(
     monkeypatch.setattr(connections, "_AT_ONCE", 2)
     monkeypatch.setattr(connections, "_COMMAND_SECONDS", 0.5)
     store = RedisStorage(own_redis.url)
-    errors: list[StorageError] = []
+    errors: list[str] = []
 
     async def load() -> None:
-        with pytest.raises(StorageError) as caught:
-            await store.load("run_0")
-        errors.append(caught.value)
+        errors.append(await refused(store.load("run_0"), retryable=True))
 
     own_redis.process.send_signal(signal.SIGSTOP)
     with anyio.fail_after(20):  # one after the other it would take 50 s
         async with anyio.create_task_group() as group:
             for _ in range(200):
                 group.start_soon(load)
-    assert {told(error, retryable=True) for error in errors} == {str(errors[0])}
-    assert "does not answer" in str(errors[0])
+    assert set(errors) == {errors[0]}
+    assert "does not answer" in errors[0]
     own_redis.process.send_signal(signal.SIGCONT)
     with pytest.raises(ThoughtNotFound):
         await store.load("run_0")
     await store.aclose()
 
 
-async def test_a_full_server_says_that_nothing_was_stored(
-    own_redis: RedisServer, keep: Keep, draft: Keep, command: Command
-) -> None:
+async def test_a_full_server_says_that_nothing_was_stored(own_redis: RedisServer) -> None:
     store = RedisStorage(own_redis.url)
     run = await keep(store, "one")
     await command(store, "CONFIG", "SET", "maxmemory", "1")
 
-    with pytest.raises(StorageError) as caught:
-        await draft(store, run, "two")
-    assert "out of memory, and nothing was stored" in told(caught.value, retryable=True)
+    assert "out of memory, and nothing was stored" in await refused(
+        draft(store, run, "two"), retryable=True
+    )
     # What is there can still be read, and once there is room again all goes on.
     assert await store.load(run.run_id) == run
     assert len((await store.search("one", limit=1)).hits) == 1
@@ -179,22 +167,15 @@ async def test_a_full_server_says_that_nothing_was_stored(
     await store.aclose()
 
 
-async def test_a_replica_that_may_not_be_written_to_says_so(
-    own_redis: RedisServer, keep: Keep, draft: Keep, command: Command
-) -> None:
+async def test_a_replica_that_may_not_be_written_to_says_so(own_redis: RedisServer) -> None:
     store = RedisStorage(own_redis.url)
     run = await keep(store, "one")
     await command(store, "REPLICAOF", "127.0.0.1", 1)
-
-    with pytest.raises(StorageError) as caught:
-        await draft(store, run, "two")
-    assert "is a read-only replica" in told(caught.value, retryable=True)
+    assert "is a read-only replica" in await refused(draft(store, run, "two"), retryable=True)
     await store.aclose()
 
 
-async def test_a_server_that_cannot_save_says_so(
-    tmp_path: Path, keep: Keep, draft: Keep, until: Until, command: Command
-) -> None:
+async def test_a_server_that_cannot_save_says_so(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     with redis_server("--dir", str(folder)) as server:
@@ -209,9 +190,7 @@ async def test_a_server_that_cannot_save_says_so(
             return b"rdb_last_bgsave_status:err" in info
 
         await until(failed)
-        with pytest.raises(StorageError) as caught:
-            await draft(store, run, "two")
-        assert "cannot save" in told(caught.value, retryable=True)
+        assert "cannot save" in await refused(draft(store, run, "two"), retryable=True)
         await store.aclose()
 
 
@@ -225,30 +204,22 @@ async def test_a_server_that_cannot_save_says_so(
 async def test_a_refusal_is_one_line(answer: bytes, shown: str, retryable: bool) -> None:
     async with saying(answer) as url:
         store = RedisStorage(url)
-        with pytest.raises(StorageError) as caught:
-            await store.claim("run_0")
-        assert shown in told(caught.value, retryable=retryable)
+        assert shown in await refused(store.claim("run_0"), retryable=retryable)
         await store.aclose()
 
 
-async def test_keys_of_other_programs_are_told(
-    store: RedisStorage, keep: Keep, command: Command
-) -> None:
+async def test_keys_of_other_programs_are_told(store: RedisStorage) -> None:
     await command(store, "SET", Keys(store.prefix, "default").run("run_0"), "theirs")
-
-    with pytest.raises(StorageError) as caught:
-        await store.load("run_0")
-    assert "choose another prefix" in told(caught.value, retryable=False)
-    with pytest.raises(StorageError) as caught:
-        await keep(store, "x", run_id="run_0")
-    assert "choose another prefix" in told(caught.value, retryable=False)
+    assert "choose another prefix" in await refused(store.load("run_0"), retryable=False)
+    assert "choose another prefix" in await refused(
+        keep(store, "x", run_id="run_0"), retryable=False
+    )
 
 
-async def test_a_closed_store_says_so(store: RedisStorage, keep: Keep) -> None:
+async def test_a_closed_store_says_so(store: RedisStorage) -> None:
     run = await keep(store, "x")
     view = store.scoped("guest")
     await store.aclose()
-
     for ask in (lambda: store.load(run.run_id), lambda: view.recent(limit=1)):
         with pytest.raises(StorageError, match="is closed"):
             await ask()
@@ -299,3 +270,138 @@ async def test_what_uvloop_says_of_a_closed_connection_is_a_lost_connection() ->
     assert await asked.run(work) == "answer"
     await asked.aclose()
     assert tried == [0, 1]
+
+
+ACL = Path(__file__).parents[4] / "examples" / "redis.acl"
+
+
+@pytest.fixture
+def guarded() -> Generator[RedisServer]:
+    with redis_server("--aclfile", str(ACL)) as server:
+        yield server
+
+
+def opened(server: RedisServer, user: str, *, tenant: str) -> RedisStorage:
+    login = f"//sifaka-{user}:change-me-{user}@"
+    return RedisStorage(server.url.replace("//", login), tenant=tenant, ttl=1000)
+
+
+async def test_a_user_does_everything_a_store_does_with_the_runs_of_its_tenant(
+    guarded: RedisServer,
+) -> None:
+    store = opened(guarded, "ann", tenant="ann")
+    parent = await keep(store, "one")
+    run = await draft(store, await keep(store, "two", branch_of=parent.run_id), "three")
+    stop = Stopped(status="done", stop_reason="passed")
+    ended = run.apply(stop)
+    fence = await store.claim(run.run_id)
+    await store.append(ended, [stop], expected_version=run.version, fence=fence)
+
+    assert await store.load(run.run_id) == ended
+    with anyio.fail_after(30):
+        async with aclosing(store.follow(run.run_id)) as steps:
+            assert [after.version async for _, after in steps] == [1, 2, 3, 4]
+    page = await store.recent(limit=1)
+    assert len((await store.recent(limit=1, cursor=page.next_cursor)).runs) == 1
+    assert len((await store.search("three", limit=5)).hits) == 1
+    assert await store.catch_up() == 0
+    (health,) = await store.health()
+    assert health.works
+    assert health.found.startswith("Redis ")
+    await store.delete(run.run_id)
+    await store.aclose()
+
+
+async def test_a_user_reaches_nothing_of_another_tenant(guarded: RedisServer) -> None:
+    bob = opened(guarded, "bob", tenant="bob")
+    run = await keep(bob, "a secret plan", run_id="x{ann}y")
+    ann = opened(guarded, "ann", tenant="bob")  # the library is pointed at bob
+
+    async def follow() -> None:
+        async with aclosing(ann.follow(run.run_id)) as steps:
+            await anext(steps)
+
+    for ask in (
+        lambda: ann.load(run.run_id),
+        lambda: ann.claim(run.run_id),
+        lambda: ann.recent(limit=5),
+        lambda: ann.search("secret", limit=5),
+        lambda: ann.delete(run.run_id),
+        lambda: keep(ann, "mine", run_id="other"),
+        follow,
+    ):
+        with pytest.raises(StorageError, match="does not let this user do that") as caught:
+            await ask()
+        assert not caught.value.retryable
+        assert "redis.acl" in str(caught.value)
+        assert "change-me" not in str(caught.value)
+    assert await bob.load(run.run_id) == run
+    assert len((await bob.recent(limit=5)).runs) == 1
+    await ann.aclose()
+    await bob.aclose()
+
+
+async def test_a_script_of_its_own_lets_a_user_see_no_more(guarded: RedisServer) -> None:
+    bob = opened(guarded, "bob", tenant="bob")
+    await keep(bob, "a secret plan", run_id="run_1")
+    ann = opened(guarded, "ann", tenant="ann")
+
+    for words in (
+        ("EVAL", "return redis.call('HGETALL', 'sifaka:run:{bob}:run_1')", 0),
+        ("EVAL", "return redis.call('HGET', 'sifaka:run:{bob}:run_1', 'summary')", 0),
+        ("HGET", "sifaka:run:{bob}:run_1", "summary"),
+        ("KEYS", "*"),
+        ("CONFIG", "GET", "*"),
+        ("FLUSHALL",),
+        ("ACL", "LIST"),
+    ):
+        with pytest.raises(StorageError):
+            await command(ann, *words)
+    await ann.aclose()
+    await bob.aclose()
+
+
+async def test_without_a_user_there_is_no_access(guarded: RedisServer) -> None:
+    store = RedisStorage(guarded.url)
+    with pytest.raises(StorageError, match="refuses the user name or the password"):
+        await store.load("run_0")
+    await store.aclose()
+
+
+async def test_a_server_tells_its_version_and_what_may_lose_runs(own_redis: RedisServer) -> None:
+    store = RedisStorage(own_redis.url.replace("//", "//:unused@"))
+    await store.aclose()
+    store = RedisStorage(own_redis.url)
+    (health,) = await store.health()
+    assert (health.part, health.works) == (own_redis.url, True)
+    assert health.found.startswith("Redis ")
+    assert "appendonly is off" in health.found
+    assert "evicted" not in health.found
+
+    await command(store, "CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+    (health,) = await store.health()
+    assert health.works
+    assert "maxmemory-policy is allkeys-lru: runs may be evicted, use noeviction" in health.found
+    assert store.degraded == ()
+    await store.aclose()
+
+
+async def test_a_server_that_keeps_everything_has_nothing_to_tell() -> None:
+    with redis_server(appendfsync="everysec") as server:
+        store = RedisStorage(server.url)
+        (health,) = await store.health()
+        assert health.works
+        assert ";" not in health.found
+        await store.aclose()
+
+
+@pytest.mark.parametrize(
+    ("version", "works"), [("5.0.14", False), ("6.0.16", False), ("6.2.14", True), ("8.0.1", True)]
+)
+def test_a_server_that_is_too_old_does_not_work(version: str, works: bool) -> None:
+    info = {"redis_version": version, "aof_enabled": "1"}
+    if works:
+        assert version in judge(info)
+    else:
+        with pytest.raises(StorageError, match=version):
+            judge(info)

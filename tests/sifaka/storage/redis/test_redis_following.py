@@ -1,28 +1,28 @@
-import subprocess
-import sys
+"""Followers of runs, event loops that share a store, and runs whose time is over."""
+
+import asyncio
+import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 from anyio import to_thread
 
 from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.record.entries import Entry, Stopped
+from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.log import Keys, follow_stream
-from tests.stubs.redis_server import redis_server, shared_redis
+from tests.sifaka.storage.processes import start
+from tests.stubs.redis_server import RedisServer, command, redis_server, shared_redis, until
+from tests.stubs.runs import Seen, draft, keep, stop
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
-Until = Callable[..., Awaitable[None]]
-Command = Callable[..., Awaitable[Any]]
+
 SLICE = 0.05
 
 
@@ -31,36 +31,7 @@ def follower(store: RedisStorage, run_id: str) -> AsyncGenerator[tuple[Entry, Ru
     return follow_stream(store.connections, keys, run_id, after=0, seconds=SLICE)
 
 
-class Seen:
-    """The entries that a follower has seen so far."""
-
-    def __init__(self) -> None:
-        self.steps: list[tuple[Entry, Run]] = []
-
-    async def follow(self, who: AsyncGenerator[tuple[Entry, Run]]) -> None:
-        async with aclosing(who) as steps:
-            async for step in steps:
-                self.steps.append(step)
-
-    def reached(self, version: int) -> Callable[[], Awaitable[bool]]:
-        async def look() -> bool:
-            return bool(self.steps) and self.steps[-1][1].version == version
-
-        return look
-
-
-async def end(store: ThoughtStore, run: Run) -> Run:
-    stop = Stopped(status="done", stop_reason="passed")
-    after = run.apply(stop)
-    await store.append(after, [stop], expected_version=run.version)
-    return after
-
-
-def started(*words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True)
-
-
-async def slices(command: Command, store: RedisStorage) -> int:
+async def slices(store: RedisStorage) -> int:
     """The number of requests of followers that the server has answered."""
     for line in (await command(store, "INFO", "commandstats")).decode().splitlines():
         if line.startswith("cmdstat_xread:"):
@@ -70,32 +41,29 @@ async def slices(command: Command, store: RedisStorage) -> int:
 
 @pytest.mark.slow
 async def test_a_follower_in_another_process_outlasts_idle_times(
-    store: RedisStorage, keep: Keep, draft: Keep, until: Until, command: Command, prefix: str
+    store: RedisStorage, prefix: str
 ) -> None:
     run = await keep(store, "one")
-    script = str(Path(__file__).parent / "follow_run.py")
-    with started(script, shared_redis().url, prefix, run.run_id) as process:
+    with start("follow", shared_redis().url, prefix, run.run_id) as process:
         assert process.stdout
         lines = [await to_thread.run_sync(process.stdout.readline) for _ in range(2)]
-        before = await slices(command, store)
+        before = await slices(store)
 
         async def idle() -> bool:
-            return await slices(command, store) >= before + 4
+            return await slices(store) >= before + 4
 
         await until(idle)
         run = await draft(store, run, "two")
         lines.append(await to_thread.run_sync(process.stdout.readline))
-        before = await slices(command, store)
+        before = await slices(store)
         await until(idle)
-        await end(store, run)
+        await stop(store, run)
         rest, _ = await to_thread.run_sync(lambda: process.communicate(timeout=100))
     assert process.returncode == 0
     assert "".join([*lines, rest]) == "started 1\ndrafted 2\ndrafted 3\nstopped 4\n"
 
 
-async def test_a_follower_goes_on_after_a_restart_of_the_server(
-    keep: Keep, draft: Keep, until: Until, tmp_path: Path
-) -> None:
+async def test_a_follower_goes_on_after_a_restart_of_the_server(tmp_path: Path) -> None:
     with redis_server(appendfsync="always") as server:
         store = RedisStorage(server.url)
         whole = CachedStorage(
@@ -106,22 +74,22 @@ async def test_a_follower_goes_on_after_a_restart_of_the_server(
         with anyio.fail_after(60):
             async with anyio.create_task_group() as group:
                 group.start_soon(seen.follow, whole.follow(run.run_id))
-                await until(seen.reached(2))
+                await seen.until(2)
                 server.kill()
                 # The follower finds no server, more than once.
                 with pytest.raises(StorageError):
                     await store.load(run.run_id)
                 server.start()
                 run = await draft(store, run, "two")
-                await until(seen.reached(3))
-                await end(store, run)
-        assert [at.version for _, at in seen.steps] == [1, 2, 3, 4]
+                await seen.until(3)
+                await stop(store, run)
+        assert seen.versions == [1, 2, 3, 4]
         assert seen.steps[-1][1] == await store.load(run.run_id)
         await whole.aclose()
         await store.aclose()
 
 
-async def test_a_follower_is_told_that_the_server_is_away(keep: Keep, until: Until) -> None:
+async def test_a_follower_is_told_that_the_server_is_away() -> None:
     with redis_server() as server:
         store = RedisStorage(server.url)
         run = await keep(store, "one")
@@ -135,14 +103,12 @@ async def test_a_follower_is_told_that_the_server_is_away(keep: Keep, until: Unt
         with anyio.fail_after(30):
             async with anyio.create_task_group() as group:
                 group.start_soon(watch)
-                await until(seen.reached(2))
+                await seen.until(2)
                 server.kill()
         await store.aclose()
 
 
-async def test_a_follower_leaves_when_its_run_is_deleted(
-    store: RedisStorage, keep: Keep, until: Until
-) -> None:
+async def test_a_follower_leaves_when_its_run_is_deleted(store: RedisStorage) -> None:
     run = await keep(store, "one", "two")
     again = await keep(store, "one", "two")
     seen, seen_again = Seen(), Seen()
@@ -156,17 +122,15 @@ async def test_a_follower_leaves_when_its_run_is_deleted(
         async with anyio.create_task_group() as group:
             group.start_soon(watch, seen, run)
             group.start_soon(watch, seen_again, again)
-            await until(seen.reached(3))
-            await until(seen_again.reached(3))
+            await seen.until(3)
+            await seen_again.until(3)
             await store.delete(run.run_id)
             # One that begins anew under the same id is not the run that is followed.
             await store.delete(again.run_id)
             await keep(store, "other", run_id=again.run_id)
 
 
-async def test_a_follower_says_when_entries_were_evicted(
-    store: RedisStorage, keep: Keep, until: Until, command: Command
-) -> None:
+async def test_a_follower_says_when_entries_were_evicted(store: RedisStorage) -> None:
     run = await keep(store, "one", "two")
     seen = Seen()
 
@@ -177,69 +141,217 @@ async def test_a_follower_says_when_entries_were_evicted(
     with anyio.fail_after(30):
         async with anyio.create_task_group() as group:
             group.start_soon(watch)
-            await until(seen.reached(3))
+            await seen.until(3)
             await command(store, "DEL", Keys(store.prefix, "default").entries(run.run_id))
 
 
 async def test_a_follower_is_cancelled_at_once_and_closes_its_connection(
-    store: RedisStorage, keep: Keep, until: Until, command: Command
+    store: RedisStorage,
 ) -> None:
     run = await keep(store, "one")
+    seen = Seen()
 
-    async def clients() -> int:
-        return (await command(store, "CLIENT", "LIST")).count(b"cmd=xread")
-
-    arrived = anyio.Event()
-
-    async def follow() -> None:
-        # With the slices of the store itself, which are much longer than the test waits.
-        async with aclosing(store.follow(run.run_id)) as steps:
-            async for _, at in steps:
-                if at.version == 2:
-                    arrived.set()
+    async def clients(count: int) -> bool:
+        return (await command(store, "CLIENT", "LIST")).count(b"cmd=xread") == count
 
     async with anyio.create_task_group() as group:
-        group.start_soon(follow)
-        await arrived.wait()
-
-        async def waits() -> bool:
-            return await clients() == 1
-
-        await until(waits)
+        # With the slices of the store itself, which are much longer than the test waits.
+        group.start_soon(seen.follow, store.follow(run.run_id))
+        await seen.until(2)
+        await until(partial(clients, 1))
         with anyio.fail_after(30):
             group.cancel_scope.cancel()
             await anyio.lowlevel.cancel_shielded_checkpoint()
 
-    async def left() -> bool:
-        return await clients() == 0
-
-    await until(left)
+    await until(partial(clients, 0))
     assert await store.load(run.run_id) == run
 
 
-async def test_an_entry_arrives_without_waiting_for_the_slice(
-    store: RedisStorage, keep: Keep, draft: Keep, until: Until, command: Command
-) -> None:
+async def test_an_entry_arrives_without_waiting_for_the_slice(store: RedisStorage) -> None:
     run = await keep(store, "one")
-    seen: list[int] = []
-    before = await slices(command, store)
+    seen = Seen()
+    before = await slices(store)
 
-    async def follow() -> None:
-        async with aclosing(store.follow(run.run_id)) as steps:
-            async for _, at in steps:
-                seen.append(at.version)
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(seen.follow, store.follow(run.run_id))
+            for version in range(3, 23):
+                run = await draft(store, run, f"text {version}")
+                await seen.until(version)
+            group.cancel_scope.cancel()
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(follow)
-        for version in range(3, 23):
-            run = await draft(store, run, f"text {version}")
-
-            async def arrived(version: int = version) -> bool:
-                return version in seen
-
-            await until(arrived)
-        group.cancel_scope.cancel()
-
-    assert seen == list(range(1, 23))
+    assert seen.versions == list(range(1, 23))
     # It did not ask again and again.
-    assert await slices(command, store) - before <= 25
+    assert await slices(store) - before <= 25
+
+
+def connected(server: RedisServer) -> Callable[[int], None]:
+    """Waits until so many clients are left besides the one that asks."""
+
+    async def wait(count: int) -> None:
+        observer = RedisStorage(server.url)
+
+        async def only() -> bool:
+            info = await command(observer, "INFO", "clients")
+            return f"connected_clients:{count + 1}\r".encode() in info
+
+        await until(only)
+        await observer.aclose()
+
+    return lambda count: anyio.run(wait, count)
+
+
+def test_each_loop_leaves_no_connection_behind(own_redis: RedisServer) -> None:
+    store = RedisStorage(own_redis.url)
+
+    async def work() -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(5):
+                group.start_soon(keep, store, "x")
+
+    for _ in range(3):
+        anyio.run(work)  # which does not close the store
+        connected(own_redis)(0)
+
+    async def count() -> int:
+        found = len((await store.recent(limit=50)).runs)
+        await store.aclose()
+        return found
+
+    assert anyio.run(count) == 15
+    connected(own_redis)(0)
+
+
+def test_several_loops_use_a_store_at_once(own_redis: RedisServer) -> None:
+    store = RedisStorage(own_redis.url)
+    meeting = threading.Barrier(4)
+
+    async def work() -> None:
+        await keep(store, "x")
+        await to_thread.run_sync(meeting.wait, 100)
+        for _ in range(10):
+            await keep(store, "x")
+
+    threads = [threading.Thread(target=anyio.run, args=(work,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+
+    async def count() -> int:
+        found = len((await store.recent(limit=100)).runs)
+        await store.aclose()
+        return found
+
+    assert anyio.run(count) == 44
+    connected(own_redis)(0)
+
+
+async def test_closing_in_one_loop_closes_the_connections_of_another(
+    own_redis: RedisServer,
+) -> None:
+    store = RedisStorage(own_redis.url)
+    used, done = threading.Event(), threading.Event()
+
+    async def work() -> None:
+        await keep(store, "x")
+        used.set()
+        await to_thread.run_sync(done.wait, 100)
+
+    thread = threading.Thread(target=anyio.run, args=(work,))
+    thread.start()
+    assert await to_thread.run_sync(used.wait, 100)
+    await store.aclose()
+    await to_thread.run_sync(connected(own_redis), 0)
+    done.set()
+    await to_thread.run_sync(thread.join, 20)
+
+
+@pytest.mark.slow
+async def test_many_tasks_share_a_bounded_number_of_connections(own_redis: RedisServer) -> None:
+    store = RedisStorage(own_redis.url)
+    async with anyio.create_task_group() as group:
+        for _ in range(300):
+            group.start_soon(keep, store, "x")
+    info = await command(store, "INFO", "clients")
+    assert int(info.partition(b"connected_clients:")[2].split()[0]) <= 32
+    assert len((await store.recent(limit=500)).runs) == 300
+    # Two tasks may close it at the same time.
+    await asyncio.gather(store.aclose(), store.aclose())
+
+
+LONG = 1000.0
+
+
+def living(prefix: str, ttl: float | None) -> RedisStorage:
+    return RedisStorage(shared_redis().url, prefix=prefix, ttl=ttl)
+
+
+def gone(store: RedisStorage, run_id: str) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        try:
+            await store.load(run_id)
+        except ThoughtNotFound:
+            return True
+        return False
+
+    return look
+
+
+async def test_every_append_lets_all_of_a_run_live_on(prefix: str) -> None:
+    store = living(prefix, LONG)
+    run = await keep(store, "one")
+    keys = Keys(prefix, "default")
+    names = [keys.run(run.run_id), keys.entries(run.run_id)]
+    for name in names:
+        assert await command(store, "PEXPIRE", name, 400_000) == 1
+    await draft(store, run, "three")
+    lives = [await command(store, "PTTL", name) for name in names]
+    assert all(900_000 < life <= 1_000_000 for life in lives), lives
+    await store.aclose()
+
+
+async def test_a_claim_lets_nothing_live_longer(prefix: str) -> None:
+    store = living(prefix, LONG)
+    run = await keep(store, "one")
+    name = Keys(prefix, "default").run(run.run_id)
+    await command(store, "PEXPIRE", name, 400_000)
+    assert await store.claim(run.run_id) == 1
+    assert 300_000 < await command(store, "PTTL", name) <= 400_000
+    await store.aclose()
+
+
+async def test_without_a_time_to_live_nothing_expires(store: RedisStorage, prefix: str) -> None:
+    run = await keep(store, "one")
+    assert await command(store, "PTTL", Keys(prefix, "default").run(run.run_id)) == -1
+    assert await command(store, "PTTL", Keys(prefix, "default").entries(run.run_id)) == -1
+
+
+async def test_catching_up_forgets_expired_runs_at_the_end_of_the_list(prefix: str) -> None:
+    short, forever = living(prefix, 0.2), living(prefix, None)
+    for number in range(130):
+        await keep(short, run_id=f"short_{number}")
+    kept = await keep(forever)
+    await until(gone(short, "short_129"))
+    recent = Keys(prefix, "default").recent
+    assert await command(short, "ZCARD", recent) == 131
+    assert await command(short, "KEYS", f"{prefix}:*short*") == []
+
+    assert await short.catch_up() > 0
+    assert await short.catch_up() == 0
+
+    assert await command(short, "ZRANGE", recent, 0, -1) == [kept.run_id.encode()]
+    assert await forever.load(kept.run_id) == kept
+    await short.aclose()
+    await forever.aclose()
+
+
+async def test_a_follower_leaves_when_its_run_expires(prefix: str) -> None:
+    store = living(prefix, 0.3)
+    run = await keep(store, "one")
+    keys = Keys(prefix, "default")
+
+    steps = follow_stream(store.connections, keys, run.run_id, after=0, seconds=0.05)
+    with pytest.raises(ThoughtNotFound), anyio.fail_after(20):
+        await Seen().follow(steps)
+    await store.aclose()

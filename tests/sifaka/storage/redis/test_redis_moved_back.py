@@ -1,23 +1,19 @@
 """A server that has lost its tail: no rival, and brought back from what this process knows."""
 
 import logging
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Stopped
-from sifaka.record.run import Run
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.redis import RedisStorage
-from tests.stubs.redis_server import RedisServer, redis_server
+from tests.stubs.redis_server import RedisServer, command, redis_server
+from tests.stubs.runs import catch_up, draft, keep, stop
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
-Command = Callable[..., Awaitable[Any]]
 
 
 @pytest.fixture
@@ -32,19 +28,8 @@ def lose_the_tail(server: RedisServer) -> None:
     server.start()
 
 
-async def stop(store: Any, run: Run, fence: int | None = None) -> Run:
-    entry = Stopped(status="done", stop_reason="passed")
-    after = run.apply(entry)
-    await store.append(after, [entry], expected_version=run.version, fence=fence)
-    return after
-
-
 async def test_a_run_goes_on_although_the_server_has_lost_its_last_entries(
-    server: RedisServer,
-    keep: Keep,
-    draft: Keep,
-    command: Command,
-    caplog: pytest.LogCaptureFixture,
+    server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = RedisStorage(server.url)
     run = await keep(store, "one")
@@ -60,7 +45,7 @@ async def test_a_run_goes_on_although_the_server_has_lost_its_last_entries(
 
 
 async def test_a_whole_run_that_was_lost_is_stored_again_and_a_deleted_one_is_not(
-    server: RedisServer, keep: Keep, draft: Keep
+    server: RedisServer,
 ) -> None:
     store, other = RedisStorage(server.url), RedisStorage(server.url)
     run, deleted = await keep(store, "one"), await keep(store, "one")
@@ -78,9 +63,7 @@ async def test_a_whole_run_that_was_lost_is_stored_again_and_a_deleted_one_is_no
         await each.aclose()
 
 
-async def test_finished_runs_are_whole_again_without_a_further_append(
-    server: RedisServer, keep: Keep, command: Command
-) -> None:
+async def test_finished_runs_are_whole_again_without_a_further_append(server: RedisServer) -> None:
     store = RedisStorage(server.url)
     tenants = [store, store.scoped("another")]
     runs = [await keep(tenant, "one") for tenant in tenants]
@@ -95,11 +78,7 @@ async def test_finished_runs_are_whole_again_without_a_further_append(
 
 
 async def test_what_this_process_has_not_written_is_said_and_not_made_up(
-    server: RedisServer,
-    keep: Keep,
-    draft: Keep,
-    command: Command,
-    caplog: pytest.LogCaptureFixture,
+    server: RedisServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, store = RedisStorage(server.url), RedisStorage(server.url)
     run = await keep(first, "one")
@@ -117,9 +96,7 @@ async def test_what_this_process_has_not_written_is_said_and_not_made_up(
         await each.aclose()
 
 
-async def test_a_rival_that_went_on_from_what_was_left_is_a_rival(
-    server: RedisServer, keep: Keep, draft: Keep, command: Command
-) -> None:
+async def test_a_rival_that_went_on_from_what_was_left_is_a_rival(server: RedisServer) -> None:
     store, rival = RedisStorage(server.url), RedisStorage(server.url)
     run = await keep(store, "one")
     await command(store, "SAVE")
@@ -134,9 +111,7 @@ async def test_a_rival_that_went_on_from_what_was_left_is_a_rival(
         await each.aclose()
 
 
-async def test_a_claim_that_was_lost_still_refuses_those_before_it(
-    server: RedisServer, keep: Keep, command: Command
-) -> None:
+async def test_a_claim_that_was_lost_still_refuses_those_before_it(server: RedisServer) -> None:
     store = RedisStorage(server.url)
     run = await keep(store, "one")
     await command(store, "SAVE")
@@ -150,7 +125,7 @@ async def test_a_claim_that_was_lost_still_refuses_those_before_it(
 
 
 async def test_entries_that_waited_for_the_server_are_not_refused(
-    server: RedisServer, keep: Keep, draft: Keep, command: Command, tmp_path: Path
+    server: RedisServer, tmp_path: Path
 ) -> None:
     log = RedisStorage(server.url)
     store = CachedStorage(MemoryStorage(), log, queue=tmp_path / "queue.db", retry_after=0)
@@ -160,8 +135,7 @@ async def test_entries_that_waited_for_the_server_are_not_refused(
     server.kill()
     run = await stop(store, run)
     server.start()
-    while await store.catch_up():
-        pass
+    await catch_up(store)
     assert await RedisStorage(server.url).load(run.run_id) == run
     assert await store.refused() == ()
     await store.aclose()

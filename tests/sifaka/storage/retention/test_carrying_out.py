@@ -1,40 +1,35 @@
-from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime, timedelta
-from importlib import import_module
+"""Which runs a policy lets go; no other is lost by changes meanwhile, archives and full disks."""
+
+import subprocess
+import tempfile
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from sifaka.errors import Fenced, ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Drafted, Entry, Stopped
+from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
+from sifaka.storage import open_store
 from sifaka.storage.files import FileStorage
 from sifaka.storage.log import copy_run
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.protocol import Eraser, ThoughtStore
+from sifaka.storage.protocol import Eraser
 from sifaka.storage.retention import HybridMemory, Outcome, Policy, carry_out, plan
+from tests.storage_contract.log_kinds import LOGS
+from tests.stubs.runs import NOW, aged, cancel, draft, listed
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
+
 NOTHING = Policy(max_runs=0, keep_unfinished=False)
 
 
 @pytest.fixture
 def archive(tmp_path: Path) -> FileStorage:
     return FileStorage(tmp_path / "archive")
-
-
-async def draft(store: ThoughtStore, run: Run, fence: int | None = None) -> Run:
-    entry = Drafted(thought=Thought(run_id=run.run_id, iteration=len(run.thoughts), text="more"))
-    after = run.apply(entry)
-    await store.append(after, [entry], expected_version=run.version, fence=fence)
-    return after
-
-
-async def cancel(store: ThoughtStore, run: Run) -> None:
-    entry = Stopped(status="cancelled", stop_reason="cancelled")
-    await store.append(run.apply(entry), [entry], expected_version=run.version)
 
 
 def ids(outcome: Outcome) -> tuple[list[str], list[str]]:
@@ -44,122 +39,104 @@ def ids(outcome: Outcome) -> tuple[list[str], list[str]]:
     )
 
 
-async def test_what_is_planned_is_forgotten_and_nothing_else(keep: Keep) -> None:
+async def test_what_is_planned_is_forgotten_and_nothing_else() -> None:
     store = MemoryStorage()
     for days in (1, 2, 3):
-        await keep(store, f"run_{days}", days=days)
+        await aged(store, f"run_{days}", days=days)
     planned = await plan(store, Policy(max_runs=1))
     assert len((await store.recent(limit=9)).runs) == 3
-
     for _ in range(2):
         outcome = await carry_out(store, planned)
         assert ids(outcome) == (["run_2", "run_3"], [])
-        assert [line.run_id for line in (await store.recent(limit=9)).runs] == ["run_1"]
+        assert await listed(store) == ["run_1"]
 
 
 async def test_with_an_archive_every_run_is_there_before_it_is_gone_here(
-    keep: Keep, archive: FileStorage
+    archive: FileStorage,
 ) -> None:
     store = MemoryStorage()
-    done = await keep(store, "run_1", days=1, text="Grüße 👩‍👩‍👧")
-    waiting = await keep(store, "run_2", days=2, finished=False)
-
+    done = await aged(store, "run_1", days=1, text="Grüße 👩‍👩‍👧")
+    waiting = await aged(store, "run_2", days=2, finished=False)
     outcome = await carry_out(store, await plan(store, NOTHING), archive)
-
     assert ids(outcome) == (["run_1", "run_2"], [])
     assert [await archive.load("run_1"), await archive.load("run_2")] == [done, waiting]
     assert (await store.recent(limit=9)).runs == ()
 
 
-async def test_a_run_that_has_changed_since_stays(keep: Keep, archive: FileStorage) -> None:
+async def test_a_run_that_has_changed_since_stays(archive: FileStorage) -> None:
     store = MemoryStorage()
-    run = await keep(store, "run_1", days=1, finished=False)
+    run = await aged(store, "run_1", days=1, finished=False)
     planned = await plan(store, NOTHING)
-    after = await draft(store, run)
-
+    after = await draft(store, run, "more")
     for target in (None, archive):
         assert ids(await carry_out(store, planned, target)) == ([], ["run_1"])
         assert await store.load("run_1") == after
 
 
-async def test_a_move_that_was_broken_off_is_gone_on_with(keep: Keep, archive: FileStorage) -> None:
+async def test_a_move_that_was_broken_off_is_gone_on_with(archive: FileStorage) -> None:
     store = MemoryStorage()
-    run = await keep(store, "run_1", days=1, finished=False)
+    run = await aged(store, "run_1", days=1, finished=False)
     await copy_run(store, archive, "run_1")
-    after = await draft(store, run)
-
+    after = await draft(store, run, "more")
     assert ids(await carry_out(store, await plan(store, NOTHING), archive)) == (["run_1"], [])
     assert await archive.load("run_1") == after
 
 
 async def test_another_run_of_the_same_id_in_the_archive_is_not_touched(
-    keep: Keep, archive: FileStorage
+    archive: FileStorage,
 ) -> None:
     store = MemoryStorage()
-    mine = await keep(store, "run_1", days=1, text="mine")
-    other = await keep(store, "run_2", days=2)
-    theirs = await keep(archive, "run_1", days=1, text="theirs")
-
+    mine = await aged(store, "run_1", days=1, text="mine")
+    other = await aged(store, "run_2", days=2)
+    theirs = await aged(archive, "run_1", days=1, text="theirs")
     outcome = await carry_out(store, await plan(store, NOTHING), archive)
-
     assert ids(outcome) == (["run_2"], ["run_1"])
     assert "another run 'run_1'" in outcome.failed[0].error
     assert await store.load("run_1") == mine
     assert [await archive.load(run.run_id) for run in (theirs, other)] == [theirs, other]
 
 
-async def test_an_archive_that_fails_costs_no_run(keep: Keep, tmp_path: Path) -> None:
+async def test_an_archive_that_fails_costs_no_run(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = MemoryStorage()
-    run = await keep(store, "run_1", days=1)
-
+    run = await aged(store, "run_1", days=1)
     outcome = await carry_out(
         store, await plan(store, NOTHING), FileStorage(tmp_path / "file" / "x")
     )
-
     assert ids(outcome) == ([], ["run_1"])
     assert "Not a directory" in outcome.failed[0].error
     assert await store.load("run_1") == run
 
 
-async def test_a_store_that_is_its_own_archive_loses_nothing(
-    keep: Keep, archive: FileStorage
-) -> None:
-    run = await keep(archive, "run_1", days=1)
+async def test_a_store_that_is_its_own_archive_loses_nothing(archive: FileStorage) -> None:
+    run = await aged(archive, "run_1", days=1)
     same = FileStorage(archive.folder)
-
     outcome = await carry_out(archive, await plan(archive, NOTHING), same)
-
     assert ids(outcome) == ([], ["run_1"])
     assert "the archive is the store" in outcome.failed[0].error
     assert await archive.load("run_1") == run
     assert len((await archive.recent(limit=9)).runs) == 1
 
 
-async def test_a_part_of_the_store_is_no_archive(keep: Keep, archive: FileStorage) -> None:
+async def test_a_part_of_the_store_is_no_archive(archive: FileStorage) -> None:
     store = HybridMemory(short_term=MemoryStorage(), episodic=archive)
-    run = await keep(store, "run_1", days=1)
+    run = await aged(store, "run_1", days=1)
     await store.move(timedelta(0))
-
     outcome = await carry_out(store, await plan(store, NOTHING), archive)
-
     assert ids(outcome) == ([], ["run_1"])
     assert "or a part of it" in outcome.failed[0].error
     assert await store.load("run_1") == run
 
 
-async def test_who_worked_on_the_run_is_refused_here_and_there(
-    keep: Keep, archive: FileStorage
-) -> None:
+async def test_who_worked_on_the_run_is_refused_here_and_there(archive: FileStorage) -> None:
     store = MemoryStorage()
-    run = await keep(store, "run_1", days=1, finished=False)
+    run = await aged(store, "run_1", days=1, finished=False)
     fence = [await store.claim("run_1") for _ in range(3)][-1]
     await carry_out(store, await plan(store, NOTHING), archive)
-
     with pytest.raises(ThoughtNotFound):
         await store.load("run_1")
     with pytest.raises(Fenced):
-        await draft(archive, run, fence)
+        await draft(archive, run, "more", fence=fence)
     assert await archive.claim("run_1") > fence + 1
 
 
@@ -179,16 +156,14 @@ class Busy(FileStorage):
 
 
 @pytest.mark.parametrize("how", ["cancel", "claim"])
-async def test_a_run_that_is_taken_up_during_the_move_stays(
-    keep: Keep, tmp_path: Path, how: str, now: datetime
-) -> None:
+async def test_a_run_that_is_taken_up_during_the_move_stays(tmp_path: Path, how: str) -> None:
     store = MemoryStorage()
-    run = await keep(store, "run_1", days=1, finished=False)
+    run = await aged(store, "run_1", days=1, finished=False)
 
     async def meanwhile() -> None:
         await (cancel(store, run) if how == "cancel" else store.claim("run_1"))
 
-    outcome = await carry_out(store, await plan(store, NOTHING, now), Busy(tmp_path, meanwhile))
+    outcome = await carry_out(store, await plan(store, NOTHING, NOW), Busy(tmp_path, meanwhile))
 
     assert ids(outcome) == ([], ["run_1"])
     expected = "cancelled" if how == "cancel" else "running"
@@ -212,29 +187,29 @@ class Watched(MemoryStorage):
         return fence
 
 
-async def test_a_run_that_goes_on_while_it_is_forgotten_stays(keep: Keep) -> None:
+async def test_a_run_that_goes_on_while_it_is_forgotten_stays() -> None:
     async def meanwhile(store: MemoryStorage) -> None:
-        await draft(store, run, fence=0)
+        await draft(store, run, "more", fence=0)
 
     store = Watched("before", meanwhile)
-    run = await keep(store, "run_1", days=1, finished=False)
+    run = await aged(store, "run_1", days=1, finished=False)
     outcome = await carry_out(store, await plan(store, NOTHING))
 
     assert ids(outcome) == ([], ["run_1"])
     assert (await store.load("run_1")).version == run.version + 1
 
 
-async def test_who_works_on_a_run_that_is_being_forgotten_is_refused(keep: Keep) -> None:
+async def test_who_works_on_a_run_that_is_being_forgotten_is_refused() -> None:
     refused: list[Fenced] = []
 
     async def meanwhile(store: MemoryStorage) -> None:
         try:
-            await draft(store, run, fence=0)
+            await draft(store, run, "more", fence=0)
         except Fenced as fenced:
             refused.append(fenced)
 
     store = Watched("after", meanwhile)
-    run = await keep(store, "run_1", days=1, finished=False)
+    run = await aged(store, "run_1", days=1, finished=False)
     outcome = await carry_out(store, await plan(store, NOTHING))
 
     assert ids(outcome) == (["run_1"], [])
@@ -243,22 +218,133 @@ async def test_who_works_on_a_run_that_is_being_forgotten_is_refused(keep: Keep)
 
 @pytest.mark.parametrize("kind", ["sqlite", "file", "redis", "cached"])
 async def test_of_many_runs_that_are_forgotten_at_once_those_that_went_on_stay(
-    keep: Keep, tmp_path: Path, kind: str
+    tmp_path: Path, kind: str
 ) -> None:
-    store: ThoughtStore = import_module(f"tests.storage_contract.logs.{kind}").make(tmp_path)
+    store = LOGS[kind].make(tmp_path)
     assert isinstance(store, Eraser)
-    runs = [await keep(store, f"run_{n}", days=n, finished=False) for n in range(1, 5)]
-    stranger = await keep(store.scoped("bob"), "run_1", days=1)
+    runs = [await aged(store, f"run_{n}", days=n, finished=False) for n in range(1, 5)]
+    stranger = await aged(store.scoped("bob"), "run_1", days=1)
     planned = await plan(store, NOTHING)
     await store.delete("run_1")
-    await draft(store, runs[1])
+    await draft(store, runs[1], "more")
 
     outcome = await carry_out(store, planned)
 
     assert ids(outcome) == (["run_1", "run_3", "run_4"], ["run_2"])
     assert "has changed meanwhile" in outcome.failed[0].error
-    assert [line.run_id for line in (await store.recent(limit=9)).runs] == ["run_2"]
+    assert await listed(store) == ["run_2"]
     with pytest.raises(VersionConflict):
-        await draft(store, runs[2], fence=0)
+        await draft(store, runs[2], "more", fence=0)
     assert await store.scoped("bob").load("run_1") == stranger
+    await store.aclose()
+
+
+@pytest.fixture
+async def store() -> MemoryStorage:
+    """Runs of 1 to 5 days, of which that of 2 and that of 5 days are not finished."""
+    store = MemoryStorage()
+    for days in range(1, 6):
+        await aged(store, f"run_{days}", days=days, text="x" * 1000, finished=days not in {2, 5})
+    return store
+
+
+async def leaving(store: MemoryStorage, **policy: object) -> list[str]:
+    planned = await plan(store, Policy.model_validate(policy), NOW)
+    assert planned.kept_runs == 5 - len(planned.leaving)
+    return [line.run.run_id for line in planned.leaving]
+
+
+async def test_without_a_limit_everything_stays(store: MemoryStorage) -> None:
+    assert await leaving(store) == []
+
+
+async def test_by_age_all_that_are_older_leave_finished_or_not(store: MemoryStorage) -> None:
+    assert await leaving(store, max_age=timedelta(days=3)) == ["run_4", "run_5"]
+    assert await leaving(store, max_age=timedelta(days=3, seconds=-1)) == [
+        *("run_3", "run_4", "run_5")
+    ]
+
+
+async def test_by_number_the_newest_stay_and_the_unfinished_too(store: MemoryStorage) -> None:
+    assert await leaving(store, max_runs=2) == ["run_3", "run_4"]
+    assert await leaving(store, max_runs=0) == ["run_1", "run_3", "run_4"]
+    assert await leaving(store, max_runs=5) == []
+    assert await leaving(store, max_runs=2, keep_unfinished=False) == [*("run_3", "run_4", "run_5")]
+
+
+async def test_what_leaves_says_why(store: MemoryStorage) -> None:
+    policy = Policy(max_age=timedelta(days=4), max_runs=3, keep_unfinished=False)
+    reasons = {line.run.run_id: line.reason for line in (await plan(store, policy, NOW)).leaving}
+    assert reasons == {"run_4": "beyond the number", "run_5": "too old"}
+
+
+async def test_more_runs_than_a_page_holds_are_all_seen() -> None:
+    store = MemoryStorage()
+    for number in range(230):
+        await aged(store, f"run_{number}", days=number)
+    planned = await plan(store, Policy(max_runs=10), NOW)
+    assert [line.run.run_id for line in planned.leaving] == [f"run_{n}" for n in range(10, 230)]
+
+
+async def test_a_policy_is_for_one_tenant(store: MemoryStorage) -> None:
+    await aged(store.scoped("guest"), "theirs", days=9)
+    assert "theirs" not in await leaving(store, max_runs=0)
+    theirs = await plan(store.scoped("guest"), Policy(max_runs=0), NOW)
+    assert [line.run.run_id for line in theirs.leaving] == ["theirs"]
+
+
+@pytest.mark.parametrize("limit", [{"max_age": -1}, {"max_runs": -1}])
+def test_a_limit_below_nothing_is_refused(limit: dict[str, int]) -> None:
+    with pytest.raises(ValidationError):
+        Policy.model_validate(limit)
+
+
+@pytest.fixture
+def disk() -> Generator[Path]:
+    """A disk of 6 MB, if this system can make one."""
+    with tempfile.TemporaryDirectory() as name:
+        mount = ["mount", "-t", "tmpfs", "-o", "size=6m", "none", name]
+        if subprocess.run(mount, capture_output=True, check=False).returncode:
+            pytest.skip("only root can make a disk")
+        yield Path(name)
+        subprocess.run(["umount", name], check=True)
+
+
+def fill(disk: Path) -> None:
+    with (disk / "ballast").open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+
+
+def texts_of(disk: Path) -> list[bytes]:
+    return [each.read_bytes() for each in disk.rglob("*") if each.is_file()]
+
+
+async def test_runs_are_forgotten_on_a_disk_without_a_free_byte(disk: Path) -> None:
+    url = f"file:///{disk}/runs"
+    store = open_store(url, home=disk)
+    for number in range(40):
+        await aged(store, f"run_{number}", days=number, text=f"zebra{number} " * 3_000)
+    await store.catch_up()
+    await store.aclose()
+    fill(disk)
+
+    store = open_store(url, home=disk)
+    outcome = await carry_out(store, await plan(store, Policy(max_runs=1)))
+    assert (len(outcome.gone), outcome.failed) == (39, ())
+    assert [run.run_id for run in (await store.recent(limit=50)).runs] == ["run_0"]
+    await store.aclose()
+    assert [each for each in texts_of(disk) if b"zebra7" in each] == []
+
+
+async def test_what_is_forgotten_makes_room_for_new_runs(disk: Path) -> None:
+    url = f"file:///{disk}/runs"
+    store = open_store(url, home=disk)
+    await aged(store, "old", days=1, text="zebra " * 30_000)
+    await store.aclose()
+    fill(disk)
+    store = open_store(url, home=disk)
+    await carry_out(store, await plan(store, Policy(max_runs=0)))
+    new = await aged(store, "new", days=0, text="A short text.")
+    assert await store.load("new") == new
     await store.aclose()

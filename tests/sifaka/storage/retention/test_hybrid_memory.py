@@ -1,6 +1,4 @@
 import logging
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,42 +6,27 @@ import anyio
 import pytest
 
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Drafted, Stopped
-from sifaka.record.run import Run
-from sifaka.record.thought import Thought
+from sifaka.record.entries import Stopped
 from sifaka.storage.files import FileStorage
 from sifaka.storage.log import read_entries
-from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import HybridMemory, Policy, carry_out, plan
+from tests.stubs.runs import Seen, aged, append, draft, found, listed
 
 pytestmark = pytest.mark.anyio
-Keep = Callable[..., Awaitable[Run]]
 NEVER = timedelta(0)
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> HybridMemory:
     return HybridMemory(
-        short_term=FileStorage(tmp_path / "short"),
-        episodic=FileStorage(tmp_path / "episodes"),
+        short_term=FileStorage(tmp_path / "short"), episodic=FileStorage(tmp_path / "episodes")
     )
-
-
-async def draft(store: ThoughtStore, run: Run, text: str, fence: int | None = None) -> Run:
-    entry = Drafted(thought=Thought(run_id=run.run_id, iteration=len(run.thoughts), text=text))
-    after = run.apply(entry)
-    await store.append(after, [entry], expected_version=run.version, fence=fence)
-    return after
 
 
 async def moved(memory: HybridMemory) -> list[str]:
     outcome = await memory.move(NEVER)
     assert outcome.failed == ()
     return [leaving.run.run_id for leaving in outcome.gone]
-
-
-async def listed(store: ThoughtStore) -> list[str]:
-    return [line.run_id for line in (await store.recent(limit=50)).runs]
 
 
 def break_it(folder: Path) -> None:
@@ -60,15 +43,11 @@ def mend_it(folder: Path) -> None:
         away.rename(folder)
 
 
-async def test_finished_runs_move_when_they_are_old_enough(
-    memory: HybridMemory, keep: Keep
-) -> None:
-    old = await keep(memory, "old", days=9)
-    await keep(memory, "waiting", days=9, finished=False)
-    await keep(memory, "young", days=1)
-
+async def test_finished_runs_move_when_they_are_old_enough(memory: HybridMemory) -> None:
+    old = await aged(memory, "old", days=9)
+    await aged(memory, "waiting", days=9, finished=False)
+    await aged(memory, "young", days=1)
     outcome = await memory.move(timedelta(days=5), now=old.updated_at + timedelta(days=9))
-
     assert [leaving.run.run_id for leaving in outcome.gone] == ["old"]
     assert await listed(memory.short_term) == ["young", "waiting"]
     assert await listed(memory.episodic) == ["old"]
@@ -76,11 +55,9 @@ async def test_finished_runs_move_when_they_are_old_enough(
     assert await memory.load("old") == old
 
 
-async def test_pages_go_through_both_memories_without_loss_or_repeat(
-    memory: HybridMemory, keep: Keep
-) -> None:
+async def test_pages_go_through_both_memories_without_loss_or_repeat(memory: HybridMemory) -> None:
     for number in range(10):
-        await keep(memory, f"run_{number}", days=number, finished=number % 3 == 0)
+        await aged(memory, f"run_{number}", days=number, finished=number % 3 == 0)
     await moved(memory)
     seen: list[str] = []
     cursor: str | None = None
@@ -93,79 +70,59 @@ async def test_pages_go_through_both_memories_without_loss_or_repeat(
     assert seen == [f"run_{number}" for number in range(10)]
 
 
-async def test_a_run_that_was_moved_is_carried_on_where_it_is(
-    memory: HybridMemory, keep: Keep
+async def test_a_run_that_was_moved_is_carried_on_where_it_is_by_who_claims_it_then(
+    memory: HybridMemory,
 ) -> None:
-    run = await keep(memory, "run_1", days=1)
-    await moved(memory)
+    run = await aged(memory, "run_1", days=1)
+    before = await memory.claim("run_1")
+    assert await moved(memory) == ["run_1"]
 
-    after = await draft(memory, run, "a heron", fence=await memory.claim("run_1"))
+    assert await memory.load("run_1") == run
+    assert len([step async for step in memory.follow("run_1")]) == run.version
+    with pytest.raises(Fenced):
+        await draft(memory, run, "late", fence=before)
+    fence = await memory.claim("run_1")
+    assert fence > before
+    after = await draft(memory, run, "a heron", fence=fence)
 
-    assert await memory.load("run_1") == after
-    assert await memory.episodic.load("run_1") == after
+    assert await memory.load("run_1") == await memory.episodic.load("run_1") == after
     assert await listed(memory.short_term) == []
-    assert [hit.run_id for hit in (await memory.search("heron", limit=5)).hits] == ["run_1"]
+    assert await found(memory, "heron") == ["run_1"]
     with pytest.raises(VersionConflict):
         await draft(memory, run, "another")
     assert await listed(memory) == ["run_1"]
 
 
 async def test_a_creation_that_is_repeated_after_the_move_makes_no_second_run(
-    memory: HybridMemory, keep: Keep
+    memory: HybridMemory,
 ) -> None:
-    run = await keep(memory, "run_1", days=1)
+    run = await aged(memory, "run_1", days=1)
     entries = (await read_entries(memory, run.run_id, run.version))[1]
     await moved(memory)
-
     await memory.append(run, entries, expected_version=0)
     with pytest.raises(VersionConflict):
-        await keep(memory, "run_1", days=2, text="another")
-
+        await aged(memory, "run_1", days=2, text="another")
     assert await listed(memory.short_term) == []
     assert await memory.load("run_1") == run
 
 
-async def test_who_worked_on_it_before_it_was_moved_is_refused(
-    memory: HybridMemory, keep: Keep
-) -> None:
-    run = await keep(memory, "run_1", days=1)
-    fence = await memory.claim("run_1")
-    await moved(memory)
-
-    with pytest.raises(Fenced):
-        await draft(memory, run, "late", fence=fence)
-    assert await memory.claim("run_1") > fence
-
-
-async def test_a_follower_stays_with_a_run_that_is_moved(memory: HybridMemory, keep: Keep) -> None:
-    run = await keep(memory, "run_1", days=1, finished=False)
-    versions: list[int] = []
-    arrived = anyio.Event()
-
-    async def follow() -> None:
-        async with aclosing(memory.follow("run_1")) as steps:
-            async for _, at in steps:
-                versions.append(at.version)
-                if at.version == run.version:
-                    arrived.set()
-
+async def test_a_follower_stays_with_a_run_that_is_moved(memory: HybridMemory) -> None:
+    run = await aged(memory, "run_1", days=1, finished=False)
+    seen = Seen()
     with anyio.fail_after(30):
         async with anyio.create_task_group() as group:
-            group.start_soon(follow)
-            await arrived.wait()
-            stop = Stopped(status="done", stop_reason="passed", at=run.updated_at)
-            await memory.append(run.apply(stop), [stop], expected_version=run.version)
+            group.start_soon(seen.follow, memory.follow("run_1"))
+            await seen.until(run.version)
+            ended = Stopped(status="done", stop_reason="passed", at=run.updated_at)
+            await append(memory, run, ended)
             assert await moved(memory) == ["run_1"]
-    assert versions == [1, 2, 3]
+    assert seen.versions == [1, 2, 3]
 
 
-async def test_a_move_that_was_broken_off_shows_the_run_once(
-    memory: HybridMemory, keep: Keep
-) -> None:
-    run = await keep(memory, "run_1", days=1, text="a heron")
+async def test_a_move_that_was_broken_off_shows_the_run_once(memory: HybridMemory) -> None:
+    run = await aged(memory, "run_1", days=1, text="a heron")
     entries = (await read_entries(memory, run.run_id, run.version))[1]
     await memory.episodic.append(run, entries, expected_version=0)
-
     hits = (await memory.search("heron", limit=5)).hits
     assert [hit.run_id for hit in hits] == ["run_1"]
     assert await listed(memory) == ["run_1"]
@@ -174,27 +131,22 @@ async def test_a_move_that_was_broken_off_shows_the_run_once(
     assert await memory.load("run_1") == after
 
 
-async def test_hits_of_both_memories_are_merged_by_rank(memory: HybridMemory, keep: Keep) -> None:
-    await keep(memory, "moved_1", days=3, text="heron heron")
-    await keep(memory, "moved_2", days=3, text="heron and many more words besides")
+async def test_hits_of_both_memories_are_merged_by_rank(memory: HybridMemory) -> None:
+    await aged(memory, "moved_1", days=3, text="heron heron")
+    await aged(memory, "moved_2", days=3, text="heron and many more words besides")
     await moved(memory)
-    await keep(memory, "young_1", days=1, text="heron heron")
-    await keep(memory, "young_2", days=1, text="heron and many more words besides")
-
+    await aged(memory, "young_1", days=1, text="heron heron")
+    await aged(memory, "young_2", days=1, text="heron and many more words besides")
     hits = await memory.search("heron", limit=9)
-
     ids = [hit.run_id for hit in hits.hits]
     assert [set(ids[:2]), set(ids[2:])] == [{"young_1", "moved_1"}, {"young_2", "moved_2"}]
     assert len((await memory.search("heron", limit=3)).hits) == 3
     assert hits.search == "bm25"
 
 
-async def test_a_move_without_the_record_is_put_off(
-    memory: HybridMemory, keep: Keep, tmp_path: Path
-) -> None:
-    await keep(memory, "run_1", days=1)
+async def test_a_move_without_the_record_is_put_off(memory: HybridMemory, tmp_path: Path) -> None:
+    await aged(memory, "run_1", days=1)
     break_it(tmp_path / "episodes")
-
     outcome = await memory.move(NEVER)
     assert [failure.leaving.run.run_id for failure in outcome.failed] == ["run_1"]
     assert await listed(memory.short_term) == ["run_1"]
@@ -206,12 +158,12 @@ async def test_a_move_without_the_record_is_put_off(
 
 
 async def test_when_its_store_fails_a_run_is_read_from_the_record_and_not_written(
-    memory: HybridMemory, keep: Keep, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    memory: HybridMemory, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    archived = await keep(memory, "archived", days=1)
+    archived = await aged(memory, "archived", days=1)
     await moved(memory)
-    mine = await draft(memory, await keep(memory, "mine", days=1, finished=False), "more")
-    done = await keep(memory, "done", days=1)
+    mine = await draft(memory, await aged(memory, "mine", days=1, finished=False), "more")
+    done = await aged(memory, "done", days=1)
     break_it(tmp_path / "short")
 
     with caplog.at_level(logging.WARNING):
@@ -227,11 +179,11 @@ async def test_when_its_store_fails_a_run_is_read_from_the_record_and_not_writte
     assert await draft(memory, mine, "x")
 
 
-async def test_what_is_forgotten_is_nowhere(memory: HybridMemory, keep: Keep) -> None:
-    await keep(memory, "moved", days=3, text="heron")
+async def test_what_is_forgotten_is_nowhere(memory: HybridMemory) -> None:
+    await aged(memory, "moved", days=3, text="heron")
     await moved(memory)
-    await keep(memory, "young", days=2, text="heron")
-    kept = await keep(memory, "newest", days=1, text="heron")
+    await aged(memory, "young", days=2, text="heron")
+    kept = await aged(memory, "newest", days=1, text="heron")
 
     outcome = await carry_out(memory, await plan(memory, Policy(max_runs=1)))
 
@@ -241,24 +193,4 @@ async def test_what_is_forgotten_is_nowhere(memory: HybridMemory, keep: Keep) ->
             with pytest.raises(ThoughtNotFound):
                 await part.load(run_id)
     assert await memory.load("newest") == kept
-    assert [hit.run_id for hit in (await memory.search("heron", limit=5)).hits] == ["newest"]
-
-
-@pytest.mark.parametrize("what", ["load", "claim", "append", "follow"])
-async def test_a_run_that_was_moved_just_now_is_found_where_it_is(
-    memory: HybridMemory, keep: Keep, what: str
-) -> None:
-    run = await keep(memory, "run_1", days=1)
-    assert await moved(memory) == ["run_1"]
-
-    if what == "load":
-        assert await memory.load("run_1") == run
-    elif what == "claim":
-        assert await memory.claim("run_1") > 1
-    elif what == "append":
-        after = await draft(memory, run, "more")
-        assert await memory.episodic.load("run_1") == after
-        assert [hit.run_id for hit in (await memory.search("more", limit=5)).hits] == ["run_1"]
-    else:
-        assert len([step async for step in memory.follow("run_1")]) == run.version
-    assert await listed(memory.short_term) == []
+    assert await found(memory, "heron") == ["newest"]

@@ -18,9 +18,10 @@ from sifaka.storage.redis import RedisStorage
 from sifaka.storage.retention import Policy, carry_out, plan
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.sifaka.storage.cached.layered import SearchIndexInMemory
-from tests.storage_contract.indexes.of_log import IndexOfLog
+from tests.storage_contract.index_kinds import IndexOfLog
 from tests.storage_contract.runs import entries_of, made
 from tests.stubs.redis_server import RedisServer, redis_server
+from tests.stubs.runs import catch_up
 
 pytestmark = pytest.mark.anyio
 RUNS = 60
@@ -64,8 +65,7 @@ async def fill(store: ThoughtStore, runs: int = RUNS) -> list[Run]:
         run = Run.replay(entries)
         await store.append(run, entries, expected_version=0)
         filled.append(run)
-    while await store.catch_up():
-        pass
+    await catch_up(store)
     return filled
 
 
@@ -136,9 +136,7 @@ async def test_no_forgotten_text_word_or_vector_is_left_in_a_file(
 async def test_a_run_that_is_deleted_alone_leaves_no_text_and_soon_no_word(tmp_path: Path) -> None:
     store = SQLiteStorage(tmp_path / "runs.db")
     runs = await fill(store, 3)
-
     await store.delete(runs[0].run_id)
-
     sentence = text_of(0)[:60].encode()
     assert sentence not in content(tmp_path)
     assert await store.catch_up() == 0
@@ -152,17 +150,13 @@ async def test_the_file_shrinks_when_much_of_it_is_free(tmp_path: Path) -> None:
     await fill(store)
     await store.aclose()
     before = path.stat().st_size
-
     store = SQLiteStorage(path)
     await carry_out(store, await plan(store, NEWEST))
     await store.aclose()
-
     assert path.stat().st_size < before / 2
 
 
-async def test_entries_that_waited_for_a_log_that_was_down_leave_the_outbox(
-    tmp_path: Path,
-) -> None:
+async def test_entries_that_waited_for_a_log_that_was_down_leave_the_outbox(tmp_path: Path) -> None:
     server = RedisServer()
     server.start()
     log = RedisStorage(server.url)
@@ -215,8 +209,7 @@ async def test_runs_whose_log_is_down_stay_in_every_part(tmp_path: Path) -> None
 
     assert (len(outcome.gone), len(outcome.failed)) == (0, 3)
     server.start()
-    while await store.catch_up():
-        pass
+    await catch_up(store)
     assert len(index.runs) == 4
 
     outcome = await carry_out(store, planned)
