@@ -1,16 +1,22 @@
-"""Several adapters, one list."""
+"""Several adapters, one list; and adapters as a retriever, by which chains search."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import anyio
 import pytest
 from pydantic import ValidationError
 
+from sifaka.chain import Chain
 from sifaka.errors import ConfigurationError, SourceError, StorageError
 from sifaka.evidence.documents import MOST_CHARS, SearchFilters, SourceDocument
-from sifaka.evidence.search import search
+from sifaka.evidence.search import EvidenceRetriever, search
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.usage import Budget
+from sifaka.storage import MemoryStorage
+from sifaka.testing import ScriptedModel
 from tests.sifaka.evidence.recording import recording
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
 
@@ -52,24 +58,19 @@ async def test_adapters_are_asked_at_the_same_time() -> None:
     assert searched.status == "found"
 
 
-async def test_an_adapter_that_does_not_answer_in_time_fails_alone() -> None:
-    async def never() -> list[SourceDocument]:
-        await anyio.sleep_forever()
-        return []
+async def never() -> list[SourceDocument]:
+    await anyio.sleep_forever()
+    return []
 
+
+async def test_an_adapter_that_does_not_answer_in_time_fails_alone() -> None:
     late = ScriptedAdapter(lambda _: never(), name="late")
     searched = await search([late, ScriptedAdapter([TOWER])], ["a"], seconds=0.01)
-    assert (searched.status, dict(searched.failures)) == (
-        "found",
-        {"late": "no answer within 0.01 s"},
-    )
+    assert searched.status == "found"
+    assert dict(searched.failures) == {"late": "no answer within 0.01 s"}
 
 
 async def test_a_search_takes_no_longer_than_the_run_has_left() -> None:
-    async def never() -> list[SourceDocument]:
-        await anyio.sleep_forever()
-        return []
-
     late = ScriptedAdapter(lambda _: never(), name="late")
     with recording(budget=Budget(max_seconds=0.01)) as made, anyio.fail_after(60):
         searched = await search([late], ["a"], seconds=600)
@@ -78,54 +79,34 @@ async def test_a_search_takes_no_longer_than_the_run_has_left() -> None:
     assert made == [], "with more time, the adapter is asked again"
 
 
-async def test_all_backends_down_is_search_failed_with_each_adapters_error() -> None:
-    other = SourceError("the index refuses", adapter="index", code="authentication")
-    adapters = [ScriptedAdapter(DOWN, name="wiki"), ScriptedAdapter(other, name="index")]
-    searched = await search(adapters, ["a", "b"])
-    assert (searched.status, searched.documents) == ("search_failed", ())
-    assert dict(searched.failures) == {
-        "wiki": UNREACHED,
-        "index": "the index refuses",
-    }
-    assert searched.degraded == ("index: the index refuses", f"wiki: {UNREACHED}")
-
-
-async def test_zero_hits_is_no_results() -> None:
-    searched = await search([ScriptedAdapter([])], ["a"])
-    assert (searched.status, searched.documents, dict(searched.failures)) == ("no_results", (), {})
-
-
-async def test_zero_hits_and_a_failure_is_no_results_and_says_which_part_failed() -> None:
+async def test_zero_hits_is_no_results_and_says_which_part_failed() -> None:
     adapters = [ScriptedAdapter([], name="empty"), ScriptedAdapter(DOWN, name="wiki")]
-    searched = await search(adapters, ["a"])
-    assert searched.status == "no_results"
-    assert list(searched.failures) == ["wiki"]
+    for asked, failed in ((adapters[:1], []), (adapters, ["wiki"])):
+        searched = await search(asked, ["a"])
+        assert (searched.status, searched.documents) == ("no_results", ())
+        assert list(searched.failures) == failed
 
 
 async def test_a_partly_failed_search_says_which_part() -> None:
     flaky = ScriptedAdapter(lambda query: DOWN if query == "b" else [TOWER], name="flaky")
     searched = await search([flaky, ScriptedAdapter(DOWN, name="wiki")], ["a", "b", "c"])
     assert searched.status == "found"
-    assert dict(searched.failures) == {
-        "flaky": f"1 of 3 queries: {UNREACHED}",
-        "wiki": UNREACHED,
-    }
+    assert dict(searched.failures) == {"flaky": f"1 of 3 queries: {UNREACHED}", "wiki": UNREACHED}
 
 
-@pytest.mark.parametrize("bug", [ZeroDivisionError("secret"), ExceptionGroup("x", [ValueError()])])
-async def test_an_adapter_with_a_bug_fails_alone_and_its_words_are_not_told(bug: Exception) -> None:
-    searched = await search([ScriptedAdapter(bug, name="mine"), ScriptedAdapter([TOWER])], ["a"])
-    assert searched.status == "found"
-    assert dict(searched.failures) == {"mine": type(bug).__name__}
-
-
-async def test_an_adapter_that_answers_nonsense_fails_alone() -> None:
-    nonsense: list[SourceDocument] = ["no document"]  # type: ignore[list-item]  # pyright: ignore
-    searched = await search([ScriptedAdapter(nonsense, name="mine")], ["a"])
-    assert (searched.status, dict(searched.failures)) == (
-        "search_failed",
-        {"mine": "AttributeError"},
-    )
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (ZeroDivisionError("secret"), "ZeroDivisionError"),
+        (ExceptionGroup("x", [ValueError()]), "ExceptionGroup"),
+        (["no document"], "AttributeError"),
+    ],
+)
+async def test_an_adapter_with_a_bug_fails_alone_and_its_words_are_not_told(
+    answer: Any, told: str
+) -> None:
+    searched = await search([ScriptedAdapter(answer, name="mine"), ScriptedAdapter([TOWER])], ["a"])
+    assert (searched.status, dict(searched.failures)) == ("found", {"mine": told})
 
 
 async def test_max_results_bounds_the_merged_list_whatever_an_adapter_returns() -> None:
@@ -192,10 +173,8 @@ async def test_a_date_without_a_zone_is_utc() -> None:
 async def test_when_filters_leave_nothing_it_is_no_results() -> None:
     filters = SearchFilters(until=datetime(2000, 1, 1, tzinfo=UTC))
     searched = await search([ScriptedAdapter([TOWER])], ["a"], filters=filters)
-    assert (searched.status, searched.notes) == (
-        "no_results",
-        ("1 document without a date left out",),
-    )
+    assert searched.status == "no_results"
+    assert searched.notes == ("1 document without a date left out",)
 
 
 async def test_texts_come_without_control_characters_and_of_bounded_length() -> None:
@@ -253,3 +232,70 @@ async def test_what_is_on_record_for_other_words_is_not_taken() -> None:
 async def test_a_run_that_cannot_be_recorded_is_not_a_failed_search() -> None:
     with recording(), pytest.raises(StorageError):
         await search([ScriptedAdapter(StorageError("the disk is full"))], ["a"])
+
+
+SKAR = SourceDocument(title="Skär", text="The lighthouse of Skär is 31 metres high.", id="skar")
+AWAY = SourceError("no server is there", adapter="isles")
+VIK = SourceDocument(title="Vik", text="The lighthouse of Vik is red.", id="vik")
+
+
+async def test_documents_of_all_adapters_are_found_with_where_they_are_from() -> None:
+    adapters = Adapters([InProcessAdapter([SKAR], name="a"), InProcessAdapter([VIK], name="b")])
+    found = await EvidenceRetriever(adapters).retrieve("lighthouse", 5)
+    assert {(each.id, each.metadata["adapter"]) for each in found} == {("skar", "a"), ("vik", "b")}
+    assert len(await EvidenceRetriever(adapters).retrieve("lighthouse", 1)) == 1
+    (only,) = await EvidenceRetriever(adapters, names=["b"]).retrieve("lighthouse", 5)
+    assert only.id == "vik"
+
+
+@pytest.mark.parametrize(("query", "limit"), [("", 5), (" \n", 5), ("lighthouse", 0)])
+async def test_nothing_is_searched_for_nothing(query: str, limit: int) -> None:
+    adapter = ScriptedAdapter([SKAR])
+    assert not await EvidenceRetriever(Adapters([adapter])).retrieve(query, limit)
+    assert adapter.asked == []
+
+
+async def test_when_all_have_failed_it_says_why_for_each() -> None:
+    adapters = Adapters([ScriptedAdapter(AWAY, name="a"), ScriptedAdapter(AWAY, name="b")])
+    with pytest.raises(SourceError) as caught:
+        await EvidenceRetriever(adapters).retrieve("lighthouse", 5)
+    assert "a: no server is there" in caught.value.message
+    assert "b: no server is there" in caught.value.message
+
+
+def test_an_unknown_adapter_is_refused_at_once() -> None:
+    with pytest.raises(ConfigurationError, match="unknown adapter 'x'"):
+        EvidenceRetriever(Adapters([InProcessAdapter([SKAR])]), names=["x"])
+    with pytest.raises(ConfigurationError, match="no adapter is configured"):
+        EvidenceRetriever(Adapters())
+
+
+async def test_the_writer_and_the_critics_of_a_chain_are_given_what_it_finds() -> None:
+    store = MemoryStorage()
+    adapter = ScriptedAdapter([SKAR, VIK], name="isles")
+    chain = Chain(
+        model=ScriptedModel(lines=["The lighthouse of Skär is 31 metres high."]),
+        critics=["lint"],
+        retrievers=[EvidenceRetriever(Adapters([adapter]))],
+        store=store,
+    )
+    result = await chain.run("Write of the lighthouse of Skär")
+    run = await store.load(result.run_id)
+    written = run.thoughts[0].pre_generation_context
+    assert [document.id for document in written] == ["skar", "vik"]
+    assert written[0].metadata["adapter"] == "isles"
+    asked = [call for call in run.calls if call.model == "isles"]
+    assert asked, "what it answered is on record"
+    assert len({call.key for call in run.calls}) == len(run.calls), "each under its own key"
+    assert len(adapter.asked) == len(asked)
+
+
+async def test_a_chain_goes_on_without_documents_when_all_sources_fail() -> None:
+    chain = Chain(
+        model=ScriptedModel(lines=["The lighthouse is high."]),
+        critics=["lint"],
+        retrievers=[EvidenceRetriever(Adapters([ScriptedAdapter(AWAY, name="isles")]))],
+    )
+    result = await chain.run("Write of the lighthouse")
+    assert result.text == "The lighthouse is high."
+    assert any("isles: no server is there" in line for line in result.degraded)

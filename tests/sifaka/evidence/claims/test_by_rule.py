@@ -1,9 +1,11 @@
-"""What is said about a claim without a model, and what the figures of a quote tell."""
+"""What is claimed and what is said of it without a model, and what the figures of a quote tell."""
 
 import pytest
 
 from sifaka.evidence.claims.comparison import disagreement, judged_by_rule, sentence_near
+from sifaka.evidence.claims.extraction import checkable, claims_by_rule
 from sifaka.evidence.documents import SourceDocument
+from tests.stubs.cost import seconds
 
 
 def said(claim: str, *sentences: str, title: str = "") -> str:
@@ -74,3 +76,113 @@ def test_figures_of_claim_and_quote_are_compared_in_any_notation(
 
 def test_a_name_with_a_figure_before_the_verb_may_is_no_date() -> None:
     assert disagreement("The NC-7 may open.", "The NC-7 will perhaps open.") == ""
+
+
+def found(text: str) -> list[str]:
+    return [text[slice(*each.span)] for each in checkable(text)]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The tower is 330 metres high.",
+        "It was opened in March by the queen of Denmark.",
+        "The bridge was designed by Ida Thorsby.",
+        "About three million people live there.",
+        "Башню построили в 1889 году.",
+        "Мост спроектировала Ида Торсби.",
+        "塔の高さは三百三十メートルです。",
+        "这座塔建于1889年。",
+        "بُني البرج عام ١٨٨٩ في باريس.",
+        "यह मीनार १८८९ में बनी थी।",
+    ],
+)
+def test_without_a_model_sentences_with_numbers_names_or_dates_are_claims(sentence: str) -> None:
+    assert found(sentence) == [sentence]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How high is the tower in Paris, and was it built in 1889?",
+        "Press the red button for 3 seconds.",
+        "Please write to Ida Thorsby before 5 May.",
+        "I think Paris is the loveliest city.",
+        "The view is lovely in the evening.",
+        "# The 10 towers of Paris",
+        "The 10 towers of Paris\n======================",
+        "```\nx = 1889  # The tower of Paris was built\n```",
+        "~~~ python\nprint(1889, 'Paris was there')\n~~~",
+        "| Tower | 330 m |\n|---|---|\n| Bridge of Paris | 12 m |",
+        "There are 5 towers, " + "and one more, " * 200,
+        "Visit https://example.org/2024/05 for more words.",
+        "> The tower of Paris was built in 1889,\nby Ida Thorsby.",
+        "---\ntitle: The tower of Paris\ndate: 1889-03-31\n---\n",
+        "[1] Ida Thorsby, The towers of Paris, 1889, https://example.org/towers",
+        "[^2]: Ida Thorsby, The towers of Paris, 1889, DOI 10.1000/182",
+        "## References\n\nThorsby, I. (1889). The towers of Paris. Oxford University Press.",
+        "**Bibliography:**\n- Thorsby: Towers, 1889",
+        "",
+    ],
+)
+def test_what_states_no_fact_in_the_author_s_own_words_is_no_claim(text: str) -> None:
+    assert found(text) == []
+
+
+def test_items_of_lists_and_soft_line_breaks_are_sentences_of_their_own() -> None:
+    text = (
+        "Facts:\n\n- The tower is 330\n  metres high\n- [x] It was *opened* in 1889\n1. Big in 2020"
+    )
+    assert found(text) == [
+        "The tower is 330\n  metres high",
+        "It was *opened* in 1889",
+        "Big in 2020",
+    ]
+    assert [each.text for each in checkable(text)][:2] == [
+        "The tower is 330 metres high",
+        "It was opened in 1889",
+    ]
+
+
+def test_what_follows_references_or_is_about_sources_is_still_a_claim() -> None:
+    text = "# References\n\nThorsby, Towers, 1889.\n\n# Sources\n\nThe Nile rises in Lake Tana."
+    assert found(text) == ["The Nile rises in Lake Tana."]
+    for claim in (
+        "[1] says that Paris has 3 towers.",
+        "[Paris](https://example.org) has 3 towers.",
+    ):
+        assert found(claim) == [claim]
+
+
+@pytest.mark.slow
+def test_very_many_headings_and_lists_of_references_are_read_in_little_time() -> None:
+    text = "# A heading\n" * 20_000 + "References\n" * 20_000
+    assert found(text) == []
+    assert seconds(lambda: found(text)) < 5
+
+
+def test_a_sentence_that_begins_with_a_pronoun_takes_the_one_before_along() -> None:
+    text = "The tower stands in Paris. It was built in 1889."
+    tower, built = claims_by_rule(text).claims
+    assert built.text == "The tower stands in Paris. It was built in 1889."
+    assert text[built.start : built.end] == built.quote == "It was built in 1889."
+    assert tower.need < built.need, "a number needs evidence more than a name"
+
+
+def test_where_every_noun_has_a_capital_capitals_are_no_names() -> None:
+    assert found("Der Turm hat eine schöne Aussicht auf Fluss und Stadt.") == []
+    assert found("Der Turm wurde von Ida Thorsby mit viel Mut entworfen.")
+
+
+def test_chinese_sentences_are_told_apart_without_spaces() -> None:
+    assert found("这座塔建于1889年。它很漂亮！高度是330米。") == [
+        "这座塔建于1889年。",
+        "高度是330米。",
+    ]
+
+
+def test_the_same_sentence_twice_is_one_claim_and_very_many_are_bounded() -> None:
+    assert len(claims_by_rule("The tower has 3 doors. The tower has 3 doors!").claims) == 1
+    many = claims_by_rule(" ".join(f"The tower has {n} doors." for n in range(500)))
+    assert len(many.claims) == 200
+    assert many.degraded == ("300 further claims of the text were left out",)

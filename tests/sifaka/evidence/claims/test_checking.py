@@ -35,31 +35,7 @@ OPENED = "The tower was opened in 1889."
 WRONG = "The tower was opened in 1901."
 VERBATIM = "It has four legs of iron."
 UNKNOWN = "The tower has 12 lifts for visitors."
-HALLS = [
-    "amber",
-    "azure",
-    "beige",
-    "black",
-    "bronze",
-    "brown",
-    "coral",
-    "cream",
-    "crimson",
-    "ebony",
-    "emerald",
-    "golden",
-    "green",
-    "indigo",
-    "ivory",
-    "khaki",
-    "lilac",
-    "maroon",
-    "orange",
-    "purple",
-    "scarlet",
-    "silver",
-    "violet",
-]
+HALLS = [letter * 4 for letter in "abcdefghijklmnopqrstuvw"]
 
 
 def sources(*pages: Any) -> Adapters:
@@ -152,20 +128,15 @@ async def test_nothing_found_is_not_enough_information() -> None:
     assert verdict.reason == "nothing was found about it"
 
 
-async def test_when_every_search_failed_the_claim_is_unverified_and_says_why() -> None:
+async def test_a_search_that_failed_is_told_and_a_claim_is_unverified_when_every_one_has() -> None:
     down = ScriptedAdapter(SourceError("wiki does not answer", adapter="wiki"), name="wiki")
     report = await checked(Adapters([down]), TOWER, judge=ScriptedJudge(reads))
     assert statuses(report) == ["unverified"]
     assert report.verdicts[0].reason == "the search failed: wiki: wiki does not answer"
-    assert report.degraded == ("wiki: wiki does not answer",)
-
-
-async def test_a_partly_failed_search_says_which_part_and_goes_on_with_the_rest() -> None:
-    down = ScriptedAdapter(SourceError("wiki does not answer", adapter="wiki"), name="wiki")
     adapters = Adapters([down, InProcessAdapter([HEIGHT], name="shelf")])
-    report = await checked(adapters, TOWER, judge=ScriptedJudge(reads))
-    assert statuses(report) == ["supported"]
-    assert report.degraded == ("wiki: wiki does not answer",)
+    partly = await checked(adapters, TOWER, judge=ScriptedJudge(reads))
+    assert statuses(partly) == ["supported"]
+    assert report.degraded == partly.degraded == ("wiki: wiki does not answer",)
 
 
 async def test_when_the_verifier_is_down_claims_are_unverified_never_rejected() -> None:
@@ -212,7 +183,7 @@ async def test_a_document_is_judged_in_one_call_against_the_claims_that_found_it
     judge = ScriptedJudge(reads)
     await checked(sources(HEIGHT), *claims, judge=judge, max_claims=31)
     asked = [framed(each.question, "criteria").count("(claim)") for each in judge.asked]
-    assert asked == [30, 1], "at most thirty claims a call"
+    assert (asked, judge.depth) == ([30, 1], 1), "at most thirty claims a call, all at once"
 
 
 async def test_given_documents_are_held_against_claims_without_any_adapter() -> None:
@@ -396,25 +367,13 @@ async def test_an_instruction_inside_a_document_changes_nothing() -> None:
     assert order not in judge.asked[0].instructions
 
 
-async def test_storage_errors_and_suspensions_pass_through() -> None:
-    class Broken:
-        name, place = "broken", "nowhere"
+@pytest.mark.parametrize("error", [StorageError("the disk is full"), Suspended({})])
+async def test_storage_errors_and_suspensions_pass_through(error: BaseException) -> None:
+    def fails(_query: str) -> Sequence[Any]:
+        raise error
 
-        def __init__(self, error: BaseException) -> None:
-            self.error = error
-
-        async def search(self, query: str, **_: object) -> Sequence[Any]:
-            raise self.error
-
-        async def health(self) -> Any:
-            raise NotImplementedError
-
-        async def aclose(self) -> None:
-            pass
-
-    for error in (StorageError("the disk is full"), Suspended({})):
-        with pytest.raises(type(error)):
-            await checked(Adapters([Broken(error)]), TOWER, judge=ScriptedJudge(reads))
+    with pytest.raises(type(error)):
+        await checked(Adapters([ScriptedAdapter(fails)]), TOWER, judge=ScriptedJudge(reads))
 
 
 class TestReuse:
@@ -460,12 +419,8 @@ class TestReuse:
         await self.verdict(adapters, judge=judge)
         others: list[dict[str, Any]] = [
             {"claim": WRONG},
-            {"documents": [Document(text="The tower is low.")]},
-            {
-                "documents": [
-                    Document(text="The tower is low.", metadata={"published": "2020-01-01"})
-                ]
-            },
+            {"documents": [Document(text="It is low.")]},
+            {"documents": [Document(text="It is low.", metadata={"published": "2020-01-01"})]},
             {"sites": ("example.org",)},
             {"max_documents": 3},
             {"judge": ScriptedJudge(reads, name="another")},
@@ -484,14 +439,6 @@ class TestReuse:
         assert (await self.verdict(adapters, judge=failing)).verdict == "unverified"
         verdict = await self.verdict(adapters, judge=ScriptedJudge(reads))
         assert (verdict.verdict, verdict.reused) == ("supported", False)
-
-    async def test_verdicts_on_record_are_taken_in_another_process(self) -> None:
-        judge = ScriptedJudge(reads)
-        first = await self.verdict(sources(HEIGHT), judge=judge)
-        elsewhere = EvidenceChecker(sources(HEIGHT), judge.model, clock=lambda: self.NOW)
-        await elsewhere.remember([ClaimVerdict.model_validate_json(first.model_dump_json())])
-        report = await elsewhere.check(claims=[TOWER])
-        assert (report.verdicts[0].reused, judge.calls) == (True, 1)
 
 
 def test_claims_that_differ_in_the_case_of_a_unit_are_two() -> None:
@@ -514,13 +461,6 @@ async def test_a_text_that_was_checked_before_costs_no_call() -> None:
     assert judge.calls > 2 * made, "other words may make other claims"
 
 
-async def test_all_claims_about_one_document_are_asked_at_the_same_time() -> None:
-    judge = ScriptedJudge(reads)
-    claims = [f"The tower has {n} doors." for n in range(50)]
-    report = await checked(sources(HEIGHT), *claims, judge=judge, max_claims=50)
-    assert (judge.calls, judge.depth) == (report.usage.model_calls, 1) == (2, 1)
-
-
 async def test_ten_claims_over_three_short_documents_are_one_question_and_a_second_one() -> None:
     judge = ScriptedJudge(reads)
     rooms = [f"The {name} hall has {n} chairs." for n, name in enumerate(HALLS[:7], 1)]
@@ -531,9 +471,8 @@ async def test_ten_claims_over_three_short_documents_are_one_question_and_a_seco
     assert judge.calls == report.usage.model_calls == 2
     first, second = judge.asked
     assert len(documents_in(first.question)) == 3
-    assert [name for name, _, _ in second_question(second.question)] == [
-        str(n) for n in range(1, 10)
-    ]
+    asked = [name for name, _, _ in second_question(second.question)]
+    assert asked == [str(n) for n in range(1, 10)]
     assert statuses(report) == ["supported", "supported", "contradicted", *["supported"] * 7]
 
 

@@ -101,36 +101,8 @@ async def test_support_without_a_flag_is_asked_about_only_when_checks_are_double
         assert len(judge.second) == (checks == "double")
 
 
-async def test_one_call_a_document_asks_about_all_its_claims() -> None:
-    claims = [f"The tower number {n} is tall." for n in range(1, 12)]
-    asked: list[int] = []
-
-    def answer(question: Asked) -> Answer:
-        if "answers" in question.fields:
-            doubtful = second_question(question.question)
-            asked.append(len(doubtful))
-            return {"answers": [{"id": name, "says": True} for name, _, _ in doubtful]}
-        told = [
-            {"criterion": f"claim-{n}", "judgement": "support", "quotes": [claim]}
-            for n, claim in enumerate(claims, 1)
-        ]
-        return {"judgements": told}
-
-    report = await EvidenceChecker(NONE, ScriptedJudge(answer).model).check(
-        claims=claims,
-        documents=[Document(text=" ".join(claims))],
-        options=CheckOptions(search=False, checks="double"),
-    )
-    assert {each.verdict for each in report.verdicts} == {"supported"}
-    assert asked == [len(claims)]
-
-
 def test_verdicts_of_an_older_form_are_still_read() -> None:
-    made = {
-        "claim": {"text": BUILT},
-        "verdict": "unverified",
-        "reason": "the judgement is in doubt",
-    }
+    made = {"claim": {"text": BUILT}, "verdict": "unverified", "reason": "it is in doubt"}
     old = {**made, "evidence": [{"stance": "unjudged", "quote": QUOTE}]}
     (verdict,) = verdicts_in({"claims": [old]})
     assert isinstance(verdict, ClaimVerdict)

@@ -143,10 +143,7 @@ async def test_a_run_with_nothing_to_hold_claims_against_is_refused_at_its_start
 async def test_documents_of_retrievers_are_evidence_enough() -> None:
     retriever = MockRetriever(documents=tuple(p.as_document() for p in PAGES.values()))
     result = await chain(
-        None,
-        ScriptedJudge(reads),
-        model=ScriptedModel(lines=[correct]),
-        retrievers=[retriever],
+        None, ScriptedJudge(reads), model=ScriptedModel(lines=[correct]), retrievers=[retriever]
     ).run(text=WRONG)
     assert (result.stop_reason, result.text) == ("passed", RIGHT)
     nothing = await chain(None, model="editor", retrievers=[MockRetriever(documents=())]).run(
@@ -159,7 +156,7 @@ async def test_documents_of_retrievers_are_evidence_enough() -> None:
 UNJUDGED = "The tower has 12 lifts. The tower was painted 19 times. The tower weighs 10 tons."
 
 
-async def test_without_a_model_nothing_is_rejected_and_the_verdict_says_why() -> None:
+async def test_without_a_model_nothing_is_rejected_nor_called_checked_and_it_says_why() -> None:
     result = await chain(Shelf(), model="editor").run(text=UNJUDGED)
     found = evidence(result.thought)
     assert (found.passed, found.score) == (True, 1.0)
@@ -168,10 +165,6 @@ async def test_without_a_model_nothing_is_rejected_and_the_verdict_says_why() ->
     assert found.suggestions[0].startswith("3 claims have no evidence: give a source")
     stances = {e.stance for v in verdicts_in(found.details) for e in v.evidence}
     assert stances <= {"unjudged"}
-
-
-async def test_a_text_none_of_whose_claims_could_be_verified_is_not_called_checked() -> None:
-    result = await chain(Shelf(), model="editor").run(text=UNJUDGED)
     assert (result.passed, result.stop_reason) == (False, "unchecked")
     (check,) = (each for each in result.checked if each.what == "evidence")
     assert (check.done, check.reason) == (False, "3 of 3 claims could not be verified")

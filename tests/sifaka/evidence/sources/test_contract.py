@@ -4,26 +4,36 @@ The servers behind the remote ones are recorded shapes of their documentation, n
 `test_live_servers.py` asks real ones.
 """
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters
+from tests.sifaka.evidence.sources.kinds import atomwalker, elasticsearch, local, meilisearch, solr
 from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source
 from tests.stubs.search_server import Answered, always
 
 pytestmark = pytest.mark.anyio
-REMOTE = ("elasticsearch", "opensearch", "solr", "meilisearch", "atomwalker")
-LOCAL = ("in_process", "folder", "thoughts", "retriever")
+Kind = Callable[[Path], AbstractAsyncContextManager[Source]]
+REMOTE: Mapping[str, Kind] = {
+    "elasticsearch": elasticsearch.source,
+    "opensearch": elasticsearch.opensearch,
+    "solr": solr.source,
+    "meilisearch": meilisearch.source,
+    "atomwalker": atomwalker.source,
+}
+LOCAL: Mapping[str, Kind] = {
+    each.__name__: each
+    for each in (local.in_process, local.folder, local.thoughts, local.retriever)
+}
 
 
 def _opened(kind: str, folder: Path) -> AbstractAsyncContextManager[Source]:
-    return import_module(f"tests.sifaka.evidence.sources.kinds.{kind}").source(folder)
+    return {**REMOTE, **LOCAL}[kind](folder)
 
 
 @pytest.fixture(params=[*REMOTE, *LOCAL])

@@ -95,51 +95,38 @@ async def test_of_a_docx_what_a_reader_sees_is_read(tmp_path: Path) -> None:
     assert document.id == "a.docx"
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "author"),
-    [
-        ("a.md", "---\nauthor: A. Lind\n---\n# Badger", "A. Lind"),
-        ("a.md", "# Badger\n\nauthor: B\n", ""),
-        ("a.html", "<meta name='author' content='A. Lind'><p>badger", "A. Lind"),
-        ("a.html", "<meta property='article:author' content='https://x.example/b'><p>badger", ""),
-    ],
-)
-async def test_only_an_author_that_a_file_states_is_its_author(
-    tmp_path: Path, name: str, text: str, author: str
-) -> None:
-    (tmp_path / name).write_text(text)
-    assert [each.author for each in await found(tmp_path)] == [author]
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 async def test_texts_with_a_byte_order_mark_are_read(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "a.txt").write_bytes("A badger in smörgås.".encode(encoding))
     assert [each.text for each in await found(tmp_path)] == ["A badger in smörgås."]
 
 
+WHEN = datetime(2020, 2, 3, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
-    ("name", "text", "published"),
+    ("name", "text", "author", "published"),
     [
-        (
-            "a.md",
-            "---\ntitle: x\ndate: 2020-02-03\n---\n# Badger",
-            datetime(2020, 2, 3, tzinfo=UTC),
-        ),
-        ("a.md", "# Badger\n\ndate: 2020-02-03\n", None),
-        ("a.rst", "Badger\n======\n\n:Date: 2020-02-03\n", datetime(2020, 2, 3, tzinfo=UTC)),
-        ("a.txt", "date: 2020-02-03 badger", None),
+        ("a.md", "---\nauthor: A. Lind\ndate: 2020-02-03\n---\n# Badger", "A. Lind", WHEN),
+        ("a.md", "# Badger\n\nauthor: B\ndate: 2020-02-03\n", "", None),
+        ("a.rst", "Badger\n======\n\n:Date: 2020-02-03\n", "", WHEN),
+        ("a.txt", "date: 2020-02-03 badger", "", None),
+        ("a.html", "<meta name='author' content='A. Lind'><p>badger", "A. Lind", None),
+        ("a.html", "<meta property='article:author' content='https://x.y/b'><p>badger", "", None),
         (
             "a.html",
             "<meta property='article:published_time' content='2020-02-03T00:00:00Z'><p>badger",
-            datetime(2020, 2, 3, tzinfo=UTC),
+            "",
+            WHEN,
         ),
     ],
 )
-async def test_only_a_date_that_a_file_states_is_its_date(
-    tmp_path: Path, name: str, text: str, published: datetime | None
+async def test_only_an_author_and_a_date_that_a_file_states_are_its_own(
+    tmp_path: Path, name: str, text: str, author: str, published: datetime | None
 ) -> None:
     (tmp_path / name).write_text(text)
-    assert [each.published for each in await found(tmp_path)] == [published]
+    told = [(each.author, each.published) for each in await found(tmp_path)]
+    assert told == [(author, published)]
 
 
 async def test_files_that_are_skipped_are_named_with_the_reason(

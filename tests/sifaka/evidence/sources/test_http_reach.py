@@ -1,8 +1,15 @@
-"""The places that the HTTP client can be sent to, and those it cannot."""
+"""The places that the HTTP client can be sent to, and those it cannot; over TLS too."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from ssl import PROTOCOL_TLS_SERVER, SSLContext
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from sifaka.errors import SourceError
 from sifaka.evidence.sources.http import HttpClient, Network, Retrying, is_public
@@ -156,33 +163,79 @@ async def test_cookies_are_not_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "public"),
+    ("public", "addresses"),
     [
-        ("93.184.215.14", True),
-        ("2606:2800:21f:cb07:6820:80da:af6b:8b2c", True),
-        ("127.0.0.1", False),
-        ("10.1.2.3", False),
-        ("172.16.0.1", False),
-        ("192.168.0.1", False),
-        ("169.254.169.254", False),
-        ("100.64.0.1", False),
-        ("0.0.0.0", False),  # noqa: S104 - told apart, not listened on
-        ("224.0.0.1", False),
-        ("255.255.255.255", False),
-        ("::1", False),
-        ("::", False),
-        ("fe80::1%eth0", False),
-        ("fd00::1", False),
-        ("ff02::1", False),
-        ("::ffff:127.0.0.1", False),
-        ("::ffff:93.184.215.14", True),
-        ("64:ff9b::7f00:1", False),
-        ("2002:7f00:1::", False),
-        ("64:ff9b:1::7f00:1", False),
-        ("::ffff:0:127.0.0.1", False),
-        ("::127.0.0.1", False),
-        ("fec0::1", False),
+        (True, ("93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "::ffff:93.184.215.14")),
+        (False, ("127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.0.1", "169.254.169.254")),
+        (False, ("100.64.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255")),  # noqa: S104 - told
+        (False, ("::1", "::", "fe80::1%eth0", "fd00::1", "ff02::1", "fec0::1")),
+        (False, ("::ffff:127.0.0.1", "::ffff:0:127.0.0.1", "::127.0.0.1")),
+        (False, ("64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::")),
     ],
 )
-def test_addresses_are_told_apart(address: str, public: bool) -> None:
-    assert is_public(address) is public
+def test_addresses_are_told_apart(public: bool, addresses: tuple[str, ...]) -> None:
+    for address in addresses:
+        assert is_public(address) is public, address
+
+
+async def resolve_here(host: str) -> Sequence[str]:
+    return ["127.0.0.1"]
+
+
+def client_over_tls(base: str) -> HttpClient:
+    network = Network(resolve_here, lambda address: address == "127.0.0.1")
+    return HttpClient(base, adapter="wiki", network=network, retrying=Retrying(attempts=1))
+
+
+@pytest.fixture
+def trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SSLContext:
+    """The server's side of `wiki.example`, whose certificate this machine trusts."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "wiki.example")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("wiki.example")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file = tmp_path / "both.pem"
+    plain = serialization.NoEncryption()
+    pem = serialization.Encoding.PEM
+    file.write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+        + certificate.public_bytes(pem)
+    )
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    context = SSLContext(PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
+
+
+async def test_the_certificate_has_to_be_of_the_name_and_not_of_the_address(
+    trusted: SSLContext,
+) -> None:
+    async with source([GOOD], encrypted=trusted) as served:
+        assert await answered(client_over_tls(served.at("wiki.example"))) == {"ok": True}
+        other = client_over_tls(served.at("mirror.example"))
+        with pytest.raises(SourceError) as caught:
+            await other.get()
+        await other.aclose()
+    assert caught.value.code == "connection"
+    assert "certificate" in str(caught.value).lower()
+
+
+async def test_an_untrusted_certificate_is_refused(
+    trusted: SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    async with source([GOOD], encrypted=trusted) as served:
+        error = await refusal(client_over_tls(served.at("wiki.example")))
+    assert error.code == "connection"
+    assert served.requests == []

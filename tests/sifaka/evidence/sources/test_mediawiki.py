@@ -1,15 +1,23 @@
 """Shapes of answers recorded from the documentation of MediaWiki's API; see also `tests/wiki`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from sifaka.errors import SourceError
-from sifaka.evidence.documents import SearchFilters
+from sifaka.evidence.documents import SearchFilters, SourceDocument
 from sifaka.evidence.sources.http import Retrying
-from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
+from sifaka.evidence.sources.mediawiki import (
+    MOST_WORDS,
+    MediaWikiAdapter,
+    by_words,
+    named,
+    rarest,
+    words_of,
+)
 from tests.stubs.sources import Reply, Request, Source, json_reply, reply, source
 
 pytestmark = pytest.mark.anyio
@@ -28,12 +36,7 @@ def hits(*titles: str) -> Reply:
 
 def page(number: int, title: str, changed: str = "2024-01-02T03:04:05Z") -> dict[str, Any]:
     url = f"https://wiki.example/wiki/{title}"
-    return {
-        "pageid": number,
-        "title": title,
-        "fullurl": url,
-        "revisions": [{"timestamp": changed}],
-    }
+    return {"pageid": number, "title": title, "fullurl": url, "revisions": [{"timestamp": changed}]}
 
 
 def described(*pages: dict[str, Any], extracts: bool = True) -> Reply:
@@ -54,25 +57,44 @@ def error(code: str, info: str = "told so", retry_after: str = "") -> Reply:
     return json_reply({"error": {"code": code, "info": info}}, retry_after=retry_after)
 
 
+def wiki(*pages: Reply) -> Callable[[Request], Reply]:
+    """A wiki without extracts, whose pages A, B and so on are read as these answers."""
+    titles = "ABC"[: len(pages)]
+
+    def answer(request: Request) -> Reply:
+        params = asked(request)
+        if params.get("list") == "search":
+            return hits(*titles)
+        if params["action"] == "parse":
+            return pages[int(params["pageid"]) - 1]
+        found = (page(number, title) for number, title in enumerate(titles, 1))
+        return described(*found, extracts=False)
+
+    return answer
+
+
 def adapter_of(served: Source, **options: Any) -> MediaWikiAdapter:
     retrying = Retrying(uniform=lambda least, most: least)
     return MediaWikiAdapter(f"{served.url}/w/api.php", retrying=retrying, **options)
 
 
+async def searched(
+    served: Source, query: str = "tower", *, limit: int = 1, **options: Any
+) -> Sequence[SourceDocument]:
+    async with aclosing(adapter_of(served, **options)) as adapter:
+        return await adapter.search(query, limit=limit)
+
+
 async def failure(served: Source) -> SourceError:
-    adapter = adapter_of(served)
     with pytest.raises(SourceError) as caught:
-        await adapter.search("tower", limit=1)
-    await adapter.aclose()
+        await searched(served)
     assert "\n" not in str(caught.value)
     return caught.value
 
 
 async def test_a_wiki_with_text_extracts_is_asked_for_plain_text() -> None:
     async with source([hits("Tower"), described(page(1, "Tower")), extract("A\n\n\nB ")]) as served:
-        adapter = adapter_of(served)
-        [found] = await adapter.search("tower", limit=1)
-        await adapter.aclose()
+        [found] = await searched(served)
     assert (found.text, found.title, found.id, found.adapter) == ("A\nB", "Tower", "1", "wikipedia")
     assert found.url == "https://wiki.example/wiki/Tower"
     assert found.published is not None
@@ -81,15 +103,7 @@ async def test_a_wiki_with_text_extracts_is_asked_for_plain_text() -> None:
 
 
 async def test_which_text_a_wiki_has_is_found_out_once() -> None:
-    def answer(request: Request) -> Reply:
-        params = asked(request)
-        if params.get("list") == "search":
-            return hits("Tower")
-        if params["action"] == "parse":
-            return parsed("<p>Tall.</p>")
-        return described(page(1, "Tower"), extracts=False)
-
-    async with source(answer) as served:
+    async with source(wiki(parsed("<p>Tall.</p>"))) as served:
         adapter = adapter_of(served)
         assert [(await adapter.search("tower", limit=1))[0].text for _ in range(2)] == ["Tall."] * 2
         await adapter.aclose()
@@ -100,16 +114,12 @@ async def test_which_text_a_wiki_has_is_found_out_once() -> None:
 async def test_an_empty_extract_is_replaced_by_the_page() -> None:
     answers = [hits("L"), described(page(1, "L")), extract(""), parsed("<ul><li>a</li></ul>")]
     async with source(answers) as served:
-        adapter = adapter_of(served)
-        assert [each.text for each in await adapter.search("list", limit=1)] == ["a"]
-        await adapter.aclose()
+        assert [each.text for each in await searched(served, "list", limit=1)] == ["a"]
 
 
 async def test_a_wiki_is_told_who_asks_and_how_much_lag_is_borne() -> None:
     async with source([hits("T"), described(page(1, "T")), extract("A")]) as served:
-        adapter = adapter_of(served, contact="ops@example.org", authorization="Bearer t")
-        await adapter.search("tower", limit=1)
-        await adapter.aclose()
+        await searched(served, contact="ops@example.org", authorization="Bearer t")
     for request in served.requests:
         assert request.headers["user-agent"].startswith("sifaka-mcp")
         assert "(ops@example.org)" in request.headers["user-agent"]
@@ -120,9 +130,7 @@ async def test_a_wiki_is_told_who_asks_and_how_much_lag_is_borne() -> None:
 async def test_a_wiki_that_lags_is_asked_again_after_what_it_says() -> None:
     lags = error("maxlag", "Waiting for db1: 7.2 seconds lagged.", retry_after="0")
     async with source([lags, hits("T"), described(page(1, "T")), extract("A")]) as served:
-        adapter = adapter_of(served)
-        assert len(await adapter.search("tower", limit=1)) == 1
-        await adapter.aclose()
+        assert len(await searched(served)) == 1
 
 
 async def test_a_wiki_that_lags_for_long_is_told_as_a_passing_failure() -> None:
@@ -169,9 +177,7 @@ async def test_what_is_no_answer_of_a_wiki_is_malformed(answer: bytes) -> None:
 async def test_pages_that_are_none_are_left_out(pages: Any) -> None:
     told = json_reply({"query": {"pages": pages, "extensions": 3, "redirects": [7]}})
     async with source([hits("T"), told]) as served:
-        adapter = adapter_of(served)
-        assert await adapter.search("tower", limit=1) == ()
-        await adapter.aclose()
+        assert await searched(served) == ()
 
 
 async def test_missing_pages_are_left_out_and_redirects_followed() -> None:
@@ -179,55 +185,30 @@ async def test_missing_pages_are_left_out_and_redirects_followed() -> None:
     redirects = [{"from": "T", "to": "Tower", "pageid": 2}]
     told = json_reply({"query": {"pages": pages, "redirects": redirects, "extensions": []}})
     async with source([hits("Gone", "T"), told, parsed("<p>a</p>")]) as served:
-        adapter = adapter_of(served)
-        assert [each.id for each in await adapter.search("tower", limit=2)] == ["9"]
-        await adapter.aclose()
+        assert [each.id for each in await searched(served, limit=2)] == ["9"]
 
 
 async def test_a_page_that_cannot_be_read_leaves_the_others() -> None:
-    def answer(request: Request) -> Reply:
-        params = asked(request)
-        if params.get("list") == "search":
-            return hits("A", "B")
-        if params["action"] == "parse":
-            return error("nosuchpageid") if params["pageid"] == "1" else parsed("<p>b</p>")
-        return described(page(1, "A"), page(2, "B"), extracts=False)
-
-    async with source(answer) as served:
-        adapter = adapter_of(served)
-        assert [each.title for each in await adapter.search("tower", limit=2)] == ["B"]
-        await adapter.aclose()
+    async with source(wiki(error("nosuchpageid"), parsed("<p>b</p>"))) as served:
+        assert [each.title for each in await searched(served, limit=2)] == ["B"]
 
 
 async def test_if_no_page_can_be_read_that_is_an_error() -> None:
-    answers = [hits("A"), described(page(1, "A"), extracts=False), error("nosuchpageid")]
-    async with source(answers) as served:
+    async with source(wiki(error("nosuchpageid"))) as served:
         assert (await failure(served)).code == "not_found"
 
 
 async def test_a_wiki_that_fails_while_it_is_read_is_an_error_whatever_was_read() -> None:
-    def answer(request: Request) -> Reply:
-        params = asked(request)
-        if params.get("list") == "search":
-            return hits("A", "B")
-        if params["action"] == "parse":
-            return reply(status=503) if params["pageid"] == "2" else parsed("<p>a</p>")
-        return described(page(1, "A"), page(2, "B"), extracts=False)
-
-    async with source(answer) as served:
-        adapter = adapter_of(served)
+    async with source(wiki(parsed("<p>a</p>"), reply(status=503))) as served:
         with pytest.raises(SourceError) as caught:
-            await adapter.search("tower", limit=2)
-        await adapter.aclose()
+            await searched(served, limit=2)
     assert caught.value.code == "server"
 
 
 async def test_long_texts_are_cut_at_a_word() -> None:
     long = extract(f"abc def {'g' * 40_000}")
     async with source([hits("T"), described(page(1, "T")), long]) as served:
-        adapter = adapter_of(served)
-        assert [each.text for each in await adapter.search("tower", limit=1)] == ["abc def"]
-        await adapter.aclose()
+        assert [each.text for each in await searched(served)] == ["abc def"]
 
 
 async def test_filters_choose_before_a_text_is_read() -> None:
@@ -258,3 +239,52 @@ async def test_health_tells_what_it_is_or_what_is_wrong() -> None:
         await adapter.aclose()
     assert (good.works, good.found) == (True, "MediaWiki 1.43.0, W")
     assert (bad.works, "status 404" in bad.found) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("The tower is 41 metres tall.", ("tower", "41", "metres", "tall")),
+        ('"quoted (words" -not OR intitle:title*', ("quoted", "words", "intitle", "title")),
+        ("apples AND pears NEAR plums", ("apples", "pears", "near", "plums")),
+        ("Corrin's path, 1,036 metres", ("Corrin", "path", "1", "036", "metres")),
+        ("Who is it?", ("Who", "is", "it")),
+        ("tower Tower TOWER", ("tower",)),
+        ("हिन्दी विकिपीडिया", ("हिन्दी", "विकिपीडिया")),
+        ("塔", ("塔",)),
+        ("!?* -", ()),
+        ("", ()),
+    ],
+)
+def test_the_words_of_a_question_are_found_without_operators(
+    question: str, words: tuple[str, ...]
+) -> None:
+    assert words_of(question) == words
+
+
+def test_of_a_long_question_the_most_telling_words_are_kept_in_their_order() -> None:
+    many = " ".join(f"word{'x' * i}" for i in range(20))
+    found = words_of(f"{many} Thorsby 1867 {'y' * 500}")
+    assert len(found) == MOST_WORDS
+    assert found[-3:-1] == ("Thorsby", "1867")
+    assert max(map(len, found)) <= 40
+
+
+def test_words_that_no_page_has_are_not_the_rarest() -> None:
+    assert rarest({"a": 3, "b": 0, "c": 1, "d": 9, "e": 2}) == ("a", "c", "e")
+
+
+def test_pages_with_the_rarer_words_come_first_and_those_with_little_are_left_out() -> None:
+    hits = {"common": 100, "rare": 2, "name": 2}
+    pages = {"common": [1, 2, 3], "rare": [2, 4], "name": [2]}
+    assert by_words(pages, hits) == [2, 4]
+    assert by_words(pages, hits, always={3}) == [2, 4, 3]
+    assert by_words({"common": [1, 3]}, {"common": 2}) == [1, 3]
+    assert by_words({}, {}) == []
+
+
+def test_a_question_names_a_title_when_it_has_all_its_words() -> None:
+    question = "Where does the SKELL petrel breed?"
+    assert (named("Skell petrel", question), named("Skell", question)) == (2, 1)
+    assert named("Skell petrel", "Where is Skell?") == 0
+    assert named("!!!", "What?") == 0

@@ -1,12 +1,16 @@
-"""Adapters by their specs."""
+"""Adapters by their specs, their keys, and the records of search servers as documents."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from sifaka.errors import ConfigurationError
+from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.sources.catalogue import FORMS, SCHEMES, open_adapters
+from sifaka.evidence.sources.collection import authorization, named_keys, secrets_of
 from sifaka.evidence.sources.in_process import ThoughtsAdapter, on_store
+from sifaka.evidence.sources.records import Fields, document_of, records_at, when
 from sifaka.storage import MemoryStorage
 from tests.stubs.search_server import SearchServer, always, of_json
 
@@ -29,11 +33,7 @@ WRONG = [
     ("elasticsearch+https://host/isles#x", "has a wrong URL", "such as elasticsearch"),
     ("elasticsearch+https://host/is les", "has a wrong URL", "such as elasticsearch"),
     ("elasticsearch+https://host/..", "has a wrong index", "such as elasticsearch"),
-    (
-        "elasticsearch+https://host/i?size=9",
-        "unknown option 'size'",
-        "allowed: text, title, author, url",
-    ),
+    ("elasticsearch+https://host/i?size=9", "unknown option 'size'", "allowed: text, title"),
     ("elasticsearch+https://host/i?text=", "a wrong 'text'", "give a name or a word"),
     ("elasticsearch+https://host/i?date=a%20OR%20b", "a wrong 'date'", "give a name or a word"),
     ("wikipedia:en?contact=two words", "a wrong 'contact'", "a mail address"),
@@ -159,3 +159,107 @@ def test_past_texts_are_those_of_the_store_that_is_given() -> None:
     assert folder is adapters.chosen()[0], "what is shared stays open with its owner"
     assert isinstance(past, ThoughtsAdapter)
     assert past.store is yours
+
+
+@pytest.mark.parametrize(
+    ("secret", "header"),
+    [
+        ("jo:s3cret", "Basic am86czNjcmV0"),
+        ("jo:s3 cret", "Basic am86czMgY3JldA=="),
+        ("jö:hemlig", "Basic asO2OmhlbWxpZw=="),
+        ("ApiKey abc==", "ApiKey abc=="),
+        ("Bearer a:b", "Bearer a:b"),
+        ("basic am86czM=", "basic am86czM="),
+        ("  abc  ", "Bearer abc"),
+    ],
+)
+def test_a_key_becomes_the_header_that_it_means(secret: str, header: str) -> None:
+    assert authorization(secret) == header
+
+
+def test_a_bare_token_has_the_scheme_of_its_source() -> None:
+    assert authorization("abc==", bare="ApiKey") == "ApiKey abc=="
+
+
+@pytest.mark.parametrize("secret", ["", "one-key two-words", "tok\nen", "jo:pass\r\nx: y", "ä"])
+def test_what_cannot_be_sent_is_refused_without_being_repeated(secret: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        authorization(secret)
+    assert secret.strip() == "" or secret.strip() not in str(caught.value)
+
+
+def test_a_scheme_alone_is_no_key() -> None:
+    with pytest.raises(ConfigurationError):
+        authorization("Bearer ")
+
+
+def test_keys_are_a_list_of_names_with_their_secrets() -> None:
+    told = "es=ApiKey abc==, wiki=jo:a%2Cb ,meili=k=v"
+    assert dict(named_keys(told)) == {"es": "ApiKey abc==", "wiki": "jo:a,b", "meili": "k=v"}
+    assert named_keys("abc") == (("", "abc"),)
+
+
+def test_every_part_that_is_secret_is_known() -> None:
+    found = secrets_of("es=ApiKey abc==,wiki=jo:pass word")
+    assert {"ApiKey abc==", "abc==", "jo:pass word", "pass word"} <= set(found)
+
+
+def read(fields: Fields | None = None, **record: object) -> SourceDocument:
+    found = document_of(record, fields or Fields(), adapter="tested")
+    assert found is not None
+    return found
+
+
+def test_several_fields_make_one_text_and_a_dot_leads_into_an_object() -> None:
+    fields = Fields(text=("abstract", "page.body"), title="page.heading")
+    found = read(fields, abstract="In short.", page={"body": ["One.", "Two."], "heading": "Isles"})
+    assert found.text == "In short.\n\nOne.\n\nTwo."
+    assert found.title == "Isles"
+    assert read(Fields(text=("page.body",)), **{"page.body": "One."}).text == "One."
+
+
+@pytest.mark.parametrize("text", [None, "", "  ", [], {}, {"a": "b"}, True])
+def test_a_record_without_text_is_no_document(text: object) -> None:
+    assert document_of({"text": text}, Fields(), adapter="tested") is None
+
+
+def test_only_places_on_the_web_are_links() -> None:
+    for url in ("javascript:alert(1)", "file:///etc/passwd", "//host/x", "http://[bad", ""):
+        assert read(text="x", url=url).url == ""
+    assert read(text="x", url="file:///x", doi="10.1000/1").url == "https://doi.org/10.1000/1"
+
+
+def test_a_score_is_a_number_or_unknown() -> None:
+    for score in (None, "9", True, float("nan"), float("inf")):
+        found = document_of({"text": "x"}, Fields(), adapter="a", score=score)
+        assert found is not None
+        assert found.score is None
+
+
+@pytest.mark.parametrize(
+    ("told", "moment"),
+    [
+        ("2024-05-01", datetime(2024, 5, 1, tzinfo=UTC)),
+        ("2024-05-01T10:00:00Z", datetime(2024, 5, 1, 10, tzinfo=UTC)),
+        (["2024-05-01"], datetime(2024, 5, 1, tzinfo=UTC)),
+        (2024, datetime(2024, 1, 1, tzinfo=UTC)),
+        ("2024", datetime(2024, 1, 1, tzinfo=UTC)),
+        (1714521600, datetime(2024, 5, 1, tzinfo=UTC)),
+        (1714521600000, datetime(2024, 5, 1, tzinfo=UTC)),
+        (1e300, None),
+        (float("nan"), None),
+        (True, None),
+        ("soon", None),
+        ([], None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_a_moment_is_read_as_servers_write_it(told: object, moment: datetime | None) -> None:
+    assert when(told) == moment
+
+
+def test_what_has_no_list_at_a_path_has_no_records() -> None:
+    assert records_at({"a": {"b": [{"c": 1}, 2, None]}}, "a", "b") == [{"c": 1}]
+    others: list[object] = [None, [], "x", {}, {"a": []}, {"a": {"b": {}}}]
+    assert [records_at(answer, "a", "b") for answer in others] == [None] * len(others)

@@ -12,8 +12,7 @@ from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source
 from tests.stubs.search_server import Answered, Asked, SearchServer, of_json
 
 
-def source(folder: Path) -> AbstractAsyncContextManager[Source]:
-    del folder
+def source(_: Path) -> AbstractAsyncContextManager[Source]:
     server = SearchServer(_answer)
     there = Remote(
         server=server,

@@ -14,10 +14,13 @@ from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS, Remote, Source
 from tests.stubs.search_server import Answered, Asked, SearchServer, of_json
 
 
+def opensearch(place: Path) -> AbstractAsyncContextManager[Source]:
+    return source(place, "opensearch", "Bearer")
+
+
 def source(
-    folder: Path, kind: str = "elasticsearch", scheme: str = "ApiKey"
+    _: Path, kind: str = "elasticsearch", scheme: str = "ApiKey"
 ) -> AbstractAsyncContextManager[Source]:
-    del folder
     server = SearchServer(_answer)
     there = Remote(
         server=server,

@@ -19,8 +19,7 @@ _NOT_FOUND = (
 )
 
 
-def source(folder: Path) -> AbstractAsyncContextManager[Source]:
-    del folder
+def source(_: Path) -> AbstractAsyncContextManager[Source]:
     server = SearchServer(_answer)
     there = Remote(
         server=server,
