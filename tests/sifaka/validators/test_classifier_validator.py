@@ -1,3 +1,5 @@
+"""A classifier as a validator, and the language that is expected."""
+
 from inspect import isawaitable
 
 import pytest
@@ -9,6 +11,7 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators import (
     ClassifierValidator,
+    LanguageValidator,
     LengthValidator,
     ValidatorSpec,
     parse_validators,
@@ -152,11 +155,6 @@ async def test_one_line_says_what_is_wrong(options: dict[str, object], message: 
     assert "\n" not in caught.value.message
 
 
-async def test_a_spec_cannot_be_changed() -> None:
-    with pytest.raises(ValidationError, match="frozen"):
-        ClassifierValidator(classifier="bias").threshold = 1
-
-
 GERMAN = "Du bist ein Idiot, und wir werden dir das nicht vergessen, weil es uns wichtig ist."
 
 
@@ -197,3 +195,42 @@ async def test_what_was_not_checked_is_so_in_every_composition() -> None:
     both = (rude & long).validate(thought)
     found = await both if isawaitable(both) else both
     assert (found.passed, found.unchecked) == (True, None)
+
+
+UPDATE = "Bitte starten Sie den Server neu, bevor Sie die Aktualisierung installieren."
+
+
+async def check_language(text: str, expected: str) -> ValidationResult:
+    return await LanguageValidator(expected=expected).validate(Thought(text=text))
+
+
+async def test_the_expected_language_passes_and_another_fails() -> None:
+    assert (await check_language(UPDATE, "de")).passed
+    result = await check_language(UPDATE, "en")
+    assert (result.passed, result.score < 0.5) == (False, True)
+    assert result.message.startswith("reads as 'de', not 'en'")
+    assert [issue.rule for issue in result.issues] == ["expected"]
+
+
+async def test_a_text_too_short_to_tell_passes_and_says_so() -> None:
+    result = await check_language("Hallo", "en")
+    assert result.passed
+    assert "could not tell the language" in result.message
+    assert "too short" in result.message
+
+
+async def test_a_language_that_only_the_package_knows_can_be_expected() -> None:
+    basque = "Mesedez, berrabiarazi zerbitzaria eguneratzeak instalatu aurretik."
+    assert (await check_language(basque, "eu")).passed
+    assert not (await check_language(basque, "es")).passed
+
+
+@pytest.mark.parametrize("code", ["EN", "english", "e", "", "12", "en-US"])
+async def test_what_is_no_code_is_refused_with_an_example(code: str) -> None:
+    with pytest.raises(ValidationError, match="two lower-case letters of ISO 639-1, such as 'en'"):
+        LanguageValidator(expected=code)
+
+
+async def test_a_code_nobody_can_tell_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ValidationError, match=r"cannot tell the language 'qq'; known: ar, be"):
+        LanguageValidator(expected="qq")

@@ -63,20 +63,10 @@ def test_a_term_is_found(term: str, text: str) -> None:
     assert len(issues(banning(term), text)) == 1
 
 
-@pytest.mark.parametrize(
-    ("term", "text"),
-    [
-        ("use", "because user reuse use_case"),
-        ("cafe", "a cafe\u0301 here"),
-        ("a.c", "abc"),
-        ("C", "Cats"),
-    ],
-)
-def test_a_whole_word_is_not_found_inside_another(term: str, text: str) -> None:
-    assert issues(banning(term), text) == ()
-
-
-def test_parts_of_words_are_found_when_asked() -> None:
+def test_a_whole_word_is_not_found_inside_another_unless_parts_are_asked_for() -> None:
+    for term, text in (("cafe", "a cafe\u0301 here"), ("a.c", "abc"), ("C", "Cats")):
+        assert issues(banning(term), text) == ()
+    assert issues(banning("use"), "because user reuse use_case") == ()
     assert len(issues(banning("use", whole_word=False), "because reuse")) == 2
 
 
@@ -99,23 +89,17 @@ def test_a_term_inside_a_longer_prohibited_one_counts_once() -> None:
     assert [issue.quote for issue in found] == ["very unique"]
 
 
-def test_a_replacement_keeps_the_case_of_what_it_replaces() -> None:
+def test_a_replacement_keeps_the_case_of_what_it_replaces_but_for_a_name() -> None:
     text = "Utilize it. We utilize it. UTILIZE IT."
     assert fixed(replacing("utilize", "use"), text) == "Use it. We use it. USE IT."
-
-
-def test_a_replacement_of_a_proper_name_stays_as_given() -> None:
     assert fixed(replacing("Twitter", "X"), "on Twitter") == "on X"
     assert fixed(replacing("API", "interface"), "an API") == "an interface"
 
 
-def test_a_deletion_takes_one_space_with_it() -> None:
+def test_a_deletion_takes_one_space_with_it_and_is_not_safe_where_a_sentence_begins() -> None:
     spec = replacing("very", "")
     assert fixed(spec, "It is very good. It is good very.") == "It is good. It is good."
-
-
-def test_a_deletion_at_the_start_of_a_sentence_is_not_safe() -> None:
-    (issue,) = issues(replacing("very", ""), "Very good.")
+    (issue,) = issues(spec, "Very good.")
     assert (issue.fix, issue.safe) == ("", False)
 
 
@@ -153,13 +137,6 @@ def test_required_is_the_flag_as_an_attribute_and_the_terms_on_the_wire() -> Non
 def test_a_boolean_under_required_is_the_flag() -> None:
     spec = ContentValidator.model_validate({"required": False, "prohibited": ["x"]})
     assert (spec.required, spec.required_terms) == (False, ())
-
-
-def test_a_dumped_spec_comes_back_equal() -> None:
-    spec = ContentValidator(
-        required=["a"], prohibited=["b", Replacement(term="c", replacement="")], must_pass=False
-    )
-    assert ContentValidator.model_validate(spec.model_dump(mode="json")) == spec
 
 
 @pytest.mark.parametrize(

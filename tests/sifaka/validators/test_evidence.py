@@ -14,13 +14,7 @@ from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.claims import CheckOptions, Claim, ClaimEvidence, ClaimReport, ClaimVerdict
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators import (
-    EvidenceValidator,
-    LengthValidator,
-    all_of,
-    any_of,
-    parse_validators,
-)
+from sifaka.validators import EvidenceValidator, LengthValidator, all_of, any_of, parse_validators
 from sifaka.validators.evidence import issues_of, result_of
 from sifaka.validators.execution import run_validators
 from tests.sifaka.critics.scripted_judge import ScriptedJudge

@@ -50,14 +50,8 @@ def test_a_number_may_be_written_otherwise(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("1.50", "1.5"),
-        ("1.10", "1.1"),
-        ("-5", "5"),
-        ("1,5", "15"),
-        ("100", "1000"),
-        ("2024-01-05", "2024"),
-        ("v1.2.3", "v1.2"),
-        ("3", "three"),
+        *(("1.50", "1.5"), ("1.10", "1.1"), ("-5", "5"), ("1,5", "15"), ("100", "1000")),
+        *(("2024-01-05", "2024"), ("v1.2.3", "v1.2"), ("3", "three")),
     ],
 )
 def test_another_number_is_another_number(before: str, after: str) -> None:
@@ -82,10 +76,7 @@ def test_urls_are_compared_exactly_but_for_a_final_slash() -> None:
 def test_a_quote_may_change_its_marks_but_not_its_words(quote: str) -> None:
     assert check(f"He said {quote}", 'So: "We will\nwin", he said.', "quotes").passed
     assert not check(f"He said {quote}", 'He said "we shall win".', "quotes").passed
-
-
-def test_inches_are_no_quotes() -> None:
-    assert check('a 5" and a 6" pipe', "pipes", "quotes").passed
+    assert check('a 5" and a 6" pipe', "pipes", "quotes").passed, "inches"
 
 
 def test_code_must_be_there_to_the_letter() -> None:
@@ -99,12 +90,8 @@ def test_names_are_guessed_inside_sentences_only() -> None:
     original = "Yesterday Acme hired Jane. They use GitHub at NASA."
     assert check(original, "They met Acme, Jane, GitHub and NASA.", "names").passed
     result = check(original, "Nobody.", "names")
-    assert [issue.message.split()[3] for issue in result.issues] == [
-        "Acme",
-        "Jane",
-        "GitHub",
-        "NASA",
-    ]
+    gone = [issue.message.split()[3] for issue in result.issues]
+    assert gone == ["Acme", "Jane", "GitHub", "NASA"]
 
 
 def test_names_are_left_alone_by_default() -> None:

@@ -1,22 +1,222 @@
+"""Validators run, composed, and of other code: objects with `validate`, and plain functions."""
+
 import logging
 import threading
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from inspect import isawaitable
+from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
+from anyio.lowlevel import checkpoint
+from hypothesis import given
+from hypothesis import strategies as st
 
+from sifaka import Chain
+from sifaka.errors import ConfigurationError
 from sifaka.isolation import SHORT
-from sifaka.record.results import ValidationResult
+from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators import LengthValidator, PreserveValidator, Validator, parse_validators
+from sifaka.storage import MemoryStorage
+from sifaka.validators import (
+    FunctionValidator,
+    LengthValidator,
+    PreserveValidator,
+    Validator,
+    ValidatorFunction,
+    all_of,
+    any_of,
+    as_validator,
+    max_words,
+    min_words,
+    parse_validators,
+)
+from sifaka.validators.composition import Composable
 from sifaka.validators.execution import run_validators
 from tests.stubs.cost import seconds
 
 pytestmark = pytest.mark.anyio
 
+THOUGHT = Thought(text="two words")
 
-class Scripted:
+
+@dataclass(frozen=True)
+class Scripted(Composable):
+    """A validator that does what a test says."""
+
+    passed: bool = True
+    score: float = 1.0
+    name: str = "scripted"
+    required: bool = True
+    crashes: bool = False
+
+    def validate(self, thought: Thought) -> ValidationResult:
+        if self.crashes:
+            raise KeyError(self.name)
+        issue = Issue(message=f"{self.name} is wrong", fix="x", safe=True)
+        return ValidationResult(
+            passed=self.passed,
+            score=self.score,
+            message=f"says {self.name}",
+            issues=() if self.passed else (issue,),
+            suggestions=() if self.passed else (f"mend {self.name}",),
+        )
+
+
+class Later(Scripted):
+    """The same, after a while."""
+
+    async def validate(  # pyright: ignore[reportIncompatibleMethodOverride] # may be either
+        self, thought: Thought
+    ) -> ValidationResult:
+        await anyio.lowlevel.checkpoint()
+        return super().validate(thought)
+
+
+class Foreign:
+    """A validator that knows nothing of composition."""
+
+    name = "foreign"
+    required = False
+
+    def validate(self, thought: Thought) -> ValidationResult:
+        return ValidationResult(passed=True, message="fine")
+
+
+GOOD, BAD = Scripted(name="good"), Scripted(passed=False, score=0.25, name="bad")
+
+
+async def outcome(validator: Validator) -> ValidationResult:
+    found = validator.validate(THOUGHT)
+    return await found if isawaitable(found) else found
+
+
+async def test_and_fails_with_all_issues_of_what_failed() -> None:
+    other = Scripted(passed=False, score=0.5, name="other")
+    result = await outcome(GOOD & BAD & other)
+    assert (result.passed, result.score) == (False, 0.25)
+    assert [issue.message for issue in result.issues] == ["bad is wrong", "other is wrong"]
+    assert result.suggestions == ("mend bad", "mend other")
+    assert result.message == "bad: says bad; other: says other"
+    assert (await outcome(GOOD & GOOD)).passed
+
+
+async def test_or_has_issues_only_when_everything_failed_and_no_fix_of_them_is_safe() -> None:
+    result = await outcome(BAD | GOOD)
+    assert (result.passed, result.score, result.issues) == (True, 1.0, ())
+    result = await outcome(BAD | Scripted(passed=False, score=0.5, name="other"))
+    assert (result.passed, result.score) == (False, 0.5)
+    assert [issue.message for issue in result.issues] == ["bad is wrong", "other is wrong"]
+    assert not any(issue.safe for issue in result.issues)
+
+
+async def test_every_built_in_validator_composes_on_either_side() -> None:
+    short, foreign = LengthValidator(max_words=1), Foreign()
+    assert (await outcome(short | foreign)).passed
+    assert (await outcome(foreign | short)).passed
+    assert not (await outcome(foreign & short)).passed
+    assert (await outcome(any_of(foreign, short))).passed
+    assert not (await outcome(all_of(foreign, short))).passed
+
+
+async def test_names_say_how_it_is_composed() -> None:
+    length = LengthValidator(max_words=1)
+    assert (GOOD & BAD & length).name == "all(good, bad, length)"
+    assert ((GOOD & BAD) | length).name == "any(all(good, bad), length)"
+
+
+async def test_it_is_binding_as_soon_as_one_part_is() -> None:
+    advice = Scripted(required=False)
+    assert (GOOD & advice).required
+    assert (advice | GOOD).required
+    assert not (advice | advice).required
+
+
+async def test_a_composition_is_a_value() -> None:
+    composed = GOOD & (BAD | GOOD)
+    assert composed == GOOD & (BAD | GOOD)
+    with pytest.raises(AttributeError):
+        composed.parts = ()  # pyright: ignore[reportAttributeAccessIssue] # wrong on purpose
+    assert parse_validators([composed]) == (composed,)
+
+
+async def test_a_composition_needs_a_part() -> None:
+    for function in (all_of, any_of):
+        with pytest.raises(ConfigurationError):
+            function()
+
+
+CRASH: list[Callable[[Validator], Validator]] = [
+    lambda crash: crash,
+    lambda crash: GOOD | crash if isinstance(crash, Composable) else crash,
+    lambda crash: any_of(crash, GOOD),
+    lambda crash: all_of(BAD, crash),
+    lambda crash: any_of(GOOD, all_of(Later(), crash)),
+    lambda crash: all_of(any_of(Later(), GOOD), crash),
+]
+
+
+class Wrong(Scripted):
+    """Returns something else."""
+
+    def validate(self, thought: Thought) -> ValidationResult:
+        return "yes"  # type: ignore[return-value] # wrong on purpose
+
+
+@pytest.mark.parametrize("compose", CRASH)
+@pytest.mark.parametrize("kind", [Scripted, Later, Wrong])
+async def test_a_part_that_crashes_or_returns_something_else_fails_the_whole(
+    compose: Callable[[Validator], Validator], kind: type[Scripted]
+) -> None:
+    composed = compose(kind(name="crashing", crashes=True))
+    (result,) = (await run_validators([composed], THOUGHT)).values()
+    assert not result.passed
+    assert kind is Wrong or "crashed with KeyError" in result.message
+    assert [issue.rule for issue in result.issues] == ["crash"]
+
+
+SCORES = st.sampled_from([0.0, 0.1, 1 / 3, 0.7, 0.9, 1.0]) | st.floats(0, 1)
+NAMES = st.sampled_from("abc")
+NOW: st.SearchStrategy[Validator] = st.builds(Scripted, st.booleans(), SCORES, NAMES)
+LEAVES = NOW | st.builds(Later, st.booleans(), SCORES, NAMES)
+
+
+def trees_of(trees: st.SearchStrategy[Validator]) -> st.SearchStrategy[Validator]:
+    parts = st.lists(trees, min_size=1, max_size=3)
+    return st.one_of(parts.map(lambda each: all_of(*each)), parts.map(lambda each: any_of(*each)))
+
+
+TREES = st.recursive(LEAVES, trees_of, max_leaves=8)
+
+
+def run(validator: Validator) -> ValidationResult:
+    return anyio.run(outcome, validator)
+
+
+@pytest.mark.slow
+@given(st.lists(TREES, min_size=1, max_size=3))
+def test_and_is_the_minimum_and_or_the_maximum(trees: list[Validator]) -> None:
+    results = [run(tree) for tree in trees]
+    both, either = run(all_of(*trees)), run(any_of(*trees))
+    assert both.passed == all(result.passed for result in results)
+    assert either.passed == any(result.passed for result in results)
+    assert both.score == min(result.score for result in results)
+    assert either.score == max(result.score for result in results)
+
+
+@pytest.mark.slow
+@given(TREES, TREES, TREES)
+def test_operators_and_functions_say_the_same(a: Validator, b: Validator, c: Validator) -> None:
+    assert isinstance(a, Composable)
+    assert (a & b) & c == all_of(a, b, c)
+    assert (a | b) | c == any_of(a, b, c)
+
+
+class Noting:
     """A validator that does what a test says."""
 
     def __init__(self, name: str = "scripted", *, required: bool = True) -> None:
@@ -29,12 +229,12 @@ class Scripted:
         return ValidationResult(passed=True, message=str(thought.metadata.get("original")))
 
 
-class Crashing(Scripted):
+class Crashing(Noting):
     def validate(self, thought: Thought) -> ValidationResult:
         raise KeyError("a secret of the text")
 
 
-class CrashingLater(Scripted):
+class CrashingLater(Noting):
     async def validate(  # pyright: ignore[reportIncompatibleMethodOverride] # may be either
         self, thought: Thought
     ) -> ValidationResult:
@@ -45,7 +245,7 @@ class CrashingLater(Scripted):
         return ValidationResult(passed=True)
 
 
-class Waiting(Scripted):
+class Waiting(Noting):
     def __init__(self, name: str, mine: anyio.Event, other: anyio.Event) -> None:
         super().__init__(name)
         self.mine, self.other = mine, other
@@ -61,7 +261,7 @@ class Waiting(Scripted):
 async def test_results_come_in_order_under_unique_names() -> None:
     validators: list[Validator] = [
         LengthValidator(max_words=1),
-        Scripted("length#2"),
+        Noting("length#2"),
         LengthValidator(min_words=1, required=False),
         LengthValidator(max_chars=50),
     ]
@@ -78,7 +278,7 @@ async def test_no_validators_give_no_results() -> None:
 
 async def test_the_original_is_passed_and_the_thought_stays_as_it_is() -> None:
     thought = Thought(text="5", metadata={"kept": 1})
-    results = await run_validators([PreserveValidator(), Scripted()], thought, "It is 6.")
+    results = await run_validators([PreserveValidator(), Noting()], thought, "It is 6.")
     assert results["preserve"].message == "1 of 1 gone: number 6"
     assert results["scripted"].message == "It is 6."
     assert dict(thought.metadata) == {"kept": 1}
@@ -87,7 +287,7 @@ async def test_the_original_is_passed_and_the_thought_stays_as_it_is() -> None:
 async def test_a_validator_that_crashes_has_failed(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, logger="sifaka"):
         results = await run_validators(
-            [Crashing("bad", required=False), CrashingLater("worse"), Scripted("good")], Thought()
+            [Crashing("bad", required=False), CrashingLater("worse"), Noting("good")], Thought()
         )
     assert results["bad"].message == "the validator 'bad' crashed with KeyError"
     assert (results["bad"].passed, results["bad"].required) == (False, False)
@@ -97,22 +297,14 @@ async def test_a_validator_that_crashes_has_failed(caplog: pytest.LogCaptureFixt
     assert "a secret" not in "".join(record.getMessage() for record in caplog.records)
 
 
-async def test_a_result_of_another_type_is_a_crash() -> None:
-    class Wrong(Scripted):
-        def validate(self, thought: Thought) -> ValidationResult:
-            return "yes"  # type: ignore[return-value] # wrong on purpose
-
-    results = await run_validators([Wrong()], Thought())
-    assert not results["scripted"].passed
-
-
-async def test_validators_run_at_the_same_time() -> None:
+@pytest.mark.parametrize("composed", [False, True])
+async def test_validators_and_parts_that_answer_later_run_at_the_same_time(composed: bool) -> None:
     first, second = anyio.Event(), anyio.Event()
+    pair = [Waiting("a", first, second), Waiting("b", second, first)]
     with anyio.fail_after(60):
-        results = await run_validators(
-            [Waiting("a", first, second), Waiting("b", second, first)], Thought()
-        )
-    assert list(results) == ["a", "b"]
+        results = await run_validators([all_of(*pair)] if composed else pair, Thought())
+    assert list(results) == (["all(a, b)"] if composed else ["a", "b"])
+    assert all(result.passed for result in results.values())
 
 
 async def test_cancellation_passes_through() -> None:
@@ -122,7 +314,7 @@ async def test_cancellation_passes_through() -> None:
 
 
 async def test_only_a_long_text_is_checked_in_a_thread() -> None:
-    short, long = Scripted(), Scripted()
+    short, long = Noting(), Noting()
     await run_validators([short], Thought(text="x" * SHORT))
     await run_validators([long], Thought(text="x" * (SHORT + 1)))
     assert short.threads == [threading.get_ident()]
@@ -169,3 +361,135 @@ def test_five_kilobytes_take_a_few_milliseconds() -> None:
 
     # 2 ms where it was written; the limit leaves room for a slower machine.
     assert min(seconds(check) for _ in range(30)) < 0.008
+
+
+def mentions_harbor(text: str) -> bool:
+    return "Harbor" in text
+
+
+def complains(text: str) -> str:
+    return "say it shorter" if len(text) > 20 else ""
+
+
+async def later(text: str) -> bool | str:
+    await checkpoint()
+    return "Harbor" in text or "name the product"
+
+
+def judged(text: str) -> ValidationResult:
+    return ValidationResult(passed=False, message="no", score=0.25, suggestions=(text,))
+
+
+LONG: ValidatorFunction = lambda text: len(text) > 2  # noqa: E731 - a name of its own is the point
+
+
+async def result_of(validator: Any, text: str) -> ValidationResult:
+    (result,) = (await run_validators(parse_validators([validator]), Thought(text=text))).values()
+    return result
+
+
+@pytest.mark.parametrize(
+    ("function", "text", "passed", "message"),
+    [
+        (mentions_harbor, "Harbor 2.0", True, "passed"),
+        (mentions_harbor, "It", False, "mentions_harbor does not hold"),
+        (complains, "short", True, "passed"),
+        (complains, "a text that is too long", False, "say it shorter"),
+        (later, "Harbor", True, "passed"),
+        (later, "It", False, "name the product"),
+        (judged, "It", False, "no"),
+        (LONG, "It", False, "lambda does not hold"),
+        (partial(complains), "a text that is too long", False, "say it shorter"),
+    ],
+)
+async def test_a_function_says_whether_a_text_passes(
+    function: Any, text: str, passed: bool, message: str
+) -> None:
+    result = await result_of(function, text)
+    assert (result.passed, result.message, result.required) == (passed, message, True)
+    assert all(issue.message == message for issue in result.issues)
+
+
+async def test_a_result_of_a_function_is_kept_as_it_is() -> None:
+    result = await result_of(judged, "It")
+    assert (result.score, result.suggestions, result.validator) == (0.25, ("It",), "judged")
+
+
+async def test_a_function_can_be_advice_under_a_name_of_its_own() -> None:
+    advice = FunctionValidator(mentions_harbor, name="product", required=False)
+    result = await result_of(advice, "It")
+    assert (result.validator, result.passed, result.required) == ("product", False, False)
+
+
+async def test_functions_of_one_name_are_told_apart() -> None:
+    pair: list[ValidatorFunction] = [lambda _: True, lambda _: False]
+    results = await run_validators(parse_validators(pair), Thought(text="It"))
+    passed = {name: result.passed for name, result in results.items()}
+    assert passed == {"lambda": True, "lambda#2": False}
+
+
+async def test_what_a_function_must_not_return_is_told() -> None:
+    result = await result_of(len, "It")
+    assert not result.passed
+    assert "the validator 'len' could not be run: it returned int" in result.message
+    assert "return True, False, a complaint as a string" in result.message
+
+
+async def test_a_synchronous_function_reads_a_long_text_in_a_worker_thread() -> None:
+    threads: list[int] = []
+
+    def note(text: str) -> bool:
+        threads.append(threading.get_ident())
+        return bool(text)
+
+    await result_of(note, "short")
+    await result_of(note, "x" * (SHORT + 1))
+    assert threads[0] == threading.get_ident() != threads[1]
+
+
+async def test_functions_compose_with_validators() -> None:
+    both = LengthValidator(max_words=3) & mentions_harbor
+    assert both.name == "all(length, mentions_harbor)"
+    assert (await result_of(both, "Harbor is here")).passed
+    assert not (await result_of(both, "It is here")).passed
+    assert (await result_of(mentions_harbor | LengthValidator(max_words=1), "It")).passed
+    assert (await result_of(all_of(later, complains), "Harbor")).passed
+
+
+class OnlyChecks:
+    def validate(self, thought: Thought) -> ValidationResult:
+        return ValidationResult(passed=bool(thought.text))
+
+
+async def test_an_object_needs_no_more_than_validate() -> None:
+    result = await result_of(OnlyChecks(), "It")
+    assert (result.validator, result.passed, result.required) == ("OnlyChecks", True, True)
+
+
+@pytest.mark.parametrize("given", [LengthValidator, OnlyChecks, object()])
+def test_what_is_no_validator_is_told_with_what_is(given: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"validators\[0\]: .* is not a validator") as told:
+        parse_validators([given])
+    assert "a function of the text" in (told.value.suggestion or "")
+
+
+def test_a_validator_of_ours_stays_as_it_is() -> None:
+    length = max_words(3)
+    assert as_validator(length) is length
+    assert max_words(3) == LengthValidator(max_words=3)
+    assert min_words(2) == LengthValidator(min_words=2)
+
+
+async def test_a_run_with_a_function_is_resumed_only_by_the_program_that_has_it() -> None:
+    store = MemoryStorage()
+    chain = Chain(model="editor", critics=[], validators=[mentions_harbor], store=store)
+    run = (await chain.start(text="Harbor 2.0 is here.")).run
+    (recorded,) = run.config.validators
+    name = "mentions_harbor"
+    assert recorded == {"type": "object", "class": f"{__name__}.{name}", "name": name}
+    with pytest.raises(ConfigurationError, match="not plain data"):
+        Chain.of_config(run.config)
+    again = Chain(model="editor", critics=[], validators=[mentions_harbor], store=store)
+    assert (await again.resume(run.run_id)).rules_met
+    with pytest.raises(ConfigurationError, match="another configuration"):
+        await again.replace(validators=[complains]).resume(run.run_id)

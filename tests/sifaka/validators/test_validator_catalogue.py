@@ -1,8 +1,13 @@
+"""Validators from plain data, and the one line that says what is wrong with it."""
+
 import json
+from importlib.util import find_spec
+from typing import Annotated, Literal
 
 import pytest
-from pydantic import TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
@@ -17,7 +22,12 @@ from sifaka.validators import (
 SPECS: list[dict[str, object]] = [
     {"type": "length", "max_words": 120},
     {"type": "regex", "must_match": ["a"], "required": False},
-    {"type": "content", "required": ["a"], "prohibited": ["b", {"term": "c", "replacement": "d"}]},
+    {
+        "type": "content",
+        "required": ["a"],
+        "prohibited": ["b", {"term": "c", "replacement": "d"}],
+        "must_pass": False,
+    },
     {"type": "format", "format": "json", "schema": {"type": "object"}, "name": "shape"},
     {"type": "readability", "max_grade": 9},
     {"type": "preserve", "names": True},
@@ -39,19 +49,9 @@ def test_every_type_is_parsed_in_order() -> None:
     validators = parse_validators(SPECS)
     of_no_extra = [kind for name, kind in VALIDATORS.items() if name != "guardrails"]
     assert [type(each) for each in validators] == of_no_extra
-    assert [each.name for each in validators] == [
-        "length",
-        "regex",
-        "content",
-        "shape",
-        "readability",
-        "preserve",
-        "language",
-        "classifier:toxicity",
-        "evidence",
-        "report",
-    ]
-    assert [each.required for each in validators] == [True, False, *[True] * 8]
+    names = "length regex content shape readability preserve language classifier:toxicity"
+    assert [each.name for each in validators] == f"{names} evidence report".split()
+    assert [each.required for each in validators] == [True, False, False, *[True] * 7]
 
 
 def test_every_spec_survives_json() -> None:
@@ -76,74 +76,61 @@ def test_a_validator_stays_as_it_is() -> None:
     assert (foreign.name, foreign.required) == ("mine", False)
 
 
+KNOWN = f"known: {', '.join(VALIDATORS)}"
+FORMATS = "'json', 'markdown' or 'yaml'"
+
+
 @pytest.mark.parametrize(
-    ("spec", "message"),
+    ("spec", "where", "message"),
     [
-        (
-            {"type": "lenght"},
-            f"validators[1]: unknown type 'lenght'; did you mean 'length'? "
-            f"known: {', '.join(VALIDATORS)}",
-        ),
-        (
-            {"max_words": 1},
-            f"validators[1]: 'type' is missing; known: {', '.join(VALIDATORS)}",
-        ),
-        ("length", "validators[1]: should be an object, not 'length'"),
-        (None, "validators[1]: should be an object, not null"),
-        (
-            {"type": "length", "max_words": -3},
-            "validators[1].max_words: should be at least 0, not -3",
-        ),
-        (
-            {"type": "length", "max_words": "few"},
-            "validators[1].max_words: should be a whole number, not 'few'",
-        ),
+        ({"type": "lenght"}, "", f"unknown type 'lenght'; did you mean 'length'? {KNOWN}"),
+        ({"max_words": 1}, "", f"'type' is missing; {KNOWN}"),
+        ("length", "", "should be an object, not 'length'"),
+        (None, "", "should be an object, not null"),
+        ({"type": "length", "max_words": -3}, ".max_words", "should be at least 0, not -3"),
+        ({"type": "length", "max_words": "x"}, ".max_words", "should be a whole number, not 'x'"),
         (
             {"type": "length", "max_word": 3},
-            "validators[1]: unknown option 'max_word'; did you mean 'max_words'? length takes "
+            "",
+            "unknown option 'max_word'; did you mean 'max_words'? length takes "
             "name, required, min_words, max_words, min_chars, max_chars",
         ),
-        (
-            {"type": "length"},
-            "validators[1]: give at least one of min_words, max_words, min_chars, max_chars",
-        ),
+        ({"type": "length"}, "", "give at least one of min_words, max_words, min_chars, max_chars"),
         (
             {"type": "regex", "must_match": ["a", "(b"]},
-            "validators[1].must_match[1]: broken regex '(b': missing ) at position 2",
+            ".must_match[1]",
+            "broken regex '(b': missing ) at position 2",
         ),
-        (
-            {"type": "regex", "must_match": "a"},
-            "validators[1].must_match: should be a list, not 'a'",
-        ),
-        (
-            {"type": "content", "prohibited": ["a", ""]},
-            "validators[1].prohibited[1]: a term is empty",
-        ),
+        ({"type": "regex", "must_match": "a"}, ".must_match", "should be a list, not 'a'"),
+        ({"type": "content", "prohibited": ["a", ""]}, ".prohibited[1]", "a term is empty"),
         (
             {"type": "content", "prohibited": [{"term": " ", "replacement": "x"}]},
-            "validators[1].prohibited[0].term: a term is empty",
+            ".prohibited[0].term",
+            "a term is empty",
         ),
         (
             {"type": "content", "prohibited": [7]},
-            "validators[1].prohibited[0]: should be a string or an object, not 7",
+            ".prohibited[0]",
+            "should be a string or an object, not 7",
         ),
-        (
-            {"type": "format", "format": "xml"},
-            "validators[1].format: should be 'json', 'markdown' or 'yaml', not 'xml'",
-        ),
-        ({"type": "format"}, "validators[1].format: is missing"),
+        ({"type": "format", "format": "xml"}, ".format", f"should be {FORMATS}, not 'xml'"),
+        ({"type": "format"}, ".format", "is missing"),
         (
             {"type": "format", "format": "json", "schema": {"$ref": "http://x.y/z"}},
-            "validators[1].schema: 'http://x.y/z' is not within the schema, and nothing is fetched",
+            ".schema",
+            "'http://x.y/z' is not within the schema, and nothing is fetched",
         ),
         (
             {"type": "length", "max_words": 1, "name": " "},
-            "validators[1].name: should be a printable name of 1 to 80 characters",
+            ".name",
+            "should be a printable name of 1 to 80 characters",
         ),
     ],
 )
-def test_one_line_says_what_is_wrong_where_and_what_is_allowed(spec: object, message: str) -> None:
-    assert wrong(SPECS[0], spec) == message
+def test_one_line_says_what_is_wrong_where_and_what_is_allowed(
+    spec: object, where: str, message: str
+) -> None:
+    assert wrong(SPECS[0], spec) == f"validators[1]{where}: {message}"
 
 
 def test_too_many_validators_are_refused() -> None:
@@ -214,3 +201,96 @@ def test_rules_that_only_look_like_a_contradiction_are_taken() -> None:
             {"type": "regex", "must_not_match": ["b"]},
         ]
     )
+
+
+class Budget(BaseModel):
+    max_calls: int | None = Field(default=None, ge=1)
+
+
+class Arguments(BaseModel, extra="forbid"):
+    text: Annotated[str, Field(min_length=1, max_length=10)]
+    effort: Literal["quick", "standard"] = "standard"
+    budget: Budget | None = None
+    critics: list[str | dict[str, str]] = []
+    limit: int = Field(default=1, le=50)
+
+
+def explained(**arguments: object) -> str:
+    with pytest.raises(ValidationError) as caught:
+        Arguments.model_validate(arguments)
+    return explain(caught.value, tags=VALIDATORS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ({}, "text: is missing"),
+        ({"text": ""}, "text: should be at least 1 characters long, not 0"),
+        ({"text": "x" * 11}, "text: should be at most 10 characters long, not 11"),
+        ({"text": None}, "text: should be a string, not null"),
+        ({"text": {}}, "text: should be a string, not an object"),
+        ({"text": "x", "effort": "hard"}, "effort: should be 'quick' or 'standard', not 'hard'"),
+        ({"text": "x", "limit": 99}, "limit: should be at most 50, not 99"),
+        ({"text": "x", "tone": 1}, "tone: is not a known option"),
+        (
+            {"text": "x", "budget": {"max_calls": 0}},
+            "budget.max_calls: should be at least 1, not 0",
+        ),
+        ({"text": "x", "budget": 3}, "budget: should be an object, not 3"),
+        ({"text": "x", "critics": [3]}, "critics[0]: should be a string or an object, not 3"),
+        ({"effort": "hard", "limit": 99}, "text: is missing (and 2 more)"),
+    ],
+)
+def test_the_first_error_is_one_line(arguments: dict[str, object], line: str) -> None:
+    assert explained(**arguments) == line
+
+
+def test_a_long_value_is_cut_and_line_breaks_are_gone() -> None:
+    line = explained(text="x", effort="a\nb" * 100)
+    assert "\n" not in line
+    assert len(line) < 120
+
+
+def test_the_root_comes_first() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Budget.model_validate({"max_calls": "x"})
+    line = "budget.max_calls: should be a whole number, not 'x'"
+    assert explain(caught.value, "budget") == line
+    with pytest.raises(ValidationError) as caught:
+        Budget.model_validate(3)
+    assert explain(caught.value) == "should be an object, not 3"
+
+
+def wrong_guardrails(*validators: object) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        parse_validators([{"type": "guardrails", "validators": list(validators)}])
+    assert "\n" not in caught.value.message
+    return caught.value.message
+
+
+@pytest.mark.skipif(find_spec("guardrails") is not None, reason="Guardrails is installed")
+@pytest.mark.parametrize(
+    "name",
+    ["regex-match", "regex_match", "guardrails/regex_match", "hub://guardrails/regex_match",
+     "guardrails-ai-regex-match"],
+)  # fmt: skip
+def test_a_missing_package_is_named_with_what_installs_it(name: str) -> None:
+    message = wrong_guardrails({"name": name, "args": {"regex": "a"}})
+    assert "the Guardrails validator 'regex-match' is not installed" in message
+    assert "pip install 'sifaka-mcp[guardrails]' guardrails-ai-regex-match" in message
+
+
+@pytest.mark.parametrize("name", ["", "../regex", "os.path", "Regex", "a b", "x" * 61])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    assert "is no name of a Guardrails validator" in wrong_guardrails(name)
+
+
+@pytest.mark.parametrize("option", ["use_local", "validation_endpoint", "on_fail"])
+def test_what_would_send_the_text_away_is_refused(option: str) -> None:
+    message = wrong_guardrails({"name": "regex-match", "args": {option: "x"}})
+    assert f"'{option}' cannot be given" in message
+
+
+def test_there_must_be_one_and_not_too_many() -> None:
+    assert "should be 1 to 20 validators, not 0" in wrong_guardrails()
+    assert "should be 1 to 20 validators, not 21" in wrong_guardrails(*["regex-match"] * 21)
