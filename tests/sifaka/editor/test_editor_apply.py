@@ -1,4 +1,4 @@
-"""Applying given issues, and editing in rounds."""
+"""Applying given issues, editing in rounds, and the text that the demo improves."""
 
 import json
 from collections.abc import Iterator
@@ -10,6 +10,8 @@ from sifaka.editor import Edit, apply, edit, lint
 from sifaka.editor.edit import settle
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
+from sifaka.text.words import words
+from sifaka_mcp.cli.improve import TEXT as FILE
 
 
 def fix(text: str, quote: str, replacement: str, *, safe: bool = True, **fields: str) -> Issue:
@@ -21,11 +23,7 @@ def fix(text: str, quote: str, replacement: str, *, safe: bool = True, **fields:
 
 def test_safe_fixes_are_applied_and_logged_in_text_order() -> None:
     text = "one two three"
-    done = apply(
-        text,
-        [fix(text, "three", "tree", rule="b"),
-         fix(text, "one", "won", rule="a")],
-    )  # fmt: skip
+    done = apply(text, [fix(text, "three", "tree", rule="b"), fix(text, "one", "won", rule="a")])
     assert done.text == "won two tree"
     assert done.edits == (
         Edit(rule="a", message="because", start=0, before="one", after="won"),
@@ -132,11 +130,6 @@ def test_the_log_of_several_rounds_points_into_the_text_before_the_call() -> Non
     assert text[article.start :].startswith("an")
 
 
-def test_no_safe_edit_leaves_an_empty_log() -> None:
-    done = edit("There is nothing to do here.")
-    assert (done.text, done.edits, done.changed) == ("There is nothing to do here.", (), False)
-
-
 def test_many_threads_may_lint_at_once() -> None:
     texts = [f"It is teh number {n} that works as follow: recieve it." for n in range(24)]
     with ThreadPoolExecutor(8) as pool:
@@ -161,3 +154,23 @@ def test_edits_without_an_end_are_not_made() -> None:
         yield fix(text, "cat", "cat cat")
 
     assert settle("A cat.", find, "safe", Format.TEXT) == ()
+
+
+TEXT = FILE.read_text(encoding="utf-8")
+
+
+def test_the_editor_removes_every_mistake_that_was_put_in() -> None:
+    done = edit(TEXT)
+    assert {e.rule for e in done.edits} == {
+        "misspelling", "repeated_word", "article", "double_space", "encoding", "contraction",
+        "space_before_punctuation", "then_than",
+    }  # fmt: skip
+    for mistake in ("untill", "recieved", "the the", "a easy", "â€™", "wouldnt", " ,", " !"):
+        assert mistake in TEXT
+        assert mistake not in done.text
+
+
+def test_it_is_a_little_longer_than_three_hundred_words_also_after_the_edit() -> None:
+    done = edit(TEXT).text
+    assert TEXT.count("world-class") == 1
+    assert 300 < len(words(done)) < len(words(TEXT)) < 345

@@ -1,18 +1,29 @@
-"""What happens without the optional tools, and how long things take."""
+"""What happens without the optional tools, and the time that things take."""
 
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import partial
+from time import process_time
 
 import pytest
 
 from sifaka.editor import RULES, edit, lint
-from sifaka.editor.grammar import LIMIT
+from sifaka.editor import isolated as module
+from sifaka.editor.edit import Edit, Origins
+from sifaka.editor.grammar import LIMIT, grammar, stretches
+from sifaka.editor.isolated import run_editor
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
+from sifaka.errors import PluginError
+from sifaka.isolation import SHORT
 from sifaka.record.results import Issue
+from sifaka.tasks.check import RuleChoice, check
 from sifaka.text.formats import Format
 from sifaka_mcp.cli.improve import TEXT as ANNOUNCEMENT
+from tests.stubs.cost import seconds
+
+pytestmark = pytest.mark.anyio
 
 
 def run(code: str) -> list[str]:
@@ -98,3 +109,104 @@ def test_a_rule_that_stumbles_costs_that_rule_alone(caplog: pytest.LogCaptureFix
 
 def test_a_verb_of_two_letters_is_read() -> None:
     assert edit("The rules they t' here in case 3.").text == "The rules they t' here in case 3."
+
+
+def busy() -> None:
+    """Take more processor time than a worker process has."""
+    end = process_time() + 60
+    while process_time() < end:
+        pass
+
+
+@pytest.mark.slow
+async def test_a_text_that_took_too_long_for_one_part_is_not_tried_by_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "SECONDS", 0.5)
+    text = "long " * SHORT
+    with pytest.raises(PluginError, match="too much time"):
+        await run_editor(text, busy)
+    with pytest.raises(PluginError, match="too much time"):
+        await run_editor(text, partial(len, text))
+    assert await run_editor(f"{text}.", partial(len, text)) == len(text)
+
+
+@pytest.mark.slow
+async def test_it_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SECONDS", 0.5)
+    monkeypatch.setattr(module, "AGAIN", 0.0)
+    text = "slow " * SHORT
+    with pytest.raises(PluginError, match="too much time"):
+        await run_editor(text, busy)
+    assert await run_editor(text, partial(len, text)) == len(text)
+
+
+PIECES = {
+    "Chinese": "我们昨天去了公园，天气很好。",
+    "Thai": "ภาษาไทยเป็นภาษาที่มีระบบเสียงวรรณยุกต์ ",
+    "emoji": "😀🎉👍🏽",
+    "mistakes": "I has two cat. He go home and he recieve a apple in order to eat it.\n\n",
+    "one sentence of clauses": "because he go and she have, he need it, we was here, ",
+    "a question without end": "do he like it and does they go ",
+    "pronouns": "it was nice. he went. when i was young we saw. ",
+    "doubled words": "in in the on on the by by the to to is is ",
+    "brackets": "[(",
+    "full stops": ".......a",
+    "gaps": "a  b ",
+    "a nested list": "      - an item of it\n",
+    "a table": "| one | has two cat |\n",
+    "short lines": "ab cd\n",
+}
+QUICK = ("Chinese", "mistakes", "brackets", "gaps", "short lines")
+"""`make test-hostile` tries all."""
+SMALL = 8_000
+
+
+def rules_of(piece: str, size: int) -> float:
+    """The seconds of all rules but Harper's, the least of two attempts."""
+    text = (piece * (size // len(piece) + 1))[:size]
+    rules = {name: RULES[name] for name in RULES if name not in {"grammar", "spelling"}}
+    return min(
+        seconds(lambda: findings(ParsedText.read(text, Format.MARKDOWN), rules)) for _ in range(2)
+    )
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *QUICK,
+        *(pytest.param(each, marks=pytest.mark.hostile) for each in PIECES if each not in QUICK),
+    ],
+)
+def test_four_times_the_text_takes_no_quadratic_time(kind: str) -> None:
+    # Linear time is four times as much, quadratic time sixteen times.
+    assert rules_of(PIECES[kind], 4 * SMALL) < 9 * rules_of(PIECES[kind], SMALL) + 0.05
+
+
+@pytest.mark.parametrize("kind", ["Chinese", "Thai", "emoji", "brackets", "full stops"])
+def test_harper_is_not_given_what_holds_no_english(kind: str) -> None:
+    parsed = ParsedText(PIECES[kind] * 2_000, PIECES[kind] * 2_000)
+    assert list(stretches(parsed)) == []
+
+
+def test_harper_is_given_a_long_line_in_short_stretches() -> None:
+    text = "all of sudden it was here " * 2_000
+    parts = list(stretches(ParsedText(text, text)))
+    assert max(map(len, (part for _, part in parts))) <= 2_000
+    assert sum(map(len, (part for _, part in parts))) <= len(text)
+    assert findings(ParsedText.read(text, Format.MARKDOWN), {"grammar": grammar})[0]
+
+
+def test_edits_of_a_later_round_are_placed_in_the_first_text() -> None:
+    def edit(start: int, before: str, after: str) -> Edit:
+        return Edit(rule="", message="", start=start, before=before, after=after)
+
+    # "an aa bb cc" became "a long cc".
+    origins = Origins([edit(0, "an", "a"), edit(3, "aa bb", "long")])
+    assert [origins.of(offset) for offset in (0, 1, 2, 4, 6, 9)] == [0, 2, 3, 3, 8, 11]
+
+
+def test_a_thousand_comments_and_findings_are_matched_in_order() -> None:
+    lines = ["We recieve it. <!-- sifaka: ignore spelling -->", "We recieve it."]
+    found = check("\n\n".join(lines * 500), RuleChoice.of(["spelling"]))
+    assert [each.line for each in found.diagnostics] == list(range(3, 2_001, 4))

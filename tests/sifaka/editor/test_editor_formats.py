@@ -1,153 +1,29 @@
-"""What is code, markup or verbatim in a format stays; its prose is mended."""
+"""What is code, markup or verbatim stays, fenced or not; the prose around it is mended."""
+
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from sifaka.editor import edit, lint, protected
 from sifaka.text.formats import Format, recognise
+from tests.formats_corpus.scramble import scrambled
+from tests.formats_corpus.skeletons import skeleton
 
-RST = """\
-Teh Title
-=========
-
-We recieve it, see :ref:`teh thing`, ``recieve teh`` and `teh <recieve>`__.
-
-.. code-block:: python
-   :caption: teh
-
-   from recieve import teh
-
-   x = teh
-
-.. note:: We recieve a apple.
-   :class: teh
-
-   We recieve it.
-
-.. math::
-
-   recieve = teh
-
-.. |teh| replace:: recieve
-.. _recieve: teh
-.. a comment with teh recieve
-
-Text::
-
-    recieve teh
-
-- item::
-
-     recieve teh
-
-  Then recieve the item.
-
-:param untill: We recieve it.
-
-======  =======
-teh     recieve
-======  =======
-untill  adress
-======  =======
-
->>> recieve teh
-"""
-ASCIIDOC = """\
-= A Title
-:teh: recieve
-
-We recieve it. See <<teh,recieve>> and `recieve teh` or {recieve} or teh:recieve[untill].
-
-[source,python]
-----
-from recieve import teh
-----
-
-.We recieve it
-====
-We recieve it.
-====
-
-....
-recieve teh
-....
-
-++++
-<p>recieve
-++++
-
- literal recieve teh
-
-* We recieve an item.
-+
-----
-recieve
-----
-
-// recieve teh
-|===
-| recieve | teh
-|===
-"""
-LATEX = r"""
-\documentclass{article}
-\usepackage{recieve}
-\begin{document}
-\section{We recieve it}
-We recieve \emph{a apple} and \cite{recieve} with \texttt{recieve} % recieve teh
-and $teh + recieve$ and \verb|teh recieve|.
-\begin{verbatim}
-recieve teh
-\end{verbatim}
-\begin{lstlisting}[language=teh]
-recieve
-\end{lstlisting}
-\begin{equation}
-recieve = teh
-\end{equation}
-\begin{itemize}
-\item We recieve it.
-\end{itemize}
-\newcommand{\recieve}[1]{teh #1}
-\end{document}
-"""
-HTML = """\
-<!doctype html>
-<html><head><title>We recieve it</title><script>var recieve = "teh";</script>
-<style>.recieve { teh: 1 }</style></head>
-<body class="teh recieve"><!-- recieve teh -->
-<p>We recieve <b title="teh">it</b> &amp; use <code>recieve teh</code>.</p>
-<pre>recieve
-teh</pre>
-<p>We recieve a apple.
-</body></html>
-"""
-MDX = """\
-import Recieve from './recieve'
-export const teh = 1
-
-# We recieve it
-
-<Tabs recieve="teh" items={[
-  'recieve', 'teh']}>
-We recieve it {props.recieve + teh}.
-</Tabs>
-
-```js
-recieve teh
-```
-"""
+SAMPLES = Path(__file__).with_name("samples")
 MENDED = {
-    Format.RST: (RST, ["recieve"] * 5 + ["a"]),
-    Format.ASCIIDOC: (ASCIIDOC, ["recieve"] * 4),
-    Format.LATEX: (LATEX, ["recieve", "recieve", "a", "recieve"]),
-    Format.HTML: (HTML, ["recieve", "recieve", "recieve", "a"]),
-    Format.MDX: (MDX, ["recieve", "recieve"]),
+    Format.RST: ("sample.rst", ["recieve"] * 5 + ["a"]),
+    Format.ASCIIDOC: ("sample.adoc", ["recieve"] * 4),
+    Format.LATEX: ("sample.tex", ["recieve", "recieve", "a", "recieve"]),
+    Format.HTML: ("sample.html", ["recieve", "recieve", "recieve", "a"]),
+    Format.MDX: ("sample.mdx", ["recieve", "recieve"]),
 }
 
 
 @pytest.mark.parametrize("format_", MENDED)
 def test_the_prose_of_a_format_is_mended_and_nothing_else(format_: Format) -> None:
-    text, mended = MENDED[format_]
+    name, mended = MENDED[format_]
+    text = (SAMPLES / name).read_bytes().decode()
     assert recognise(text) is format_
     assert sorted(entry.before for entry in edit(text).edits) == sorted(mended)
     inside = protected(text, format_)
@@ -186,3 +62,99 @@ def test_code_and_data_are_not_checked_and_that_is_said(text: str, path: str | N
     (line,) = found.degraded
     assert line.startswith("format: ")
     assert line.endswith("is not checked")
+
+
+ROOT = Path(__file__).parents[3]
+# Of these readers the others are programs, which `make formats-corpus` uses.
+READ = (Format.RST, Format.LATEX, Format.HTML)
+DOCUMENTS = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
+
+
+@pytest.mark.parametrize("format_", READ)
+def test_edits_of_a_sample_leave_its_structure(format_: Format) -> None:
+    name, _ = MENDED[format_]
+    same_structure((SAMPLES / name).read_bytes().decode(), format_)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_edits_of_a_document_leave_its_structure(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    same_structure(text, recognise(text, path))
+
+
+def same_structure(text: str, format_: Format) -> None:
+    before = skeleton(text, format_)
+    done = edit(text, format=format_)
+    assert skeleton(done.text, format_) == before
+    other, words = scrambled(text, format_)
+    assert words
+    assert skeleton(other, format_) == before
+
+
+def test_a_title_keeps_the_width_of_its_underline() -> None:
+    text = "The alot of it\n==============\n\nThe text is ``here``, in alot of places.\n"
+    assert edit(text, format=Format.RST).text.startswith("The alot of it\n==============\n")
+
+
+def test_a_title_that_is_referred_to_stays() -> None:
+    text = "Recieve it\n==========\n\nSee `Recieve it`_ when you recieve it.\n"
+    done = edit(text, format=Format.RST).text
+    assert done == text.replace("you recieve", "you receive")
+
+
+def test_a_wrapped_line_keeps_its_indentation() -> None:
+    text = "- All of this differs from the\n  the other one, in\n  order to be seen.\n"
+    done = edit(text).text
+    assert done.startswith("- All of this differs from the\n  other one")
+
+
+def test_the_label_of_a_markdown_link_stays() -> None:
+    links = "[the recieve page]: /a\n[recieve]: /b\n"
+    text = f"You recieve it, see [the recieve page] and [recieve][].\n\n{links}"
+    assert edit(text).text == text.replace("You recieve", "You receive")
+
+
+BLOCKS: dict[str, str] = tomllib.loads((SAMPLES / "unfenced.toml").read_text("utf-8"))
+
+BEFORE = "This is what they gave us to read.\n\n"
+AFTER = "\n\nThat is the end of it.\n"
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_an_unfenced_block_comes_back_byte_for_byte(name: str) -> None:
+    for text in (BLOCKS[name], BEFORE + BLOCKS[name] + AFTER):
+        for variant in (text, text.replace("\n", "\r\n")):
+            assert edit(variant).text == variant
+            assert not [issue for issue in lint(variant).issues if issue.safe]
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_the_prose_around_it_is_edited_all_the_same(name: str) -> None:
+    text = f"We recieve it.\n\n{BLOCKS[name]}\n\nIt is teh end of it.\n"
+    expected = f"We receive it.\n\n{BLOCKS[name]}\n\nIt is the end of it.\n"
+    assert edit(text).text == expected
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "Import the file from teh folder.",
+        "Select the item from teh list.",
+        "Make sure teh door is open.",
+        "Note: we recieve it.",
+        "Pros: it is quick and teh price is low.\nCons: we recieve nothing.",
+        "We recieve apples, pears and plums.\nThey get bread, milk and eggs.",
+        "- buy teh milk;\n- buy teh bread;\n- go home.",
+        "Use it for teh tests: we recieve\nit and return it to us;\nelse we keep it.",
+        "Dear all,\nwe recieve teh parcel on Monday.\nBest,\nAnna",
+        "While we wait, return to\nwith all of the\nclass of 1999, for teh last time",
+        "At 10:30 we recieve it. WARNING: teh door is open.",
+        "## Import teh data\n\nGo to teh page and let it load;\nthen close it.",
+        "She asked: what if teh train is late?\nThen we recieve nothing (at all).",
+        "find out if teh door is open",
+        "Name: Anna Smith\nRole: teh leader",
+        "Go to the shop; teh door is open; it is late;\nthen we recieve it;\n",
+    ],
+)
+def test_prose_that_shares_words_with_programs_is_edited(wrong: str) -> None:
+    assert edit(wrong).text == wrong.replace("recieve", "receive").replace("teh", "the")

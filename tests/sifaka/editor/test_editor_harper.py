@@ -1,18 +1,27 @@
-"""Harper in a process of its own."""
+"""Harper: its process, the choice among its rules, and what it is given to read."""
 
 import os
 import pickle
 import signal
+from collections.abc import Sequence
+from itertools import chain
 
 import pytest
 
+from benchmarks.quality.editor.labelled import load
 from sifaka.editor import grammar, lint
+from sifaka.editor.grammar import DEFAULT, OFF, SAFE, asked, signs
+from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.report import findings
 from sifaka.errors import PluginError
+from sifaka.tasks.check import RuleChoice, check
+from sifaka.text.formats import Format
+from sifaka.text.harper import ALL, HarperLint
 
 TEXT = "It went as follow and we saw it."
 
 
-def rules(text: str) -> set[str | None]:
+def found(text: str) -> set[str | None]:
     return {issue.rule for issue in lint(text).issues}
 
 
@@ -22,10 +31,10 @@ def pid_of(harper: grammar.Harper) -> int:
 
 @pytest.mark.slow
 def test_a_process_that_was_killed_is_replaced() -> None:
-    assert "harper.AsFollows" in rules(TEXT)
+    assert "harper.AsFollows" in found(TEXT)
     killed = pid_of(grammar.shared_harper())
     os.kill(killed, signal.SIGKILL)
-    assert "harper.AsFollows" in rules("The path goes as follow, we think.")
+    assert "harper.AsFollows" in found("The path goes as follow, we think.")
     assert pid_of(grammar.shared_harper()) != killed
 
 
@@ -48,3 +57,73 @@ def test_an_idle_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     harper.idle.join(60)
     assert pid_of(harper) != before
     harper.close()
+
+
+HYPHEN = "Please double click on the icon in the corner."
+"""A matter of style that only a rule of Harper which is off by default finds."""
+
+
+def rules(text: str, choice: RuleChoice) -> set[str]:
+    return {found.rule for found in check(text, choice).diagnostics}
+
+
+def test_every_rule_that_is_on_finds_a_mistake_in_the_labelled_sentences() -> None:
+    samples = chain(load("tuning"), load("held_out"), load("phrases"))
+    found = findings(
+        ParsedText.read("\n\n".join(each.text for each in samples), Format.MARKDOWN),
+        {"grammar": grammar.grammar},
+    )[0]
+    assert DEFAULT - {(each.rule or "").removeprefix("harper.") for each in found} == set()
+
+
+@pytest.mark.slow
+def test_every_rule_is_one_of_harper() -> None:
+    from harper import Linter
+
+    known = Linter().get_default_lint_config().keys()
+    assert known >= DEFAULT | SAFE | OFF
+    assert SAFE <= DEFAULT
+    assert not DEFAULT & OFF
+
+
+def test_harper_reads_the_sentences_with_signs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[str]()
+
+    def noted(_: grammar.Harper, parts: Sequence[str], rules: str) -> list[Sequence[HarperLint]]:
+        read.extend(parts)
+        return [() for _ in parts]
+
+    monkeypatch.setattr(grammar.Harper, "lint", noted)
+    assert lint("The door was open. It was a cold day in the old town.").degraded == ()
+    assert read == []
+    lint("The door was open. We came in hurry to the old town.")
+    assert read == ["We came in hurry to the old town."]
+
+
+def test_a_sign_is_a_word_and_what_has_to_follow() -> None:
+    text = "It works as it is. She works as\nfollow, and it’s everyday."
+    assert list(signs(text)) == [29, 44, 49]
+
+
+def test_rules_that_are_off_by_default_can_be_chosen() -> None:
+    assert rules(HYPHEN, RuleChoice()) == set()
+    for names in (["harper.DoubleClick"], ["harper"], ["all"], ["default", "harper.DoubleClick"]):
+        assert rules(HYPHEN, RuleChoice.of(names)) == {"harper.DoubleClick"}
+    for names in (["grammar"], ["default"], ["harper.ModalOf"]):
+        assert rules(HYPHEN, RuleChoice.of(names)) == set()
+    for ignored in ("harper.DoubleClick", "harper", "grammar"):
+        assert rules(HYPHEN, RuleChoice.of(["all"], [ignored])) == set()
+    assert rules(HYPHEN, RuleChoice.of(["harper"], ["all"])) == {"harper.DoubleClick"}
+
+
+def test_a_comment_switches_such_a_rule_off_too() -> None:
+    text = f"{HYPHEN} <!-- sifaka: ignore grammar -->\n"
+    assert rules(text, RuleChoice.of(["all"])) == set()
+
+
+def test_only_wanted_rules_are_asked_for() -> None:
+    assert asked(["B", "A"]) == "A B"
+    assert asked(["A", ALL]) == ALL
+    assert rules("You should of seen it, as follow.", RuleChoice.of(["harper.AsFollows"])) == {
+        "harper.AsFollows"
+    }

@@ -1,113 +1,37 @@
-"""What the editor leaves byte-identical."""
+"""What the editor leaves byte-identical, and what holds for every text."""
 
 import random
 import re
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from sifaka.editor import edit, lint, protected
+from sifaka.editor import apply, edit, lint, protected
+from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import PatternRule
+from sifaka.editor.report import RULES, findings
+from sifaka.record.results import Issue
+from sifaka.text.formats import Format
+from sifaka.text.markdown import code_spans
+from sifaka.text.prose import urls
+from tests.sifaka.editor.test_editor_mistakes import MISTAKES
 
-TRUTH_TABLE = """\
-The table lists every case of the two inputs.
-
-true true true true
-true false false false
-false true false false
-false false false false
-
-0 0  0
-0 1  0
-1 1  1
-"""
-
-HEX_DUMP = """\
-The file begins with these bytes, as the dump shows.
-
-00000000  de ad be be be ef 00 00  ff ff  the teh the the
-00000010  61 61 20 20 74 65 68 20  |aa  teh |
-"""
-
-OPTION_COLUMNS = """\
-The command takes these options and no others at all.
-
-  -v, --verbose     print teh the the whole log  of the run
-  -q                say nothing at all , not even  errors
-  --out FILE        write a output file  to FILE
-name        a  recieve column
-value       an  other column
-"""
-
-FRONT_MATTER = """\
----
-title: Teh  recieve
-summary:  a  apple for the the day , in order to eat
-tags: [a, b ,c]
----
-
-The body of the page is fine.
-"""
-
-TOML_FRONT_MATTER = """\
-+++
-title =  "recieve"
-weight  = 10
-+++
-
-The body of the page is fine.
-"""
-
-MARKDOWN_TABLE = """\
-Here is the list of all our plans.
-
-| name   | the the plan  | price |
-|--------|---------------|-------|
-| recieve | a apple , eg  |  12  |
-"""
-
-CODE = """\
-Run this in the folder of the project:
-
-```python
-def recieve(a , b):  # teh the the
-    return a  +  b
-```
-
-- In a list it looks like this:
-
-  ```sh
-  echo recieve  teh the the , in order to
-  ```
-
-And this is indented by four columns:
-
-    recieve = teh  + 1 , in order to
-
-Then call `recieve  teh` with ``the the`` once.
-"""
-
-INLINE = """\
-Ask at recieve@adress.com or at https://example.com/recieve/teh?untill=adress, please.
-The file ./docs/recieve/adress.md and the folder /usr/recieve hold it, as does C:\\untill\\teh.
-Pass --recieve or -untill to the tool, or set RECIEVE and recieve_mode and recieveMode.
-The class Recieve_Teh calls os.recieve.path and adress() with {untill} and $recieve.
-The sign said "teh recieve" and she wrote ‘untill then’ beneath “the the adress” today.
-Press <kbd>untill</kbd> in the <recieve class="teh  x"> part, where $teh + adress$ holds.
-The commit 4a1teh9f and the colour #recieve and the link [guide](untill/adress.md) stay.
-"""
+SAMPLES = Path(__file__).with_name("samples")
+UNTOUCHED: dict[str, str] = tomllib.loads((SAMPLES / "untouched.toml").read_text("utf-8"))
+MIXED = UNTOUCHED["inline"] + UNTOUCHED["code"] + UNTOUCHED["markdown_table"]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        TRUTH_TABLE,
-        HEX_DUMP,
-        OPTION_COLUMNS,
-        FRONT_MATTER,
-        TOML_FRONT_MATTER,
-        MARKDOWN_TABLE,
-        CODE,
-        INLINE,
+        *UNTOUCHED.values(),
         "The A and AAAA records of the zone point to the same host.\n",
         "The buildds pick the package up and a buildd compiles it within the hour.\n",
         "Take a variable `i` and a counter n, where a and b are its limits and a is small.\n",
@@ -163,19 +87,19 @@ def test_emphasis_does_not_protect_words() -> None:
 
 
 def test_protected_spans_are_sorted_and_apart() -> None:
-    spans = protected(INLINE + CODE + MARKDOWN_TABLE)
+    spans = protected(MIXED)
     assert all(a_end < b_start for (_, a_end), (b_start, _) in pairwise(spans))
 
 
 def test_nothing_inside_a_protected_span_is_reported() -> None:
-    text = INLINE + CODE + MARKDOWN_TABLE + "It is a apple that I could of recieved from them .\n"
+    text = f"{MIXED}It is a apple that I could of recieved from them .\n"
     inside = protected(text)
     for issue in lint(text).issues:
         start, end = issue.start or 0, issue.end or 0
         assert not any(s < end and start < e for s, e in inside), issue
 
 
-WORDS = re.findall(
+ORDINARY = re.findall(
     r"\S+",
     """I A a it true yes no off not select Select from into insert Insert delete where as join
     values set Exception in thread Error most be ad de fa add dead beef cafe Face import git return
@@ -188,7 +112,7 @@ def test_a_line_of_ordinary_words_is_protected_as_it_is_in_a_longer_text() -> No
     dice = random.Random(11)  # noqa: S311 - not a secret
     lines = ["Dead beef cafe face fade.", "Exception in thread main.", "Select it from a as usual."]
     for _ in range(3000):
-        words = dice.choices(WORDS, k=dice.randint(1, 7))
+        words = dice.choices(ORDINARY, k=dice.randint(1, 7))
         marks = dice.choices([" ", " ", " ", ", ", ". ", "? "], k=len(words) - 1)
         line = "".join(word + mark for word, mark in zip(words, [*marks, "."], strict=True))
         lines.append(line[0].upper() + line[1:])
@@ -196,3 +120,102 @@ def test_a_line_of_ordinary_words_is_protected_as_it_is_in_a_longer_text() -> No
         *before, code = protected(f"{line}\n\n`code`")
         assert (before, code) == (protected(line), (len(line) + 2, len(line) + 8))
     assert protected(lines[0])
+
+
+TEXTS = (
+    " ".join(wrong for wrong, _ in MISTAKES),
+    "she speaks english and a little french, in london. then he learned german near paris",
+    "does he go? Does you go?does he go Do he go; he do go. She was they was we was you was here",
+    *(path.read_text(encoding="utf-8") for path in sorted(Path("docs").glob("*.md"))),
+)
+
+
+FOUND = {
+    f"{module.__name__}.{name}": rule
+    for module in {sys.modules[rule.__module__] for rule in RULES.values()}
+    for name, rule in vars(module).items()
+    if isinstance(rule, PatternRule)
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_every_match_is_decided_in_the_order_of_the_patterns(name: str) -> None:
+    rule = FOUND[name]
+    patterns = [pattern for pattern, _ in rule.decisions]
+    decided = list[tuple[re.Pattern[str], tuple[int, int]]]()
+
+    def noted(_: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+        decided.append((match.re, match.span()))
+        yield from ()
+
+    noting = PatternRule([(pattern, noted) for pattern in patterns])
+    for text in TEXTS:
+        assert not list(noting(ParsedText.read(text, Format.TEXT)))
+    assert decided == [
+        (pattern, match.span())
+        for text in TEXTS
+        for pattern in patterns
+        for match in pattern.finditer(text)
+    ]
+    assert decided
+
+
+FRAGMENTS = [
+    "the", "the the", "a apple", "an test", "a hour", "an  other", "in order to", "In order to",
+    "to", "due to the fact that", "a large number of", "recieve", "untill", "Teh", "buildds",
+    "seperate", "However", "However the", "Therefore we", ",", " ,", " .", ".", "!", " !", "?",
+    "  ", "   ", "\n", "\n\n", "\n- ", "\n1. ", "\n# ", "\n> ", "\n    ", "e.g", "eg", "(eg ",
+    "i.e", "ie.", "(", ")", "\"", "'", "“", "”", "`", "`recieve`", "```\n",
+    "\n```\ncode  teh\n```\n", "https://example.com/teh?a=1", "not", "not not", "no", "don't",
+    "donâ€™t", "cafÃ©", "e\u0301", "é", "12", "12,5", "3.14", "| a | b |\n", "--flag",
+    "snake_case", "it is important to note that", "each and every", "exact same",
+    "an added bonus", "utilize", "dog", "house", "we", "is", "that", "had had", "*", "**", "_",
+    "<b>", "</b>", "$", "$x$", "{", "}", "[", "](", "\t", "\r\n", "—", "\u200b", "\u0007", "😀",
+    "word word",
+]  # fmt: skip
+
+texts = st.lists(
+    st.tuples(st.sampled_from(FRAGMENTS), st.sampled_from([" ", " ", " ", "", "\n"])), max_size=40
+).map(lambda pairs: "".join(piece + gap for piece, gap in pairs))
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+@pytest.mark.slow
+@settings(max_examples=300)
+@given(texts)
+def test_editing_twice_is_editing_once(text: str) -> None:
+    once = edit(text)
+    again = edit(once.text)
+    assert again.text == once.text
+    assert again.edits == ()
+
+
+@pytest.mark.slow
+@settings(max_examples=200)
+@given(texts)
+def test_numbers_urls_and_code_survive(text: str) -> None:
+    done = edit(text).text
+    assert Counter(NUMBER.findall(done)) == Counter(NUMBER.findall(text))
+    assert Counter(done[a:b] for a, b in urls(done)) == Counter(text[a:b] for a, b in urls(text))
+    kept = [text[a:b] for a, b in code_spans(text)]
+    assert all(piece in done for piece in kept)
+
+
+@pytest.mark.slow
+@settings(max_examples=200)
+@given(texts)
+def test_safe_issues_can_be_applied_and_lie_outside_protected_spans(text: str) -> None:
+    issues, _ = findings(ParsedText.read(text, Format.MARKDOWN), RULES)
+    spans = protected(text)
+    safe = [issue for issue in issues if issue.safe]
+    assert len(apply(text, issues).edits) == len(safe)
+    for issue in issues:
+        start, end = issue.start or 0, issue.end or 0
+        assert text[start:end] == issue.quote
+        assert not any(s < end and start < e for s, e in spans)
+
+
+@settings(max_examples=25)
+@given(texts)
+def test_after_an_edit_no_safe_issue_is_left(text: str) -> None:
+    assert [i for i in lint(edit(text).text).issues if i.safe] == []
