@@ -164,12 +164,7 @@ def test_what_is_said_of_a_part_or_of_something_else_asks_nothing_of_a_long_text
         ("Between 2 and 4 words.", "One.", "1", False),
         ("At least 2 words.", "One two.", "2", True),
         ("At most 20 characters.", "  20 characters, all. \n", "19", True),
-        (
-            "Answer in two sentences.",
-            "# Pay\n\nDear Ann,\n\nIt is 5. Is it?\n\nBest,\nTom",
-            "2",
-            True,
-        ),
+        ("In two sentences.", "# Pay\n\nDear Ann,\n\nIt is 5. Is it?\n\nBest,\nTom", "2", True),
         ("Answer in one paragraph.", "# Pay\n\nIt is 5.\n\nIt was 4.\n", "2", False),
         ("At most two lines.", "One\n\nTwo\n", "2", True),
         ("Answer in two bullets.", "Points:\n- one\n  - inner\n- two\n", "2", True),
@@ -189,13 +184,15 @@ def test_a_text_is_measured(task: str, text: str, measured: str, met: bool) -> N
     assert (asked.measured, asked.met) == (measured, met)
 
 
-@pytest.mark.parametrize("text", ["", "Tom Lee", "1 2 3"])
-def test_a_language_that_cannot_be_told_is_not_judged(text: str) -> None:
-    assert asked_of("Answer in German.", text) == ()
-
-
-def test_a_language_that_is_not_known_here_is_not_judged() -> None:
-    assert asked_of("Answer in Hungarian.", "This is not the text that we have.") == ()
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        *(("German", text) for text in ("", "Tom Lee", "1 2 3")),
+        ("Hungarian", "This is not the text that we have."),
+    ],
+)
+def test_a_language_that_cannot_be_told_is_not_judged(language: str, text: str) -> None:
+    assert asked_of(f"Answer in {language}.", text) == ()
 
 
 @pytest.mark.parametrize(

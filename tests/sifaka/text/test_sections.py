@@ -1,13 +1,117 @@
+"""The one reader of Markdown, the sections of a text, and the terms that they share."""
+
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.text.sections import labelled, outline, overlapping, split
+from sifaka.text.markdown import Markdown, code_spans, front_matter, open_fence
+from sifaka.text.sections import MOST_TERMS, labelled, outline, overlapping, shared_terms, split
+from tests.stubs.cost import seconds
 
-_PIECES = [*"ab.# \n\r\t`~-=*1|[]\u2028é", "\n\n", "\r\n", "```", "## ", "---\n", "- "]
+_PIECES = [*"ab.# \n\r\t`~-=*1>|[]\u2028\x85é", "\n\n", "\r\n", "```", "~~~", "## ", "---\n", "- "]
 MARKDOWN = st.lists(st.sampled_from(_PIECES), max_size=300).map("".join)
+
+
+@given(MARKDOWN)
+def test_blocks_are_the_whole_text_and_fences_stand_at_their_marks(text: str) -> None:
+    document = Markdown(text)
+    blocks = "".join(text[each.start : each.end] for each in document.blocks)
+    assert blocks == text[document.start :]
+    assert all(one.end == other.start for one, other in pairwise(document.blocks))
+    assert all(each.start <= each.stop <= each.end for each in document.blocks)
+    for fence in document.fences:
+        assert text.startswith(fence.mark, fence.start)
+        assert fence.line <= fence.start < fence.end <= len(text)
+
+
+@given(MARKDOWN)
+def test_a_block_of_code_that_is_left_open_is_closed_by_its_mark(text: str) -> None:
+    fence = open_fence(text)
+    assert not fence or not open_fence(f"{text}\n{fence}")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_blocks_have_their_kind_their_level_and_their_place(newline: str) -> None:
+    text = "\n# One #\n\nA\nB\n---\n\u2028text\n\n- x\n\n  ```\n  y\n\n1) z\n\n[a]: b\n"
+    text = f"{text}```c\n# d\n```\n".replace("\n", newline)
+    blocks = Markdown(text).blocks
+    assert [(each.kind, each.level, each.title) for each in blocks] == [
+        ("other", 0, ""),
+        ("heading", 1, "One"),
+        ("heading", 2, "A B"),
+        ("other", 0, ""),
+        ("list", 0, ""),
+        ("list", 0, ""),
+        ("other", 0, ""),
+        ("fence", 0, ""),
+    ]
+    assert text[blocks[2].start : blocks[2].stop] == f"A{newline}B{newline}---{newline}"
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("a `b` ``c`d`` e", ["`b`", "``c`d``"]),
+        ("x\n```py\ny `z\n```\n`w`", ["```py\ny `z\n```", "`w`"]),
+        ("> ~~~\n> a\n\nb `c`", ["~~~\n> a", "`c`"]),
+        ("- item\n\n  ```\n  a\n  ```\n", ["```\n  a\n  ```"]),
+        ("a ` stray\nand `b` here", ["`b`"]),
+        ("```\nopen `to` the end\n", ["```\nopen `to` the end"]),
+        ("| `a` | b |\n|---|---|\n| `c` | d |", ["`a`", "`c`"]),
+        ("    `indented`", ["`indented`"]),
+        ("(`the wall\nis red`, `by a and by b`), and", ["`the wall\nis red`", "`by a and by b`"]),
+        ("no code", []),
+    ],
+)
+def test_code_is_fences_and_what_stands_between_backticks(text: str, spans: list[str]) -> None:
+    assert [text[slice(*span)] for span in code_spans(text)] == spans
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("---\na: b\n---\nc", 13),
+        ("\ufeff---\r\na: b\r\n...\r\nc", 17),
+        ("+++\n[a]\n+++\nc", 12),
+        ("---\n---\nc", 8),
+        ("---\n\na: b\n\n---\n", 0),
+        ("---\nA sentence.\n\n---\n", 0),
+        ("---\na: b\n", 0),
+        ("", 0),
+    ],
+)
+def test_front_matter_is_what_looks_like_data_between_rules(text: str, length: int) -> None:
+    assert front_matter(text) == length
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("`", "` ", "``` ", "```\n", "~~~", "~~~\n", "> ", ">\n", "- ", "- a\n", "* * *\n", "1) "),
+        *("[", "[a", "[a]: ", "[a]: b\n", "|", "|a\n|-\n", "a\n", "a\n=\n", "#", "# a\n", "<!--"),
+        *("<a\n", "\t", "\n", "\\`", "---\n"),
+        "".join("`" * n + " " for n in range(100)),
+        "".join("  " * n + "- a\n" for n in range(100)),
+        "".join(">" * n + " a\n" for n in range(100)),
+        ">" * 50 + "a\n" * 1000,
+    ],
+)  # fmt: skip
+def test_a_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
+    def read(length: int) -> None:
+        document = Markdown((piece * (length // len(piece) + 1))[:length])
+        assert document.blocks
+        assert len(document.code) <= length
+
+    # Quadratic time would be sixteen times as much, each time; other work may slow one of them.
+    assert any(
+        seconds(lambda: read(20_000)) < max(0.5, 10 * seconds(lambda: read(5_000)))
+        for _ in range(3)
+    )
+
+
 ANY = st.one_of(MARKDOWN, st.text(max_size=300))
 
 
@@ -83,22 +187,12 @@ def test_what_looks_like_a_heading_in_code_is_none(code: str) -> None:
     assert [heading.title for heading in section.headings] == ["Real", "Next"]
 
 
-def test_a_fence_that_is_never_closed_goes_on_to_the_end() -> None:
-    (section,) = split("# Real\n\n```\n# no\n\n# no\n", 1000)
-    assert [heading.title for heading in section.headings] == ["Real"]
-
-
 @pytest.mark.parametrize("marks", ["---", "+++"])
 def test_front_matter_is_a_section_of_its_own_and_has_no_headings(marks: str) -> None:
     front = f"{marks}\ntitle: x\n# a comment\n{marks}\n"
     first, second = split(f"{front}# Real\n\nbody\n", 1000)
     assert (first.text, first.literal, first.headings) == (front, True, ())
     assert (second.title, second.literal) == ("Real", False)
-
-
-def test_a_rule_at_the_top_without_an_end_is_no_front_matter() -> None:
-    (section,) = split("---\n\n# Real\n\nbody\n", 1000)
-    assert section.headings[0].title == "Real"
 
 
 def test_lines_under_a_paragraph_make_it_a_heading() -> None:
@@ -175,3 +269,52 @@ def test_a_place_belongs_to_the_sections_it_touches() -> None:
 def test_a_text_of_nothing_but_marks_is_split_in_proportion_to_its_length(mark: str) -> None:
     text = mark * (500_000 // len(mark))
     assert "".join(section.text for section in split(text, 12_000)) == text
+
+
+def shared(*parts: str) -> set[str]:
+    return {term for terms in shared_terms(parts) for term in terms}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "terms"),
+    [
+        ("We ask the Blue Harbor Team.", "The Blue Harbor Team knows.", {"Blue Harbor Team"}),
+        ("Ask the Bank of England.", "So says the Bank\nof England.", {"Bank of England"}),
+        ("A unit of service (UOS) is due.", "Each UOS costs.", {"UOS"}),
+        ("Call `run()` first.", "Then `run()` again.", {"run()"}),
+        ("Set max_calls.", "It obeys max_calls.", {"max_calls"}),
+        ("Call Blue Harbor.", "We called Blue Harbor.", {"Blue Harbor"}),
+        ("The Blue Harbor is near.", "Near the Blue Harbor.", {"Blue Harbor"}),
+        ("The HttpClient opens.", "An HttpClient closes.", {"HttpClient"}),
+        ("A “warm start” helps.", 'No "warm start" here.', {"warm start"}),
+    ],
+)
+def test_a_term_of_two_parts_is_shared(one: str, other: str, terms: set[str]) -> None:
+    assert shared(one, other) == terms
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("We ask the Blue Harbor Team.", "Nobody else is named."),
+        ("NASA said so.", "NASA never defined it in brackets."),
+        ("In Berlin it rains.", "In Berlin it snows."),
+        ("Moreover Berlin grew.", "Moreover Berlin shrank."),
+        ("Please Note this.", "Please Note that."),
+    ],
+)
+def test_what_is_no_term_or_stands_in_one_part_is_not_shared(one: str, other: str) -> None:
+    assert shared(one, other) == set()
+
+
+def test_each_part_has_its_own_terms() -> None:
+    first, second, third = shared_terms(["Blue Harbor", "Blue Harbor and Red Tower", "Red Tower"])
+    assert (first, third) == ({"Blue Harbor"}, {"Red Tower"})
+    assert second == {"Blue Harbor", "Red Tower"}
+
+
+def test_the_terms_are_bounded_and_the_same_each_time() -> None:
+    many = " x ".join(f"some_name_{n}" for n in range(3 * MOST_TERMS))
+    found = shared_terms([many, many])
+    assert len(found[0]) == MOST_TERMS
+    assert found == shared_terms([many, many])

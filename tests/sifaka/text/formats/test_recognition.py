@@ -1,8 +1,12 @@
 """The format of a text, by the name of its file or by its look."""
 
+from functools import partial
+from itertools import product
+
 import pytest
 
-from sifaka.text.formats import Format, recognise
+from sifaka.text.formats import READERS, Format, marks, recognise
+from tests.stubs.cost import seconds
 
 PROSE = "The meeting is on Monday, and all of us are going to be there.\n"
 
@@ -91,3 +95,27 @@ def test_ordinary_texts_are_markdown_in_doubt(text: str) -> None:
 )
 def test_markup_without_a_reader_is_source(text: str) -> None:
     assert recognise(text) is Format.SOURCE
+
+
+PIECES = (
+    "`", "``", "|", "[[", "<", "{", "$", "\\", "\\begin{tabular}", "\\a{", "&a", "\"", "=",
+    "- ", ".. a::\n", "a::\n\n  b\n\n", "====  ====\n", "+--+\n", ":a:`", "a_", "a.", " ",
+    "#+begin_src\n", "~a ", "----\n", "msgstr \"", "<a ", "<script>", "<!--", "import a\n",
+    "<A {", "```\n", "\\verb|", "(((", "%(", "@@",
+)  # fmt: skip
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("format_", [None, *READERS])
+def test_a_repeated_piece_takes_no_quadratic_time(format_: Format | None) -> None:
+    # A quadratic reader takes a minute for the first of them.
+    read = recognise if format_ is None else partial(marks, format=format_)
+    for piece in PIECES:
+        text = piece * (20_000 // len(piece))
+        assert seconds(partial(read, text)) < 5, piece
+
+
+def test_marks_lie_in_the_text_and_are_not_empty() -> None:
+    for piece, format_ in product(PIECES, READERS):
+        text = f"{piece}The {piece} text.\n" * 3
+        assert all(0 <= a < b <= len(text) for a, b, _ in marks(text, format_))
