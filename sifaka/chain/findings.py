@@ -11,7 +11,7 @@ from sifaka.record.outcome import written
 from sifaka.record.results import Findings
 from sifaka.record.run import Run
 from sifaka.record.thought import PERSON, Thought
-from sifaka.text.differences import Comparison, Difference, compare
+from sifaka.text.differences import Difference, Differences, compare
 from sifaka.text.limits import Asked, asked_of, instruction_of
 
 _FIGURES = frozenset({"number", "date", "money", "url", "code", "quote"})
@@ -75,7 +75,7 @@ async def _absent(run: Run, text: str) -> tuple[Difference, ...]:
         return ()
 
 
-async def _compared(run: Run, original: str, text: str) -> Comparison:
+async def _compared(run: Run, original: str, text: str) -> Differences:
     return await run_limited(
         _compare,
         original,
@@ -100,7 +100,7 @@ def _unmet(limit: Asked) -> Difference:
 
 def _compare(
     original: str, text: str, task: str, sources: tuple[str, ...], failing: tuple[str, ...]
-) -> Comparison:
+) -> Differences:
     return compare(original, text, task=task, sources=sources, failing=failing)
 
 

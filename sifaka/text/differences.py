@@ -59,7 +59,7 @@ class Difference(Frozen):
         return f"{before} became {after}"
 
 
-class Comparison(Frozen):
+class Differences(Frozen):
     """The differences between two texts."""
 
     differences: tuple[Difference, ...]
@@ -77,7 +77,7 @@ def compare(
     task: str = "",
     sources: Sequence[str] = (),
     failing: Sequence[str] = (),
-) -> Comparison:
+) -> Differences:
     """The differences between an original and a version of it, and which of them are answered.
 
     Args:
@@ -108,7 +108,7 @@ def compare(
     listed = list(dict.fromkeys(_answered(change, answers) for change in changes))
     listed.sort(key=lambda each: ("open", "covered", "noted").index(each.status))
     numbered = (each.model_copy(update={"id": f"d{n}"}) for n, each in enumerate(listed, 1))
-    return Comparison(differences=tuple(numbered), kept=kept, total=total)
+    return Differences(differences=tuple(numbered), kept=kept, total=total)
 
 
 def _answered(change: Change, answers: Answers) -> Difference:

@@ -18,8 +18,8 @@ from sifaka.evidence.passages import LINES, stretches
 from sifaka.evidence.sources.in_process import Searchable
 from sifaka.evidence.sources.readers import (
     READERS,
+    DocumentPage,
     NotText,
-    Page,
     Reading,
     decoded,
     read_document,
@@ -134,7 +134,7 @@ def plain_reading(path: Path, content: bytes) -> Reading:
     """
     text = decoded(content).strip()
     author, date = (_own(line, path.suffix.lower(), text) for line in (_AUTHOR, _DATE))
-    return Reading("", author, date, (Page("", text),) if text else ())
+    return Reading("", author, date, (DocumentPage("", text),) if text else ())
 
 
 def _own(line: re.Pattern[str], suffix: str, text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.quality.rewrites import compared, names_fault, open_of
-from sifaka.text.differences import Comparison, compare
+from sifaka.text.differences import Differences, compare
 
 _CASES = {
     path.stem: [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -17,7 +17,7 @@ _CASES = {
 }
 
 
-def _told(found: Comparison, status: str) -> list[tuple[str, str, str]]:
+def _told(found: Differences, status: str) -> list[tuple[str, str, str]]:
     return [(d.kind, d.before, d.after) for d in found.differences if d.status == status]
 
 
