@@ -30,7 +30,7 @@ def is_compared(run: Run) -> bool:
 async def of_input(run: Run, version: Thought) -> Findings:
     """What the input lacks of the material that its task gives, and of the task's limits."""
     absent = await _absent(run, version.text) if version.text.strip() else ()
-    return Findings(differences=absent, asked=_asked(run, version))
+    return Findings(differences=absent, asked=_limits_of_task(run, version))
 
 
 async def by_person(run: Run, version: Thought) -> Findings:
@@ -49,7 +49,7 @@ async def by_person(run: Run, version: Thought) -> Findings:
 
 async def findings_of(run: Run, version: Thought) -> Findings:
     """What was measured of a version against the input and the limits of its task."""
-    original, asked = run.original, _asked(run, version)
+    original, asked = run.original, _limits_of_task(run, version)
     text = written(run, version).text  # what the editor replaces is no loss
     unmet = [_unmet(each) for each in asked if not each.met]
     if original is None or not is_compared(run) or text == original.text:
@@ -87,7 +87,7 @@ async def _compared(run: Run, original: str, text: str) -> Differences:
     )
 
 
-def _asked(run: Run, version: Thought) -> tuple[Asked, ...]:
+def _limits_of_task(run: Run, version: Thought) -> tuple[Asked, ...]:
     worded = run.prompt.strip() and version.text.strip()
     return asked_of(run.prompt, version.text) if worded else ()
 

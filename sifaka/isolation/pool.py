@@ -71,7 +71,7 @@ class WorkerProcess:
         limit.daemon = True
         limit.start()
         try:
-            answer = _asked(child, pickle.dumps((seconds, memory, work)))
+            answer = _exchange(child, pickle.dumps((seconds, memory, work)))
         finally:
             limit.cancel()
         if answer is None:
@@ -132,7 +132,7 @@ class WorkerProcess:
         return ChildProcessError(f"the worker process ended with {child.returncode}")
 
 
-def _asked(child: "Popen[bytes]", question: bytes) -> bytes | None:
+def _exchange(child: "Popen[bytes]", question: bytes) -> bytes | None:
     assert child.stdin is not None
     assert child.stdout is not None
     try:
@@ -306,7 +306,7 @@ class _Pool:
 
     def _serve(self, worker: WorkerProcess) -> None:
         free = Condition(self._lock)
-        while (job := self._taken(worker, free)) is not None:
+        while (job := self._take_job(worker, free)) is not None:
             job.run(worker)
             with suppress(OSError):  # the next work is told
                 worker.start()
@@ -315,7 +315,7 @@ class _Pool:
                 self._wake()
         worker.close()
 
-    def _taken(self, worker: WorkerProcess, free: Condition) -> _Job | None:
+    def _take_job(self, worker: WorkerProcess, free: Condition) -> _Job | None:
         """The next job, which counts as at work; None when there was none for a while."""
         with self._lock:
             while (owner := self._next()) is None:

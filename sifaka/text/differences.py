@@ -192,7 +192,7 @@ class _Prose:
     def changes(self) -> Iterator[Change]:
         """What differs, the statements first."""
         if self.translated:
-            yield Change("language", _told(self.old), _told(self.new))
+            yield Change("language", _describe_language(self.old), _describe_language(self.new))
         for gone, came in self._exchanged.items():
             yield Change(gone.kind, gone.text, came.text, True, gone, came)
             if self.entered(came) and self.new.has(gone):
@@ -347,7 +347,7 @@ class _Prose:
         return frozenset(w[:STEM] for each in self._differing for w in words_in(each.text))
 
 
-def _told(side: Side) -> str:
+def _describe_language(side: Side) -> str:
     """The language of a text, with its first words."""
     name = LANGUAGE_NAMES.get(side.language or "", side.language or "")
     return f"{name} ({' '.join(side.text.split()[:3])}…)"
