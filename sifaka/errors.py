@@ -56,8 +56,8 @@ class SifakaError(Exception):
         code: str = "",
         retry_after: float | None = None,
     ) -> None:
-        self.message = _told(message)
-        self.suggestion = None if suggestion is None else _told(suggestion)
+        self.message = _shorten_message(message)
+        self.suggestion = None if suggestion is None else _shorten_message(suggestion)
         self.code = code
         self.retry_after = retry_after
         if retryable is not None:
@@ -246,7 +246,7 @@ def code_of(error: BaseException) -> str:
     ).lower()
 
 
-def _told(message: str) -> str:
+def _shorten_message(message: str) -> str:
     told = masked(message[:_LOOKED_AT])
     is_whole = len(message) <= _LOOKED_AT and len(told) <= _LONGEST
     return told if is_whole else f"{told[:_LONGEST]}..."

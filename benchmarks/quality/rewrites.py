@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sifaka.text.differences import Comparison, compare
+from sifaka.text.differences import Differences, compare
 
 Case = Mapping[str, Any]
 
@@ -26,7 +26,7 @@ def main() -> None:
         print(*_report(cases, options.show), sep="\n")
 
 
-def compared(case: Case) -> Comparison:
+def compared(case: Case) -> Differences:
     """The differences of a case; what its rules require counts as a source."""
     required = [
         term for rule in case.get("validators") or () for term in rule.get("required") or ()
@@ -34,7 +34,7 @@ def compared(case: Case) -> Comparison:
     return compare(case["text"], case["rewrite"], task=case["task"], sources=required)
 
 
-def open_of(found: Comparison) -> list[str]:
+def open_of(found: Differences) -> list[str]:
     """The open differences, each in words."""
     return [
         f"{each.kind}: {each.before} -> {each.after}"
@@ -43,7 +43,7 @@ def open_of(found: Comparison) -> list[str]:
     ]
 
 
-def names_fault(found: Comparison, case: Case, *statuses: str) -> bool:
+def names_fault(found: Differences, case: Case, *statuses: str) -> bool:
     """True when a difference of these statuses shows one of the words at fault."""
     told = json.dumps(
         [each.model_dump() for each in found.differences if each.status in statuses],

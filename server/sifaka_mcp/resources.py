@@ -139,7 +139,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         # What a chain gives them is no option.
         schema["others"] = {k: each.json_schema(mode="serialization") for k, each in others.items()}
         offered = plugins.offered("validators", VALIDATORS)
-        return json.dumps(schema | ({"plugins": _told(offered)} if offered else {}))
+        return json.dumps(schema | ({"plugins": _describe_packages(offered)} if offered else {}))
 
     @as_json(
         "catalogue://critics",
@@ -148,10 +148,10 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     def critics() -> str:
         built_in = {name: (each.__doc__ or "").partition("\n")[0] for name, each in CRITICS.items()}
-        return json.dumps(built_in | _told(plugins.offered("critics", CRITICS)))
+        return json.dumps(built_in | _describe_packages(plugins.offered("critics", CRITICS)))
 
 
-def _told(offered: Mapping[str, str]) -> dict[str, str]:
+def _describe_packages(offered: Mapping[str, str]) -> dict[str, str]:
     return {name: f"Of the package {package}." for name, package in offered.items()}
 
 

@@ -128,7 +128,7 @@ def _reason(group: list[ErrorDetails], tags: Collection[str]) -> str:
         case "union_tag_invalid":
             known = tags or str(context["expected_tags"]).replace("'", "").split(", ")
             told = did_you_mean(str(context["tag"]), known)
-            return f"unknown {_discriminator(context)} {_shown(context['tag'])}; {told}"
+            return f"unknown {_discriminator(context)} {_shorten_input(context['tag'])}; {told}"
         case "union_tag_not_found":
             known = f"; known: {', '.join(tags)}" if tags else ""
             return f"{_discriminator(context)!r} is missing{known}"
@@ -166,10 +166,10 @@ def _received(detail: ErrorDetails) -> str:
         return str(context.get("actual_length", "more"))
     if detail["type"] in {"string_too_short", "string_too_long"}:
         return str(len(detail["input"]))
-    return _shown(detail["input"])
+    return _shorten_input(detail["input"])
 
 
-def _shown(value: object) -> str:
+def _shorten_input(value: object) -> str:
     """A short form of the input in the words of JSON."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]

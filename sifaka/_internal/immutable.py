@@ -29,12 +29,12 @@ class Frozen(BaseModel):
 
     def __repr__(self) -> str:
         """One short line: long values are cut, and of collections the size is shown."""
-        told = ", ".join(f"{name}={_short(value)}" for name, value in self._shown().items())
+        told = ", ".join(f"{name}={_short(value)}" for name, value in self._repr_values().items())
         return f"{type(self).__name__}({told})"
 
     __str__ = __repr__
 
-    def _shown(self) -> Mapping[str, object]:
+    def _repr_values(self) -> Mapping[str, object]:
         """The values in the `repr`, by name: those that are neither the default nor empty."""
         fields = type(self).model_fields
         values = {name: getattr(self, name) for name, field in fields.items() if field.repr}

@@ -37,16 +37,16 @@ def unique(
 
 def function_name(function: Callable[..., object]) -> str:
     """A readable name of a function, a lambda, a partial function or a callable object."""
-    return _named(function).__name__.strip("<>")
+    return _unwrap(function).__name__.strip("<>")
 
 
 def function_place(function: Callable[..., object]) -> str:
     """The module and the qualified name of a function, or of the class of a callable object."""
-    named = _named(function)
+    named = _unwrap(function)
     return f"{named.__module__}.{named.__qualname__}"
 
 
-def _named(function: Callable[..., object]) -> Any:
+def _unwrap(function: Callable[..., object]) -> Any:
     while isinstance(function, partial):
         function = cast("partial[object]", function).func
     return function if hasattr(function, "__qualname__") else type(function)

@@ -330,7 +330,7 @@ def asked(
         "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
         "gen_ai.request.model": model,
     }
-    return told | dict(_place(base_url)) | dict(_limits(settings or {}))
+    return told | dict(_server_attributes(base_url)) | dict(_limits(settings or {}))
 
 
 def answered(response: "ModelResponse") -> dict[str, Attribute]:
@@ -347,7 +347,7 @@ def answered(response: "ModelResponse") -> dict[str, Attribute]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _place(base_url: str | None) -> Iterator[tuple[str, Attribute]]:
+def _server_attributes(base_url: str | None) -> Iterator[tuple[str, Attribute]]:
     parts = urlsplit(base_url or "")
     if parts.hostname:
         yield "server.address", parts.hostname

@@ -11,7 +11,7 @@ from sifaka.record.outcome import written
 from sifaka.record.results import Findings
 from sifaka.record.run import Run
 from sifaka.record.thought import PERSON, Thought
-from sifaka.text.differences import Comparison, Difference, compare
+from sifaka.text.differences import Difference, Differences, compare
 from sifaka.text.limits import Asked, asked_of, instruction_of
 
 _FIGURES = frozenset({"number", "date", "money", "url", "code", "quote"})
@@ -30,7 +30,7 @@ def is_compared(run: Run) -> bool:
 async def of_input(run: Run, version: Thought) -> Findings:
     """What the input lacks of the material that its task gives, and of the task's limits."""
     absent = await _absent(run, version.text) if version.text.strip() else ()
-    return Findings(differences=absent, asked=_asked(run, version))
+    return Findings(differences=absent, asked=_limits_of_task(run, version))
 
 
 async def by_person(run: Run, version: Thought) -> Findings:
@@ -49,7 +49,7 @@ async def by_person(run: Run, version: Thought) -> Findings:
 
 async def findings_of(run: Run, version: Thought) -> Findings:
     """What was measured of a version against the input and the limits of its task."""
-    original, asked = run.original, _asked(run, version)
+    original, asked = run.original, _limits_of_task(run, version)
     text = written(run, version).text  # what the editor replaces is no loss
     unmet = [_unmet(each) for each in asked if not each.met]
     if original is None or not is_compared(run) or text == original.text:
@@ -75,7 +75,7 @@ async def _absent(run: Run, text: str) -> tuple[Difference, ...]:
         return ()
 
 
-async def _compared(run: Run, original: str, text: str) -> Comparison:
+async def _compared(run: Run, original: str, text: str) -> Differences:
     return await run_limited(
         _compare,
         original,
@@ -87,7 +87,7 @@ async def _compared(run: Run, original: str, text: str) -> Comparison:
     )
 
 
-def _asked(run: Run, version: Thought) -> tuple[Asked, ...]:
+def _limits_of_task(run: Run, version: Thought) -> tuple[Asked, ...]:
     worded = run.prompt.strip() and version.text.strip()
     return asked_of(run.prompt, version.text) if worded else ()
 
@@ -100,7 +100,7 @@ def _unmet(limit: Asked) -> Difference:
 
 def _compare(
     original: str, text: str, task: str, sources: tuple[str, ...], failing: tuple[str, ...]
-) -> Comparison:
+) -> Differences:
     return compare(original, text, task=task, sources=sources, failing=failing)
 
 

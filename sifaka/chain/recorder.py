@@ -205,7 +205,7 @@ class Recorder:
 
 def stored(entry: Entry, run: Run) -> ChainEvent:
     """The event for an entry and the run after it."""
-    phase, message = _told(entry)
+    phase, message = _phase_and_event(entry)
     is_research = isinstance(entry, Researched)
     return ChainEvent(
         run_id=run.run_id,
@@ -266,7 +266,7 @@ async def follow_run(
             yield stored(entry, run)
 
 
-def _told(entry: Entry) -> tuple[Phase, str]:
+def _phase_and_event(entry: Entry) -> tuple[Phase, str]:
     match entry:
         case Started() | Called():
             return "generate", entry.kind

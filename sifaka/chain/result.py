@@ -207,7 +207,7 @@ class RunResult(Frozen):
             *self._failure,
         )
 
-    def _shown(self) -> Mapping[str, object]:
+    def _repr_values(self) -> Mapping[str, object]:
         """The values that the `repr` shows."""
         return {
             "run_id": self.run_id,

@@ -8,7 +8,7 @@ from sifaka.chain.cancellation import append_outside, is_interrupted
 from sifaka.chain.result import RunResult
 from sifaka.errors import ConfigurationError, StaleRevision, VersionConflict
 from sifaka.models import CALLER
-from sifaka.models.draft_extraction import Draft, Source, mended
+from sifaka.models.draft_extraction import ExtractedDraft, Source, mended
 from sifaka.models.writing import MENDED, PROMPT
 from sifaka.record.entries import FORM, Declined, Drafted, Entry, Stopped
 from sifaka.record.run import Run
@@ -84,7 +84,7 @@ def check_submission(text: str, *, accept: bool, reason: str | None) -> None:
 
 def revision(
     run: Run, parent_id: str, text: str, *, accept: bool, reason: str | None
-) -> Draft | None:
+) -> ExtractedDraft | None:
     """The text that revises a version, without what is certainly not of it.
 
     Returns:
@@ -95,11 +95,12 @@ def revision(
     """
     version = next((t for t in run.thoughts if t.id == parent_id), None)
     if version is None:
-        return Draft(text)
+        return ExtractedDraft(text)
     if not (text or accept) and reason and (asked := _unanswered(run, parent_id)):
-        return Draft(asked.text)  # a reason alone answers for the version that was handed in
+        # A reason alone answers for the version that was handed in.
+        return ExtractedDraft(asked.text)
     source = Source(text=version.text, task=version.prompt, instructions=PROMPT.text)
-    draft = mended(text, source) if text else Draft(version.text)
+    draft = mended(text, source) if text else ExtractedDraft(version.text)
     stays = draft.text == version.text
     if accept and not stays:
         raise ConfigurationError(

@@ -86,7 +86,7 @@ _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z\u00c0-\u024f]
 _OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
 
 
-class Measure(NamedTuple):
+class SentenceCounts(NamedTuple):
     """The counts of one sentence, or of several together."""
 
     span: Span
@@ -107,26 +107,26 @@ class Measure(NamedTuple):
         )
 
 
-def measured(text: str) -> list[Measure]:
+def measured(text: str) -> list[SentenceCounts]:
     """The sentences with at least one word; nothing when the text is mostly in another script.
 
     Headings, tables, code and URLs do not count, and each item of a list is a sentence of its own.
     """
     prose = _prose_only(text)
     latin = 0
-    found: list[Measure] = []
+    found: list[SentenceCounts] = []
     for start, end in sentence_spans(prose):
         words: list[str] = _LATIN_WORD.findall(prose, start, end)
         if words:
             latin += sum(map(len, words))
-            found.append(Measure((start, end), 1, len(words), sum(map(syllables, words))))
+            found.append(SentenceCounts((start, end), 1, len(words), sum(map(syllables, words))))
     others = 0 if prose.isascii() else len(_OTHER_LETTER.findall(prose))
     return found if latin >= others else []
 
 
-def together(text: str, sentences: list[Measure]) -> Measure:
+def together(text: str, sentences: list[SentenceCounts]) -> SentenceCounts:
     """The counts of a whole text from those of its sentences, of which there is at least one."""
-    return Measure(
+    return SentenceCounts(
         (0, len(text)),
         len(sentences),
         sum(sentence.words for sentence in sentences),

@@ -87,7 +87,7 @@ class Screen:
         severity less. Different wordings add up; the same wording twice does not. Nothing found in
         a text that is not English is `unknown`.
         """
-        found = list(self._found(text))
+        found = list(self._find_matches(text))
         if not found:
             language = other_language(text)
             if language:
@@ -119,7 +119,7 @@ class Screen:
             evidence=tuple(self._issue(text, occurrence) for occurrence in found[:EVIDENCE_LIMIT]),
         )
 
-    def _found(self, text: str) -> Iterator[Occurrence]:
+    def _find_matches(self, text: str) -> Iterator[Occurrence]:
         """Every match, outermost only."""
         prose = blanked(text, urls(text))
         matches = [

@@ -132,7 +132,7 @@ class MetaRewardingCritic(JudgingCritic):
             compared = await self._compare(thought, judgments)
         wins, split = _standing(len(judgments), compared.answers)
         strengths = bradley_terry(wins)
-        chosen = shortest_near_best(strengths, [len(_shown(each)) for each in judgments])
+        chosen = shortest_near_best(strengths, [len(_judgment_as_json(each)) for each in judgments])
         first = [each.better == "first" for each in compared.answers.values()]
         found = findings_of([judgments[chosen], *judgments[:chosen], *judgments[chosen + 1 :]])
         issues, suggestions = reported(cluster(found))
@@ -157,7 +157,7 @@ class MetaRewardingCritic(JudgingCritic):
     async def _compare(
         self, thought: Thought, judgments: Sequence[CriticFeedback]
     ) -> Replies[_Comparison]:
-        shown = [_shown(judgment) for judgment in judgments]
+        shown = [_judgment_as_json(judgment) for judgment in judgments]
         return await ask_all(
             {
                 _pair(one, other): partial(
@@ -206,7 +206,7 @@ def _pair(first: int, second: int) -> str:
     return f"{first} before {second}"
 
 
-def _shown(judgment: CriticFeedback) -> str:
+def _judgment_as_json(judgment: CriticFeedback) -> str:
     return judgment.model_dump_json(
         include={
             "verdict": True,

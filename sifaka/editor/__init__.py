@@ -4,13 +4,13 @@
 to do. `RULES` is the catalogue of what it looks for.
 """
 
-from sifaka.editor.edit import Edit, Edited, Tier, apply, edit
+from sifaka.editor.edit import AppliedEdit, Edited, Tier, apply, edit
 from sifaka.editor.parsed_text import protected
 from sifaka.editor.report import RULES, Lint, Rule, lint
 
 __all__ = [
     "RULES",
-    "Edit",
+    "AppliedEdit",
     "Edited",
     "Lint",
     "Rule",

@@ -34,7 +34,7 @@ _TIERS: Mapping[Tier, tuple[Tier, ...]] = {"safe": ("safe",), "suggested": ("saf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class AppliedEdit:
     """One change that was made."""
 
     rule: str
@@ -51,7 +51,7 @@ class Edited:
     """A text after its edits, and the log of them in text order."""
 
     text: str
-    edits: tuple[Edit, ...]
+    edits: tuple[AppliedEdit, ...]
 
     @property
     def changed(self) -> bool:
@@ -119,9 +119,9 @@ def _fits(text: str, issue: Issue) -> bool:
     return matches and text[issue.start : issue.end] != issue.fix
 
 
-def _log(text: str, issue: Issue) -> Edit:
+def _log(text: str, issue: Issue) -> AppliedEdit:
     start, end = issue.start or 0, issue.end or 0
-    return Edit(
+    return AppliedEdit(
         rule=issue.rule or issue.category,
         message=issue.message,
         start=start,
@@ -205,9 +205,9 @@ def settle(
     return rounds if long else ()
 
 
-def _placed(rounds: Sequence[Edited]) -> tuple[Edit, ...]:
+def _placed(rounds: Sequence[Edited]) -> tuple[AppliedEdit, ...]:
     """The edits of all rounds, each placed in the text before the first."""
-    log: list[Edit] = []
+    log: list[AppliedEdit] = []
     origins = [Origins(round_.edits) for round_ in rounds]
     for number, round_ in enumerate(rounds):
         for edit_ in round_.edits:
@@ -221,7 +221,7 @@ def _placed(rounds: Sequence[Edited]) -> tuple[Edit, ...]:
 class Origins:
     """The offsets before some edits, for those after them."""
 
-    def __init__(self, edits: Sequence[Edit]) -> None:
+    def __init__(self, edits: Sequence[AppliedEdit]) -> None:
         self._edits = edits
         growth = (len(entry.after) - len(entry.before) for entry in edits)
         self._shifts = [0, *accumulate(growth)]

@@ -25,7 +25,7 @@ from sifaka.text.prose import blanked
 from sifaka.text.tables import patterns_of, table, words_of
 
 if TYPE_CHECKING:
-    from sifaka.isolation import Worker
+    from sifaka.isolation import WorkerProcess
 
 _CATEGORIES: Mapping[str, str] = {
     "Spelling": "spelling",
@@ -172,11 +172,11 @@ class Harper:
         """The last answers; after an edit only the parts that it changed are read again."""
 
     @cached_property
-    def worker(self) -> "Worker":
+    def worker(self) -> "WorkerProcess":
         """Its process."""
-        from sifaka.isolation import Worker  # it takes the event loop along: only for this
+        from sifaka.isolation import WorkerProcess  # it takes the event loop along: only for this
 
-        return Worker()
+        return WorkerProcess()
 
     def lint(self, parts: Sequence[str], rules: str = _DEFAULT) -> list[Sequence[HarperLint]]:
         """The findings of some rules, as `asked` gives them, in each part of a text.

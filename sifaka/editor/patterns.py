@@ -157,7 +157,7 @@ def _is_person(parsed: ParsedText, match: re.Match[str]) -> bool:
     return follows in _CAPITAL_WORDS["verbs"]
 
 
-def _named(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
+def _capital_issues(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     for group, word in match.groupdict().items():
         if word:
             yield _capital(parsed, *match.span(group))
@@ -175,7 +175,7 @@ def _capital(parsed: ParsedText, start: int, end: int, *, safe: bool = True) -> 
     return parsed.issue((start, end), fix, f'"{fix}" with a capital', "capital", safe=safe)
 
 
-_NAMES = PatternRule.of("capitals", dated=_dated, name=_named)
+_NAMES = PatternRule.of("capitals", dated=_dated, name=_capital_issues)
 
 
 # --- nouns ---

@@ -119,11 +119,11 @@ def _without_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:
     taken: list[Span] = []
     cover = Cover(taken)
     for issue in sorted(issues, key=lambda issue: not issue.safe):
-        if not cover.touches(*_place(issue)):
-            insort(taken, _place(issue))
+        if not cover.touches(*_span_of(issue)):
+            insort(taken, _span_of(issue))
             kept.append(issue)
-    return tuple(sorted(kept, key=_place))
+    return tuple(sorted(kept, key=_span_of))
 
 
-def _place(issue: Issue) -> Span:
+def _span_of(issue: Issue) -> Span:
     return (issue.start or 0, issue.end or 0)

@@ -143,11 +143,13 @@ def confusions(parsed: ParsedText, *, contracted: bool = False) -> Iterator[Issu
         parsed: The text.
         contracted: True for `dont` for `don't` and the like, and for nothing else.
     """
-    return (issue for issue in _found(parsed) if (issue.rule == _CONTRACTION) is contracted)
+    return (
+        issue for issue in _find_confusions(parsed) if (issue.rule == _CONTRACTION) is contracted
+    )
 
 
 @lru_cache(maxsize=1)
-def _found(parsed: ParsedText) -> Sequence[Issue]:
+def _find_confusions(parsed: ParsedText) -> Sequence[Issue]:
     """What the table finds, for each word by the first of its entries that fits."""
     found: list[Issue] = []
     for match in _PATTERNS["confused"].finditer(parsed.text):

@@ -139,7 +139,7 @@ def require_package(kind: str) -> None:
         )
 
 
-class LocalModel:
+class LocalEmbedder:
     """A model that is loaded by its first call, once, and then asked by one thread at a time."""
 
     def __init__(self, name: str, folder: Path, load: Loading) -> None:
@@ -304,4 +304,4 @@ def open_embedder(name: str) -> Embedder:
     require_package(kind)
     folder = model_folder(kind, rest)
     identity = model_id(kind, folder)
-    return ModelEmbedder(identity, LocalModel(identity, folder, load).vectors)
+    return ModelEmbedder(identity, LocalEmbedder(identity, folder, load).vectors)

@@ -49,7 +49,7 @@ def passages_of(documents: Iterable[D], *, longest: int = _LONGEST) -> tuple[Pas
     """The passages of all documents, each text once, of at most so many characters."""
     found: dict[str, Passage[D]] = {}
     for document in documents:
-        for text in stretches(_told(document.text), longest):
+        for text in stretches(_drop_front_matter(document.text), longest):
             found.setdefault(text, Passage(document, text))
     return tuple(found.values())
 
@@ -78,7 +78,7 @@ def excerpt(text: str, query: str | Sequence[str], most_chars: int) -> str:
     """
     if len(text) <= most_chars:
         return text
-    parts = list(stretches(_told(text), max(1, min(_EXCERPT, most_chars))))
+    parts = list(stretches(_drop_front_matter(text), max(1, min(_EXCERPT, most_chars))))
     chosen: set[int] = set()
     room = most_chars
     for at in _in_turn(parts, [query] if isinstance(query, str) else query):
@@ -139,7 +139,7 @@ def _cut(text: str, start: int, end: int, marks: Sequence[Sequence[str]]) -> int
     return end
 
 
-def _told(text: str) -> str:
+def _drop_front_matter(text: str) -> str:
     """The text without front matter: the author and the date in it are told beside it."""
     return text[front_matter(text) :]
 
@@ -272,7 +272,7 @@ class QuotableText:
             if not _is_telling(form):
                 return None
             for each in dict.fromkeys((form, form.strip(_EDGE + _STOPS))):
-                span = _place(each, words)
+                span = _find_span(each, words)
                 if span is not None:
                     # A dash at its edge stands for the spaces around it too.
                     return trimmed(self.text, starts[span[0]], ends[span[1]])
@@ -318,7 +318,7 @@ def _is_telling(quote: str) -> bool:
     return len(words) >= _SHORTEST_WORDS and sum(map(len, words)) >= _SHORTEST_QUOTE
 
 
-def _place(quote: str, text: str) -> Span | None:
+def _find_span(quote: str, text: str) -> Span | None:
     """The first place of the same characters that begins and ends where words and numbers do."""
     at = -1
     for _ in range(_MOST_PLACES):

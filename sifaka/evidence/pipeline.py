@@ -393,7 +393,7 @@ def _criteria(
     if len(meant) > _MOST:
         notes.append(f"of {len(meant)} criteria the first {_MOST} were taken")
         meant = meant[:_MOST]
-    criteria = [_named(each, number) for number, each in enumerate(meant, 1)]
+    criteria = [_criterion_of(each, number) for number, each in enumerate(meant, 1)]
     weights = [each.weight for each in meant]
     if all(each.is_about_time for each in criteria):
         what = "only criteria about time" if criteria else "no criteria"
@@ -404,7 +404,7 @@ def _criteria(
     return _told_apart(criteria, notes), weights
 
 
-def _named(given: _Criterion, number: int) -> Criterion:
+def _criterion_of(given: _Criterion, number: int) -> Criterion:
     description = " ".join((given.description or given.name).split())
     return Criterion(
         id=" ".join(given.id.split())[:_LONGEST_NAME] or f"c{number}",

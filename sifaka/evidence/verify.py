@@ -141,7 +141,7 @@ async def _verified(
         reason = without if model is None else "there is no criterion to hold it against"
     else:
         try:
-            return await _asked(pack, question, model)
+            return await _ask_model(pack, question, model)
         except StorageError:
             raise
         # A model may be foreign code, and the failure of one question costs the others nothing.
@@ -151,7 +151,7 @@ async def _verified(
     return [Verification(document=sheet.document, degraded=reason) for sheet in pack]
 
 
-async def _asked(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
+async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
     texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
     criteria = {each.id: each for sheet in pack for each in sheet.criteria}
     lines = "\n".join(map(_line, criteria.values()))

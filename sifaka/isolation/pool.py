@@ -35,7 +35,7 @@ _PATIENCE = 4
 """Seconds of waiting for each second of processor time, since the machine may be busy."""
 
 
-class Worker:
+class WorkerProcess:
     """A process that does one piece of work after another.
 
     It starts with the first piece, and again after one that it did not survive.
@@ -71,7 +71,7 @@ class Worker:
         limit.daemon = True
         limit.start()
         try:
-            answer = _asked(child, pickle.dumps((seconds, memory, work)))
+            answer = _exchange(child, pickle.dumps((seconds, memory, work)))
         finally:
             limit.cancel()
         if answer is None:
@@ -132,7 +132,7 @@ class Worker:
         return ChildProcessError(f"the worker process ended with {child.returncode}")
 
 
-def _asked(child: "Popen[bytes]", question: bytes) -> bytes | None:
+def _exchange(child: "Popen[bytes]", question: bytes) -> bytes | None:
     assert child.stdin is not None
     assert child.stdout is not None
     try:
@@ -235,11 +235,11 @@ class _Job:
     work: bytes
     seconds: float
     outcome: "Future[Any]" = field(default_factory=Future[Any])
-    _worker: Worker | None = None
+    _worker: WorkerProcess | None = None
     _cancelled: bool = False
     _lock: Lock = field(default_factory=Lock)
 
-    def run(self, worker: Worker) -> None:
+    def run(self, worker: WorkerProcess) -> None:
         """Do it unless it was cancelled, and put the outcome into `outcome`."""
         with self._lock:
             if not self.outcome.set_running_or_notify_cancel():
@@ -282,7 +282,7 @@ class _Pool:
         self._at_work: Counter[str] = Counter()
         self._idle: list[Condition] = []
         """Of the workers without work; the last one has its process warm."""
-        self._workers: set[Worker] = set()
+        self._workers: set[WorkerProcess] = set()
         self._modules: set[str] = set()
         """Of the functions that were asked for."""
 
@@ -294,7 +294,7 @@ class _Pool:
             self._modules.add(called.__module__)
             self._waiting.setdefault(job.owner, deque()).append(job)
             if not self._wake() and self._next() is not None and len(self._workers) < self.most:
-                worker = Worker(self._modules)
+                worker = WorkerProcess(self._modules)
                 self._workers.add(worker)
                 Thread(target=self._serve, args=(worker,), daemon=True).start()
         return job
@@ -304,9 +304,9 @@ class _Pool:
         for worker in tuple(self._workers):
             worker.kill()  # which no process follows
 
-    def _serve(self, worker: Worker) -> None:
+    def _serve(self, worker: WorkerProcess) -> None:
         free = Condition(self._lock)
-        while (job := self._taken(worker, free)) is not None:
+        while (job := self._take_job(worker, free)) is not None:
             job.run(worker)
             with suppress(OSError):  # the next work is told
                 worker.start()
@@ -315,7 +315,7 @@ class _Pool:
                 self._wake()
         worker.close()
 
-    def _taken(self, worker: Worker, free: Condition) -> _Job | None:
+    def _take_job(self, worker: WorkerProcess, free: Condition) -> _Job | None:
         """The next job, which counts as at work; None when there was none for a while."""
         with self._lock:
             while (owner := self._next()) is None:

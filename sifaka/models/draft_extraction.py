@@ -59,7 +59,7 @@ class Unfit(ValueError):
     """An answer from which no text can be taken with certainty; the message says why."""
 
 
-class Draft(NamedTuple):
+class ExtractedDraft(NamedTuple):
     """The text of an answer."""
 
     text: str
@@ -139,7 +139,7 @@ class Source:
         return len(stems & _stems(part)) / max(1, len(stems))
 
 
-def draft_of(answer: str, source: Source) -> Draft:
+def draft_of(answer: str, source: Source) -> ExtractedDraft:
     """The text in an answer.
 
     What goes is not of the text for certain: reasoning, the prompt's marks, a fence, a tag, an
@@ -167,17 +167,17 @@ def draft_of(answer: str, source: Source) -> Draft:
     text = text.strip("\r\n").rstrip()
     _check(text, answer, source)
     if not taken:
-        return Draft(answer)
+        return ExtractedDraft(answer)
     end = source.text[len(source.text.rstrip()) :]
-    return Draft(text + end, tuple(dict.fromkeys(taken)))
+    return ExtractedDraft(text + end, tuple(dict.fromkeys(taken)))
 
 
-def mended(answer: str, source: Source) -> Draft:
+def mended(answer: str, source: Source) -> ExtractedDraft:
     """The text in an answer, which is left as it is where that is not certain."""
     try:
         return draft_of(answer, source)
     except Unfit:
-        return Draft(answer)
+        return ExtractedDraft(answer)
 
 
 def same(one: str, other: str) -> bool:

@@ -90,7 +90,7 @@ class LocalProviders:
 
     async def ask(self, model: "Model[Any]") -> Abilities | None:
         """Ask a provider; None when it does not answer, and then nothing is kept."""
-        found = await _asked(model)
+        found = await _probe_model(model)
         if found is not None:
             await anyio.to_thread.run_sync(self._keep, _name(model), found)
         return found
@@ -139,7 +139,7 @@ _LONGEST_REPLY = 200
 """Tokens of the answer to the question."""
 
 
-async def _asked(model: "Model[Any]") -> Abilities | None:
+async def _probe_model(model: "Model[Any]") -> Abilities | None:
     from pydantic_ai.direct import model_request
     from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UnexpectedModelBehavior
     from pydantic_ai.messages import ModelRequest, ToolCallPart

@@ -123,7 +123,7 @@ async def _answers(
         now = [at for n, at in enumerate(open_, 1) if n <= room]
         answers |= {at: BudgetExceeded("calls") for at in open_[len(now) :]}
         branches: dict[str, Callable[[], Any]] = {
-            _place(sections[at]): partial(attempt, writer, asked[at], write) for at in now
+            _journal_key(sections[at]): partial(attempt, writer, asked[at], write) for at in now
         }
         came = dict(zip(now, await fan_out(branches, calls_each=0), strict=True))
         answers |= came
@@ -139,7 +139,7 @@ async def _within(limiter: anyio.Semaphore, writer: Model, thought: Thought) -> 
             return await written(writer, thought)
 
 
-def _place(section: Section) -> str:
+def _journal_key(section: Section) -> str:
     """The name of a section's place in the journal, the same for the same section."""
     digest = sha256(section.text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"section {section.number} {digest[:8]}"

@@ -55,7 +55,7 @@ def cluster(groups: Sequence[Sequence[Issue]]) -> tuple[Issue, ...]:
     alike = _clusters(report for report in reports if report.compared)
     merged = (joined([(r.group, r.issue) for r in same]) for same in alike)
     rest = (report.issue for report in reports if not report.compared)
-    return tuple(sorted((*merged, *rest), key=_place))
+    return tuple(sorted((*merged, *rest), key=_sort_key))
 
 
 def without(groups: Sequence[Sequence[Issue]], gone: Sequence[Issue]) -> list[list[Issue]]:
@@ -228,7 +228,7 @@ def _length(issue: Issue) -> int:
     return end - start
 
 
-def _place(issue: Issue) -> tuple[bool, int, int]:
+def _sort_key(issue: Issue) -> tuple[bool, int, int]:
     return (not issue.anchored, *_span(issue)) if issue.anchored else (True, 0, 0)
 
 

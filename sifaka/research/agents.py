@@ -61,7 +61,7 @@ async def consult(
 
     try:
         with scope(agent.name):
-            result = await _made(agent).run(
+            result = await _build_agent(agent).run(
                 prompt, model=model, message_history=list(history) or None
             )
     except (AgentRunError, UserError) as error:
@@ -70,7 +70,7 @@ async def consult(
 
 
 @lru_cache(maxsize=32)
-def _made(agent: ResearchAgent[Any]) -> "Agent[object, Any]":
+def _build_agent(agent: ResearchAgent[Any]) -> "Agent[object, Any]":
     """The agent, without a model."""
     from pydantic_ai import Agent, ModelRetry, RunContext, TextOutput, ToolOutput
     from pydantic_ai.messages import ModelResponse, TextPart

@@ -173,7 +173,7 @@ async def in_context(
     done: list[ReportSection] = []
     outline = [section.title for section in sections]
     for section in sections:
-        before = _shown([each for each in done if each.status == "done"])
+        before = _join_sections([each for each in done if each.status == "done"])
         if section.written != "model" or section.status != "done" or not before:
             done.append(section)
             continue
@@ -220,5 +220,5 @@ def _bare(text: str) -> str:
     return renumbered(text, {})[0]
 
 
-def _shown(sections: Sequence[ReportSection]) -> str:
+def _join_sections(sections: Sequence[ReportSection]) -> str:
     return "\n\n".join(f"## {each.title}\n\n{_bare(each.text)}" for each in sections)

@@ -139,7 +139,7 @@ def iterative_graph() -> Graph[None, Loop, LoopState, ReportSection]:
     return graph.build()
 
 
-async def _asked(
+async def _ask_agent(
     loop: Loop,
     state: LoopState,
     agent: ResearchAgent[Output],
@@ -169,7 +169,7 @@ async def _think(ctx: Context) -> LoopState:
     number, findings = state.now.number, state.findings
     await loop.tell("thinking", f"iteration {number}: looking at {len(findings)} findings")
     prompt = thinking_prompt(loop.plan.question, number, past=state.past, findings=listed(findings))
-    thought, state = await _asked(loop, state, THINKING, prompt)
+    thought, state = await _ask_agent(loop, state, THINKING, prompt)
     return state if thought is None else state.adding(observations=thought.observations)
 
 
@@ -184,7 +184,7 @@ async def _look_for_gaps(ctx: Context) -> LoopState:
         prompt = gap_prompt(
             question, observations=state.now.observations, findings=listed(state.findings)
         )
-        gap, state = await _asked(loop, state, KNOWLEDGE_GAP, prompt)
+        gap, state = await _ask_agent(loop, state, KNOWLEDGE_GAP, prompt)
     if gap is None:
         may_ask = loop.work.model is not None and not state.stops
         complete, gaps = bool(state.rounds) and not may_ask, []
@@ -206,7 +206,7 @@ async def _judge(ctx: Context) -> LoopState:
     question, gaps = loop.plan.question, state.now.gaps
     prompt = continue_prompt(question, gaps=gaps, findings=listed(state.findings), past=state.past)
     try:
-        said, state = await _asked(loop, state, SHOULD_CONTINUE, prompt, judge=judge)
+        said, state = await _ask_agent(loop, state, SHOULD_CONTINUE, prompt, judge=judge)
     except ModelProviderError as error:
         report_failure(logger, "research:should_continue", error)
         told = f"no judge decided whether to go on: {error.message}"
@@ -232,7 +232,7 @@ async def _select_tools(ctx: Context) -> LoopState:
     prompt = selector_prompt(
         loop.plan.question, gaps=gaps, adapters=loop.work.adapters.names, past=state.past
     )
-    plan, state = await _asked(loop, state, TOOL_SELECTOR, prompt)
+    plan, state = await _ask_agent(loop, state, TOOL_SELECTOR, prompt)
     if plan is None:
         queries = gaps if state.rounds else keyword_queries(loop.plan.question)
         tasks = [SearchTask(query=query) for each in queries if (query := shortened(each))][:4]
@@ -352,13 +352,13 @@ async def judge_all(loop: Loop, state: LoopState, found: SearchResults) -> None:
             model=loop.work.model,
         )
         await fan_out(
-            {name: partial(_kept, found, branch) for name, branch in judging.items()},
+            {name: partial(_keep, found, branch) for name, branch in judging.items()},
             calls_each=0,
             parallel=PARALLEL,
         )
 
 
-async def _kept(found: SearchResults, judging: Callable[[], Awaitable[list[Verification]]]) -> None:
+async def _keep(found: SearchResults, judging: Callable[[], Awaitable[list[Verification]]]) -> None:
     """Keep what was judged at once: the rest may be cut off by time."""
     found.judged |= {source_of(each.document): each for each in await judging()}
 

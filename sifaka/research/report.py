@@ -201,7 +201,7 @@ class Report(Frozen):
             "partial": bool(failed),
             "written": all(section.written != "outline" for section in self.sections),
             "outline": [section.title for section in self.sections],
-            "sections": [_told(section) for section in self.sections],
+            "sections": [_section_as_data(section) for section in self.sections],
             "references": [reference.told() for reference in references],
             "stop_reasons": list(in_order(stops)),
         }
@@ -232,7 +232,7 @@ def _failure(section: ReportSection) -> str:
     return f"_This section could not be researched: {literal(one_line(str(section.error)))}_"
 
 
-def _told(section: ReportSection) -> dict[str, object]:
+def _section_as_data(section: ReportSection) -> dict[str, object]:
     return {
         "title": section.title,
         "status": section.status,

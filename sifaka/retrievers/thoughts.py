@@ -45,7 +45,7 @@ class ThoughtRetriever:
         if limit < 1:
             return ()
         try:
-            return await self._found(query, limit)
+            return await self._search_texts(query, limit)
         except StorageError as error:
             # Not as it is: a storage error means that the run at work could not be recorded.
             raise SifakaError(
@@ -54,7 +54,7 @@ class ThoughtRetriever:
                 retryable=error.retryable,
             ) from error
 
-    async def _found(self, query: str, limit: int) -> tuple[Document, ...]:
+    async def _search_texts(self, query: str, limit: int) -> tuple[Document, ...]:
         hits = (await self.store.search(query, limit=limit * _HITS_A_RUN, only=self.only)).hits
         first: dict[str, Hit] = {}
         for hit in hits:

@@ -191,7 +191,7 @@ def open_store(
         if scheme is None or store is None:
             offered = [f"{name}:..." for name in plugins.offered("stores", SCHEMES)]
             raise ConfigurationError(
-                f"no store can be opened by {_shown(url)!r}",
+                f"no store can be opened by {_mask_url(url)!r}",
                 f"allowed: {' | '.join([FORMS, *offered])}",
             )
         schemes.append(scheme)
@@ -250,20 +250,20 @@ def _path(rest: str, default: Path) -> Path | None:
 def _session(place: _Place) -> "ToolCaller":
     if place.tool_session is None:
         raise ConfigurationError(
-            f"{_shown(place.url)!r} needs an MCP client", "open it through the server's settings"
+            f"{_mask_url(place.url)!r} needs an MCP client", "open it through the server's settings"
         )
     try:
         command = shlex.split(place.rest)
     except ValueError as error:
         raise ConfigurationError(
-            f"{_shown(place.url)!r} is not a command line: {error}", "close its quotes"
+            f"{_mask_url(place.url)!r} is not a command line: {error}", "close its quotes"
         ) from error
     if not command:
         raise ConfigurationError(f"{place.url!r} names no command", "such as redis+mcp:COMMAND")
     return place.tool_session(command)
 
 
-def _shown(url: str) -> str:
+def _mask_url(url: str) -> str:
     """A URL without what may be a password or a key."""
     return re.sub(
         r"(api_key|password|token)=[^&,\s]*", r"\1=***", re.sub(r"//[^/]*@", "//***@", url)

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 
 from sifaka._internal.naming import closest, did_you_mean
-from sifaka.editor import RULES, Edit, Rule, Tier, lint
+from sifaka.editor import RULES, AppliedEdit, Rule, Tier, lint
 from sifaka.editor.edit import settle
 from sifaka.editor.grammar import DEFAULT as DEFAULT_OF_HARPER
 from sifaka.editor.grammar import asked, grammar
@@ -266,7 +266,7 @@ class CheckedText:
     """The text with its fixes."""
     diagnostics: tuple[Diagnostic, ...]
     """What is left in it, in text order."""
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[AppliedEdit, ...] = ()
     """The fixes that were made; the offsets of later rounds are those of the text before them."""
     degraded: tuple[str, ...] = ()
     """One line for each check that could not run, because a tool is missing or has failed."""

@@ -82,7 +82,7 @@ class KeptCheck(NamedTuple):
             pre_generation_context=tuple(documents),
             metadata={_OPTIONS: options.model_dump(mode="json")},
         )
-        entries = (started, Drafted(thought=thought), *_said(judgements, 0))
+        entries = (started, Drafted(thought=thought), *_answer_of_caller(judgements, 0))
         return cls(text, claims, documents, options, judgements, Run.replay(entries), entries)
 
     @property
@@ -111,7 +111,7 @@ class KeptCheck(NamedTuple):
         before = [each for answer in answers for each in _AS_JSON.validate_json(answer)]
         verdicts = verdicts_in(first.validation_results[_VALIDATOR].details)
         claims = [verdict.claim for verdict in verdicts]
-        said = _said(judgements, len(answers))
+        said = _answer_of_caller(judgements, len(answers))
         return cls(
             first.text,
             [claim.text for claim in claims],
@@ -160,7 +160,7 @@ class KeptCheck(NamedTuple):
         return report.model_copy(update={"verdicts": verdicts, "run_id": self.run.run_id})
 
 
-def _said(judgements: Sequence[Judgement], number: int) -> tuple[Called, ...]:
+def _answer_of_caller(judgements: Sequence[Judgement], number: int) -> tuple[Called, ...]:
     """The answer of a caller, as the journal has those of models."""
     if not judgements:
         return ()

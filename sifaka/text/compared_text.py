@@ -47,7 +47,7 @@ class Side:
     def __init__(self, text: str) -> None:
         self.text, self.statements = text, read(text)
         self.heard = f" {words_of(text)} "
-        self.vocabulary = frozenset(words_in(text))
+        self.vocabulary = frozenset(WORD.findall(self.heard))
         self.digits = frozenset(re.findall(r"\d+", text))
         self._readings = frozenset(r for s in self.statements for r in s.readings)
         self._figures = frozenset(f for s in self.statements for f in s.figures)

@@ -59,7 +59,7 @@ class Difference(Frozen):
         return f"{before} became {after}"
 
 
-class Comparison(Frozen):
+class Differences(Frozen):
     """The differences between two texts."""
 
     differences: tuple[Difference, ...]
@@ -77,7 +77,7 @@ def compare(
     task: str = "",
     sources: Sequence[str] = (),
     failing: Sequence[str] = (),
-) -> Comparison:
+) -> Differences:
     """The differences between an original and a version of it, and which of them are answered.
 
     Args:
@@ -108,7 +108,7 @@ def compare(
     listed = list(dict.fromkeys(_answered(change, answers) for change in changes))
     listed.sort(key=lambda each: ("open", "covered", "noted").index(each.status))
     numbered = (each.model_copy(update={"id": f"d{n}"}) for n, each in enumerate(listed, 1))
-    return Comparison(differences=tuple(numbered), kept=kept, total=total)
+    return Differences(differences=tuple(numbered), kept=kept, total=total)
 
 
 def _answered(change: Change, answers: Answers) -> Difference:
@@ -192,7 +192,7 @@ class _Prose:
     def changes(self) -> Iterator[Change]:
         """What differs, the statements first."""
         if self.translated:
-            yield Change("language", _told(self.old), _told(self.new))
+            yield Change("language", _describe_language(self.old), _describe_language(self.new))
         for gone, came in self._exchanged.items():
             yield Change(gone.kind, gone.text, came.text, True, gone, came)
             if self.entered(came) and self.new.has(gone):
@@ -347,7 +347,7 @@ class _Prose:
         return frozenset(w[:STEM] for each in self._differing for w in words_in(each.text))
 
 
-def _told(side: Side) -> str:
+def _describe_language(side: Side) -> str:
     """The language of a text, with its first words."""
     name = LANGUAGE_NAMES.get(side.language or "", side.language or "")
     return f"{name} ({' '.join(side.text.split()[:3])}…)"

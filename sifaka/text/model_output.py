@@ -14,7 +14,7 @@ _LOOPS = patterns_of(__file__, "loops")
 _ENDS = {"square": r"\[/THINK\]", "moon": "◁/think▷", "channel": r"<\|end\|>|<channel\|>"}
 
 
-class Answer(NamedTuple):
+class CleanReply(NamedTuple):
     """A reply without what is not the answer."""
 
     text: str
@@ -29,13 +29,13 @@ def holds_template(text: str) -> bool:
     return _REASONING["looks"].search(text) is not None
 
 
-def answer_of(reply: str) -> Answer:
+def answer_of(reply: str) -> CleanReply:
     """The answer in a reply: without sections of reasoning and tokens of chat templates.
 
     A section begins a line. One that only ends began in the prompt, as chat templates have it.
     """
     if not holds_template(reply):
-        return Answer(reply)
+        return CleanReply(reply)
     begun = _REASONING["role"].sub("", reply, count=1)
     text, left_open = _without_reasoning(begun)
     bare = _REASONING["role"].sub("", text, count=1)
@@ -46,7 +46,7 @@ def answer_of(reply: str) -> Answer:
         "tokens of a chat template": (reply, text) != (begun, bare),
     }
     removed = tuple(part for part, is_gone in parts.items() if is_gone)
-    return Answer(bare.strip() if removed else reply, removed, left_open)
+    return CleanReply(bare.strip() if removed else reply, removed, left_open)
 
 
 def _in_json(before: str) -> bool:

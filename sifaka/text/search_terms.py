@@ -157,7 +157,7 @@ def query_terms(words: Iterable[str]) -> tuple[frozenset[str], ...]:
     found: dict[str, frozenset[str]] = {}
     for word in words:
         if _is_run(word[0]):
-            for term in _asked(word[:MOST_TERMS]):
+            for term in _pairs_of_signs(word[:MOST_TERMS]):
                 found.setdefault(term, frozenset((term,)))
         else:
             found.setdefault(fold(word)[:LONGEST], possible_stems(word[:LONGEST]))
@@ -207,7 +207,7 @@ def _grams(run: str) -> Iterator[str]:
     yield from map(add, plain, plain[1:])
 
 
-def _asked(run: str) -> Sequence[str]:
+def _pairs_of_signs(run: str) -> Sequence[str]:
     plain = fold(run)
     return list(map(add, plain, plain[1:])) or [plain]
 

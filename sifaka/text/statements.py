@@ -103,6 +103,8 @@ _FOLDS: Sequence[Fold] = (
     (r"!?\[(?=[^\[\]\n]{1,300}\]\()|(?<=[^\n])\]\([^()\n]{0,500}\)", ""),
     (r"\*{1,3}|_{2,3}|~~|`{1,3}|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)", ""),
 )
+_PLAIN = re.compile(r"[A-Za-z ,.;:!?'\"()]*")
+"""What has nothing to fold: most sentences, of which a comparison reads dozens."""
 
 
 def normalised(text: str) -> str:
@@ -111,7 +113,8 @@ def normalised(text: str) -> str:
     Compatible characters, ligatures, hyphens at line ends, footnote marks, spaces and line breaks
     inside numbers, characters without width, entities and the marks of Markdown and HTML are gone.
     """
-    return " ".join(folding(text)[0].split())
+    folded = text if _PLAIN.fullmatch(text) else folding(text)[0]
+    return " ".join(folded.split())
 
 
 def folding(text: str, folds: Sequence[Fold] = _FOLDS) -> tuple[str, list[int]]:
@@ -127,7 +130,8 @@ def folding(text: str, folds: Sequence[Fold] = _FOLDS) -> tuple[str, list[int]]:
             pieces += (text[done : match.start()], made)
             places += (*at[done : match.start()], *([at[match.start()]] * len(made)))
             done = match.end()
-        text, at = "".join((*pieces, text[done:])), places + at[done:]
+        if pieces:
+            text, at = "".join((*pieces, text[done:])), places + at[done:]
     return text, at
 
 

@@ -33,7 +33,7 @@ _MOSTLY = 0.9
 """The share of one kind from which all are called by its name."""
 
 
-class Count(NamedTuple):
+class TextLength(NamedTuple):
     """The length of a text."""
 
     words: int
@@ -63,12 +63,12 @@ def nth_word(text: str, number: int) -> Span | None:
     return next(islice(_spans(text), number, None), None)
 
 
-def count(text: str) -> Count:
+def count(text: str) -> TextLength:
     """The number of words, and of characters that count like one."""
     if not _BEYOND_LATIN.search(text):
-        return Count(len(_PLAIN.findall(text)), 0)
+        return TextLength(len(_PLAIN.findall(text)), 0)
     kinds = Counter(match.lastgroup for match in _pattern().finditer(text))
-    return Count(kinds[None], kinds["sign"])
+    return TextLength(kinds[None], kinds["sign"])
 
 
 def count_words(text: str) -> int:

@@ -148,16 +148,16 @@ def _message(verdict: ClaimVerdict) -> str:
     against = [each for each in verdict.evidence if each.stance == "contradicts"]
     match verdict.verdict:
         case "contradicted":
-            return f"contradicted: {claim} Correct it: {_told(against[:2])}"
+            return f"contradicted: {claim} Correct it: {_quote_sources(against[:2])}"
         case "mixed":
             backing = [each for each in verdict.evidence if each.stance == "supports"]
-            told = _told([*backing[:1], *against[:1]])
+            told = _quote_sources([*backing[:1], *against[:1]])
             return f"sources disagree: {claim} Say so, or leave it out: {told}"
         case "in_doubt":
             backing = [each for each in verdict.evidence if each.stance == "in_doubt"]
             return (
                 f"in doubt ({verdict.reason}): {claim} Say what the source says, or leave it out: "
-                f"{_told(backing[:1])}"
+                f"{_quote_sources(backing[:1])}"
             )
         case "not_enough_info":
             return f"not supported ({verdict.reason}): {claim} Give a source, or hedge it"
@@ -165,7 +165,7 @@ def _message(verdict: ClaimVerdict) -> str:
             return f"not checked ({verdict.reason}): {claim} Give a source, or hedge it"
 
 
-def _told(evidence: Sequence[ClaimEvidence]) -> str:
+def _quote_sources(evidence: Sequence[ClaimEvidence]) -> str:
     return "; ".join(f"{_source(each)} says {each.quote[:_QUOTE]!r}" for each in evidence)
 
 

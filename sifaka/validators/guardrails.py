@@ -174,7 +174,7 @@ class GuardrailsValidator(OptionalSpec):
 
     @model_validator(mode="after")
     def _is_installed(self) -> "GuardrailsValidator":
-        missing = [part.name for part in self._parts() if not _found(part.name)]
+        missing = [part.name for part in self._parts() if not _has_module(part.name)]
         if missing:
             packages = " ".join(f"guardrails-ai-{name}" for name in missing)
             raise ValueError(
@@ -221,7 +221,7 @@ def _issues(text: str, rejection: Rejection) -> list[Issue]:
     return spans or [Issue(message=rejection.message, **about)]
 
 
-def _found(name: str) -> bool:
+def _has_module(name: str) -> bool:
     try:
         return find_spec("guardrails") is not None and find_spec(module_of(name)) is not None
     except ModuleNotFoundError:  # there is no package of Guardrails at all

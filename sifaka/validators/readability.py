@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sifaka.classifiers.english import (
-    Measure,
+    SentenceCounts,
     measured,
     other_language,
     reads_as,
@@ -73,7 +73,7 @@ class ReadabilityValidator(LimitedSpec):
         )
 
 
-def _advice(text: str, total: Measure, hard: list[Measure]) -> tuple[str, ...]:
+def _advice(text: str, total: SentenceCounts, hard: list[SentenceCounts]) -> tuple[str, ...]:
     advice: list[str] = []
     if hard:
         longest = max(sentence.words for sentence in hard)

@@ -28,7 +28,7 @@ _BRACKETS = frozenset("()[]{}")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReferenceEntry:
     """One line of the list of references."""
 
     number: int
@@ -52,7 +52,7 @@ class ReportLines:
     """The lines that stand for sections yet to be written."""
     markers: tuple[tuple[int, Span], ...]
     """The numbers that are cited before the list of references, and where."""
-    entries: tuple[Entry, ...]
+    entries: tuple[ReferenceEntry, ...]
 
     @property
     def beginning(self) -> Span:
@@ -73,7 +73,7 @@ def read_report(text: str) -> ReportLines:
     headings: list[tuple[str, Span]] = []
     unwritten: list[Span] = []
     markers: list[tuple[int, Span]] = []
-    entries: list[Entry] = []
+    entries: list[ReferenceEntry] = []
     in_references = False
     for block in document.blocks:
         if block.level:
@@ -90,7 +90,7 @@ def read_report(text: str) -> ReportLines:
             if line.strip() == UNWRITTEN:
                 unwritten.append(place)
             elif in_references and (entry := _PATTERNS["entry"].match(line)):
-                entries.append(Entry(int(entry[1] or entry[2]), entry[3].rstrip(), place))
+                entries.append(ReferenceEntry(int(entry[1] or entry[2]), entry[3].rstrip(), place))
             elif not in_references:
                 markers += _cited(plain[start:at], start)
     return ReportLines(
@@ -227,7 +227,7 @@ def _uncited(lines: ReportLines, documents: Sequence[Document] | None) -> Iterat
         yield _issue(lines, lines.beginning, message, rule="no_citation", severity=4)
 
 
-def _names_one_of(entry: Entry, documents: Sequence[Document]) -> bool:
+def _names_one_of(entry: ReferenceEntry, documents: Sequence[Document]) -> bool:
     """True when each web address of an entry, or without one its title, is a document's."""
     if entry.addresses:
         known = {bare_address("".join(document.url.split())) for document in documents}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from sifaka.editor import Edit, edit
+from sifaka.editor import AppliedEdit, edit
 from sifaka.text.formats import UNCHECKED, Format, recognise
 from tests.formats_corpus.scramble import scrambled
 from tests.formats_corpus.skeletons import Skeleton, Unreadable, skeleton
@@ -15,7 +15,7 @@ class Trial:
 
     path: Path
     format: Format
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[AppliedEdit, ...] = ()
     contexts: tuple[str, ...] = ()
     """The text around each edit."""
     words: int = 0

@@ -7,7 +7,7 @@ from sifaka.record.entries import ChainConfig, Started
 from sifaka.record.research_question import Inquiry
 from sifaka.record.run import Run
 from sifaka.testing import ScriptedCritic, ScriptedModel
-from sifaka_mcp.tools.work import Steps
+from sifaka_mcp.tools.work import StepCounter
 from tests.sifaka.chain.scripted_researcher import ScriptedResearcher
 
 pytestmark = pytest.mark.anyio
@@ -58,7 +58,7 @@ def objects(text: str) -> bool:
 )
 async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
     run = (await chain.start("Write.", text=text)).run
-    steps, reached = Steps(run), list[int]()
+    steps, reached = StepCounter(run), list[int]()
 
     async def listen(event: ChainEvent) -> None:
         value = steps.advance(event)
@@ -75,7 +75,7 @@ async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
 async def test_a_run_that_takes_more_rounds_than_most_stays_below_the_total_until_its_end() -> None:
     model = ScriptedModel(lines=["a b c", "a b", "a"])
     chain = Chain(model=model, validators=RULES, critics=[], max_iterations=3)
-    steps = Steps(Run.start(Started(config=ChainConfig(max_iterations=0))))
+    steps = StepCounter(Run.start(Started(config=ChainConfig(max_iterations=0))))
     reached: list[int] = []
 
     async def listen(event: ChainEvent) -> None:

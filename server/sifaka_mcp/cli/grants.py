@@ -107,7 +107,7 @@ def trust(session: Session) -> int:
         _print_lines([f"{folder}: trusted no more"])
     elif project := _file_in(folder, config):
         named = digests(project.path, project.content, project.refused)
-        _print_lines(_told(project, named))
+        _print_lines(_describe_grant(project, named))
         if not (options.yes or _is_wanted()):
             _print_lines(["nothing was changed"])
             return _DECLINED
@@ -139,7 +139,7 @@ def _state(folder: Path, config: Path) -> str:
     return project.note or f"{project.path}: everything in it is taken"
 
 
-def _told(project: ProjectFile, named: Mapping[str, str]) -> Iterator[str]:
+def _describe_grant(project: ProjectFile, named: Mapping[str, str]) -> Iterator[str]:
     yield f"{project.path} would set, beside how texts are checked:"
     for name, value in project.refused.items():
         shown = "..." if name in _UNSHOWN else masked(str(value))  # whole: nothing hides in it

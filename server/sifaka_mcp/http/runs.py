@@ -51,7 +51,7 @@ def page_routes(state: Callable[[], AppState], access: Access | None) -> list[Ro
             elif status != 200:
                 told = JSONResponse({"error": reason}, status_code=status)
             else:
-                told = await _told(request, answer, state())
+                told = await _respond(request, answer, state())
             if status in (401, 403):
                 told.headers["www-authenticate"] = f'Bearer error="{reason}"'
             told.headers.update(_HEADERS)
@@ -78,7 +78,7 @@ def _refusal(request: Request, access: Access | None) -> tuple[int, str]:
     return (200, "") if required <= set(user.scopes) else (403, "insufficient_scope")
 
 
-async def _told(request: Request, answer: _Answer, state: AppState) -> Response:
+async def _respond(request: Request, answer: _Answer, state: AppState) -> Response:
     try:
         return await answer(request, state.of_request())
     except IndexError:

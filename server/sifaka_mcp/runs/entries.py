@@ -58,7 +58,7 @@ class RunDocket(Docket):
         super().__init__(name=name, url=url)
         self.url = ""  # of the strikes, which are pickles: none are read without it
         self._keys, self._count = keys, count
-        engine.Execution = Entry  # pyright: ignore[reportPrivateImportUsage] - the seam
+        engine.Execution = QueuedTask  # pyright: ignore[reportPrivateImportUsage] - the seam
 
     async def put(
         self,
@@ -79,7 +79,7 @@ class RunDocket(Docket):
             replace: False to leave an entry of the run as it is.
         """
         function, due = self.tasks[TASK], datetime.now(UTC) + timedelta(seconds=seconds)
-        entry = Entry(self, function, (*key, version), {}, key.name, due, deaths + 1)
+        entry = QueuedTask(self, function, (*key, version), {}, key.name, due, deaths + 1)
         return await entry.schedule(replace)
 
     def read(self, message: "Message", key: str) -> tuple[tuple[str, str, int], int]:
@@ -111,7 +111,7 @@ class RunDocket(Docket):
         report_failure(logger, "queue", refused)
 
 
-class Entry(Execution):
+class QueuedTask(Execution):
     """A task of the queue."""
 
     def as_message(self) -> "Message":

@@ -346,7 +346,7 @@ def _version(run: Run, thought: Thought, sources: _Sources) -> Data:
     return {
         "thought_id": thought.id,
         "accepted": decision.accepted if decision else None,
-        "verdicts": [_told(by, each, sources) for by, each in _stored(thought)],
+        "verdicts": [_verdict_as_data(by, each, sources) for by, each in _stored(thought)],
         "documents": list(dict.fromkeys(sources.of_document(each) for each in documents)),
     }
 
@@ -359,7 +359,7 @@ def _stored(thought: Thought) -> Iterator[tuple[str, ClaimVerdict]]:
         yield from ((feedback.critic, each) for each in verdicts_in(feedback.details))
 
 
-def _told(by: str, verdict: ClaimVerdict, sources: _Sources) -> Data:
+def _verdict_as_data(by: str, verdict: ClaimVerdict, sources: _Sources) -> Data:
     """A verdict as it was stored with a version; what each source says stands with its id."""
     evidence = [
         {"source": sources.of_evidence(each), "stance": each.stance, "quote": each.quote}

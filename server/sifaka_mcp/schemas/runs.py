@@ -45,7 +45,7 @@ class HunkOut(Wire):
 
     @field_validator("reason", mode="before")
     @classmethod
-    def _told(cls, reason: object) -> object:
+    def _reason_or_empty(cls, reason: object) -> object:
         return "" if reason is None else reason
 
 

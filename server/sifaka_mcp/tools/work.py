@@ -240,7 +240,7 @@ def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:
     )
 
 
-class Steps:
+class StepCounter:
     """The number of each step of a run, and about how many there will be.
 
     Most runs need fewer: the end is then reached in one step. One that needs more has them too.
@@ -274,12 +274,12 @@ def counter(ctx: ToolContext) -> Callable[[str], Awaitable[None]]:
 
 async def announce(ctx: ToolContext, run: Run) -> None:
     """Report the id of a run as the first progress of the request: it is found by it then."""
-    await ctx.report_progress(0, Steps(run).total + 1, f"run {run.run_id}")
+    await ctx.report_progress(0, StepCounter(run).total + 1, f"run {run.run_id}")
 
 
 def reporter(ctx: ToolContext, run: Run) -> Listener:
     """A listener that reports the phases of a run as progress of the request."""
-    steps = Steps(run)
+    steps = StepCounter(run)
 
     async def report(event: ChainEvent) -> None:
         reached = steps.advance(event)

@@ -277,16 +277,16 @@ class _Whys:
         if reason is None:
             return -1
         issue = self._issues.get(reason) or Issue(message=reason, severity=1)
-        return self._place(f"{issue.message}\0{issue.quote}", issue)
+        return self._add_issue(f"{issue.message}\0{issue.quote}", issue)
 
     def of_mark(self, issue: Issue) -> int:
         """The place of an issue of this version, which may have been declined, or may be."""
         entry = decline_of(self._run, self._thought, issue)
         may = entry is None and (issue.message, issue.quote) in self._declinable
         key = f"{issue.message}\0{issue.quote}\0{entry is None}"
-        return self._place(key, issue, entry.reason if entry else None, may_decline=may)
+        return self._add_issue(key, issue, entry.reason if entry else None, may_decline=may)
 
-    def _place(
+    def _add_issue(
         self, key: str, issue: Issue, declined: str | None = None, *, may_decline: bool = False
     ) -> int:
         """The place of an issue, to which it is added when it is new."""

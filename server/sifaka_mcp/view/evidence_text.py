@@ -73,7 +73,7 @@ def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
     if found.passage:
         yield f"   passage: {found.passage:{len(found.passage.raw)}}"
     also = f", also {', '.join(map(str, found.also))}" if found.also else ""
-    yield f"   from {_named(found)}{also}"
+    yield f"   from {_document_line(found)}{also}"
 
 
 def step_of(progress: EvidenceProgress) -> str:
@@ -120,17 +120,17 @@ def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
 def source(evidence: EvidenceOut) -> str:
     """The source and the date of a piece of evidence, in one line."""
     retrieved = f", retrieved {evidence.retrieved_at}" if evidence.retrieved_at else ""
-    return f"{_named(evidence)}{retrieved}"
+    return f"{_document_line(evidence)}{retrieved}"
 
 
-def _named(found: EvidenceOut | FoundOut) -> str:
+def _document_line(found: EvidenceOut | FoundOut) -> str:
     """The title, the place and the date of a document."""
     title = f"{found.title:120}" if found.title else "a document"
     date = f"of {found.published}" if found.published else "without a date"
-    return f"{title}, {_place(found)}, {date}"
+    return f"{title}, {_where_found(found)}, {date}"
 
 
-def _place(found: EvidenceOut | FoundOut) -> str:
+def _where_found(found: EvidenceOut | FoundOut) -> str:
     """The place where a reader finds a document; of one that came with the call its number."""
     if found.adapter.raw == GIVEN:
         number = found.id.raw.removeprefix(f"{GIVEN}-")

@@ -87,7 +87,7 @@ class TerminalProgress:
         self._spinner = Spinner("dots", style="status.spinner")
         if console.is_terminal:
             self._live = Live(
-                get_renderable=self._shown,
+                get_renderable=self._render,
                 console=console,
                 transient=True,
                 refresh_per_second=_FRAMES,
@@ -105,7 +105,7 @@ class TerminalProgress:
     ) -> None:
         self._live.__exit__(kind, error, trace)
 
-    def _shown(self) -> "RenderableType":
+    def _render(self) -> "RenderableType":
         from rich.text import Text
 
         self._spinner.text = Text(self.line(), no_wrap=True, overflow="ellipsis")

@@ -169,7 +169,7 @@ class EvidenceChecker(Component):
         unjudged = [f"{NO_MODEL}: the evidence is ranked, and judged by rules alone"]
         if self.model is not None:
             failed = [each for sources in judged.values() for each in _failed(sources)]
-            unjudged = [f"{_named(each.document)}: {each.reason}" for each in failed]
+            unjudged = [f"{_name_of(each.document)}: {each.reason}" for each in failed]
         return ClaimReport(
             verdicts=tuple(
                 verdicts.get(n) or _unchecked(claim, at) for n, claim in enumerate(claims)
@@ -242,7 +242,7 @@ def _failed(judged: Iterable[JudgedSource]) -> list[JudgedSource]:
     return [each for each in judged if each.stance == "unjudged"]
 
 
-def _named(document: SourceDocument) -> str:
+def _name_of(document: SourceDocument) -> str:
     return document.title[:100] or document.url or document.id or "a document"
 
 

@@ -235,14 +235,14 @@ async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[_Answer
         has confirmed stays in doubt.
     """
     questions = {
-        f"second {at}": partial(_asked, asked[at : at + CLAIMS_EACH], model)
+        f"second {at}": partial(_ask_again, asked[at : at + CLAIMS_EACH], model)
         for at in range(0, len(asked), CLAIMS_EACH)
     }
     answers = await fan_out(questions, calls_each=0, parallel=PARALLEL)
     return list(chain.from_iterable(answers))
 
 
-async def _asked(doubtful: Sequence[Doubtful], model: "Model") -> list[_Answer]:
+async def _ask_again(doubtful: Sequence[Doubtful], model: "Model") -> list[_Answer]:
     parts: list[str] = []
     for number, (claim, title, passage) in enumerate(doubtful, 1):
         parts += (

@@ -18,8 +18,8 @@ from sifaka.evidence.passages import LINES, stretches
 from sifaka.evidence.sources.in_process import Searchable
 from sifaka.evidence.sources.readers import (
     READERS,
+    DocumentPage,
     NotText,
-    Page,
     Reading,
     decoded,
     read_document,
@@ -134,7 +134,7 @@ def plain_reading(path: Path, content: bytes) -> Reading:
     """
     text = decoded(content).strip()
     author, date = (_own(line, path.suffix.lower(), text) for line in (_AUTHOR, _DATE))
-    return Reading("", author, date, (Page("", text),) if text else ())
+    return Reading("", author, date, (DocumentPage("", text),) if text else ())
 
 
 def _own(line: re.Pattern[str], suffix: str, text: str) -> str:
@@ -316,7 +316,7 @@ class FolderAdapter:
         return tuple(
             SourceDocument(
                 text=f"{header}\n{part}" if header and number > 1 else part,
-                title=f"{title} ({_place(page, number, len(parts))})" if several else title,
+                title=f"{title} ({_name_of_part(page, number, len(parts))})" if several else title,
                 author=reading.author,
                 id=f"{path}#{_fragment(page, number)}" if several or page else path,
                 adapter=self.name,
@@ -348,6 +348,6 @@ def _fragment(page: str, number: int) -> str:
     return page if page and number == 1 else f"{page}.{number}".strip(".")
 
 
-def _place(page: str, number: int, of: int) -> str:
+def _name_of_part(page: str, number: int, of: int) -> str:
     """The place of a part in its document, for people."""
     return page.replace("=", " ") if page else f"part {number} of {of}"

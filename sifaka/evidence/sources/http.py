@@ -54,7 +54,7 @@ _TEXTS = ("text/", "application/xml")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Endpoint:
     """An adapter and the place it asks."""
 
     adapter: str
@@ -81,7 +81,7 @@ Check = Callable[[Any, float | None], None]
 
 
 async def answer_of(
-    response: "httpx2.Response", largest: int, asked: Asked, check: Check | None
+    response: "httpx2.Response", largest: int, endpoint: Endpoint, check: Check | None
 ) -> Any:
     """The data of a response, of which nothing has been read yet.
 
@@ -94,25 +94,25 @@ async def answer_of(
     retry_after = seconds_asked(response.headers.get("retry-after"))
     status = response.status_code
     if response.has_redirect_location:
-        to = _target(response, asked)
-        raise asked.failure("forbidden", f"redirects to {to}, where nothing is asked")
+        to = _target(response, endpoint)
+        raise endpoint.failure("forbidden", f"redirects to {to}, where nothing is asked")
     if not response.is_success:
         code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
         told = f"answered with status {status}"
         if code == "rejected" and media_type and "html" not in media_type:
-            body = await _body_of(response, largest, asked)
+            body = await _body_of(response, largest, endpoint)
             words = " ".join(body[:2000].decode("utf-8", "replace").split())
             told += f": {words[:300]}" if words and words.isprintable() else ""
-        raise asked.failure(code, told, retry_after=retry_after)
-    body = await _body_of(response, largest, asked)
+        raise endpoint.failure(code, told, retry_after=retry_after)
+    body = await _body_of(response, largest, endpoint)
     if "html" in media_type:
-        raise asked.failure("malformed", "answered with an HTML page instead of JSON")
+        raise endpoint.failure("malformed", "answered with an HTML page instead of JSON")
     if media_type and "json" not in media_type and not media_type.startswith(_TEXTS):
-        raise asked.failure("malformed", f"answered with {media_type[:60]} instead of JSON")
+        raise endpoint.failure("malformed", f"answered with {media_type[:60]} instead of JSON")
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
-        raise asked.failure("malformed", "answered with something that is no JSON") from None
+        raise endpoint.failure("malformed", "answered with something that is no JSON") from None
     if check is not None:
         check(data, retry_after)
     return data
@@ -136,14 +136,14 @@ def shown(parts: SplitResult) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _target(response: "httpx2.Response", asked: Asked) -> str:
+def _target(response: "httpx2.Response", endpoint: Endpoint) -> str:
     try:
-        return shown(urlsplit(urljoin(asked.url, response.headers["location"])))[:200]
+        return shown(urlsplit(urljoin(endpoint.url, response.headers["location"])))[:200]
     except ValueError:
         return "something that is no URL"
 
 
-async def _body_of(response: "httpx2.Response", largest: int, asked: Asked) -> bytes:
+async def _body_of(response: "httpx2.Response", largest: int, endpoint: Endpoint) -> bytes:
     """The unpacked body, of which no more than `largest` bytes are read."""
     told = response.headers.get("content-length", "")
     body = bytearray()
@@ -154,7 +154,7 @@ async def _body_of(response: "httpx2.Response", largest: int, asked: Asked) -> b
                 break
         else:
             return bytes(body)
-    raise asked.failure("too_large", f"answered with more than {largest:,} bytes")
+    raise endpoint.failure("too_large", f"answered with more than {largest:,} bytes")
 
 
 _Kept = WeakKeyDictionary[
@@ -276,7 +276,7 @@ class HttpClient:
             raise ConfigurationError(
                 f"{adapter}: {seconds} seconds are no time to answer in", "give more than 0"
             )
-        self.asked = Asked(adapter, shown(parts))
+        self.endpoint = Endpoint(adapter, shown(parts))
         """The adapter and the base."""
         own = {name.lower(): value for name, value in headers.items()}
         own.setdefault("user-agent", product())
@@ -297,7 +297,7 @@ class HttpClient:
     @property
     def place(self) -> str:
         """The base, for people, without secrets."""
-        return self.asked.url
+        return self.endpoint.url
 
     async def get(
         self,
@@ -337,20 +337,22 @@ class HttpClient:
         body: Any,
         check: Check | None,
     ) -> Any:
-        asked = Asked(self.asked.adapter, _below(self.asked, path))
+        endpoint = Endpoint(self.endpoint.adapter, _below(self.endpoint, path))
         breakers = self._breakers or current_calls().breakers
-        circuit = f"adapter:{asked.adapter}"
+        circuit = f"adapter:{endpoint.adapter}"
         try:
             breakers.require(circuit)
         except ModelProviderError as error:
             told = f"is left alone for another {error.retry_after or 0:.0f} s, as it keeps failing"
-            raise self.asked.failure("circuit_open", told, retry_after=error.retry_after) from None
+            raise self.endpoint.failure(
+                "circuit_open", told, retry_after=error.retry_after
+            ) from None
         try:
             with anyio.fail_after(self._seconds) as scope:
                 attempt = 1
                 while True:
                     try:
-                        data = await self._answer(method, asked, params, body, check)
+                        data = await self._answer(method, endpoint, params, body, check)
                         break
                     except SourceError as failure:
                         wait = self._retrying.wait(failure, attempt)
@@ -361,7 +363,7 @@ class HttpClient:
         except TimeoutError:
             breakers.failed(circuit)
             told = f"did not answer within {self._seconds:g} s"
-            raise asked.failure("timeout", told) from None
+            raise endpoint.failure("timeout", told) from None
         except SourceError as failure:
             (breakers.failed if failure.retryable else breakers.abandoned)(circuit)
             raise
@@ -374,7 +376,7 @@ class HttpClient:
     async def _answer(
         self,
         method: str,
-        asked: Asked,
+        endpoint: Endpoint,
         params: Mapping[str, Any] | None,
         body: Any,
         check: Check | None,
@@ -383,11 +385,11 @@ class HttpClient:
         import httpx2
 
         try:
-            url = httpx2.URL(asked.url, params=params)
+            url = httpx2.URL(endpoint.url, params=params)
             host = url.raw_host.decode("ascii")
             client = await self._of_this_loop()
             failure: httpx2.TransportError = httpx2.ConnectError("there is no address")
-            for address in (await self._addresses(host, asked))[:_MOST_ADDRESSES]:
+            for address in (await self._addresses(host, endpoint))[:_MOST_ADDRESSES]:
                 request = client.build_request(
                     method,
                     url.copy_with(host=address),
@@ -401,21 +403,21 @@ class HttpClient:
                     failure = error
                     continue
                 async with aclosing(response):
-                    return await answer_of(response, self._largest, asked, check)
+                    return await answer_of(response, self._largest, endpoint, check)
             self._known = (0.0, ())  # they may have moved
             raise failure
         except httpx2.InvalidURL:
-            raise asked.failure("not_found", "cannot be asked: it is no URL") from None
+            raise endpoint.failure("not_found", "cannot be asked: it is no URL") from None
         except httpx2.TimeoutException:
-            raise asked.failure("timeout", "could not be connected to in time") from None
+            raise endpoint.failure("timeout", "could not be connected to in time") from None
         except httpx2.ConnectError as error:
-            raise asked.failure("connection", f"could not be connected to: {error}") from None
+            raise endpoint.failure("connection", f"could not be connected to: {error}") from None
         except httpx2.DecodingError:
-            raise asked.failure("malformed", "answered with a body that is broken") from None
+            raise endpoint.failure("malformed", "answered with a body that is broken") from None
         except httpx2.TransportError as error:
             # The message may quote the request.
             why = type(error).__name__
-            raise asked.failure("connection", f"broke off the connection ({why})") from None
+            raise endpoint.failure("connection", f"broke off the connection ({why})") from None
 
     async def _of_this_loop(self) -> "httpx2.AsyncClient":
         """The client of this event loop, as its connections fail once the loop is closed."""
@@ -432,7 +434,7 @@ class HttpClient:
 
         import httpx2
 
-        is_encrypted = self.asked.url.startswith("https:")
+        is_encrypted = self.endpoint.url.startswith("https:")
         async with httpx2.AsyncClient(
             headers=self._headers,
             # Loading the trusted certificates takes longer than a request. Without any of them, no
@@ -447,23 +449,25 @@ class HttpClient:
         ) as client:
             yield client
 
-    async def _addresses(self, host: str, asked: Asked) -> Sequence[str]:
+    async def _addresses(self, host: str, endpoint: Endpoint) -> Sequence[str]:
         """The one check: the addresses that may be connected to, one or more."""
         until, known = self._known
         if known and time.monotonic() < until:
             return known
-        found = await self._resolved(host, asked)
+        found = await self._resolved(host, endpoint)
         private = [address for address in found if not self._network.is_public(address)]
         if self._is_public is None:
             self._is_public = len(private) < len(found)
         if self._is_public:
             found = [address for address in found if address not in private]
             if not found:
-                raise asked.failure("forbidden", f"has moved to the private address {private[0]}")
+                raise endpoint.failure(
+                    "forbidden", f"has moved to the private address {private[0]}"
+                )
         self._known = (time.monotonic() + self._network.remembered, found)
         return found
 
-    async def _resolved(self, host: str, asked: Asked) -> Sequence[str]:
+    async def _resolved(self, host: str, endpoint: Endpoint) -> Sequence[str]:
         try:
             return (str(ip_address(host)),)
         except ValueError:
@@ -473,7 +477,7 @@ class HttpClient:
         except (OSError, UnicodeError):
             found = ()
         if not found:
-            raise asked.failure("connection", "cannot be found: the host is unknown")
+            raise endpoint.failure("connection", "cannot be found: the host is unknown")
         return found
 
 
@@ -503,7 +507,7 @@ def _parts_of(url: str, adapter: str) -> SplitResult:
     )
 
 
-def _below(base: Asked, path: str) -> str:
+def _below(base: Endpoint, path: str) -> str:
     """The URL of a path under a base; of the base itself when the path is empty."""
     steps = unquote(path).replace("\\", "/").split("/")
     if {".", ".."} & set(steps) or "?" in path or "#" in path or not path.isprintable():

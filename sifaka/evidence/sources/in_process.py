@@ -111,11 +111,11 @@ class RetrieverAdapter:
         """The retriever's documents that the filters admit, in its order; see `Adapter`."""
         if not query.strip() or limit < 1:
             return ()
-        found = await self._found(query, limit, filters)
+        found = await self._search(query, limit, filters)
         documents = (SourceDocument.of(each, adapter=self.name) for each in found)
         return wanted(documents, filters, limit)
 
-    async def _found(self, query: str, limit: int, filters: SearchFilters) -> Sequence[Document]:
+    async def _search(self, query: str, limit: int, filters: SearchFilters) -> Sequence[Document]:
         return await self.retriever.retrieve(query, limit)
 
     async def health(self) -> Health:
@@ -141,7 +141,7 @@ class ThoughtsAdapter(RetrieverAdapter):
         super().__init__(ThoughtRetriever(store), name=name, place=f"thoughts in {store.place}")
         self.store = store
 
-    async def _found(self, query: str, limit: int, filters: SearchFilters) -> Sequence[Document]:
+    async def _search(self, query: str, limit: int, filters: SearchFilters) -> Sequence[Document]:
         only = Filters(since=filters.since, until=filters.until)
         try:
             return await ThoughtRetriever(self.store, only=only).retrieve(query, limit)

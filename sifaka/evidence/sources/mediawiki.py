@@ -13,7 +13,7 @@ import regex
 from sifaka.calls.context import fan_out
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment, wanted
-from sifaka.evidence.sources.http import Asked, HttpClient, Retrying, product
+from sifaka.evidence.sources.http import Endpoint, HttpClient, Retrying, product
 from sifaka.evidence.sources.readers import plain_text
 from sifaka.isolation import GIVEN_UP, run_limited
 from sifaka.storage.protocol import Health
@@ -48,7 +48,7 @@ async def ask(wiki: HttpClient, wanted: str, action: str, **params: str | int) -
         SourceError: There is no answer, or it is an error.
     """
     told = {"format": "json", "formatversion": 2, "maxlag": MAXLAG}
-    check = partial(_check, wiki.asked)
+    check = partial(_check, wiki.endpoint)
     answer = await wiki.get(params={"action": action, **params, **told}, check=check)
     found = mapping(mapping(answer).get(wanted))
     if not found:  # of a search without results, there is at least an empty list in it
@@ -58,14 +58,14 @@ async def ask(wiki: HttpClient, wanted: str, action: str, **params: str | int) -
 
 def malformed(wiki: HttpClient, lacking: str) -> SourceError:
     """The error of an answer that lacks something."""
-    return wiki.asked.failure(
+    return wiki.endpoint.failure(
         "malformed",
         f"answered without {lacking!r}",
         "check that the URL is that of the api.php of a MediaWiki",
     )
 
 
-def _check(asked: Asked, answer: Any, retry_after: float | None) -> None:
+def _check(endpoint: Endpoint, answer: Any, retry_after: float | None) -> None:
     error = mapping(mapping(answer).get("error"))
     if not error:
         return
@@ -73,7 +73,7 @@ def _check(asked: Asked, answer: Any, retry_after: float | None) -> None:
     code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
     info = " ".join(str(error.get("info", "")).split())[:200]
     what = f"answered with the error {told[:60]}: {info}"
-    raise asked.failure(code, what, retry_after=retry_after)
+    raise endpoint.failure(code, what, retry_after=retry_after)
 
 
 def mapping(value: object) -> Mapping[str, Any]:

@@ -32,7 +32,7 @@ class NotText(ValueError):
     """The content of a file is no text; the message says why in a few words."""
 
 
-class Page(NamedTuple):
+class DocumentPage(NamedTuple):
     """A page of a document."""
 
     name: str
@@ -48,7 +48,7 @@ class Reading(NamedTuple):
     author: str
     published: str
     """The document's own date, as ISO 8601; empty when it has none."""
-    pages: tuple[Page, ...]
+    pages: tuple[DocumentPage, ...]
 
 
 def require_reader(suffix: str) -> None:
@@ -79,10 +79,10 @@ def read_document(suffix: str, content: bytes) -> Reading:
     # Whatever a reader raises over a broken file is not specified.
     except Exception as error:
         raise NotText(f"broken ({type(error).__name__})") from error
-    pages, room = list[Page](), MOST_TEXT
+    pages, room = list[DocumentPage](), MOST_TEXT
     for page in read.pages:
         if text := page.text.replace("\0", "").strip()[:room]:
-            pages.append(Page(page.name, text))
+            pages.append(DocumentPage(page.name, text))
             room -= len(text)
     if not pages:
         raise NotText("no text in it")
@@ -110,7 +110,7 @@ def decoded(content: bytes) -> str:
 
 def _html(content: bytes) -> Reading:
     html = decoded(content)
-    pages = (Page("", plain_text(html, tables=True)),)
+    pages = (DocumentPage("", plain_text(html, tables=True)),)
     return Reading(*origin_of(html), pages)
 
 
@@ -124,7 +124,7 @@ def _pdf(content: bytes) -> Reading:
     written = told and (_or_none(lambda: told.modification_date)
                         or _or_none(lambda: told.creation_date))  # fmt: skip
     pages = (
-        Page(f"page={number}", page.extract_text())
+        DocumentPage(f"page={number}", page.extract_text())
         for number, page in enumerate(pdf.pages[:_MOST_PAGES], 1)
     )
     title = str(_or_none(lambda: told and told.title) or "")
@@ -161,7 +161,7 @@ def _docx(content: bytes) -> Reading:
         written = None
     text = "\n\n".join(_blocks_of(document.element.body))
     day = written.isoformat() if written else ""
-    return Reading(told.title or "", told.author or "", day, (Page("", text),))
+    return Reading(told.title or "", told.author or "", day, (DocumentPage("", text),))
 
 
 def _blocks_of(parent: Any) -> Iterator[str]:

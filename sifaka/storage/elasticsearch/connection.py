@@ -46,7 +46,7 @@ _REASON_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """The answer to one request."""
 
     status: int
@@ -129,7 +129,7 @@ class HttpConnection(Worker["httpx.Client"]):
         *,
         seconds: float = _ANSWER_SECONDS,
         **parameters: str | int,
-    ) -> Answer:
+    ) -> Response:
         """One request; `body` is a JSON object, or newline-delimited JSON as bytes.
 
         Every request that is made here may be repeated, so it is when a connection that the
@@ -149,7 +149,7 @@ class HttpConnection(Worker["httpx.Client"]):
         body: Json | bytes | None,
         seconds: float,
         parameters: dict[str, str | int],
-    ) -> Answer:
+    ) -> Response:
         import httpx
 
         content = body if isinstance(body, bytes) or body is None else encode_json(body)
@@ -176,7 +176,7 @@ class HttpConnection(Worker["httpx.Client"]):
                 "start it, or check the URL and the network",
                 retryable=True,
             ) from error
-        return Answer(response.status_code, _object(response.content), self.url)
+        return Response(response.status_code, _object(response.content), self.url)
 
     def _open(self, known: httpx.Client | None) -> httpx.Client:
         try:
@@ -245,7 +245,7 @@ class Documents:
             for item in cast("list[dict[str, Json]]", answer.checked()["items"]):
                 (result,) = item.values()
                 if result["status"] >= 300 and result["status"] not in tolerated:
-                    raise Answer(result["status"], result, answer.where).failure()
+                    raise Response(result["status"], result, answer.where).failure()
 
     async def refresh(self) -> None:
         """Make every write so far visible to searches.

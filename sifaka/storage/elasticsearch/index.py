@@ -219,7 +219,7 @@ async def search_versions(
     await documents.refresh()
     meant, search = await _meant(documents, vectors, query, filters, fused_depth(limit))
     size = limit if meant is None else fused_depth(limit)
-    worded = await _found(documents, by_words(text, filters, size))
+    worded = await _search_hits(documents, by_words(text, filters, size))
     if meant is None:
         best = [(hit, cast("float", hit["sort"][0])) for hit in worded]
     else:
@@ -247,7 +247,7 @@ async def _meant(
         return None, f"bm25 (semantic: the server keeps no vectors ({vectors.lack}))"
     if vector is None:
         return None, f"bm25{failed}"
-    meant = await _found(documents, by_meaning(vectors.name, vector, filters, size))
+    meant = await _search_hits(documents, by_meaning(vectors.name, vector, filters, size))
     counted = await documents.search(
         {
             "query": {"bool": {"filter": [filters[0], vectors.missing]}},
@@ -258,7 +258,7 @@ async def _meant(
     return meant, hybrid_name(counted["total"]["value"])
 
 
-async def _found(documents: Documents, request: Json) -> list[Json]:
+async def _search_hits(documents: Documents, request: Json) -> list[Json]:
     found = await documents.search(request)
     return cast("list[Json]", found["hits"])
 

@@ -39,17 +39,17 @@ class Keys:
     @property
     def recent(self) -> str:
         """Sorted set: the ids of all runs by the microseconds of their last entry."""
-        return self._named("recent")
+        return self._key_of("recent")
 
     def run(self, run_id: str) -> str:
         """Hash: `version`, `fence`, `summary`."""
-        return self._named(_quoted(run_id))
+        return self._key_of(_quoted(run_id))
 
     def entries(self, run_id: str) -> str:
         """Stream: entry number n under the id `<n>-0`, its JSON in the field `e`."""
         return f"{self.run(run_id)}:it"
 
-    def _named(self, name: str) -> str:
+    def _key_of(self, name: str) -> str:
         return f"{self.prefix}:run:{{{_plain(self.tenant)}}}:{name}"
 
 

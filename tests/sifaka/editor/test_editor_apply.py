@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sifaka.editor import Edit, apply, edit, lint
+from sifaka.editor import AppliedEdit, apply, edit, lint
 from sifaka.editor.edit import settle
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
@@ -26,8 +26,8 @@ def test_safe_fixes_are_applied_and_logged_in_text_order() -> None:
     done = apply(text, [fix(text, "three", "tree", rule="b"), fix(text, "one", "won", rule="a")])
     assert done.text == "won two tree"
     assert done.edits == (
-        Edit(rule="a", message="because", start=0, before="one", after="won"),
-        Edit(rule="b", message="because", start=8, before="three", after="tree"),
+        AppliedEdit(rule="a", message="because", start=0, before="one", after="won"),
+        AppliedEdit(rule="b", message="because", start=8, before="three", after="tree"),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from sifaka.editor import RULES, edit, lint
 from sifaka.editor import isolated as module
-from sifaka.editor.edit import Edit, Origins
+from sifaka.editor.edit import AppliedEdit, Origins
 from sifaka.editor.grammar import LIMIT, grammar, stretches
 from sifaka.editor.isolated import run_editor
 from sifaka.editor.parsed_text import ParsedText
@@ -198,8 +198,8 @@ def test_harper_is_given_a_long_line_in_short_stretches() -> None:
 
 
 def test_edits_of_a_later_round_are_placed_in_the_first_text() -> None:
-    def edit(start: int, before: str, after: str) -> Edit:
-        return Edit(rule="", message="", start=start, before=before, after=after)
+    def edit(start: int, before: str, after: str) -> AppliedEdit:
+        return AppliedEdit(rule="", message="", start=start, before=before, after=after)
 
     # "an aa bb cc" became "a long cc".
     origins = Origins([edit(0, "an", "a"), edit(3, "aa bb", "long")])

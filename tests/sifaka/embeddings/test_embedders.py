@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from sifaka._internal.blocking import run_blocking
 from sifaka.embeddings import Embedder, Role, Vector, open_embedder
-from sifaka.embeddings.catalogue import LocalModel
+from sifaka.embeddings.catalogue import LocalEmbedder
 from sifaka.embeddings.protocol import MOST_CHARS, ModelEmbedder
 from sifaka.errors import ConfigurationError, EmbeddingError
 from tests.stubs.static_models import write_static_model
@@ -154,7 +154,7 @@ async def test_a_model_is_loaded_once_for_all_who_ask_at_the_same_time(tmp_path:
         loads.append(folder)
         return lambda texts, role: [(1.0,)] * len(texts)
 
-    model = LocalModel("test", tmp_path, load)
+    model = LocalEmbedder("test", tmp_path, load)
     async with anyio.create_task_group() as group:
         for _ in range(10):
             group.start_soon(model.vectors, ["a"], "query")
@@ -171,7 +171,7 @@ async def test_texts_are_encoded_by_one_thread_at_a_time(tmp_path: Path) -> None
         at_work.release()
         return [(1.0,)]
 
-    model = LocalModel("test", tmp_path, lambda folder: encode)
+    model = LocalEmbedder("test", tmp_path, lambda folder: encode)
     async with anyio.create_task_group() as group:
         for _ in range(10):
             group.start_soon(model.vectors, ["a"], "query")

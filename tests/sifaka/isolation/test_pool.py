@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.isolation import pool, sharing
-from sifaka.isolation.pool import MEMORY, Worker, run_limited
+from sifaka.isolation.pool import MEMORY, WorkerProcess, run_limited
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +68,7 @@ def _is_imported(module: str) -> bool:
 
 
 def test_a_process_that_starts_again_has_imported_what_is_asked_for() -> None:
-    worker = Worker({"colorsys", "no_such_module"})
+    worker = WorkerProcess({"colorsys", "no_such_module"})
     worker.start()
     try:
         question = pickle.dumps((_is_imported, ("colorsys",)))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sifaka.models.draft_extraction import Draft, Source, Unfit, draft_of, mended
+from sifaka.models.draft_extraction import ExtractedDraft, Source, Unfit, draft_of, mended
 from tests.sifaka.models.drafts.made import (
     FIRST,
     GOOD,
@@ -39,7 +39,7 @@ def source(made: Made) -> Source:
     return Source(text=made.input, task=made.task, prompt=prompt, instructions=INSTRUCTIONS)
 
 
-def outcome(answer: str, given: Source) -> Draft | None:
+def outcome(answer: str, given: Source) -> ExtractedDraft | None:
     try:
         return draft_of(answer, given)
     except Unfit:
@@ -93,17 +93,19 @@ def test_an_answer_with_no_text_is_refused_although_it_comes_again(made: Made) -
 
 @pytest.mark.parametrize("made", [*GOOD, *FIRST], ids=lambda made: made.draft[:30])
 def test_a_text_stays_as_it_is_to_the_last_byte(made: Made) -> None:
-    assert draft_of(made.draft, source(made)) == Draft(made.draft)
+    assert draft_of(made.draft, source(made)) == ExtractedDraft(made.draft)
 
 
 @pytest.mark.parametrize("made", [*HONEST, *MEANT], ids=lambda made: made.draft[:30])
 def test_no_honest_text_is_refused_twice(made: Made) -> None:
     again = replace(source(made), shown=made.draft)
-    assert draft_of(made.draft, again) == Draft(made.draft)
+    assert draft_of(made.draft, again) == ExtractedDraft(made.draft)
 
 
 def test_most_honest_texts_are_taken_at_once() -> None:
-    taken = [made for made in HONEST if outcome(made.draft, source(made)) == Draft(made.draft)]
+    taken = [
+        made for made in HONEST if outcome(made.draft, source(made)) == ExtractedDraft(made.draft)
+    ]
     assert len(taken) >= 0.8 * len(HONEST)
 
 
@@ -116,7 +118,7 @@ def test_another_answer_than_the_one_that_was_shown_is_not_meant_by_it() -> None
 @pytest.mark.parametrize("made", WRAPPINGS, ids=lambda made: made.draft[:30])
 def test_a_text_that_was_mended_once_stays(made: Made) -> None:
     if made.text is not None and (draft := outcome(made.draft, source(made))) is not None:
-        assert draft_of(draft.text, source(made)) == Draft(draft.text)
+        assert draft_of(draft.text, source(made)) == ExtractedDraft(draft.text)
 
 
 @pytest.mark.parametrize("row", REAL, ids=lambda row: f"{row['number']}")
@@ -158,7 +160,7 @@ def test_any_answer_is_read(answer: str, text: str) -> None:
 
 @given(st.text(alphabet="ab \n`<>\"'-.:", max_size=200))
 def test_an_answer_that_is_the_text_itself_stays(text: str) -> None:
-    assert draft_of(text, Source(text=text)) == Draft(text)
+    assert draft_of(text, Source(text=text)) == ExtractedDraft(text)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.quality.rewrites import compared, names_fault, open_of
-from sifaka.text.differences import Comparison, compare
+from sifaka.text.differences import Differences, compare
 from sifaka.text.statements import Statement, is_same, normalised, read
 
 _CASES = {
@@ -18,7 +18,7 @@ _CASES = {
 }
 
 
-def _told(found: Comparison, status: str) -> list[tuple[str, str, str]]:
+def _told(found: Differences, status: str) -> list[tuple[str, str, str]]:
     return [(d.kind, d.before, d.after) for d in found.differences if d.status == status]
 
 

@@ -99,16 +99,16 @@ class Patterns:
 
     def decides(self, path: str, *, folder: bool) -> bool | None:
         """What the last pattern says that is for this very path; None when there is none."""
-        *_, found = self._found(path, folder=folder)
+        *_, found = self._matching(path, folder=folder)
         return self._verdict(found)
 
     def covers(self, path: str, *, folder: bool = False) -> bool:
         """True when a path is meant, or a folder above it."""
-        return any(self._verdict(found) for found in self._found(path, folder=folder))
+        return any(self._verdict(found) for found in self._matching(path, folder=folder))
 
     def numbers(self, path: str) -> Iterator[int]:
         """The numbers of the patterns that mean the file at a path, or a folder above it."""
-        found = reduce(int.__or__, self._found(path, folder=False)) & ~self._masks["negated"]
+        found = reduce(int.__or__, self._matching(path, folder=False)) & ~self._masks["negated"]
         while found:
             yield self._numbers[(found & -found).bit_length() - 1]
             found &= found - 1
@@ -116,7 +116,7 @@ class Patterns:
     def _verdict(self, found: int) -> bool | None:
         return not self._masks["negated"] & 1 << found.bit_length() - 1 if found else None
 
-    def _found(self, path: str, *, folder: bool) -> Iterator[int]:
+    def _matching(self, path: str, *, folder: bool) -> Iterator[int]:
         """The last places of the patterns that mean each folder above a path, and it itself."""
         state, last, across = (self._masks[key] for key in ("start", "last", "across"))
         for byte in os.fsencode(path):
