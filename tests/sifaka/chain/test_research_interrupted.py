@@ -1,6 +1,5 @@
 """Research that is broken off: by a kill, a cancellation, a failure, a store, a silent host."""
 
-from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 
@@ -9,24 +8,25 @@ import pytest
 
 from sifaka import Chain, ChainEvent, Thought
 from sifaka.calls.host import HostQuestion, Suspended
-from sifaka.chain import CancelEntry, append_outside, is_interrupted
+from sifaka.chain import CancelEntry, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
-from sifaka.errors import ModelProviderError, StorageError
-from sifaka.record.entries import Entry, Recovered, Researched
-from sifaka.record.research_question import TERMINAL
-from sifaka.record.run import Run
+from sifaka.errors import ModelProviderError
+from sifaka.record.entries import Recovered
 from sifaka.research.protocol import Desk
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.testing import ScriptedModel
+from tests.sifaka.chain.dying_store import DyingStore
 from tests.sifaka.chain.scripted_researcher import (
     QUESTION,
     TITLES,
     ScriptedResearcher,
     Silent,
+    endings,
     finds,
+    followed,
     researching,
 )
-from tests.stubs.stores import PassingStore, Switch, UnreachableStore
+from tests.stubs.stores import Switch, UnreachableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -35,46 +35,15 @@ def writing(**settings: object) -> dict[str, object]:
     return {"model": ScriptedModel(lines=[]), **settings}
 
 
-async def followed(chain: Chain, run_id: str) -> list[ChainEvent]:
-    return [event async for event in chain.follow(run_id)]
-
-
-def endings(events: Sequence[ChainEvent]) -> list[str]:
-    return [event.research for event in events if event.research in TERMINAL]
-
-
-class Dies(Exception):
-    """Stands for a process that is killed: nothing after it runs."""
-
-
-class DyingStorage(PassingStore):
-    """A store whose process dies right after the nth append, and takes nothing more."""
-
-    def __init__(self, survives: int) -> None:
-        super().__init__(MemoryStorage())
-        self.survives = survives
-        self.appends = 0
-
-    async def append(
-        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
-    ) -> None:
-        if self.appends >= self.survives:
-            raise Dies
-        await super().append(run, entries, expected_version=expected_version, fence=fence)
-        self.appends += 1
-        if self.appends == self.survives:
-            raise Dies
-
-
 async def test_research_killed_after_any_append_is_resumed_and_repeats_no_recorded_search() -> None:
-    whole = DyingStorage(survives=1000)
+    whole = DyingStore(MemoryStorage(), 1000)
     undisturbed = await researching(ScriptedResearcher(), store=whole, **writing()).run(QUESTION)
     assert undisturbed.status == "done"
-    assert whole.appends > 2 * len(TITLES)
-    for survived in range(1, whole.appends):
-        store, researcher = DyingStorage(survived), ScriptedResearcher()
-        with pytest.raises(Dies):
-            await researching(researcher, store=store, **writing()).run(QUESTION)
+    assert whole.seen > 2 * len(TITLES)
+    for survived in range(1, whole.seen):
+        store = DyingStore(MemoryStorage(), survived, kept=True, error=ZeroDivisionError)
+        with pytest.raises(ZeroDivisionError):
+            await researching(ScriptedResearcher(), store=store, **writing()).run(QUESTION)
         (summary,) = (await store.recent(limit=1)).runs
         killed = await store.load(summary.run_id)
         again = ScriptedResearcher()
@@ -119,22 +88,6 @@ async def test_cancelling_in_the_middle_stops_the_work_and_keeps_what_it_found(
     await store.aclose()
 
 
-async def test_a_stream_that_is_closed_early_cancels_the_run() -> None:
-    researcher = Silent()
-    chain = researching(researcher, **writing())
-    run_ids: list[str] = []
-    with anyio.fail_after(20):
-        async with aclosing(chain.stream(QUESTION)) as events:
-            async for event in events:
-                run_ids.append(event.run_id)
-                if researcher.waiting.is_set():
-                    break
-    assert researcher.left.is_set(), "nothing of it goes on"
-    run = await chain.store.load(run_ids[-1])
-    assert run.status == "cancelled"
-    assert endings(await followed(chain, run.run_id)) == ["cancelled"]
-
-
 async def test_whoever_researches_a_run_that_somebody_else_has_cancelled_stops() -> None:
     store = MemoryStorage()
 
@@ -151,22 +104,6 @@ async def test_whoever_researches_a_run_that_somebody_else_has_cancelled_stops()
     run = await store.load(heard[-1].run_id)
     assert (run.status, run.thoughts) == ("cancelled", ())
     assert endings(await followed(chain, run.run_id)) == ["cancelled"]
-
-
-async def test_somebody_else_at_work_on_the_same_research_is_reported() -> None:
-    store = MemoryStorage()
-
-    async def interferes(section: int, number: int) -> str:
-        if (section, number) == (2, 1):
-            (summary,) = (await store.recent(limit=1)).runs
-            run = await store.load(summary.run_id)
-            entry = Researched(step="looping", message="theirs")
-            await store.append(run.apply(entry), [entry], expected_version=run.version)
-        return await finds(section, number)
-
-    chain = researching(ScriptedResearcher(interferes), store=store, **writing())
-    with pytest.raises(StorageError, match="being worked on elsewhere"):
-        await chain.run(QUESTION)
 
 
 async def test_memory_takes_over_when_the_store_fails_in_the_middle_of_research() -> None:
@@ -237,21 +174,6 @@ async def test_after_a_providers_failure_research_goes_on_and_only_its_end_is_te
     assert len(researcher.made) == 2 * len(TITLES), "finished sections are taken from the record"
 
 
-async def test_what_nothing_helps_against_ends_as_failed_once() -> None:
-    class Broken(ScriptedResearcher):
-        async def research(self, desk: Desk) -> Thought:
-            raise ModelProviderError("no such key", code="authentication")
-
-    heard: list[ChainEvent] = []
-
-    async def listen(event: ChainEvent) -> None:
-        heard.append(event)
-
-    result = await researching(Broken(), **writing()).run_with_recovery(QUESTION, listen=listen)
-    assert result.status == "failed"
-    assert endings(heard) == ["failed"] == [heard[-1].research]
-
-
 async def test_after_a_failure_a_resume_asks_anew_what_no_finished_section_holds() -> None:
     class Once(ScriptedResearcher):
         async def research(self, desk: Desk) -> Thought:
@@ -268,16 +190,3 @@ async def test_after_a_failure_a_resume_asks_anew_what_no_finished_section_holds
     assert done.status == "done"
     assert researcher.made.count((0, 1)) == 2
     assert {call.key.partition("/")[0] for call in done.run.calls} == {"research#0", "research~1"}
-
-
-async def test_an_interrupted_run_that_is_cancelled_has_one_terminal_event() -> None:
-    chain = researching(ScriptedResearcher(), **writing())
-    started = await chain.start(QUESTION)
-    await append_outside(chain.store, started.run, interruption())
-    assert endings(await followed(chain, started.run_id)) == []
-    await chain.cancel(started.run_id)
-    async with aclosing(chain.store.follow(started.run_id)) as steps:
-        entries = [entry async for entry, _ in steps]
-    assert len(entries) >= 2
-    last = await chain.store.load(started.run_id)
-    assert (last.status, is_interrupted(last)) == ("cancelled", False)

@@ -5,20 +5,24 @@ import pytest
 
 from sifaka import Budget, Chain, ChainEvent, Document, Thought
 from sifaka.calls.context import current_calls
-from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError
+from sifaka.calls.host import HostAnswer, HostQuestion
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
-from sifaka.record.entries import ChainConfig, Researched
-from sifaka.record.research_question import TERMINAL, Inquiry
+from sifaka.record.entries import ChainConfig, Researched, Stopped
+from sifaka.record.research_question import Inquiry
 from sifaka.research.protocol import Desk
 from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedModel
+from tests.sifaka.chain.running import submit
 from tests.sifaka.chain.scripted_researcher import (
     QUESTION,
     SOURCE,
     TITLES,
     ScriptedResearcher,
+    endings,
     finds,
+    followed,
     researching,
 )
 
@@ -27,14 +31,6 @@ pytestmark = pytest.mark.anyio
 
 async def told(chain: Chain, question: str = QUESTION) -> list[ChainEvent]:
     return [event async for event in chain.stream(question)]
-
-
-async def followed(chain: Chain, run_id: str) -> list[ChainEvent]:
-    return [event async for event in chain.follow(run_id)]
-
-
-def endings(events: list[ChainEvent]) -> list[str]:
-    return [event.research for event in events if event.research in TERMINAL]
 
 
 async def gas_fails(section: int, number: int) -> str:
@@ -114,17 +110,14 @@ async def test_without_a_model_the_run_waits_with_the_evidence_until_a_report_is
     (failure,) = waiting.brief.failures
     assert "'Beginnings' is still to be written" in failure.message
     assert "> Oil has fact 1. [1]" in waiting.text, "the ranked evidence is in the text"
-    parent = waiting.brief.parent_id
-
     unresolved = waiting.text.replace("_To be written._", "So it is [7].")
-    bad = await chain.submit(waiting.run_id, parent, unresolved)
-    assert (bad.accepted, bad.status) == (False, "needs_revision") or bad.brief is not None
+    bad = await submit(chain, waiting, unresolved)
+    assert bad.status == "needs_revision"
     assert bad.brief is not None
     told = " ".join(failure.message for failure in bad.brief.failures)
     assert "[7] has no entry under References" in told
-
     good = waiting.text.replace("_To be written._", "So it is [1].")
-    done = await chain.submit(waiting.run_id, bad.brief.parent_id, good)
+    done = await submit(chain, bad, good)
     assert (done.accepted, done.status, done.stop_reason) == (True, "done", "passed")
     events = await followed(chain, waiting.run_id)
     assert endings(events) == ["complete"] == [events[-1].research], "waiting is no end"
@@ -269,3 +262,128 @@ async def test_whatever_a_researcher_returns_is_the_first_version_of_its_run() -
     result = await researching(Foreign(), model=ScriptedModel(lines=[])).run(QUESTION)
     assert result.thought.id == f"{result.run_id}.0"
     assert (result.thought.prompt, result.status) == (QUESTION, "done")
+
+
+class Never(ScriptedResearcher):
+    """One that must not be asked."""
+
+    async def research(self, desk: Desk) -> Thought:
+        raise AssertionError("there is nothing to research")
+
+
+def writes(thought: Thought) -> str:
+    return thought.text.replace("_To be written._", "So it is [1].")
+
+
+async def test_a_replay_takes_the_report_as_it_is_on_record_and_researches_nothing() -> None:
+    store = MemoryStorage()
+    model = ScriptedModel(lines=["nothing", writes])
+    chain = researching(ScriptedResearcher(written=False), model=model, store=store)
+    done = await chain.run(QUESTION)
+    assert (done.stop_reason, len(done.run.thoughts)) == ("rules_met", 3)
+
+    again = await researching(Never(), model=ScriptedModel(lines=[]), store=store).replay(
+        done.run_id
+    )
+    assert again.differences == ()
+    assert [t.text for t in again.run.thoughts] == [t.text for t in done.run.thoughts]
+    assert again.run.thoughts[0].pre_generation_context == (SOURCE,)
+
+
+async def test_a_run_that_ended_while_it_researched_has_nothing_to_replay() -> None:
+    chain = researching(Never())
+    started = (await chain.start(QUESTION)).run
+    cancelled = Stopped(status="cancelled", stop_reason="cancelled")
+    await chain.store.append(
+        started.apply(cancelled), [cancelled], expected_version=started.version
+    )
+    assert (await chain.replay(started.run_id)).exact
+
+
+async def test_a_branch_goes_on_from_the_report_and_what_it_was_written_from() -> None:
+    store = MemoryStorage()
+    first = await researching(ScriptedResearcher(), store=store, model=ScriptedModel(lines=[])).run(
+        QUESTION
+    )
+    other = researching(
+        Never(),
+        store=store,
+        model=ScriptedModel(lines=[lambda t: t.text.replace("Oil has", "Oil had")]),
+        validators=[{"type": "report"}, {"type": "content", "required": ["Oil had"]}],
+        inquiry=Inquiry(mode="iterative"),
+    )
+    branch = await other.branch(first.run_id)
+    assert (branch.status, branch.run.branch_of) == ("done", first.run_id)
+    assert branch.rules_met, "the outline and the references hold for the branch too"
+    assert branch.thought.pre_generation_context == (SOURCE,)
+    assert branch.research["outline"] == TITLES
+
+
+LAMPS = "How did the oil lamps of the coast become gas lamps?"
+DOCUMENTS = (
+    Document(
+        text="Oil lamps burned on the coast from 1811. Gas lamps took their place in 1884.",
+        title="Lamps of the coast",
+        url="https://wiki.test/Lamps",
+    ),
+    Document(text="The harbour sells fish.", title="Fish", url="https://wiki.test/Fish"),
+)
+REPORT = [{"type": "report"}, {"type": "evidence", "search": False, "required": False}]
+
+
+def chain(**settings: object) -> Chain:
+    given: dict[str, object] = {
+        "adapters": Adapters([InProcessAdapter(DOCUMENTS)]),
+        "inquiry": Inquiry(mode="deep"),
+        "validators": REPORT,
+        **settings,
+    }
+    return Chain(**given)  # type: ignore[arg-type]  # settings of all kinds
+
+
+async def test_without_a_model_there_is_a_dossier_that_the_caller_writes_the_report_from() -> None:
+    chained = chain()
+    waiting = await chained.run(LAMPS)
+    assert (waiting.status, waiting.research["written"]) == ("needs_revision", False)
+    assert waiting.brief is not None
+    assert [failure.validator for failure in waiting.brief.failures] == ["report"]
+    assert "Gas lamps took their place in 1884" in waiting.text
+    good = waiting.text.replace("_To be written._", "Gas took the place of oil in 1884 [1].")
+    done = await submit(chained, waiting, good)
+    assert (done.accepted, done.status, done.passed) == (True, "done", True), done.reason
+    assert done.thought.validation_results["evidence"].passed
+
+
+async def test_a_report_whose_references_nobody_has_found_is_turned_down() -> None:
+    chained = chain()
+    waiting = await chained.run(LAMPS)
+    made_up = waiting.text.replace("_To be written._", "So it is [1].").replace(
+        "https://wiki.test/Lamps", "https://made-up.test"
+    )
+    bad = await submit(chained, waiting, made_up)
+    assert bad.status == "needs_revision"
+    assert bad.brief is not None
+    told = " ".join(failure.message for failure in bad.brief.failures)
+    assert "names none of the documents" in told
+
+
+class Absent:
+    """A host that answers nothing any more."""
+
+    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
+        raise ModelProviderError("the client has gone", code="unavailable")
+
+
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_where_the_model_fails_that_the_caller_stands_in_for_there_is_a_dossier(
+    mode: str,
+) -> None:
+    inquiry = Inquiry.model_validate({"mode": mode})
+    chained = chain(model="host", host=Absent(), fallback_models=("caller",), inquiry=inquiry)
+    waiting = await chained.run(LAMPS)
+    assert (waiting.status, waiting.run.handed_over) == ("needs_revision", True)
+    assert any("researched without a model" in line for line in waiting.degraded)
+    assert "Gas lamps took their place in 1884" in waiting.text
+    alone = chain(model="host", host=Absent(), inquiry=inquiry)
+    failed = await alone.run(LAMPS)
+    assert (failed.status, failed.text) == ("failed", "")
