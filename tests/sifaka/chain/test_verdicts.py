@@ -68,13 +68,6 @@ async def test_a_text_that_meets_its_rules_is_done_and_says_that_its_meaning_was
     assert not_checked(result) == ["meaning"]
 
 
-async def test_a_revision_that_mends_everything_passes() -> None:
-    chain, before = await waiting()
-    result = await chain.submit(before.run_id, before.thought.id, RIGHT)
-    assert (result.status, result.stop_reason, result.passed) == ("done", "passed", True)
-    assert (result.text, result.left) == (RIGHT, ())
-
-
 async def test_a_mistake_is_put_to_the_caller_once_and_then_it_decides() -> None:
     chain, before = await waiting()
     result = await chain.submit(before.run_id, before.thought.id, HALF)

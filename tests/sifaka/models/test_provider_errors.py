@@ -103,13 +103,6 @@ async def test_a_text_too_long_for_the_model_is_written_in_smaller_sections() ->
     assert len(result.run.thoughts) > 1
 
 
-async def test_where_nothing_can_be_left_out_the_run_fails_with_the_reason() -> None:
-    result = await Chain(model=small(5), critics=[]).run_with_recovery("Write about it.")
-    assert (result.status, result.run.error_code, result.run.failures) == (
-        "failed", "context_window", 1,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("status", "code", "retried"),
     [

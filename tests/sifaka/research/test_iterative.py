@@ -1,12 +1,11 @@
 """The iterative graph: what its agents are told, and when it ends."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError
-from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.research_question import Inquiry
@@ -244,14 +243,6 @@ async def test_the_steps_are_told_in_their_order_and_no_end_is_told() -> None:
     assert bench.steps == [
         ("started", None), ("section_started", 0), ("looping", 0), ("section_finished", 0),
     ]  # fmt: skip
-
-
-async def test_what_was_said_of_a_finding_without_a_url_stays_resolvable() -> None:
-    documents: Sequence[SourceDocument] = [
-        SourceDocument(text="Lamps burned oil in 1811.", title="Lamps", adapter="scripted")
-    ]
-    thought = await Bench().research(Scholar().judge, ScriptedAdapter(documents))
-    assert "- [1] Lamps. Retrieved " in thought.text
 
 
 NO_GAPS: Answer = {"research_complete": True, "gaps": []}

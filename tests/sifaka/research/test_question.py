@@ -229,12 +229,6 @@ def test_a_call_without_an_answer_goes() -> None:
     assert trimmed([*asked, calls("look")]) == asked
 
 
-def test_the_conversation_itself_is_not_changed() -> None:
-    before = list(CONVERSATION)
-    trimmed(CONVERSATION, 2)
-    assert before == CONVERSATION
-
-
 async def test_the_users_history_reaches_every_agent_apart_from_that_of_the_research() -> None:
     seen: list[tuple[str, list[ModelMessage], str]] = []
 
