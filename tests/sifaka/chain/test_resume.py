@@ -36,9 +36,14 @@ SHORTER = {"a b c d e f g": "a b c d e f", "a b c d e f": "a b c d e", "a b c d 
 TEXTS = ["first draft", "second draft", "third draft", "fourth draft"]
 
 
+def shorter(thought: Thought) -> str:
+    """What is written depends only on what is shown."""
+    return SHORTER[thought.text]
+
+
 def by_the_champion(store: ThoughtStore, model: Any = None) -> tuple[Chain, Any]:
-    """A chain whose model is deterministic: what it writes depends only on what it is shown."""
-    writer = model or ScriptedModel(lines=[lambda thought: SHORTER[thought.text]] * 9)
+    """A chain whose model is deterministic."""
+    writer = model or ScriptedModel(lines=[shorter] * 9)
     rules = [{"type": "length", "max_words": 3}]
     critic = ScriptedCritic(objects_to=lambda text: len(text.split()) > 3)
     chain = Chain(model=writer, validators=rules, critics=[critic], store=store, max_iterations=3)

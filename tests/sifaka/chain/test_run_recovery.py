@@ -1,6 +1,6 @@
 """Runs that fail and go on in the way that suits the failure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -158,31 +158,38 @@ def strategies(code: str, phase: Phase) -> list[Strategy | None]:
     return [each.strategy if each else None for each in plans]
 
 
-WRITING: Phase = "generate"
-CRITICS: Phase = "critique"
-PLANS: list[tuple[str, Phase, list[Strategy], Strategy | None]] = [
+Plan = tuple[str, Phase, Sequence[Strategy], Strategy | None]
+
+
+def plans(
+    phase: Phase, codes: str, *steps: Strategy, then: Strategy | None = None
+) -> Iterator[Plan]:
+    """What comes of each of these codes: these steps, and then this or nothing."""
+    yield from ((code, phase, steps, then) for code in codes.split())
+
+
+PLANS: list[Plan] = [
     # What passes by itself is tried again; a provider that has enough is asked less; a context
     # that is too long is halved; a writer without a usable reply writes anew.
-    *((code, WRITING, ["retry"] * 3, None) for code in ("connection", "timeout", "server")),
-    ("operation_timeout", WRITING, ["retry"] * 3, None),
-    *((code, WRITING, [SLOWER] * 3, None) for code in ("rate_limit", "circuit_open")),
-    *((code, WRITING, [SHORTER] * 3, None) for code in ("context_window", "memory_limit_error")),
-    *((code, WRITING, ["restart_iteration"] * 2, None) for code in ("malformed", "empty")),
+    *plans("generate", "connection timeout server operation_timeout", "retry", "retry", "retry"),
+    *plans("generate", "rate_limit circuit_open", SLOWER, SLOWER, SLOWER),
+    *plans("generate", "context_window memory_limit_error", SHORTER, SHORTER, SHORTER),
+    *plans("generate", "malformed empty", "restart_iteration", "restart_iteration"),
     # A judge is asked again, and the version stays.
-    ("malformed", "select", ["retry"] * 3, None),
+    *plans("select", "malformed", "retry", "retry", "retry"),
     # Critics are done without at last.
-    *((code, CRITICS, ["retry"], "skip") for code in ("critic_error", "connection", "malformed")),
-    *((code, CRITICS, ["retry"], "skip") for code in ("unknown", "os_error")),
-    ("rate_limit", CRITICS, [SLOWER] * 2, "skip"),
-    ("context_window", CRITICS, [SHORTER] * 3, "skip"),
+    *plans("critique", "critic_error connection malformed", "retry", then="skip"),
+    *plans("critique", "unknown os_error", "retry", then="skip"),
+    *plans("critique", "rate_limit", SLOWER, SLOWER, then="skip"),
+    *plans("critique", "context_window", SHORTER, SHORTER, SHORTER, then="skip"),
     # Of the writer it is for somebody to look at.
-    ("unknown", WRITING, [], None),
+    *plans("generate", "unknown"),
 ]
 
 
 @pytest.mark.parametrize(("code", "phase", "steps", "then"), PLANS)
 def test_each_failure_is_recovered_from_in_its_way_and_not_for_ever(
-    code: str, phase: Phase, steps: list[Strategy], then: Strategy | None
+    code: str, phase: Phase, steps: Sequence[Strategy], then: Strategy | None
 ) -> None:
     rest = [then] * (MOST_ATTEMPTS - len(steps))
     assert strategies(code, phase) == [*steps, *rest, None]
