@@ -86,7 +86,7 @@ POINTS: Mapping[str, Point] = {
     ),
     "malformed replies of judges": Point(
         "none is a vote that says no verdict",
-        (f"{_MODELS}/test_malformed_replies.py", f"{_MODELS}/test_votes.py"),
+        (f"{_MODELS}/test_votes.py",),
     ),
     "messages on stdio: nested 5,000 deep, garbage, half a character": Point(
         "each is refused and the next is answered", ("tests/server/test_stdio_lines.py",)

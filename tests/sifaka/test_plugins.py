@@ -9,7 +9,7 @@ import pytest
 
 from sifaka.chain import Chain
 from sifaka.critics import CRITICS, parse_critics
-from sifaka.errors import ConfigurationError, PluginError, SifakaError
+from sifaka.errors import ConfigurationError, PluginError
 from sifaka.plugins import Plugins
 from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage, open_store
@@ -223,7 +223,3 @@ def test_a_store_that_is_none_is_told(url: str, told: str) -> None:
         open_store(url, home=Path(), plugins=ACME)
     assert told in error.value.message
     assert "private" not in str(error.value)
-
-
-def test_plugin_errors_are_errors_of_ours() -> None:
-    assert issubclass(PluginError, SifakaError)

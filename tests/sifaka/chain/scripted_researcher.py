@@ -5,10 +5,10 @@ from functools import partial
 
 import anyio
 
-from sifaka import Chain, Document, Thought
+from sifaka import Chain, ChainEvent, Document, Thought
 from sifaka.calls.context import fan_out, recorded
 from sifaka.record.entries import Researched
-from sifaka.record.research_question import Inquiry
+from sifaka.record.research_question import TERMINAL, Inquiry
 from sifaka.research.protocol import Desk
 
 QUESTION = "How did the lamps of the coast change?"
@@ -131,3 +131,13 @@ def researching(researcher: object, **settings: object) -> Chain:
         **settings,
     }
     return Chain(researcher=researcher, **given)  # type: ignore[arg-type]  # settings of all kinds
+
+
+async def followed(chain: Chain, run_id: str) -> list[ChainEvent]:
+    """The events of a run that has ended."""
+    return [event async for event in chain.follow(run_id)]
+
+
+def endings(events: Sequence[ChainEvent]) -> list[str]:
+    """The events after which no research comes."""
+    return [event.research for event in events if event.research in TERMINAL]

@@ -1,20 +1,144 @@
-"""The selection policies, over whole runs."""
+"""Which of two versions is better, and the selection policies over whole runs."""
 
 from collections.abc import Callable
 from typing import Any
 
 import anyio
 import pytest
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Budget, Chain, RunResult
-from sifaka.chain.version_comparison import Preference
+from sifaka.chain.version_comparison import Preference, compare
 from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.record.results import CriticFeedback, Issue, ValidationResult, Verdict
 from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedCritic, ScriptedJudge, ScriptedModel
+from tests.stubs.writer import Writer
 
 pytestmark = pytest.mark.anyio
+
+ORIGINAL = Thought(text="the original text of five")
+
+
+def version(
+    text: str = "some text",
+    *,
+    required: tuple[float, ...] = (),
+    advisory: tuple[float, ...] = (),
+    verdict: Verdict | None = None,
+    severities: tuple[int, ...] = (),
+    author: str = "scripted",
+    prompt: str = "",
+) -> Thought:
+    thought = ORIGINAL.next_iteration().with_text(text, author=author, prompt=prompt)
+    for n, score in enumerate(required):
+        result = ValidationResult(passed=score == 1, score=score)
+        thought = thought.add_validation_result(f"r{n}", result)
+    for n, score in enumerate(advisory):
+        result = ValidationResult(passed=score == 1, score=score, required=False)
+        thought = thought.add_validation_result(f"a{n}", result)
+    if verdict:
+        issues = tuple(Issue.at(text, 0, 4, "x", severity=s) for s in severities)
+        thought = thought.add_critic_feedback(
+            CriticFeedback(critic="c", verdict=verdict, issues=issues)
+        )
+    return thought
+
+
+SILENT = version().add_critic_feedback(CriticFeedback.abstain("c", "timeout"))
+BETTER: dict[str, tuple[Thought, Thought]] = {
+    "a required validator weighs more than critics": (
+        version(required=(1,), verdict="revise", severities=(5, 5)),
+        version(required=(0.99,), verdict="accept"),
+    ),
+    "fewer failed required validators win over being nearer": (
+        version(required=(1, 0.1)),
+        version(required=(0.9, 0.9)),
+    ),
+    "nearer to passing wins when as many fail": (
+        version(required=(0.6,)),
+        version(required=(0.5,)),
+    ),
+    "advisory validators decide before the critics": (
+        version(advisory=(1,), verdict="revise"),
+        version(advisory=(0,), verdict="accept"),
+    ),
+    "acceptance by the critics wins over the weight of issues": (
+        version(verdict="accept", severities=(3,)),
+        version(verdict="revise", severities=(1,)),
+    ),
+    "less severe issues win": (
+        version(verdict="revise", severities=(1, 1)),
+        version(verdict="revise", severities=(5,)),
+    ),
+    "smaller changes win a tie": (
+        version("the original text of six"),
+        version("something entirely different and long"),
+    ),
+    "what critics have accepted wins over what none could judge": (
+        version(verdict="accept"),
+        SILENT,
+    ),
+    "what critics have not accepted does so too": (version(verdict="revise"), SILENT),
+    "an empty text never wins": (version(required=(0.0,)), version("  ")),
+}
+
+
+@pytest.mark.parametrize("rule", BETTER)
+def test_the_better_version_wins_whichever_is_there_first(rule: str) -> None:
+    better, worse = BETTER[rule]
+    assert compare(better, worse, ORIGINAL).accepted
+    assert not compare(worse, better, ORIGINAL).accepted
+
+
+def test_a_decision_says_what_it_was_made_by() -> None:
+    nearer = compare(version(required=(0.6,)), version(required=(0.5,)), ORIGINAL)
+    assert "distance from passing" in nearer.reason
+    tie = compare(version("same"), version("same"), ORIGINAL)
+    assert not tie.accepted
+    assert "no better" in tie.reason
+
+
+def test_issues_that_point_nowhere_do_not_weigh() -> None:
+    issue = Issue(message="hm", severity=5)
+    vague, same = [
+        version(verdict="revise").add_critic_feedback(
+            CriticFeedback(critic="d", verdict="revise", issues=issues)
+        )
+        for issues in ((issue,), ())
+    ]
+    assert not compare(vague, same, ORIGINAL).accepted
+    assert not compare(same, vague, ORIGINAL).accepted
+
+
+def test_the_editors_certain_edits_win_a_tie() -> None:
+    edited = version("the original text of fives", author="editor")
+    assert compare(edited, version(ORIGINAL.text), ORIGINAL).accepted
+
+
+@pytest.mark.parametrize("judged", [False, True])
+def test_a_version_written_for_a_task_that_no_critic_is_to_judge_wins_a_tie(judged: bool) -> None:
+    rewritten, champion = [
+        version(text, prompt="make it friendly") for text in ("friendly words", ORIGINAL.text)
+    ]
+    if judged:  # a critic of the task that abstains does not open the door
+        silent = CriticFeedback.abstain("judge", "timeout")
+        rewritten, champion = [each.add_critic_feedback(silent) for each in (rewritten, champion)]
+    assert compare(rewritten, champion, ORIGINAL).accepted is not judged
+
+
+def test_a_critic_that_abstains_on_one_version_weighs_for_neither() -> None:
+    before = version(verdict="revise", severities=(1,)).add_critic_feedback(
+        CriticFeedback(
+            critic="flaky", verdict="revise", issues=(Issue.at("some text", 0, 4, "x", severity=5),)
+        )
+    )
+    after = version(verdict="revise", severities=(2,)).add_critic_feedback(
+        CriticFeedback.abstain("flaky", "error")
+    )
+    assert not compare(after, before, ORIGINAL).accepted, "its silence is no improvement"
+
 
 NEVER_CONTENT = ScriptedCritic(objects_to=lambda _: True)
 
@@ -30,27 +154,39 @@ def always_first(first: str, second: str) -> Preference:
 
 
 async def judged(
-    *lines: Any, prefers: Callable[[str, str], Preference], **settings: Any
+    *lines: Any,
+    prefers: Callable[[str, str], Preference] | None = None,
+    text: str = "abc",
+    **settings: Any,
 ) -> RunResult:
-    chain = Chain(
-        model=ScriptedModel(lines=lines),
-        critics=[NEVER_CONTENT],
-        policy="judged",
-        judge_model=ScriptedJudge(prefers=prefers),
-        **settings,
-    )
-    return await chain.run(text="abc")
+    judge = ScriptedJudge(prefers=prefers) if prefers else None
+    given: dict[str, Any] = {"critics": [NEVER_CONTENT], "policy": "judged", "judge_model": judge}
+    given |= {"model": ScriptedModel(lines=lines), **settings}
+    return await Chain(**given).run(text=text)
+
+
+async def several(
+    *lines: Any, most: int = 3, prompt: str = "", text: str = "", **settings: Any
+) -> RunResult:
+    """The result where several versions are written at once, of so many words at most."""
+    rules = [{"type": "length", "max_words": most}]
+    given: dict[str, Any] = {"critics": [], "validators": rules, "policy": "best_of_n"}
+    given |= {"model": ScriptedModel(lines=lines), **settings}
+    return await Chain(**given).run(prompt, text=text)
 
 
 def reasons(result: RunResult) -> list[str]:
     return [result.run.decisions[t.id].reason for t in result.run.thoughts]
 
 
+def accepted(result: RunResult) -> list[bool]:
+    return [result.run.decisions[t.id].accepted for t in result.run.thoughts]
+
+
 async def test_a_judge_decides_where_facts_do_not() -> None:
     result = await judged("abcd", "x", "abcdefg", prefers=longer, max_iterations=3, patience=2)
     assert result.text == "abcdefg"
-    accepted = [result.run.decisions[t.id].accepted for t in result.run.thoughts]
-    assert accepted == [True, True, False, True]
+    assert accepted(result) == [True, True, False, True]
     assert "preferred in 1 of 1 comparisons" in reasons(result)[1]
 
 
@@ -79,27 +215,13 @@ async def test_at_the_end_the_champion_is_compared_with_the_original() -> None:
     def in_a_circle(first: str, second: str) -> Preference:
         return "first" if (first, second) in beats else "second"
 
-    result = await Chain(
-        model=ScriptedModel(lines=["b", "c"]),
-        critics=[NEVER_CONTENT],
-        policy="judged",
-        judge_model=ScriptedJudge(prefers=in_a_circle),
-        max_iterations=2,
-    ).run(text="a")
-    assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True] * 3
+    result = await judged("b", "c", prefers=in_a_circle, text="a", max_iterations=2)
+    assert accepted(result) == [True] * 3
     assert (result.text, result.changed) == ("a", False)
     assert result.run.ending is not None
-    assert (
-        "preferred in 0 of 1 comparisons in both orders, version 0 in 1"
-        in result.run.ending.decision.reason
-    )
+    told = "preferred in 0 of 1 comparisons in both orders, version 0 in 1"
+    assert told in result.run.ending.decision.reason
     assert result.stop_reason == "max_iterations"
-
-
-async def test_an_original_that_stays_is_not_compared_with_itself() -> None:
-    result = await judged("ab", prefers=longer, max_iterations=1)
-    assert result.run.ending is None
-    assert result.text == "abc"
 
 
 async def test_of_several_written_at_once_the_judge_sees_all_that_facts_let_through() -> None:
@@ -109,11 +231,9 @@ async def test_of_several_written_at_once_the_judge_sees_all_that_facts_let_thro
         asked.append({first, second})
         return longer(first, second)
 
+    lines = ("x" * 9, "y" * 7, "y" * 5, "y" * 8)
     result = await judged(
-        "x" * 9,
-        "y" * 7,
-        "y" * 5,
-        "y" * 8,
+        *lines,
         prefers=note,
         width=4,
         max_iterations=1,
@@ -126,25 +246,14 @@ async def test_of_several_written_at_once_the_judge_sees_all_that_facts_let_thro
     assert len(asked) == 3 * 2 + 2, "both orders, and once more at the end"
     said = reasons(result)
     assert said[1] == "worse in advisory validators failed: 1, version 0 has 0"
-    assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [
-        True,
-        False,
-        True,
-        False,
-        True,
-    ]
+    assert accepted(result) == [True, False, True, False, True]
 
 
 async def test_of_several_first_versions_facts_pick_one_before_the_judge() -> None:
-    chain = Chain(
-        model=ScriptedModel(lines=["a b c d", "a b", "a b c"]),
-        critics=[],
-        validators=[{"type": "length", "max_words": 2}],
-        policy="judged",
-        width=3,
-        judge_model=ScriptedJudge(prefers=always_first),
-    )
-    result = await chain.run("write")
+    judge = ScriptedJudge(prefers=always_first)
+    lines = ("a b c d", "a b", "a b c")
+    settings: dict[str, Any] = {"policy": "judged", "width": 3, "judge_model": judge}
+    result = await several(*lines, most=2, prompt="write", **settings)
     assert (result.text, result.status) == ("a b", "done")
 
 
@@ -162,13 +271,7 @@ async def test_a_judge_that_fails_leaves_the_champion() -> None:
         async def compare(self, first: Thought, second: Thought) -> Preference:
             raise ModelProviderError("down", code="server")
 
-    result = await Chain(
-        model=ScriptedModel(lines=["xyz"]),
-        critics=[NEVER_CONTENT],
-        policy="judged",
-        judge_model=Broken(),
-        max_iterations=1,
-    ).run(text="abc")
+    result = await judged("xyz", judge_model=Broken(), max_iterations=1)
     assert (result.text, result.status) == ("abc", "done")
 
 
@@ -182,11 +285,8 @@ async def test_a_model_judges_in_both_orders_in_a_context_of_its_own() -> None:
         tool = info.output_tools[0].name
         return ModelResponse([ToolCallPart(tool, {"better": better, "reason": "it is good"})])
 
-    def write(messages: list[Any], info: AgentInfo) -> ModelResponse:
-        return ModelResponse([TextPart("a good text")])
-
     result = await Chain(
-        model=FunctionModel(write),
+        model=Writer("a good text").model,
         critics=[NEVER_CONTENT],
         policy="judged",
         judge_model=FunctionModel(judge),
@@ -200,13 +300,7 @@ async def test_a_model_judges_in_both_orders_in_a_context_of_its_own() -> None:
 
 async def test_best_of_n_writes_at_once_and_keeps_the_best() -> None:
     model = ScriptedModel(lines=["a b c d e f", "a b c", "a b c d e", "unused"])
-    result = await Chain(
-        model=model,
-        critics=[],
-        validators=[{"type": "length", "max_words": 3}],
-        policy="best_of_n",
-        width=3,
-    ).run(text="a b c d e f g")
+    result = await several(text="a b c d e f g", model=model, width=3)
     assert (result.text, result.stop_reason) == ("a b c", "rules_met")
     assert [t.text for t in model.seen] == ["a b c d e f g"] * 3
     assert [t.candidate for t in result.run.thoughts] == [0, 0, 1, 2]
@@ -215,28 +309,9 @@ async def test_best_of_n_writes_at_once_and_keeps_the_best() -> None:
     assert [bool(t.validation_results) for t in result.run.thoughts] == [True] * 4
 
 
-async def test_best_of_n_from_a_prompt_takes_the_best_first_version() -> None:
-    result = await Chain(
-        model=ScriptedModel(lines=["a b c d e", "a b", "a b c d"]),
-        critics=[],
-        validators=[{"type": "length", "max_words": 3}],
-        policy="best_of_n",
-    ).run("write")
-    assert result.text == "a b"
-    assert result.run.iterations == 0
-
-
 async def test_several_first_versions_are_not_a_round_of_revisions() -> None:
-    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    lines = [" ".join(words[n:]) for n in range(7)]
-    lines += ["a b\nc d", "b c\nd e"]
-    result = await Chain(
-        model=ScriptedModel(lines=lines),
-        critics=[],
-        validators=[{"type": "length", "max_words": 3}],
-        policy="best_of_n",
-        max_iterations=2,
-    ).run("write")
+    lines = [" ".join("abcdefghij"[n:]) for n in range(7)]
+    result = await several(*lines, "a b\nc d", "b c\nd e", prompt="write", max_iterations=2)
     assert result.stop_reason == "max_iterations"
     assert result.run.iterations == 2
     assert len(result.run.thoughts) == 9
@@ -244,43 +319,23 @@ async def test_several_first_versions_are_not_a_round_of_revisions() -> None:
 
 async def test_some_of_several_writers_may_fail_but_not_all() -> None:
     down = ModelProviderError("down", code="server")
-    rules = [{"type": "length", "max_words": 3}]
-    settings: dict[str, Any] = {"critics": [], "validators": rules, "policy": "best_of_n"}
-    result = await Chain(model=ScriptedModel(lines=[down, "a b", down]), **settings).run(
-        text="a b c d"
-    )
+    result = await several(down, "a b", down, text="a b c d")
     assert (result.text, result.status) == ("a b", "done")
-    result = await Chain(model=ScriptedModel(lines=[down, down, down]), **settings).run(
-        text="a b c d"
-    )
+    result = await several(down, down, down, text="a b c d")
     assert (result.text, result.status) == ("a b c d", "failed")
 
 
 async def test_as_many_versions_are_written_at_once_as_there_are_calls_for() -> None:
-    def write(messages: list[Any], info: AgentInfo) -> ModelResponse:
-        return ModelResponse([TextPart("a b c d e")])
-
-    result = await Chain(
-        model=FunctionModel(write),
-        critics=[],
-        validators=[{"type": "length", "max_words": 3}],
-        policy="best_of_n",
-        width=5,
-        budget=Budget(max_calls=2),
-    ).run(text="a b c d")
+    writer, budget = Writer("a b c d e").model, Budget(max_calls=2)
+    result = await several(text="a b c d", model=writer, width=5, budget=budget)
     assert result.usage.model_calls == 2
     assert result.stop_reason == "budget_calls"
     assert len(result.run.thoughts) == 3
 
 
 async def test_several_versions_of_a_short_text_mend_what_is_missing() -> None:
-    result = await Chain(
-        model=ScriptedModel(lines=["a b", "a b c", "a"]),
-        critics=[],
-        validators=[{"type": "content", "required": ["c"]}],
-        policy="best_of_n",
-        width=3,
-    ).run(text="a b")
+    rules = [{"type": "content", "required": ["c"]}]
+    result = await several("a b", "a b c", "a", text="a b", validators=rules, width=3)
     assert (result.text, result.status) == ("a b c", "done")
 
 
@@ -313,22 +368,19 @@ async def test_a_version_that_changes_too_much_is_refused() -> None:
 
 async def test_what_is_protected_counts_before_any_opinion_unless_the_task_lets_it_go() -> None:
     likes_short = ScriptedCritic(objects_to=lambda text: len(text) > 25)
-    text, shorter = (
-        "It costs 4,200 euros, as you can see at https://example.org now.",
-        "It costs money.",
-    )
-    settings: dict[str, Any] = {"critics": [likes_short], "max_iterations": 1}
-    kept = await Chain(model=ScriptedModel(lines=[shorter]), **settings).run(text=text)
+    text = "It costs 4,200 euros, as you can see at https://example.org now."
+    shorter = "It costs money."
+
+    async def shortened(task: str = "", **settings: Any) -> RunResult:
+        given: dict[str, Any] = {"critics": [likes_short], "max_iterations": 1, **settings}
+        return await Chain(model=ScriptedModel(lines=[shorter]), **given).run(task, text=text)
+
+    kept = await shortened()
     assert kept.text == text
     lost = {each.before for each in kept.run.thoughts[1].findings.open}
     assert lost == {"4,200 euros", "https://example.org"}
-    shorten = "summarise in one sentence"
-    asked = await Chain(model=ScriptedModel(lines=[shorter]), **settings).run(shorten, text=text)
-    assert asked.text == shorter
-    off = await Chain(model=ScriptedModel(lines=[shorter]), protect=False, **settings).run(
-        text=text
-    )
-    assert off.text == shorter
+    assert (await shortened("summarise in one sentence")).text == shorter
+    assert (await shortened(protect=False)).text == shorter
 
 
 async def test_effort_thorough_writes_several_at_once_where_there_is_a_model() -> None:
@@ -343,12 +395,8 @@ async def test_effort_thorough_writes_several_at_once_where_there_is_a_model() -
 
 async def test_a_round_whose_versions_cannot_win_ends_under_a_judge_too() -> None:
     with anyio.fail_after(30):
-        result = await Chain(
-            model=ScriptedModel(lines=["It costs 9 euros."] * 3),
-            critics=[NEVER_CONTENT],
-            policy="judged",
-            judge_model=ScriptedJudge(prefers=lambda _, __: "first"),
-            max_iterations=2,
-        ).run(text="It costs 8 euros.")
+        lines = ["It costs 9 euros."] * 3
+        text = "It costs 8 euros."
+        result = await judged(*lines, prefers=always_first, text=text, max_iterations=2)
     assert result.text == "It costs 8 euros."
     assert {each.by for each in result.run.decisions.values()} >= {"first", "differences"}

@@ -10,7 +10,11 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, User
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-from sifaka import Budget, Chain, improve_sync
+from sifaka import (
+    Budget,
+    Chain,
+    improve_sync,
+)
 from sifaka._internal.explain import explain
 from sifaka.chain.configuration import ChainOptions, Resources
 from sifaka.chain.version_comparison import ModelJudge
@@ -19,8 +23,9 @@ from sifaka.models.prompt import frame
 from sifaka.models.provider import provider_model
 from sifaka.record.entries import ChainConfig
 from sifaka.record.thought import Thought
+from sifaka.retrievers import MockRetriever
 from sifaka.storage import MemoryStorage
-from sifaka.testing import ScriptedJudge
+from sifaka.testing import ScriptedCritic, ScriptedJudge
 
 INF, NAN = float("inf"), float("nan")
 JUDGED: dict[str, Any] = {
@@ -84,11 +89,6 @@ def test_a_setting_that_makes_no_sense_is_refused_in_one_line(settings: dict[str
     assert "\n" not in str(caught.value)
 
 
-def test_no_iterations_and_an_empty_budget_are_settings_too() -> None:
-    chain = Chain(max_iterations=0, budget=Budget(max_calls=0, max_cost_usd=0))
-    assert (chain.config.max_iterations, chain.config.budget.max_calls) == (0, 0)
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -96,9 +96,11 @@ def test_no_iterations_and_an_empty_budget_are_settings_too() -> None:
         {"model": "test", "judge_model": TestModel()},
         {"model": "test", "fallback_models": ["test", TestModel()]},
         JUDGED,
+        {"retrievers": [MockRetriever()]},
+        {"critics": [ScriptedCritic(objects_to=bool)]},
     ],
 )
-def test_a_chain_with_models_that_are_objects_is_not_built_from_its_record(
+def test_a_chain_with_objects_is_not_built_from_its_record(
     settings: dict[str, Any],
 ) -> None:
     config = ChainConfig.model_validate_json(Chain(**settings).config.model_dump_json())

@@ -5,7 +5,6 @@ from typing import Any, Literal
 import pytest
 
 from sifaka import Chain, RunResult
-from sifaka.chain import choose_version
 from sifaka.chain.version_comparison import compare
 from sifaka.errors import ConfigurationError
 from sifaka.models.writing import writing_prompt
@@ -14,6 +13,7 @@ from sifaka.record.results import CriticFeedback, Issue, Verdict
 from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 from sifaka.testing import ScriptedCritic, ScriptedModel
+from tests.sifaka.chain.running import submit
 
 pytestmark = pytest.mark.anyio
 
@@ -21,6 +21,8 @@ TEXT = "The bag costs 6 dollars, see https://bags.example/12 for `code`."
 LOST = "The bag costs 9 dollars."
 KEPT = "The bag is $6: https://bags.example/12, `code`."
 SHORTER = "Make this shorter."
+CONTENT = ScriptedCritic(objects_to=lambda _: False)
+OBJECTS = ScriptedCritic(objects_to=lambda _: True)
 
 
 ASKED = "The office opens on Monday at 8 and has 14 desks in all."
@@ -62,7 +64,7 @@ async def test_facts_weigh_as_much_as_the_option_says(
 
 async def test_the_task_answers_for_the_value_that_it_names() -> None:
     chain, before = await waiting("There are 15 desks now.")
-    done = await chain.submit(before.run_id, before.thought.id, MOVED)
+    done = await submit(chain, before, MOVED)
     assert (done.accepted, done.status) == (True, "done")
     assert answers(done) == {("covered", "task")}
 
@@ -75,7 +77,7 @@ async def test_a_source_at_hand_answers_for_what_it_says() -> None:
             return [Document(title="Desks", text="The office has 15 desks.")]
 
     chain, before = await waiting(retrievers=[Library()])
-    done = await chain.submit(before.run_id, before.thought.id, MOVED)
+    done = await submit(chain, before, MOVED)
     assert answers(done) <= {("covered", "source"), ("noted", "")}
     assert done.accepted
 
@@ -83,19 +85,19 @@ async def test_a_source_at_hand_answers_for_what_it_says() -> None:
 async def test_a_required_rule_answers_for_what_it_asks_for() -> None:
     rules = [{"type": "content", "required": ["15 desks"]}]
     chain, before = await waiting("", validators=rules)
-    done = await chain.submit(before.run_id, before.thought.id, MOVED)
+    done = await submit(chain, before, MOVED)
     assert (done.accepted, done.status, done.passed) == (True, "done", True)
     assert {status for status, _ in answers(done)} == {"covered"}
 
 
 async def test_the_caller_answers_by_a_reason_alone_and_no_try_is_spent() -> None:
     chain, before = await waiting(max_iterations=1)
-    asked = await chain.submit(before.run_id, before.thought.id, MOVED)
+    asked = await submit(chain, before, MOVED)
     assert (asked.accepted, asked.status, asked.text) == (False, "needs_revision", ASKED)
     assert asked.brief is not None
     assert "14" in asked.brief.instructions
     assert "15" in asked.brief.instructions
-    done = await chain.submit(before.run_id, before.thought.id, reason="One came in May.")
+    done = await submit(chain, before, reason="One came in May.")
     assert (done.accepted, done.status, done.text) == (True, "done", MOVED)
     assert answers(done) == {("accepted", "caller")}
     assert {each.reason for each in done.findings.accepted} == {"One came in May."}
@@ -103,28 +105,18 @@ async def test_the_caller_answers_by_a_reason_alone_and_no_try_is_spent() -> Non
     assert (await chain.replay(before.run_id)).differences == ()
 
 
-async def test_a_person_answers_for_a_version_by_choosing_it() -> None:
-    chain, before = await waiting()
-    asked = await chain.submit(before.run_id, before.thought.id, MOVED)
-    assert asked.handed_in is not None
-    mine = await choose_version(chain, before.run_id, before.thought.id, MOVED)
-    assert (mine.text, mine.judged_by) == (MOVED, "person")
-    assert not mine.findings.open
-    assert ("accepted", "person") in answers(mine)
-
-
 async def test_required_facts_are_answered_by_no_reason() -> None:
     chain, before = await waiting(facts="require")
     for _ in range(2):
-        told = await chain.submit(before.run_id, before.thought.id, MOVED, reason="One came: 15.")
+        told = await submit(chain, before, MOVED, reason="One came: 15.")
         assert (told.accepted, told.text) == (False, ASKED)
         assert told.findings.open
 
 
 async def test_a_reason_that_is_sent_first_covers_only_what_it_quotes() -> None:
     chain, before = await waiting()
-    parent, both = before.thought.id, MOVED.replace("Monday", "Tuesday")
-    told = await chain.submit(before.run_id, parent, both, reason="There are 15 desks.")
+    both = MOVED.replace("Monday", "Tuesday")
+    told = await submit(chain, before, both, reason="There are 15 desks.")
     assert not told.accepted
     assert {each.after for each in told.findings.open} == {"Tuesday"}
 
@@ -134,13 +126,13 @@ async def test_a_caller_that_gives_a_reason_for_everything_loses_no_rule_and_is_
     chain, before = await waiting("", validators=rules, facts="ask")
     if before.status == "done":
         chain, before = await waiting(validators=rules, facts="ask")
-    parent, lie = before.thought.id, "14 desks, 15 desks, Monday, 8, 9: all of it was asked for."
+    lie = "14 desks, 15 desks, Monday, 8, 9: all of it was asked for."
     broken = "The office opens at 9 and has 15 desks in all."
     for text in (broken, f"{broken} "):
-        told = await chain.submit(before.run_id, parent, text, reason=lie)
+        told = await submit(chain, before, text, reason=lie)
         assert (told.accepted, told.text, told.passed) == (False, ASKED, False)
         assert chain.config.facts == "ask"
-    done = await chain.submit(before.run_id, parent, MOVED, reason=lie)
+    done = await submit(chain, before, MOVED, reason=lie)
     assert (done.accepted, done.text) == (True, MOVED)
     assert {(each.by, each.reason) for each in done.findings.accepted} == {("caller", lie)}
     assert done.run.decisions[done.thought.id].by == "caller"
@@ -149,11 +141,10 @@ async def test_a_caller_that_gives_a_reason_for_everything_loses_no_rule_and_is_
 async def test_a_limit_in_the_words_of_the_task_is_asked_about_once() -> None:
     chain = Chain(critics=["lint"], effort="quick")
     before = await chain.run("Say it in under 5 words.", text=ASKED)
-    parent = before.thought.id
-    asked = await chain.submit(before.run_id, parent, "Open on Monday at 8, 14 desks in all.")
+    asked = await submit(chain, before, "Open on Monday at 8, 14 desks in all.")
     assert not asked.accepted
     assert {each.kind for each in asked.findings.open} == {"length"}
-    done = await chain.submit(before.run_id, parent, "Opens on Monday at 8, 14 desks in all.")
+    done = await submit(chain, before, "Opens on Monday at 8, 14 desks in all.")
     assert (done.accepted, done.status) == (True, "done")
     assert [limit.met for limit in done.findings.asked] == [False]
 
@@ -161,18 +152,15 @@ async def test_a_limit_in_the_words_of_the_task_is_asked_about_once() -> None:
 async def test_the_sheet_comes_with_the_first_version_that_passes_and_lists_what_is_gone() -> None:
     chain = Chain(validators=[{"type": "content", "required": ["desks"]}])
     begun = await chain.run("Call each a desk. The fee is 12 euros.", text=ASKED + " Ask Tom Hall.")
-    assert begun.brief is not None
-    lacking = await chain.submit(
-        begun.run_id, begun.brief.parent_id, "The office opens on Monday at 8 and has 14 seats."
-    )
+    lacking = await submit(chain, begun, "The office opens on Monday at 8 and has 14 seats.")
     assert lacking.brief is not None
     assert not lacking.brief.sheet, "first the rule"
-    first = await chain.submit(begun.run_id, lacking.brief.parent_id, ASKED.replace("14", "14 big"))
+    first = await submit(chain, lacking, ASKED.replace("14", "14 big"))
     assert first.brief is not None
     sheet = "\n".join(first.brief.sheet)
     assert "Left out on purpose? Of the task: '12 euros'" in sheet
     assert "Meant to go? lost 'Tom Hall'" in sheet
-    ended = await chain.submit(begun.run_id, first.brief.parent_id, "", accept=True)
+    ended = await submit(chain, first, "", accept=True)
     assert (ended.status, ended.stop_reason) == ("done", "accepted")
 
 
@@ -198,7 +186,7 @@ async def test_what_a_text_lacks_of_the_notes_in_its_task_is_told_before_anybody
     assert "so it has to stay on site" in absent
     assert "14 panes" not in absent, "the text has that"
     version = text.replace("Keep the scratched pane for us.", "Please keep the scratched one.")
-    first = await chain.submit(begun.run_id, begun.brief.parent_id, version)
+    first = await submit(chain, begun, version)
     assert first.accepted
     assert first.brief is not None
     # The notes say `only`, and `correct`: neither is an instruction.
@@ -216,19 +204,16 @@ async def test_mistakes_of_parts_that_the_task_leaves_alone_are_not_listed() -> 
 async def test_a_reason_longer_than_a_few_sentences_is_refused() -> None:
     chain, before = await waiting()
     with pytest.raises(ConfigurationError, match="characters"):
-        await chain.submit(before.run_id, before.thought.id, MOVED, reason="x" * 501)
+        await submit(chain, before, MOVED, reason="x" * 501)
     assert (await chain.store.load(before.run_id)) == before.run
 
 
 async def test_the_same_submission_twice_is_answered_twice_and_taken_once() -> None:
     chain, before = await waiting()
-    told = [await chain.submit(before.run_id, before.thought.id, MOVED) for _ in range(2)]
+    told = [await submit(chain, before, MOVED) for _ in range(2)]
     assert told[0].run == told[1].run
     assert told[0].reason == told[1].reason
-    done = [
-        await chain.submit(before.run_id, before.thought.id, MOVED, reason="One came.")
-        for _ in range(2)
-    ]
+    done = [await submit(chain, before, MOVED, reason="One came.") for _ in range(2)]
     assert [each.accepted for each in done] == [True, True]
     assert done[0].run == done[1].run
 
@@ -254,8 +239,7 @@ async def test_a_run_of_an_older_form_ends_with_its_best_text() -> None:
 async def test_submissions_that_are_never_taken_come_to_an_end() -> None:
     chain, before = await waiting(max_iterations=1)
     told = [
-        await chain.submit(before.run_id, before.thought.id, ASKED.replace("14", str(number)))
-        for number in range(20, 26)
+        await submit(chain, before, ASKED.replace("14", str(number))) for number in range(20, 26)
     ]
     assert not any(each.accepted for each in told)
     last = told[-1]
@@ -286,7 +270,7 @@ async def test_a_task_is_written_for_although_no_critic_asks_for_it(critics: lis
 
 async def test_a_task_is_written_for_although_a_critic_accepts_the_input() -> None:
     writer = ScriptedModel(lines=["Le sac coûte 6 dollars."])
-    chain = Chain(model=writer, critics=[ScriptedCritic(objects_to=lambda _: False)])
+    chain = Chain(model=writer, critics=[CONTENT])
     result = await chain.run("Translate into French.", text="The bag costs 6 dollars.")
     assert len(writer.seen) == 1
     assert (result.text, result.passed) == ("Le sac coûte 6 dollars.", True)
@@ -309,8 +293,7 @@ NO_TRANSLATIONS = (
 @pytest.mark.parametrize("answer", NO_TRANSLATIONS)
 async def test_what_is_no_translation_never_stands_for_one(answer: str) -> None:
     text = "Please send your questions before the meeting. There is coffee for all who come early."
-    critic = ScriptedCritic(objects_to=lambda _: False)
-    chain = Chain(model=ScriptedModel(lines=[answer]), critics=[critic], max_iterations=1)
+    chain = Chain(model=ScriptedModel(lines=[answer]), critics=[CONTENT], max_iterations=1)
     result = await chain.run("Translate into French.", text=text)
     assert (result.text, result.passed) == (text, False)
     assert any("the task was not carried out" in issue.message for issue in result.left)
@@ -382,20 +365,24 @@ async def test_of_two_versions_for_a_task_that_a_critic_accepts_the_first_stays(
     assert not compare(second, first, original).accepted
 
 
-async def test_a_task_that_a_critic_misses_and_no_version_does_is_told_as_open() -> None:
-    critic = ScriptedCritic(objects_to=lambda _: True)
-    result = await Chain(model=ScriptedModel(lines=[TEXT]), critics=[critic]).run(
-        SHORTER, text=TEXT
-    )
-    assert (result.text, result.passed) == (TEXT, False)
-    assert any("the task was not carried out" in issue.message for issue in result.left)
+NOT_DONE: dict[str, tuple[list[str], Any, dict[str, Any]]] = {
+    "a critic misses it, and no version does it": ([TEXT], [OBJECTS], {}),
+    "each version lost facts": ([LOST, f"{LOST} "], ["lint"], {}),
+    "the input was accepted, and each version lost facts": (
+        [LOST] * 3,
+        [CONTENT],
+        {"look_back": 0},
+    ),
+}
 
 
-async def test_a_task_that_only_lost_facts_is_not_done() -> None:
-    chain = Chain(model=ScriptedModel(lines=[LOST, f"{LOST} "]), critics=["lint"], max_iterations=2)
+@pytest.mark.parametrize("case", NOT_DONE)
+async def test_a_task_that_no_version_does_is_told_as_open(case: str) -> None:
+    lines, critics, options = NOT_DONE[case]
+    chain = Chain(model=ScriptedModel(lines=lines), critics=critics, max_iterations=2, **options)
     result = await chain.run(SHORTER, text=TEXT)
-    assert (result.text, result.passed, result.stop_reason) == (TEXT, False, "max_iterations")
-    assert "the task was not carried out" in result.left[0].message
+    assert (result.text, result.passed) == (TEXT, False)
+    assert OPEN in [issue.message for issue in result.left]
 
 
 @pytest.mark.parametrize("effort", ["standard", "thorough"])
@@ -409,37 +396,11 @@ async def test_a_version_that_meets_a_rule_at_the_cost_of_facts_is_turned_down(
     assert (result.text, result.passed) == (TEXT, False)
 
 
-async def test_an_accepted_input_does_not_pass_when_each_try_at_the_task_lost_facts() -> None:
-    content = ScriptedCritic(objects_to=lambda _: False)
-    chain = Chain(model=ScriptedModel(lines=[LOST] * 3), critics=[content], look_back=0)
-    result = await chain.run(SHORTER, text=TEXT)
-    assert (result.text, result.passed) == (TEXT, False)
-    assert [issue.message for issue in result.left] == [
-        "the task was not carried out: no version that was written for it was kept"
-    ]
-
-
 async def test_the_editor_alone_says_that_the_task_is_left() -> None:
     result = await Chain(model="editor").run("Translate into French.", text="It is a good bag.")
     assert (result.status, result.passed) == ("done", False)
     assert any("the task was ignored" in line for line in result.degraded)
     assert "the task was not carried out" in result.left[-1].message
-
-
-async def test_critics_get_the_input_beside_the_version() -> None:
-    seen: list[object] = []
-
-    class Reader:
-        name = "reader"
-
-        async def critique(self, thought: Thought) -> CriticFeedback:
-            seen.append(thought.metadata.get("original"))
-            return CriticFeedback(verdict="accept")
-
-    chain = Chain(model=ScriptedModel(lines=[KEPT]), critics=[Reader()])
-    result = await chain.run(SHORTER, text=TEXT)
-    assert seen == [TEXT]
-    assert "original" not in result.thought.metadata
 
 
 async def test_a_first_brief_says_which_limits_of_the_task_the_text_does_not_meet() -> None:
@@ -454,13 +415,11 @@ async def test_a_first_brief_says_which_limits_of_the_task_the_text_does_not_mee
 async def test_a_worse_version_after_the_sheet_is_to_be_mended_and_ends_nothing() -> None:
     chain = Chain(model="caller", validators=[{"type": "length", "max_words": 13}])
     begun = await chain.run("Make it friendlier.", text=ASKED)
-    assert begun.brief is not None
-    first = await chain.submit(begun.run_id, begun.brief.parent_id, ASKED.replace("all.", "all!"))
-    assert first.brief is not None
+    first = await submit(chain, begun, ASKED.replace("all.", "all!"))
     longer = ASKED.replace("in all.", "in all, dear all of you!")
-    second = await chain.submit(begun.run_id, first.brief.parent_id, longer)
+    second = await submit(chain, first, longer)
     assert (second.accepted, second.status) == (False, "needs_revision")
     assert second.brief is not None
     assert "accept=true" in second.brief.instructions
-    done = await chain.submit(begun.run_id, second.brief.parent_id, "", accept=True)
+    done = await submit(chain, second, "", accept=True)
     assert (done.status, done.text) == ("done", ASKED.replace("all.", "all!"))

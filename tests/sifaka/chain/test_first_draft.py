@@ -1,18 +1,20 @@
-"""With a task and a model the first version is written at once; its review answers differences."""
+"""What a writer and its reviewers are shown, from the first draft on."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain, Document, RunResult
-from sifaka.models.prompt import contents
+from sifaka.critics import SectionedCritic, SelfRefineCritic
+from sifaka.models.prompt import contents, with_original
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.retrievers.mock import MockRetriever
 from sifaka.storage import MemoryStorage
+from tests.sifaka.critics.scripted_judge import ScriptedJudge
+from tests.stubs.writer import ACCEPT, REVISE, Kind, Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -20,59 +22,30 @@ TASK = "Bring it to the moon."
 TEXT = "The bag costs 6 dollars."
 CHANGED = "The bag costs 9 dollars on the moon."
 KEPT = "The bag costs 6 dollars on the moon."
-ACCEPTS: Mapping[str, Any] = {"verdict": "accept"}
-
-
-class Writing:
-    """A model that writes its versions in turn, the last one again and again, and reviews them.
-
-    Args:
-        versions: What it writes.
-        review: What it says of each.
-    """
-
-    def __init__(self, *versions: str, review: Mapping[str, Any] = ACCEPTS) -> None:
-        self.asked: list[tuple[str, Mapping[str, list[str]], str]] = []
-        """`write` or `review`, with what the frames of the prompt hold and the words around."""
-        self._versions = list(versions)
-        self._review = review
-        self.model = FunctionModel(self._answer, model_name="writing")
-
-    @property
-    def kinds(self) -> list[str]:
-        return [kind for kind, _, _ in self.asked]
-
-    def shown(self, kind: str, number: int = 0) -> Mapping[str, list[str]]:
-        """The frames of a prompt of this kind."""
-        return [held for each, held, _ in self.asked if each == kind][number]
-
-    def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        prompt = "".join(str(getattr(part, "content", "")) for part in messages[0].parts)
-        kind = "review" if info.output_tools else "write"
-        self.asked.append((kind, *contents(prompt)))
-        if kind == "review":
-            return ModelResponse([ToolCallPart(info.output_tools[0].name, dict(self._review))])
-        text = self._versions.pop(0) if len(self._versions) > 1 else self._versions[0]
-        return ModelResponse([TextPart(text)])
 
 
 def covering(quote: str, id_: str = "d1") -> Mapping[str, Any]:
-    return {**ACCEPTS, "covered": [{"id": id_, "quote": quote}]}
+    return {**ACCEPT, "covered": [{"id": id_, "quote": quote}]}
 
 
-async def ran(writing: Writing, task: str = TASK, text: str = TEXT, **options: Any) -> RunResult:
+def shown(writing: Writer, kind: Kind, number: int = 0) -> Mapping[str, list[str]]:
+    """What the frames of a prompt of this kind hold."""
+    return contents(writing.of(kind)[number])[0]
+
+
+async def ran(writing: Writer, task: str = TASK, text: str = TEXT, **options: Any) -> RunResult:
     given: dict[str, Any] = {"critics": ["self_refine"], "fixes": "none", "look_back": 0}
     given |= {"max_iterations": 1, **options}
     return await Chain(model=writing.model, **given).run(task, text=text)
 
 
 async def test_with_a_task_the_first_call_is_the_writers() -> None:
-    writing = Writing(KEPT)
+    writing = Writer(KEPT, form=ACCEPT)
     result = await ran(writing)
     assert writing.kinds == ["write", "review"]
     assert (result.text, result.passed, result.stop_reason) == (KEPT, True, "passed")
     assert result.run.thoughts[0].critic_feedback == ()
-    assert writing.shown("review")["original"] == [TEXT]
+    assert shown(writing, "review")["original"] == [TEXT]
 
 
 @pytest.mark.parametrize(
@@ -87,17 +60,17 @@ async def test_with_a_task_the_first_call_is_the_writers() -> None:
 async def test_what_is_not_written_anew_is_reviewed_first(
     task: str, text: str, options: Mapping[str, Any]
 ) -> None:
-    writing = Writing(KEPT)
+    writing = Writer(KEPT, form=ACCEPT)
     result = await ran(writing, task, text, **options)
     assert writing.kinds[0] == "review"
     assert result.run.thoughts[0].critic_feedback
 
 
 async def test_a_difference_that_the_task_is_quoted_for_is_covered_and_the_version_taken() -> None:
-    writing, store = Writing(CHANGED, review=covering("it to the moon")), MemoryStorage()
+    writing, store = Writer(CHANGED, form=covering("it to the moon")), MemoryStorage()
     result = await ran(writing, store=store)
     assert (result.text, result.passed) == (CHANGED, True)
-    assert writing.shown("review")["differences"] == ["d1 (money): '6 dollars' became '9 dollars'"]
+    assert shown(writing, "review")["differences"] == ["d1 (money): '6 dollars' became '9 dollars'"]
     recorded = (await store.load(result.run_id)).thoughts[1].findings
     assert recorded == result.findings
     (covered,) = [each for each in recorded.differences if each.status == "covered"]
@@ -106,7 +79,7 @@ async def test_a_difference_that_the_task_is_quoted_for_is_covered_and_the_versi
 
 async def test_a_difference_that_a_document_is_quoted_for_is_covered() -> None:
     found = Document(title="Freight", text="Everything that is sent there costs half as much more.")
-    writing = Writing(CHANGED, review=covering("costs half as much more"))
+    writing = Writer(CHANGED, form=covering("costs half as much more"))
     result = await ran(writing, retrievers=[MockRetriever(documents=(found,))])
     assert (result.text, result.passed) == (CHANGED, True)
 
@@ -123,7 +96,7 @@ async def test_a_difference_that_a_document_is_quoted_for_is_covered() -> None:
         covering("the"),
         covering("to the mood"),
         covering("it to the moon", "d2"),
-        ACCEPTS,
+        ACCEPT,
     ],
     ids=[
         *("the text", "the original", "invented", "empty", "blank", "a letter", "a word", "near"),
@@ -133,7 +106,7 @@ async def test_a_difference_that_a_document_is_quoted_for_is_covered() -> None:
 async def test_a_quote_that_stands_in_no_task_and_no_document_covers_nothing(
     review: Mapping[str, Any],
 ) -> None:
-    result = await ran(Writing(CHANGED, review=review))
+    result = await ran(Writer(CHANGED, form=review))
     assert (result.text, result.passed) == (TEXT, False)
     (refused,) = result.turned_down
     assert [each.status for each in refused.findings.differences] == ["open"]
@@ -141,10 +114,10 @@ async def test_a_quote_that_stands_in_no_task_and_no_document_covers_nothing(
 
 
 async def test_a_limit_of_the_task_is_not_covered_by_its_own_words() -> None:
-    writing = Writing(KEPT, review=covering("in at most 5 words"))
+    writing = Writer(KEPT, form=covering("in at most 5 words"))
     result = await ran(writing, "Say it for the moon in at most 5 words.")
-    assert "differences" not in writing.shown("review")
-    assert "not met: 8" in writing.shown("review")["rules"][0]
+    assert "differences" not in shown(writing, "review")
+    assert "not met: 8" in shown(writing, "review")["rules"][0]
     assert (result.text, result.passed) == (TEXT, False)
     assert [each.kind for each in result.turned_down[0].findings.open] == ["length"]
 
@@ -156,57 +129,155 @@ async def test_what_a_critic_of_others_calls_covered_answers_nothing() -> None:
         async def critique(self, thought: Thought) -> CriticFeedback:
             return CriticFeedback(verdict="accept", details={"covered": True})
 
-    result = await ran(Writing(CHANGED), critics=[Insurer()])
+    result = await ran(Writer(CHANGED, form=ACCEPT), critics=[Insurer()])
     assert (result.text, result.passed) == (TEXT, False)
 
 
 async def test_an_evaluation_before_a_reflection_covers_differences_too() -> None:
-    result = await ran(Writing(CHANGED, review=covering("to the moon")), critics=["reflexion"])
+    result = await ran(Writer(CHANGED, form=covering("to the moon")), critics=["reflexion"])
     assert (result.text, result.passed) == (CHANGED, True)
 
 
 async def test_required_facts_are_covered_by_no_review() -> None:
-    result = await ran(Writing(CHANGED, review=covering("it to the moon")), facts="require")
+    result = await ran(Writer(CHANGED, form=covering("it to the moon")), facts="require")
     assert (result.text, result.passed) == (TEXT, False)
     assert [each.status for each in result.turned_down[0].findings.differences] == ["open"]
 
 
 async def test_a_writer_is_shown_the_version_that_was_turned_down_and_why() -> None:
-    writing = Writing(CHANGED, KEPT)
+    writing = Writer(CHANGED, KEPT, form=ACCEPT)
     result = await ran(writing, max_iterations=2)
     assert result.text == KEPT
     assert writing.kinds == ["write", "review"] * 2
-    first, second = writing.shown("write"), writing.shown("write", 1)
+    first, second = shown(writing, "write"), shown(writing, "write", 1)
     assert "turned down" not in first
     assert (second["text"], second["turned down"]) == ([TEXT], [CHANGED])
     assert "'6 dollars' became '9 dollars': nothing asks for it" in second["reasons"][0]
-    assert "change only this" in writing.asked[2][2]
+    assert "change only this" in writing.of("write")[1]
 
 
 async def test_a_first_draft_of_a_task_alone_is_written_with_the_rules() -> None:
-    writing = Writing("A bag for the moon.")
+    writing = Writer("A bag for the moon.", form=ACCEPT)
     rules = [{"type": "length", "max_words": 7}, {"type": "content", "required": ["bag"]}]
     result = await ran(writing, text="", validators=rules)
     assert writing.kinds == ["write", "review"]
-    (told,) = writing.shown("write")["rules"]
+    (told,) = shown(writing, "write")["rules"]
     assert '"max_words": 7' in told
     assert '"required": ["bag"]' in told
     assert result.rules_met
 
 
 async def test_writer_and_reviewer_see_each_rule_with_what_was_measured() -> None:
-    writing = Writing(KEPT)
+    writing = Writer(KEPT, form=ACCEPT)
     rules = [
         {"type": "length", "max_words": 7},
         {"type": "content", "required": ["moon"], "name": "place"},
     ]
     await ran(writing, "Say it for the moon in at most 9 words.", validators=rules)
-    (told,) = writing.shown("write")["rules"]
+    (told,) = shown(writing, "write")["rules"]
     assert told.startswith("- length: met: ")
     assert "place" not in told, "the feedback tells what fails"
-    assert "place" in writing.shown("write")["feedback"][0]
-    (told,) = writing.shown("review")["rules"]
+    assert "place" in shown(writing, "write")["feedback"][0]
+    (told,) = shown(writing, "review")["rules"]
     length, place, task = told.splitlines()
     assert length.startswith("- length: not met: 8 words")
     assert place.startswith("- place: met: ")
     assert task == "- the task: at most 9 words: met: 8"
+
+
+INPUT = "It costs 6 dollars at https://example.org/shop."
+
+
+async def recorded(
+    *versions: str, text: str = INPUT, task: str = "Shorten it.", **options: Any
+) -> tuple[Writer, RunResult]:
+    writer = Writer(*versions, form={**REVISE, "better": "neither"})
+    given: dict[str, Any] = {"critics": ["self_refine"], "fixes": "none", "patience": None}
+    given |= {"facts": "off", "max_iterations": len(versions), **options}
+    return writer, await Chain(model=writer.model, **given).run(task, text=text)
+
+
+async def test_critics_see_the_original_beside_each_version_but_not_twice() -> None:
+    recorder, result = await recorded("It costs 6 dollars.", "6 dollars.", task="", policy="last")
+    first, *later = recorder.of("review")
+    assert first.count(INPUT) == 1
+    assert "<original" not in first
+    for question in later:
+        assert question.count(INPUT) == 1
+        assert question.index("<original") < question.index(INPUT) < question.index("<text")
+    assert all("original" not in thought.metadata for thought in result.run.thoughts)
+
+
+async def test_a_judge_sees_the_original_where_neither_version_is_it() -> None:
+    versions = ("It costs 6 dollars at example.org.", "It costs 6 dollars.")
+    recorder, _ = await recorded(*versions, policy="judged", width=1)
+    assert recorder.of("compare")
+    for question in recorder.of("compare"):
+        assert question.count(INPUT) == 1
+
+
+async def test_a_text_that_a_model_wrote_from_a_task_is_no_original() -> None:
+    recorder, _ = await recorded("A first draft.", "A second draft.", text="")
+    assert recorder.of("review")
+    assert not any("<original" in question for question in recorder.of("review"))
+
+
+async def test_a_section_is_judged_beside_the_same_section_of_the_original() -> None:
+    before = "\n".join(f"# Part {n}\n\n" + f"Word{n} stands here. " * 70 for n in range(3))
+    original = Thought(text=before)
+    for after, shown in (("is", 3), ("stands", 0), ("# Part 4\n\nstands", 0)):
+        judge = ScriptedJudge({"verdict": "accept"})
+        critic = SectionedCritic(SelfRefineCritic().bind(judge.binding), 3_000)
+        version = Thought(text=before.replace("stands", after))
+        await critic.critique(with_original(version, original))
+        originals = [
+            asked.question.partition("<original")[2].partition("</original")[0]
+            for asked in judge.asked
+            if "<original" in asked.question
+        ]
+        assert len(originals) == shown
+        assert [n for n in range(3) for each in originals if f"Word{n} " in each] == [*range(shown)]
+
+
+async def test_the_marks_of_what_lasts_are_the_same_for_all_versions_and_no_others() -> None:
+    document = Document(id="d", title="Prices", text="It costs 6 dollars.")
+    recorder, _ = await recorded("One.", "Two.", "Three.", retrievers=[MockRetriever([document])])
+
+    def opened(question: str, label: str) -> str:
+        return next(line for line in question.splitlines() if line.startswith(f"<{label} id="))
+
+    for label in ("task", "document", "original", "aspects"):
+        assert len({opened(question, label) for question in recorder.of("review")}) == 1
+    assert len({opened(question, "text") for question in recorder.of("review")}) == 3
+    assert len({opened(question, "documents") for question in recorder.of("write")}) == 1
+    marks = [
+        opened(question, "text") for question in (*recorder.of("write"), *recorder.of("review"))
+    ]
+    assert len(set(marks)) == len(marks)
+
+
+async def asked(text: str, **settings: Any) -> list[str]:
+    """The questions to the writer."""
+    writer = Writer(*[f"{'word ' * count}end" for count in range(8, 0, -1)])
+    rules = [{"type": "length", "max_words": 1}]
+    chain = Chain(model=writer.model, critics=[], validators=rules, max_iterations=1, **settings)
+    await chain.run("" if text else "Write a word.", text=text)
+    return writer.of("write")
+
+
+@pytest.mark.parametrize(
+    ("text", "rounds"), [("a b c", 1), ("", 2)], ids=["a revision", "a first version"]
+)
+async def test_drafts_of_one_round_differ_in_their_last_line(text: str, rounds: int) -> None:
+    questions = await asked(text, policy="best_of_n", width=3)
+    assert len(questions) == 3 * rounds
+    # They are asked at the same time.
+    together = sorted(questions[:3], key=lambda question: "of several" in question)
+    first, *others = (re.sub(r" id=\w+", "", question) for question in together)
+    assert "of several" not in first
+    for number, other in enumerate(sorted(others), 2):
+        assert other.startswith(f"{first}\n\nThis is draft {number} of several ")
+
+
+async def test_a_draft_that_is_written_alone_is_told_of_no_others() -> None:
+    assert not any("of several" in question for question in await asked("a b c"))

@@ -99,17 +99,6 @@ async def test_the_writer_is_told_the_lessons_and_the_record_keeps_them() -> Non
     assert (await chain.replay(result.run_id)).exact
 
 
-async def test_a_caller_is_told_the_lessons_in_its_brief() -> None:
-    store = MemoryStorage()
-    await taught(store)
-    chain = Chain(validators=[RULE], store=store, remember=1)
-
-    result = await chain.run(text="You may return the order.")
-
-    assert result.brief is not None
-    assert "Name the number of days." in result.brief.lessons
-
-
 async def test_without_being_asked_nothing_is_remembered() -> None:
     store = MemoryStorage()
     await taught(store)

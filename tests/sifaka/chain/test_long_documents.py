@@ -4,19 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain
 from sifaka.errors import ConfigurationError, ModelProviderError
-from sifaka.record.entries import Called, Entry
+from sifaka.record.entries import Called
 from sifaka.record.run import Run
 from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.text.sections import SECTION_CHARS as USUAL
 from sifaka.text.sections import split
+from tests.sifaka.chain.dying_store import DyingStore
 from tests.stubs.long_documents import (
     SECTION_CHARS,
     Answer,
@@ -24,37 +22,15 @@ from tests.stubs.long_documents import (
     by_sections,
     document,
     part,
-    shown_text,
     title_of,
 )
 from tests.stubs.provider import provider, told_of
-from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
 
 NAMES = ("Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta")
 TEXT = document(*NAMES)
 TASK = "Say `says`, not `tells`."
-
-
-class Killed(BaseException):
-    """Stands for a process that is killed: nothing after it runs."""
-
-
-class Killing(PassingStore):
-    """A store whose process dies before the nth answer is on record."""
-
-    def __init__(self, store: ThoughtStore, number: int) -> None:
-        super().__init__(store)
-        self._left = number
-
-    async def append(
-        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
-    ) -> None:
-        self._left -= sum(isinstance(entry, Called) for entry in entries)
-        if self._left <= 0:
-            raise Killed
-        await super().append(run, entries, expected_version=expected_version, fence=fence)
 
 
 def says(text: str) -> str:
@@ -127,34 +103,6 @@ async def test_a_section_that_fails_is_told_in_the_result() -> None:
     assert statuses(result.run)[1] == "failed"
 
 
-async def test_a_bug_of_an_agents_tool_leaves_the_other_sections_written() -> None:
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        text = shown_text(str(messages[0].parts[-1].content))  # pyright: ignore
-        if len(messages) == 1:
-            return ModelResponse([ToolCallPart("look_up", {"title": title_of(text)})])
-        return ModelResponse([TextPart(says(text))])
-
-    agent = Agent(FunctionModel(answer, model_name="agent"))
-
-    @agent.tool_plain
-    def look_up(title: str) -> str:  # pyright: ignore[reportUnusedFunction]
-        return {name: "found" for name in NAMES if name != "Beta"}[title]
-
-    judge = SectionProvider(says, wants_says)
-    result = await Chain(
-        model=agent,
-        judge_model=judge.model,
-        critics=["self_refine"],
-        section_chars=SECTION_CHARS,
-        max_iterations=1,
-        look_back=0,
-    ).run(TASK, text=TEXT)
-    assert result.text == says(TEXT).replace(says(part("Beta")), part("Beta"))
-    lines = [line for line in result.degraded if "[section 2: Beta] was not written" in line]
-    assert lines
-    assert "broke off with KeyError" in lines[0]
-
-
 async def test_when_every_section_fails_so_does_the_run() -> None:
     down = ModelProviderError("the provider is down", code="rejected")
     result = await chain(SectionProvider(lambda _: down, wants_says)).run(TASK, text=TEXT)
@@ -191,7 +139,7 @@ async def test_a_run_killed_between_two_sections_asks_for_none_twice(number: int
     memory = MemoryStorage()
     before = SectionProvider(says, wants_says, turns=30)
     with pytest.raises(BaseException) as raised:  # noqa: PT011 - looked at below
-        await chain(before, Killing(memory, number)).run(TASK, text=TEXT)
+        await chain(before, DyingStore(memory, number, at=Called)).run(TASK, text=TEXT)
     assert "Killed" in repr(raised.value)
     (summary,) = (await memory.recent(limit=1)).runs
     kept = await memory.load(summary.run_id)
@@ -213,15 +161,6 @@ async def test_the_place_of_a_section_in_the_journal_has_its_number_and_its_text
         f"section {n} " for n in range(1, len(NAMES) + 1)
     ]
     assert len({key.split("/")[2].split()[2] for key in written}) == len(NAMES)
-
-
-async def test_a_run_by_sections_can_be_replayed() -> None:
-    store = MemoryStorage()
-    done = chain(SectionProvider(says, wants_says), store)
-    result = await done.run(TASK, text=TEXT)
-    assert result.status == "done"
-    replay = await done.replay(result.run_id)
-    assert replay.differences == ()
 
 
 async def test_a_run_by_sections_of_a_provider_is_replayed_from_its_journal(

@@ -30,10 +30,7 @@ class Foreign:
 
 
 RECORDED: dict[str, tuple[dict[str, Any], str]] = {
-    "nothing given": (
-        {},
-        "4290d0f0853e07760efe85492f4d456cf090ef0d1712395fb37861f1135643c7",
-    ),
+    "nothing given": ({}, "4290d0f0853e07760efe85492f4d456cf090ef0d1712395fb37861f1135643c7"),
     "the effort `thorough` of 0.1 with a model": (
         {"model": "test", "max_iterations": 5, "policy": "judged", "width": 3},
         "8a9576d7a15b82454ea7f4a5160f5686e9b3ef2a4ab255685cc0926d7f854c00",

@@ -1,40 +1,44 @@
-"""A run whose first version is researched: the same run in everything that comes after."""
+"""Runs whose first version is researched: like any other in what comes after, and broken off."""
+
+from contextlib import aclosing
+from pathlib import Path
 
 import anyio
 import pytest
 
 from sifaka import Budget, Chain, ChainEvent, Document, Thought
 from sifaka.calls.context import current_calls
-from sifaka.errors import BudgetExceeded, ConfigurationError, SifakaError
+from sifaka.calls.host import HostAnswer, HostQuestion, Suspended
+from sifaka.chain import CancelEntry, is_interrupted
+from sifaka.chain.cancellation import cancellation, interruption
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
-from sifaka.record.entries import ChainConfig, Researched
-from sifaka.record.research_question import TERMINAL, Inquiry
+from sifaka.record.entries import ChainConfig, Recovered, Researched, Stopped
+from sifaka.record.research_question import Inquiry
 from sifaka.research.protocol import Desk
-from sifaka.storage import MemoryStorage
+from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.testing import ScriptedModel
+from tests.sifaka.chain.dying_store import DyingStore
+from tests.sifaka.chain.running import submit
 from tests.sifaka.chain.scripted_researcher import (
     QUESTION,
     SOURCE,
     TITLES,
     ScriptedResearcher,
+    Silent,
+    endings,
     finds,
+    followed,
     researching,
 )
+from tests.stubs.stores import Switch, UnreachableStore
 
 pytestmark = pytest.mark.anyio
 
 
 async def told(chain: Chain, question: str = QUESTION) -> list[ChainEvent]:
     return [event async for event in chain.stream(question)]
-
-
-async def followed(chain: Chain, run_id: str) -> list[ChainEvent]:
-    return [event async for event in chain.follow(run_id)]
-
-
-def endings(events: list[ChainEvent]) -> list[str]:
-    return [event.research for event in events if event.research in TERMINAL]
 
 
 async def gas_fails(section: int, number: int) -> str:
@@ -114,17 +118,14 @@ async def test_without_a_model_the_run_waits_with_the_evidence_until_a_report_is
     (failure,) = waiting.brief.failures
     assert "'Beginnings' is still to be written" in failure.message
     assert "> Oil has fact 1. [1]" in waiting.text, "the ranked evidence is in the text"
-    parent = waiting.brief.parent_id
-
     unresolved = waiting.text.replace("_To be written._", "So it is [7].")
-    bad = await chain.submit(waiting.run_id, parent, unresolved)
-    assert (bad.accepted, bad.status) == (False, "needs_revision") or bad.brief is not None
+    bad = await submit(chain, waiting, unresolved)
+    assert bad.status == "needs_revision"
     assert bad.brief is not None
     told = " ".join(failure.message for failure in bad.brief.failures)
     assert "[7] has no entry under References" in told
-
     good = waiting.text.replace("_To be written._", "So it is [1].")
-    done = await chain.submit(waiting.run_id, bad.brief.parent_id, good)
+    done = await submit(chain, bad, good)
     assert (done.accepted, done.status, done.stop_reason) == (True, "done", "passed")
     events = await followed(chain, waiting.run_id)
     assert endings(events) == ["complete"] == [events[-1].research], "waiting is no end"
@@ -269,3 +270,289 @@ async def test_whatever_a_researcher_returns_is_the_first_version_of_its_run() -
     result = await researching(Foreign(), model=ScriptedModel(lines=[])).run(QUESTION)
     assert result.thought.id == f"{result.run_id}.0"
     assert (result.thought.prompt, result.status) == (QUESTION, "done")
+
+
+class Never(ScriptedResearcher):
+    """One that must not be asked."""
+
+    async def research(self, desk: Desk) -> Thought:
+        raise AssertionError("there is nothing to research")
+
+
+def writes(thought: Thought) -> str:
+    return thought.text.replace("_To be written._", "So it is [1].")
+
+
+async def test_a_replay_takes_the_report_as_it_is_on_record_and_researches_nothing() -> None:
+    store = MemoryStorage()
+    model = ScriptedModel(lines=["nothing", writes])
+    chain = researching(ScriptedResearcher(written=False), model=model, store=store)
+    done = await chain.run(QUESTION)
+    assert (done.stop_reason, len(done.run.thoughts)) == ("rules_met", 3)
+
+    again = await researching(Never(), model=ScriptedModel(lines=[]), store=store).replay(
+        done.run_id
+    )
+    assert again.differences == ()
+    assert [t.text for t in again.run.thoughts] == [t.text for t in done.run.thoughts]
+    assert again.run.thoughts[0].pre_generation_context == (SOURCE,)
+
+
+async def test_a_run_that_ended_while_it_researched_has_nothing_to_replay() -> None:
+    chain = researching(Never())
+    started = (await chain.start(QUESTION)).run
+    cancelled = Stopped(status="cancelled", stop_reason="cancelled")
+    await chain.store.append(
+        started.apply(cancelled), [cancelled], expected_version=started.version
+    )
+    assert (await chain.replay(started.run_id)).exact
+
+
+async def test_a_branch_goes_on_from_the_report_and_what_it_was_written_from() -> None:
+    store = MemoryStorage()
+    first = await researching(ScriptedResearcher(), store=store, model=ScriptedModel(lines=[])).run(
+        QUESTION
+    )
+    other = researching(
+        Never(),
+        store=store,
+        model=ScriptedModel(lines=[lambda t: t.text.replace("Oil has", "Oil had")]),
+        validators=[{"type": "report"}, {"type": "content", "required": ["Oil had"]}],
+        inquiry=Inquiry(mode="iterative"),
+    )
+    branch = await other.branch(first.run_id)
+    assert (branch.status, branch.run.branch_of) == ("done", first.run_id)
+    assert branch.rules_met, "the outline and the references hold for the branch too"
+    assert branch.thought.pre_generation_context == (SOURCE,)
+    assert branch.research["outline"] == TITLES
+
+
+LAMPS = "How did the oil lamps of the coast become gas lamps?"
+DOCUMENTS = (
+    Document(
+        text="Oil lamps burned on the coast from 1811. Gas lamps took their place in 1884.",
+        title="Lamps of the coast",
+        url="https://wiki.test/Lamps",
+    ),
+    Document(text="The harbour sells fish.", title="Fish", url="https://wiki.test/Fish"),
+)
+REPORT = [{"type": "report"}, {"type": "evidence", "search": False, "required": False}]
+
+
+def chain(**settings: object) -> Chain:
+    given: dict[str, object] = {
+        "adapters": Adapters([InProcessAdapter(DOCUMENTS)]),
+        "inquiry": Inquiry(mode="deep"),
+        "validators": REPORT,
+        **settings,
+    }
+    return Chain(**given)  # type: ignore[arg-type]  # settings of all kinds
+
+
+async def test_without_a_model_there_is_a_dossier_that_the_caller_writes_the_report_from() -> None:
+    chained = chain()
+    waiting = await chained.run(LAMPS)
+    assert (waiting.status, waiting.research["written"]) == ("needs_revision", False)
+    assert waiting.brief is not None
+    assert [failure.validator for failure in waiting.brief.failures] == ["report"]
+    assert "Gas lamps took their place in 1884" in waiting.text
+    good = waiting.text.replace("_To be written._", "Gas took the place of oil in 1884 [1].")
+    done = await submit(chained, waiting, good)
+    assert (done.accepted, done.status, done.passed) == (True, "done", True), done.reason
+    assert done.thought.validation_results["evidence"].passed
+
+
+async def test_a_report_whose_references_nobody_has_found_is_turned_down() -> None:
+    chained = chain()
+    waiting = await chained.run(LAMPS)
+    made_up = waiting.text.replace("_To be written._", "So it is [1].").replace(
+        "https://wiki.test/Lamps", "https://made-up.test"
+    )
+    bad = await submit(chained, waiting, made_up)
+    assert bad.status == "needs_revision"
+    assert bad.brief is not None
+    told = " ".join(failure.message for failure in bad.brief.failures)
+    assert "names none of the documents" in told
+
+
+class Absent:
+    """A host that answers nothing any more."""
+
+    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
+        raise ModelProviderError("the client has gone", code="unavailable")
+
+
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_where_the_model_fails_that_the_caller_stands_in_for_there_is_a_dossier(
+    mode: str,
+) -> None:
+    inquiry = Inquiry.model_validate({"mode": mode})
+    chained = chain(model="host", host=Absent(), fallback_models=("caller",), inquiry=inquiry)
+    waiting = await chained.run(LAMPS)
+    assert (waiting.status, waiting.run.handed_over) == ("needs_revision", True)
+    assert any("researched without a model" in line for line in waiting.degraded)
+    assert "Gas lamps took their place in 1884" in waiting.text
+    alone = chain(model="host", host=Absent(), inquiry=inquiry)
+    failed = await alone.run(LAMPS)
+    assert (failed.status, failed.text) == ("failed", "")
+
+
+def writing(**settings: object) -> dict[str, object]:
+    return {"model": ScriptedModel(lines=[]), **settings}
+
+
+async def test_research_killed_after_any_append_is_resumed_and_repeats_no_recorded_search() -> None:
+    whole = DyingStore(MemoryStorage(), 1000)
+    undisturbed = await researching(ScriptedResearcher(), store=whole, **writing()).run(QUESTION)
+    assert undisturbed.status == "done"
+    assert whole.seen > 2 * len(TITLES)
+    for survived in range(1, whole.seen):
+        store = DyingStore(MemoryStorage(), survived, kept=True, error=ZeroDivisionError)
+        with pytest.raises(ZeroDivisionError):
+            await researching(ScriptedResearcher(), store=store, **writing()).run(QUESTION)
+        (summary,) = (await store.recent(limit=1)).runs
+        killed = await store.load(summary.run_id)
+        again = ScriptedResearcher()
+        resumed = await researching(again, store=store.inner, **writing()).resume(summary.run_id)
+        assert (resumed.status, resumed.text) == ("done", undisturbed.text), survived
+        assert len(again.made) == 2 * len(TITLES) - len(killed.calls), survived
+        keys = [call.key for call in resumed.run.calls]
+        assert len(keys) == len(set(keys)) == 2 * len(TITLES)
+        assert [t.id for t in resumed.run.thoughts] == [f"{resumed.run_id}.0"]
+
+
+@pytest.mark.parametrize(
+    ("parting", "status", "terminal"),
+    [(cancellation, "cancelled", ["cancelled"]), (interruption, "cancelled", [])],
+)
+async def test_cancelling_in_the_middle_stops_the_work_and_keeps_what_it_found(
+    tmp_path: Path, parting: CancelEntry, status: str, terminal: list[str]
+) -> None:
+    store, researcher = SQLiteStorage(tmp_path / "runs.db"), Silent()
+    chain = researching(researcher, store=store, **writing())
+    started = await chain.start(QUESTION)
+
+    async def work() -> None:
+        await chain.resume(started.run_id, parting=parting)
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(work)
+            await researcher.waiting.wait()
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+    assert researcher.left.is_set(), "nothing of it goes on"
+    stopped = await store.load(started.run_id)
+    assert (stopped.status, stopped.thoughts) == (status, ())
+    assert is_interrupted(stopped) == (parting is interruption)
+    assert endings(await followed(chain, started.run_id)) == terminal
+
+    other = ScriptedResearcher()
+    done = await researching(other, store=store, **writing()).resume(started.run_id)
+    assert (done.status, done.rules_met) == ("done", True)
+    assert other.made == [(0, 2)], "every other search was on record"
+    await store.aclose()
+
+
+async def test_whoever_researches_a_run_that_somebody_else_has_cancelled_stops() -> None:
+    store = MemoryStorage()
+
+    async def cancels(section: int, number: int) -> str:
+        if (section, number) == (2, 1):
+            (summary,) = (await store.recent(limit=1)).runs
+            await Chain(store=store).cancel(summary.run_id)
+        return await finds(section, number)
+
+    chain = researching(ScriptedResearcher(cancels), store=store, **writing())
+    async with aclosing(chain.stream(QUESTION)) as events:
+        heard = [event async for event in events]
+    assert endings(heard) == ["cancelled"] == [heard[-1].research], "whoever listened is told too"
+    run = await store.load(heard[-1].run_id)
+    assert (run.status, run.thoughts) == ("cancelled", ())
+    assert endings(await followed(chain, run.run_id)) == ["cancelled"]
+
+
+async def test_memory_takes_over_when_the_store_fails_in_the_middle_of_research() -> None:
+    switch = Switch()
+    store = UnreachableStore(MemoryStorage(), switch)
+
+    async def loses_the_store(section: int, number: int) -> str:
+        switch.down = (section, number) >= (1, 1) and section < 3
+        return await finds(section, number)
+
+    chain = researching(
+        ScriptedResearcher(loses_the_store, titles=TITLES[:3]), store=store, **writing()
+    )
+    result = await chain.run(QUESTION)
+    assert (result.status, result.rules_met) == ("done", True)
+    assert "only in memory" in " ".join(result.warnings)
+    assert len(result.run.calls) == 6
+
+
+async def test_research_that_waits_for_the_host_is_gone_on_with_when_it_has_answered() -> None:
+    answers: dict[str, str] = {}
+
+    async def asks(section: int, number: int) -> str:
+        question = HostQuestion(instructions="", prompt=f"{section}", max_tokens=9)
+        if (section, number) in {(1, 2), (3, 1)} and f"{section}" not in answers:
+            raise Suspended({f"{section}": question})
+        return await finds(section, number)
+
+    store, researcher = MemoryStorage(), ScriptedResearcher(asks)
+    chain = researching(researcher, store=store, **writing())
+    with pytest.raises(Suspended) as waiting:
+        await chain.run(QUESTION)
+    assert set(waiting.value.questions) == {"1", "3"}, "what is asked at once is asked together"
+    (summary,) = (await store.recent(limit=1)).runs
+    assert summary.status == "running"
+    answers.update({"1": "so", "3": "so"})
+    researcher.made.clear()
+    done = await chain.resume(summary.run_id)
+    assert (done.status, done.rules_met) == ("done", True)
+    assert sorted(researcher.made) == [(1, 2), (3, 1), (3, 2)]
+
+
+async def test_after_a_providers_failure_research_goes_on_and_only_its_end_is_terminal() -> None:
+    failed: list[int] = []
+
+    class Flaky(ScriptedResearcher):
+        async def research(self, desk: Desk) -> Thought:
+            report = await super().research(desk)
+            if len(failed) < 2:
+                failed.append(1)
+                raise ModelProviderError("it is busy", code="malformed")
+            return report
+
+    heard: list[ChainEvent] = []
+
+    async def listen(event: ChainEvent) -> None:
+        heard.append(event)
+
+    researcher = Flaky()
+    chain = researching(researcher, **writing())
+    result = await chain.run_with_recovery(QUESTION, listen=listen)
+    assert (result.status, result.rules_met) == ("done", True)
+    recoveries = [e.entry for e in heard if isinstance(e.entry, Recovered)]
+    assert [each.error.partition(":")[0] for each in recoveries] == [
+        "malformed in phase research"
+    ] * 2
+    assert endings(heard) == ["complete"] == [heard[-1].research]
+    assert len(researcher.made) == 2 * len(TITLES), "finished sections are taken from the record"
+
+
+async def test_after_a_failure_a_resume_asks_anew_what_no_finished_section_holds() -> None:
+    class Once(ScriptedResearcher):
+        async def research(self, desk: Desk) -> Thought:
+            if desk.run.failures:
+                return await super().research(desk)
+            await self._found(0, 1)
+            raise ModelProviderError("it broke", code="rejected")
+
+    researcher = Once()
+    chain = researching(researcher, **writing())
+    failed = await chain.run(QUESTION)
+    assert failed.status == "failed"
+    done = await chain.resume(failed.run_id)
+    assert done.status == "done"
+    assert researcher.made.count((0, 1)) == 2
+    assert {call.key.partition("/")[0] for call in done.run.calls} == {"research#0", "research~1"}

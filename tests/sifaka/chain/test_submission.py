@@ -1,13 +1,20 @@
+"""What the caller writes, where nobody else can or a provider and then the host have failed."""
+
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import anyio
 import pytest
 
-from sifaka import Chain, CriticFeedback, Thought
+from sifaka import Chain, CriticFeedback, RunResult, Thought
+from sifaka.calls.host import Host, Suspended
 from sifaka.chain import Submission
 from sifaka.errors import ConfigurationError, StaleRevision, ThoughtNotFound
 from sifaka.storage import MemoryStorage
+from tests.sifaka.chain.running import submit
+from tests.stubs.hosts import REFUSED, LaterHost, PresentHost, drafts
+from tests.stubs.provider import Provider, Reply, fails, opinion, provider, says, told_of
 
 pytestmark = pytest.mark.anyio
 
@@ -18,18 +25,18 @@ RULES = [
 LONG = "We will send the money back to you at the end of this week."
 
 
-def caller(store: MemoryStorage, **settings: Any) -> Chain:
-    defaults: dict[str, Any] = {
-        "model": "caller",
-        "validators": RULES,
-        "store": store,
-        "own_review": False,
-    }
-    return Chain(**{**defaults, **settings})
+GOOD = "Your refund arrives on Friday."
+
+
+async def asked(prompt: str = "", text: str = LONG, **settings: Any) -> tuple[Chain, RunResult]:
+    """A run that waits for its caller."""
+    given: dict[str, Any] = {"model": "caller", "validators": RULES, "own_review": False}
+    chain = Chain(**{**given, **settings})
+    return chain, await chain.run(prompt, text=text)
 
 
 async def test_a_run_that_only_a_writer_can_mend_waits_with_a_brief() -> None:
-    result = await caller(MemoryStorage()).run(text=LONG)
+    _, result = await asked()
     assert (result.status, result.stop_reason) == ("needs_revision", "awaiting_revision")
     brief = result.brief
     assert brief is not None
@@ -40,102 +47,65 @@ async def test_a_run_that_only_a_writer_can_mend_waits_with_a_brief() -> None:
 
 
 async def test_a_worse_revision_is_refused_with_the_reason_and_a_better_one_ends_the_run() -> None:
-    store = MemoryStorage()
-    waiting = await caller(store).run(text=LONG)
-    assert waiting.brief is not None
-    parent = waiting.brief.parent_id
-    worse = await caller(store).submit(waiting.run_id, parent, f"{LONG} {LONG}")
-    assert not worse.accepted
+    chain, waiting = await asked()
+    worse = await submit(chain, waiting, f"{LONG} {LONG}")
+    assert (worse.accepted, worse.status, worse.text) == (False, "needs_revision", LONG)
     assert "distance from passing" in worse.reason
-    assert worse.status == "needs_revision"
-    assert worse.text == LONG
     assert worse.brief is not None
     assert [f.validator for f in worse.brief.failures] == ["length", "content"]
-    better = await caller(store).submit(waiting.run_id, parent, "Your refund arrives on Friday.")
-    assert better.accepted
-    assert (better.status, better.stop_reason) == ("done", "passed")
-
-
-async def test_the_same_submission_twice_is_taken_once_and_answered_twice() -> None:
-    store = MemoryStorage()
-    waiting = await caller(store).run(text=LONG)
-    assert waiting.brief is not None
-    parent = waiting.brief.parent_id
-    once = await caller(store).submit(waiting.run_id, parent, "Your refund arrives on Friday.")
-    twice = await caller(store).submit(waiting.run_id, parent, "Your refund arrives on Friday.")
-    assert (twice.accepted, twice.reason) == (once.accepted, once.reason)
-    assert len(twice.run.thoughts) == len(once.run.thoughts)
+    better = await submit(chain, waiting, GOOD)
+    assert (better.accepted, better.status, better.stop_reason) == (True, "done", "passed")
 
 
 async def test_a_stale_parent_is_refused_and_named() -> None:
-    store = MemoryStorage()
-    waiting = await caller(store).run(text=LONG)
-    assert waiting.brief is not None
-    first = waiting.brief.parent_id
-    nearer = await caller(store).submit(waiting.run_id, first, "Your refund comes soon.")
+    chain, waiting = await asked()
+    nearer = await submit(chain, waiting, "Your refund comes soon.")
     assert nearer.accepted
     with pytest.raises(StaleRevision) as error:
-        await caller(store).submit(waiting.run_id, first, "Your refund comes on Friday.")
+        await submit(chain, waiting, "Your refund comes on Friday.")
     assert error.value.current_id == nearer.thought.id
 
 
 async def test_a_run_in_another_process_is_continued_from_its_stored_configuration() -> None:
-    store = MemoryStorage()
-    waiting = await caller(store).run(text=LONG)
-    assert waiting.brief is not None
-    stored = await store.load(waiting.run_id)
-    rebuilt = Chain.of_config(stored.config, store=store)
-    done = await rebuilt.submit(
-        waiting.run_id, waiting.brief.parent_id, "Your refund arrives on Friday."
-    )
-    assert done.status == "done"
+    chain, waiting = await asked()
+    stored = await chain.store.load(waiting.run_id)
+    rebuilt = Chain.of_config(stored.config, store=chain.store)
+    assert (await submit(rebuilt, waiting, GOOD)).status == "done"
 
 
 async def test_the_number_of_revisions_is_bounded() -> None:
-    store = MemoryStorage()
-    chain = caller(store, max_iterations=1)
-    waiting = await chain.run(text=LONG)
-    assert waiting.brief is not None
-    last = await chain.submit(waiting.run_id, waiting.brief.parent_id, "A refund, soon.")
+    chain, waiting = await asked(max_iterations=1)
+    last = await submit(chain, waiting, "A refund, soon.")
     assert (last.status, last.stop_reason, last.passed) == ("done", "max_iterations", False)
     with pytest.raises(ConfigurationError, match="does not wait for a revision"):
-        await chain.submit(waiting.run_id, last.thought.id, "Your refund arrives on Friday.")
+        await chain.submit(waiting.run_id, last.thought.id, GOOD)
 
 
 async def test_a_task_in_words_is_not_done_before_the_caller_has_written() -> None:
-    store = MemoryStorage()
-    chain = Chain(model="caller", store=store, own_review=False)
-    waiting = await chain.run("make it friendly", text="The office is closed on Friday.")
+    task, text = "make it friendly", "The office is closed on Friday."
+    chain, waiting = await asked(task, text, validators=[])
     assert waiting.status == "needs_revision"
-    assert waiting.brief is not None
-    done = await chain.submit(
-        waiting.run_id, waiting.brief.parent_id, "Come and see us any day but Friday!"
-    )
+    done = await submit(chain, waiting, "Come and see us any day but Friday!")
     assert (done.status, done.accepted) == ("done", True)
     assert done.text == "Come and see us any day but Friday!"
 
 
 async def test_a_text_can_be_written_from_a_prompt_by_the_caller() -> None:
-    store = MemoryStorage()
-    waiting = await caller(store, model="auto").run("announce the refund")
+    chain, waiting = await asked("announce the refund", "", model="auto")
     assert (waiting.status, waiting.text) == ("needs_revision", "")
     assert waiting.brief is not None
     assert "announce the refund" in waiting.brief.instructions
-    done = await caller(store, model="auto").submit(
-        waiting.run_id, waiting.brief.parent_id, "Your refund arrives on Friday."
-    )
+    done = await submit(chain, waiting, GOOD)
     assert (done.status, done.accepted) == ("done", True)
 
 
 async def test_unknown_runs_and_empty_revisions_are_refused() -> None:
-    store = MemoryStorage()
+    chain, waiting = await asked()
     with pytest.raises(ThoughtNotFound):
-        await caller(store).submit("run_unknown", "run_unknown.0", "text")
-    waiting = await caller(store).run(text=LONG)
-    assert waiting.brief is not None
+        await chain.submit("run_unknown", "run_unknown.0", "text")
     with pytest.raises(ConfigurationError, match="empty"):
-        await caller(store).submit(waiting.run_id, waiting.brief.parent_id, "  ")
-    assert len((await store.load(waiting.run_id)).thoughts) == len(waiting.run.thoughts)
+        await submit(chain, waiting, "  ")
+    assert len((await chain.store.load(waiting.run_id)).thoughts) == len(waiting.run.thoughts)
 
 
 class Gate:
@@ -155,38 +125,146 @@ class Gate:
 
 
 async def test_a_submission_survives_a_caller_that_leaves() -> None:
-    store, gate = MemoryStorage(), Gate()
-    chain = caller(store, critics=[gate])
-    waiting = await chain.run(text=LONG)
-    assert waiting.brief is not None
-    parent, good = waiting.brief.parent_id, "Your refund arrives on Friday."
+    gate = Gate()
+    chain, waiting = await asked(critics=[gate])
     async with anyio.create_task_group() as group:
-        group.start_soon(chain.submit, waiting.run_id, parent, good)
+        group.start_soon(submit, chain, waiting, GOOD)
         with anyio.fail_after(60):
             await gate.reached.wait()
         group.cancel_scope.cancel()
     gate.open.set()
-    again = await chain.submit(waiting.run_id, parent, good)
+    again = await submit(chain, waiting, GOOD)
     assert (again.accepted, again.status) == (True, "done")
     assert len(again.run.thoughts) == 2
 
 
 async def test_equal_submissions_at_the_same_time_are_one() -> None:
-    store = MemoryStorage()
-    waiting = await caller(store).run(text=LONG)
-    assert waiting.brief is not None
-    parent = waiting.brief.parent_id
+    chain, waiting = await asked()
     outcomes: list[Submission] = []
 
-    async def submit() -> None:
-        outcomes.append(
-            await caller(store).submit(waiting.run_id, parent, "Your refund arrives on Friday.")
-        )
+    async def hand_in() -> None:
+        outcomes.append(await submit(chain.replace(), waiting, GOOD))
 
     async with anyio.create_task_group() as group:
         for _ in range(6):
-            group.start_soon(submit)
-    assert {(o.accepted, o.status, o.reason) for o in outcomes} == {
-        (True, "done", outcomes[0].reason)
-    }
-    assert len((await store.load(waiting.run_id)).thoughts) == 2
+            group.start_soon(hand_in)
+    reason = outcomes[0].reason
+    assert {(o.accepted, o.status, o.reason) for o in outcomes} == {(True, "done", reason)}
+    assert len((await chain.store.load(waiting.run_id)).thoughts) == 2
+
+
+TEXT = "Draft 0 of the text."
+TASK = "write drafts"
+ISSUE = {"quote": "Draft", "message": "go on", "severity": 5}
+
+
+@pytest.fixture
+def dying(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """A provider that revises once and criticises, and refuses the key when it is to go on."""
+    written: list[str] = []
+
+    def script(request: dict[str, Any]) -> Reply:
+        judges = bool(request.get("tools"))
+        if len(written) < 2 and judges:
+            return opinion("revise", issues=[{**ISSUE, "severity": 5 - len(written)}])
+        if not judges:
+            written.append("a draft")
+        return fails(401) if judges or len(written) > 1 else says("Draft 1 of the text.")
+
+    with provider(script) as served:
+        told_of(served, monkeypatch)
+        yield served
+
+
+def chain(*fallbacks: str, host: Host | None = None, **settings: Any) -> Chain:
+    return Chain(
+        model="openai-chat:stub",
+        critics=["self_refine"],
+        fallback_models=fallbacks,
+        host=host,
+        facts="off",  # the drafts are told apart by their numbers
+        look_back=0,  # these are about writers and critics
+        own_review=False,
+        **settings,
+    )
+
+
+async def test_without_another_rung_the_run_fails_and_keeps_its_best(dying: Provider) -> None:
+    result = await chain().run(TASK, text=TEXT)
+    assert (result.status, result.stop_reason) == ("failed", "error")
+    assert result.text == "Draft 1 of the text."
+    assert "credentials" in (result.error or "")
+    assert result.brief is None
+
+
+async def test_the_host_takes_over_in_the_middle_of_a_run(dying: Provider) -> None:
+    host = PresentHost(drafts())
+    result = await chain("host", host=host).run(TASK, text=TEXT)
+    assert (result.status, result.text) == ("done", "Draft 2 of the text.")
+    assert [key.partition("#")[0] for key in host.asked] == ["2/write", "2/critics[0].self_refine"]
+    assert "host:sampling answered 2 calls in place of a model that failed" in result.degraded
+
+
+async def test_a_host_that_answers_later_takes_over_too(dying: Provider) -> None:
+    host, store = LaterHost(drafts()), MemoryStorage()
+    run_id = (await chain("host", store=store).start(TASK, text=TEXT)).run_id
+    result: RunResult | None = None
+    while result is None:
+        try:
+            result = await chain("host", host=host, store=store).resume(run_id)
+        except Suspended as waiting:
+            host.think(waiting)
+    assert (result.status, result.text) == ("done", "Draft 2 of the text.")
+    assert [len(keys) for keys in host.rounds] == [1, 1]
+
+
+async def test_the_caller_takes_over_and_what_it_submits_ends_the_run(dying: Provider) -> None:
+    writing = chain("caller")
+    waiting = await writing.run(TASK, text=TEXT)
+    assert (waiting.status, waiting.text) == ("needs_revision", "Draft 1 of the text.")
+    assert waiting.run.handed_over
+    assert "the caller writes in place of a model that failed" in waiting.degraded[-1]
+    assert "credentials" in waiting.degraded[-1]
+    asked = len(dying.requests)
+    assert waiting.brief is not None
+    assert [issue.message for issue in waiting.brief.issues] == ["go on"]
+    done = await submit(writing, waiting, "A text without a number.")
+    assert (done.status, done.stop_reason, done.accepted) == ("done", "passed", True)
+    assert done.text == "A text without a number."
+    assert len(dying.requests) > asked, "critics are still asked: their model may be back"
+
+
+async def test_the_host_comes_before_the_caller_and_is_left_alone_afterwards(
+    dying: Provider,
+) -> None:
+    host = PresentHost(lambda _: REFUSED)
+    writing = chain("host", "caller", host=host)
+    waiting = await writing.run(TASK, text=TEXT)
+    assert (waiting.status, waiting.text) == ("needs_revision", "Draft 1 of the text.")
+    assert list(host.asked) == [key for key in host.asked if key.startswith("2/write")]
+    for reason in ("credentials", "the client refused to ask its model"):
+        assert reason in waiting.degraded[-1]
+    asked = len(host.asked)
+    done = await submit(writing, waiting, "Draft 7 of the text.")
+    assert (done.status, done.accepted) == ("done", True)
+    assert len(host.asked) == asked
+
+
+async def test_the_caller_writes_when_a_judge_cannot_be_asked_either(dying: Provider) -> None:
+    host = PresentHost(lambda _: REFUSED)
+    writing = Chain(
+        model="host",
+        host=host,
+        fallback_models=["caller"],
+        policy="judged",
+        facts="off",
+        own_review=False,
+    )
+    waiting = await writing.run(TASK, text=TEXT)
+    done = await submit(writing, waiting, "A better text.")
+    assert (done.status, done.text) == ("done", "A better text.")
+
+
+async def test_only_the_last_rung_can_be_the_caller() -> None:
+    with pytest.raises(ConfigurationError, match="name it last"):
+        chain("caller", "host")

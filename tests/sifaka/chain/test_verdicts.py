@@ -1,12 +1,13 @@
-"""Verdicts: a run says what was checked, what was not, and what is left."""
+"""Verdicts: what was checked, what was not, what is left, and what somebody decides about it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import pytest
 
-from sifaka import Chain, RunResult
-from sifaka.errors import ConfigurationError
+from sifaka import Chain, RunResult, max_words
+from sifaka.chain import choose_version, decline_issue
+from sifaka.errors import ConfigurationError, StaleRevision, ThoughtNotFound
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
@@ -58,13 +59,6 @@ async def waiting(text: str = WRONG, **options: Any) -> tuple[Chain, RunResult]:
     return chain, result
 
 
-async def test_mistakes_that_only_a_writer_can_mend_are_put_to_the_caller() -> None:
-    _, result = await waiting()
-    assert quotes(result) == ["blue", "green"]
-    assert result.brief is not None
-    assert [issue.quote for issue in result.brief.issues] == ["blue", "green"]
-
-
 async def test_a_text_that_meets_its_rules_is_done_and_says_that_its_meaning_was_not_checked() -> (
     None
 ):
@@ -72,13 +66,6 @@ async def test_a_text_that_meets_its_rules_is_done_and_says_that_its_meaning_was
     assert (result.status, result.stop_reason, result.passed) == ("done", "rules_met", False)
     assert (result.rules_met, result.judged_by) == (True, "nobody")
     assert not_checked(result) == ["meaning"]
-
-
-async def test_a_revision_that_mends_everything_passes() -> None:
-    chain, before = await waiting()
-    result = await chain.submit(before.run_id, before.thought.id, RIGHT)
-    assert (result.status, result.stop_reason, result.passed) == ("done", "passed", True)
-    assert (result.text, result.left) == (RIGHT, ())
 
 
 async def test_a_mistake_is_put_to_the_caller_once_and_then_it_decides() -> None:
@@ -142,13 +129,6 @@ async def test_accepting_another_text_is_an_error_that_changes_nothing() -> None
     with pytest.raises(ConfigurationError, match="another text"):
         await chain.submit(before.run_id, before.thought.id, RIGHT, accept=True)
     assert (await chain.store.load(before.run_id)) == before.run
-
-
-async def test_a_run_that_is_done_cannot_be_accepted() -> None:
-    chain = Chain()
-    done = await chain.run(text=RIGHT)
-    with pytest.raises(ConfigurationError, match="does not wait"):
-        await chain.submit(done.run_id, done.thought.id, accept=True)
 
 
 async def test_the_editor_alone_passes_nothing_that_is_known_to_be_wrong() -> None:
@@ -265,12 +245,6 @@ async def test_preserve_needs_an_original() -> None:
         await Chain(model=ScriptedModel(lines=[]), validators=[{"type": "preserve"}]).run("write")
 
 
-async def test_the_editor_says_that_it_ignores_a_task() -> None:
-    result = await Chain(model="editor").run("Translate into French.", text=RIGHT)
-    assert any("the task was ignored" in line for line in result.degraded)
-    assert not_checked(result) == ["task", "meaning"]
-
-
 @pytest.mark.parametrize(
     "wrapped", [f"```\n{RIGHT}\n```", f"```markdown\n{RIGHT}\n```\n", f"~~~md\n{RIGHT}\n~~~"]
 )
@@ -293,3 +267,131 @@ async def test_a_validator_that_cannot_read_the_language_has_checked_nothing() -
     assert "classifier:toxicity" in not_checked(result)
     (check,) = [each for each in result.checked if each.what == "classifier:toxicity"]
     assert "reads as 'zh'" in (check.reason or "")
+
+
+async def decline(chain: Chain, told: RunResult, issue: Issue, reason: str = "Ours.") -> RunResult:
+    about = (told.run_id, told.thought.id, issue.message, issue.quote)
+    return await decline_issue(chain, *about, reason=reason)
+
+
+async def test_one_issue_is_declined_and_the_others_are_asked_for() -> None:
+    chain, before = await waiting()
+    assert quotes(before) == ["blue", "green"]
+    told = await decline(chain, before, before.left[0], "The parcel is blue.")
+    assert (told.status, told.passed, quotes(told)) == ("needs_revision", False, ["green"])
+    assert told.brief is not None
+    assert [issue.quote for issue in told.brief.issues] == ["green"]
+    (entry,) = told.run.declined_issues
+    assert (entry.reason, entry.issue) == ("The parcel is blue.", before.left[0])
+    again = await decline(chain, told, before.left[0])
+    assert again.run == told.run == await chain.store.load(told.run_id)
+
+
+async def test_what_was_declined_stays_declined_in_later_versions() -> None:
+    chain, before = await waiting()
+    told = await decline(chain, before, before.left[0])
+    text = "Listen: the blue parcel came. The grey parcel went."
+    later = await chain.submit(told.run_id, told.thought.id, text)
+    assert (later.text, later.status, later.passed, later.left) == (text, "done", True, ())
+    assert (await chain.replay(told.run_id)).differences == ()
+    mine = await choose_version(chain, told.run_id, told.thought.id, "A blue parcel, and no other.")
+    assert mine.left == ()
+
+
+async def test_a_run_ends_when_its_last_issue_is_declined() -> None:
+    chain, told = await waiting()
+    for issue in told.left:
+        assert not told.passed
+        told = await decline(chain, told, issue)
+    assert (told.status, told.stop_reason, told.passed) == ("done", "accepted", True)
+    assert (told.left, told.text) == ((), WRONG)
+
+
+async def test_a_task_that_was_not_carried_out_is_not_done_by_declining_a_word() -> None:
+    chain, told = await waiting(prompt="Say where the parcels went.")
+    for issue in told.declinable:
+        told = await decline(chain, told, issue)
+    assert (told.status, told.passed) == ("needs_revision", False)
+    assert told.brief is not None
+    assert (told.left, told.judged_by) == ((), "nobody")
+
+
+async def test_what_a_rule_refuses_or_no_critic_said_cannot_be_declined() -> None:
+    chain, told = await waiting(validators=[max_words(3)])
+    failure = next(issue for issue in told.left if issue not in told.declinable)
+    blue = told.declinable[0]
+    for wrong, reason in ((failure, "No."), (Issue(message="no such"), "No."), (blue, " ")):
+        with pytest.raises(ConfigurationError):
+            await decline(chain, told, wrong, reason)
+    assert (await chain.store.load(told.run_id)) == told.run
+
+
+TEXT = "This is the the first version, by 40 teams."
+
+
+async def told(model: str = "editor", text: str = TEXT) -> tuple[Chain, RunResult]:
+    """A run in which nobody has chosen yet."""
+    chain = Chain(model=model, validators=[max_words(9)])
+    return chain, await chain.run(text=text)
+
+
+async def test_other_words_become_a_version_of_a_person_that_stands() -> None:
+    chain, done = await told()
+    text = "This is the first version, by 400 teams and by more than these."
+    chosen = await choose_version(chain, done.run_id, done.thought.id, text)
+    assert (chosen.text, chosen.thought.author, chosen.status) == (text, "person", "done")
+    assert chosen.judged_by == "person"
+    assert not chosen.findings.open
+    assert chosen.thought.parent_id == done.thought.id
+    decision = chosen.run.decisions[chosen.thought.id]
+    assert decision.accepted
+    assert "a person said so, although it breaks" in decision.reason
+    assert "length: 13 words" in decision.reason
+    changed = [d for d in chosen.thought.findings.differences if d.status == "accepted"]
+    assert {each.by for each in changed} == {"person"}, "who said so has answered what differs"
+    assert not chosen.passed
+    assert chosen.run.usage.model_calls == 0
+    assert (await chain.store.load(done.run_id)) == chosen.run
+
+
+async def test_an_earlier_version_is_used_again_and_what_is_left_is_declined() -> None:
+    chain, done = await told()
+    first = done.run.thoughts[0]
+    chosen = await choose_version(chain, done.run_id, first.id, reason="It is a quotation.")
+    assert chosen.thought.id == first.id
+    assert chosen.run.declined[first.id] == "It is a quotation."
+    assert len(chosen.run.thoughts) == len(done.run.thoughts)
+
+
+async def test_the_same_choice_made_twice_is_stored_once() -> None:
+    chain, done = await told()
+    once, twice = [
+        await choose_version(chain, done.run_id, done.thought.id, "Other words.") for _ in range(2)
+    ]
+    same = await choose_version(chain, done.run_id, once.thought.id)
+    assert once.run == twice.run == same.run
+
+
+async def test_a_run_that_waits_ends_with_the_choice() -> None:
+    chain, before = await told("caller", f"{TEXT} It has far too many words for that.")
+    assert before.status == "needs_revision"
+    chosen = await choose_version(chain, before.run_id, before.thought.id)
+    assert (chosen.status, chosen.stop_reason) == ("done", "accepted")
+    with pytest.raises((ConfigurationError, StaleRevision)):
+        await chain.submit(before.run_id, before.thought.id, "A short text.")
+
+
+async def test_a_replay_repeats_what_came_before_a_person() -> None:
+    for text, reason in (("Other words.", ""), ("", "It is a quotation."), ("Others.", "Why not?")):
+        chain, done = await told()
+        assert (await choose_version(chain, done.run_id, done.thought.id, text, reason=reason)).run
+        assert (await chain.replay(done.run_id)).differences == ()
+
+
+async def test_what_cannot_be_chosen_is_refused() -> None:
+    chain, done = await told()
+    with pytest.raises(ThoughtNotFound):
+        await choose_version(chain, done.run_id, f"{done.run_id}.9")
+    handle = await chain.start("", text=TEXT)
+    with pytest.raises(ConfigurationError, match="goes on"):
+        await choose_version(chain, handle.run.run_id, handle.run.thoughts[0].id)

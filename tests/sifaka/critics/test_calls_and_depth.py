@@ -132,16 +132,11 @@ async def test_a_technique_takes_the_calls_of_its_paper(case: str) -> None:
     with calls.active():
         feedback = await technique.critic.bind(judge.binding).critique(technique.thought)
     assert (judge.calls, judge.depth) == (technique.calls, technique.depth)
+    if case != "self_rag, no documents":  # that is no opinion
+        assert technique.critic.calls() <= technique.calls, "no more is promised than is needed"
     assert calls.ledger.spent.model_calls == technique.calls
     assert feedback.usage.model_calls == technique.calls, "the feedback tells what it has cost"
     assert feedback.critic == technique.critic.name
-
-
-@pytest.mark.parametrize("case", TECHNIQUES)
-async def test_what_is_promised_at_least_is_enough_for_the_cheapest_opinion(case: str) -> None:
-    technique = TECHNIQUES[case]
-    if case != "self_rag, no documents":  # that is no opinion
-        assert technique.critic.calls() <= technique.calls
 
 
 @pytest.mark.parametrize(
@@ -180,17 +175,3 @@ async def test_the_judge_sees_neither_the_author_nor_what_was_said_before(case: 
     for asked in judge.asked:
         assert "SAID BEFORE" not in asked.question
         assert "WRITTEN BY" not in asked.question
-
-
-@pytest.mark.parametrize("case", TECHNIQUES)
-async def test_the_text_stands_between_marks_in_every_question(case: str) -> None:
-    technique = TECHNIQUES[case]
-    judge = ScriptedJudge(technique.script)
-    await technique.critic.bind(judge.binding).critique(technique.thought)
-    for asked in judge.asked:
-        assert "marks that carry an id" in asked.instructions
-        if TEXT in asked.question:
-            before, _, after = asked.question.partition(f"\n{TEXT}\n")
-            assert before.splitlines()[-1].startswith("<text id=")
-            assert after.startswith("</text id=")
-        assert TEXT not in asked.instructions

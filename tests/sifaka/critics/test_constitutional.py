@@ -121,11 +121,6 @@ async def test_a_principle_that_nobody_judged_is_on_record(mode: str) -> None:
     assert feedback.degraded == ("honest: refused",)
 
 
-async def test_when_most_principles_were_not_judged_it_abstains() -> None:
-    feedback, _ = await judge(ModelProviderError("refused", code="rejected"))
-    assert (feedback.status, feedback.verdict) == ("abstained", None)
-
-
 async def test_each_principle_is_judged_in_a_question_of_its_own() -> None:
     _, scripted = await judge(violated())
     for asked in scripted.asked:

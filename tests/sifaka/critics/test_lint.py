@@ -25,7 +25,7 @@ async def test_safe_mistakes_ask_for_a_revision() -> None:
 async def test_a_good_text_is_accepted() -> None:
     feedback = await LintCritic().critique(Thought(text=GOOD))
     assert feedback.verdict == "accept"
-    assert feedback.issues == ()
+    assert (feedback.issues, feedback.degraded) == ((), ())
     assert feedback.scores == {"mechanics": 1.0}
     # Rules see only some kinds of mistakes: silence is weak evidence.
     assert feedback.confidence is not None
@@ -57,50 +57,6 @@ async def test_suggestions_are_distinct_and_few() -> None:
     assert len(feedback.suggestions) == len(set(feedback.suggestions)) == 2
     assert all(len(line) < 120 for line in feedback.suggestions)
     assert feedback.scores["mechanics"] == 0.0
-
-
-CLEAN = [
-    "The library opens at nine on weekdays and closes at six. On Saturdays it is open until "
-    "noon, and volunteers read to children in the main hall. Membership is free for "
-    "residents.",
-    "We released version 3.2 of the client yesterday. It fixes two bugs that some customers "
-    "had reported, and it starts noticeably faster on older phones. Nothing changes for "
-    "existing accounts.",
-    "Photosynthesis converts light into chemical energy. Chlorophyll absorbs mostly blue "
-    "and red light, which is why leaves look green. The sugars it produces feed almost "
-    "every organism on land.",
-    "My grandmother kept bees behind the barn. Each June she would lift the frames one by "
-    "one, humming to herself, and hand me a piece of comb wrapped in paper.",
-    "To reset your password, open the settings page and choose Security. You will receive "
-    "an email with a link; it expires after an hour. If it doesn't arrive, check your spam "
-    "folder.",
-    "The board approved the budget with seven votes to two. Spending on roads rises by four "
-    "percent, while the parks department will have to make do with slightly less than last "
-    "year.",
-    "The parser reads one token at a time and keeps a stack of open brackets. When a "
-    "closing bracket arrives, it is compared with the top of the stack; a mismatch raises "
-    "an error.",
-    "Rain fell all night. By morning the river had reached the lower meadow, and the sheep "
-    "stood huddled on the only dry patch near the wall. Nobody in the village had slept "
-    "much.",
-    "Our study included 412 patients from six hospitals. Those who walked for at least "
-    "thirty minutes a day reported better sleep, although the effect was small and may not "
-    "be causal.",
-    "Thank you for your letter of 4 May. We are sorry that the chair arrived damaged and "
-    "have sent a replacement, which should reach you by Friday. You do not need to return "
-    "the broken one.",
-    "Kubernetes restarts a container whose probe fails. Set a generous initial delay, "
-    "because a slow start otherwise looks like a crash and the pod never becomes ready.",
-    "Whether the treaty was a success depends on whom you ask. Economists point to trade, "
-    "which doubled; historians point to the unrest that followed within a decade.",
-]
-
-
-@pytest.mark.parametrize("text", CLEAN)
-async def test_a_clean_paragraph_is_accepted(text: str) -> None:
-    feedback = await LintCritic().critique(Thought(text=text))
-    assert feedback.verdict == "accept"
-    assert feedback.degraded == ()
 
 
 async def test_of_thousands_of_mistakes_a_thousand_are_listed_and_the_others_counted() -> None:

@@ -1,4 +1,4 @@
-"""One opinion of a model: anchored, bounded, by the user's rubric and schema."""
+"""One opinion of a model, and panels whose calls fail: anchored, bounded, on record."""
 
 import json
 import math
@@ -6,11 +6,22 @@ from typing import Any
 
 import pytest
 
-from sifaka.critics import PromptCritic, SelfRefineCritic
-from sifaka.errors import ModelProviderError
+from sifaka.calls.context import Calls
+from sifaka.calls.ledger import Ledger
+from sifaka.critics import (
+    ConstitutionalCritic,
+    MetaRewardingCritic,
+    NCriticsCritic,
+    PromptCritic,
+    SelfConsistencyCritic,
+    SelfRefineCritic,
+)
+from sifaka.critics.judge import JudgingCritic
+from sifaka.errors import BudgetExceeded, ModelProviderError
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Document, Thought
-from tests.sifaka.critics.scripted_judge import Answer, ScriptedJudge
+from sifaka.record.usage import Budget, Usage
+from tests.sifaka.critics.scripted_judge import Answer, Asked, Script, ScriptedJudge
 
 pytestmark = pytest.mark.anyio
 
@@ -22,24 +33,22 @@ async def opinion(answer: Answer, **fields: Any) -> CriticFeedback:
     return await critic.critique(Thought(text=TEXT, **fields))
 
 
-async def test_a_quote_is_anchored_and_keeps_its_fix() -> None:
-    issue = {"quote": "opens at nine", "message": "Which days?", "fix": "opens daily at nine"}
-    feedback = await opinion({"verdict": "revise", "issues": [issue]})
-    (found,) = feedback.issues
-    assert (found.quote, found.start, found.fix) == ("opens at nine", 9, "opens daily at nine")
-
-
-async def test_an_invented_quote_has_no_place_and_no_fix() -> None:
-    issue = {"quote": "the opera house", "message": "Which one?", "fix": "the house"}
-    feedback = await opinion({"verdict": "revise", "issues": [issue]})
-    (found,) = feedback.issues
-    assert (found.anchored, found.fix, found.message) == (False, None, "Which one?")
-
-
-async def test_a_fix_that_changes_nothing_is_none() -> None:
-    issue = {"quote": "opens at nine", "message": "Fine.", "fix": "opens at nine"}
-    feedback = await opinion({"verdict": "revise", "issues": [issue]})
-    assert feedback.issues[0].fix is None
+@pytest.mark.parametrize(
+    ("quote", "fix", "start", "kept"),
+    [
+        ("opens at nine", "opens daily at nine", 9, "opens daily at nine"),
+        ("opens at nine", "opens at nine", 9, None),
+        ("the opera house", "the house", None, None),
+    ],
+    ids=["in the text", "a fix that changes nothing", "invented"],
+)
+async def test_a_quote_is_anchored_and_keeps_its_fix(
+    quote: str, fix: str, start: int | None, kept: str | None
+) -> None:
+    issue = {"quote": quote, "message": "Which one?", "fix": fix}
+    (found,) = (await opinion({"verdict": "revise", "issues": [issue]})).issues
+    assert (found.start, found.fix, found.message) == (start, kept, "Which one?")
+    assert found.anchored is (start is not None)
 
 
 async def test_numbers_and_lengths_are_bounded() -> None:
@@ -67,12 +76,6 @@ async def test_numbers_and_lengths_are_bounded() -> None:
     assert len(feedback.suggestions) == 20
     assert len(feedback.suggestions[0]) == 500
     assert feedback.confidence is None
-
-
-async def test_an_opinion_that_cannot_be_read_is_an_error_and_not_a_vote() -> None:
-    with pytest.raises(ModelProviderError) as error:
-        await opinion("It is corrected.")
-    assert error.value.code == "malformed"
 
 
 async def test_the_judge_sees_the_task_and_the_documents() -> None:
@@ -107,3 +110,78 @@ async def test_half_characters_in_an_answer_are_replaced() -> None:
     assert feedback.suggestions == ("\ufffd x",)
     stored = json.loads(feedback.model_dump_json())
     assert stored["scores"] == {"a\ufffd": 1.0}
+
+
+ACCEPT = {"verdict": "accept"}
+PANELS = [
+    ConstitutionalCritic(),
+    ConstitutionalCritic(mode="sequential"),
+    MetaRewardingCritic(),
+    NCriticsCritic(),
+    SelfConsistencyCritic(),
+]
+
+
+async def asked_of(critic: JudgingCritic, script: Script | Answer) -> CriticFeedback:
+    judge = ScriptedJudge(script)
+    return await critic.bind(judge.binding).critique(Thought(text="A text."))
+
+
+def limited(retry_after: float | None = None) -> ModelProviderError:
+    return ModelProviderError("too many", code="rate_limited_for_good", retry_after=retry_after)
+
+
+@pytest.mark.parametrize("critic", PANELS, ids=lambda c: f"{c.name} {getattr(c, 'mode', '')}")
+async def test_what_all_calls_failed_with_is_in_the_abstention(critic: JudgingCritic) -> None:
+    feedback = await asked_of(critic, lambda asked: limited(10.0 + asked.number % 2))
+    assert feedback.status == "abstained"
+    assert feedback.verdict is None
+    assert "too many" in (feedback.reason or "")
+    assert dict(feedback.details) == {"code": "rate_limited_for_good", "retry_after": 11.0}
+
+
+@pytest.mark.parametrize("critic", PANELS, ids=lambda c: f"{c.name} {getattr(c, 'mode', '')}")
+async def test_calls_that_fail_differently_share_no_code(critic: JudgingCritic) -> None:
+    refused = ModelProviderError("refused", code="rejected")
+    feedback = await asked_of(critic, lambda asked: limited() if asked.number else refused)
+    assert feedback.status == "abstained"
+    assert dict(feedback.details) == {}
+
+
+@pytest.mark.parametrize("critic", [NCriticsCritic(), SelfConsistencyCritic(n=4)])
+async def test_a_repair_without_room_costs_no_other_its_answer(critic: JudgingCritic) -> None:
+    judge = ScriptedJudge(lambda asked: ACCEPT if asked.number else "no form")
+    calls = Calls(ledger=Ledger(Budget(max_calls=4), Usage()))
+    with calls.active():
+        feedback = await critic.bind(judge.binding).critique(Thought(text="A text."))
+    assert (feedback.verdict, judge.calls, feedback.usage.model_calls) == ("accept", 4, 3)
+    (line,) = feedback.degraded
+    assert "the run's budget of calls is spent" in line
+
+
+async def test_principles_judged_before_the_budget_was_spent_count() -> None:
+    judge = ScriptedJudge(ACCEPT)
+    calls = Calls(ledger=Ledger(Budget(max_calls=4), Usage()))
+    with calls.active():
+        critic = ConstitutionalCritic(mode="sequential").bind(judge.binding)
+        feedback = await critic.critique(Thought(text="A text."))
+    assert (feedback.verdict, judge.calls, len(feedback.degraded)) == ("accept", 4, 2)
+
+
+async def test_too_few_principles_judged_for_the_budget_names_the_limit() -> None:
+    calls = Calls(ledger=Ledger(Budget(max_calls=3), Usage()))
+    with calls.active():
+        critic = ConstitutionalCritic(mode="sequential").bind(ScriptedJudge(ACCEPT).binding)
+        feedback = await critic.critique(Thought(text="A text."))
+    assert feedback.status == "abstained"
+    assert dict(feedback.details) == {"limit": "calls"}
+
+
+async def test_when_nobody_answered_the_spent_budget_is_the_error() -> None:
+    def script(asked: Asked) -> Answer:
+        return "no form" if asked.number < 2 else ModelProviderError("refused", code="rejected")
+
+    calls = Calls(ledger=Ledger(Budget(max_calls=3), Usage()))
+    critic = SelfConsistencyCritic().bind(ScriptedJudge(script).binding)
+    with calls.active(), pytest.raises(BudgetExceeded):
+        await critic.critique(Thought(text="A text."))

@@ -40,17 +40,13 @@ def failing(asked: Asked) -> Answer:
     return {"verdict": "revise", "issues": [issue], "suggestions": ["Drop a word."]}
 
 
-async def test_passed_validators_are_the_verdict() -> None:
+@pytest.mark.parametrize("results", [{"length": True}, {"length": True, "advice": False}], ids=str)
+async def test_passed_validators_are_the_verdict_and_failed_advice_is_no_failure(
+    results: dict[str, bool],
+) -> None:
     judge = ScriptedJudge(failing)
-    feedback = await ReflexionCritic().bind(judge.binding).critique(validated(length=True))
+    feedback = await ReflexionCritic().bind(judge.binding).critique(validated(**results))
     assert (feedback.verdict, feedback.reflection, judge.calls) == ("accept", None, 0)
-
-
-async def test_failed_advice_is_no_failure() -> None:
-    judge = ScriptedJudge(failing)
-    thought = validated(length=True, advice=False)
-    feedback = await ReflexionCritic().bind(judge.binding).critique(thought)
-    assert (feedback.verdict, judge.calls) == ("accept", 0)
 
 
 async def test_failed_validators_are_reflected_upon() -> None:

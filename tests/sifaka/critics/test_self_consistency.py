@@ -140,13 +140,6 @@ async def test_a_sample_that_fails_has_no_vote() -> None:
     assert feedback.degraded[0] == "review 2: no answer in time"
 
 
-async def test_when_every_sample_fails_it_abstains() -> None:
-    failure = ModelProviderError("the account's quota is used up", code="quota")
-    feedback = await review(failure, failure)
-    assert (feedback.status, feedback.verdict) == ("abstained", None)
-    assert "quota" in (feedback.reason or "")
-
-
 async def test_a_failing_store_is_no_failing_sample() -> None:
     with pytest.raises(StorageError):
         await review(says("accept"), StorageError("the disk is full"))

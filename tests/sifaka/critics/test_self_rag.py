@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from sifaka.critics import SelfRAGCritic
+from sifaka.critics.self_rag import Reflection, Reflections
 from sifaka.errors import ModelProviderError
 from sifaka.models.prompt import contents
 from sifaka.record.results import CriticFeedback
@@ -14,6 +16,46 @@ from sifaka.retrievers.mock import MockRetriever
 from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 
 pytestmark = pytest.mark.anyio
+
+
+def reflection(relevant: float, full: float, partial: float, none: float) -> Reflection:
+    return Reflection(passage=1, relevant=relevant, full=full, partial=partial, none=none)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "support", "usefulness", "score"),
+    [
+        (1, (1, 0, 0), 5, 2.5),  # 1 + 1 + 0.5 * 1
+        (0, (0, 0, 1), 1, -0.5),  # 0 + 0 + 0.5 * -1
+        (0.8, (0.5, 0.3, 0.2), 3.6, 1.6),  # .8 + .65 + .5 * .3
+        (0.8, (50, 30, 20), 3.6, 1.6),  # the same, not normalised
+        (0.5, (0, 1, 0), 3, 1.0),  # .5 + .5 + 0
+        (1, (0, 0, 1), 3, 1.0),
+        (0.5, (0.001, 0.001, 0.001), 4, 1.25),  # .5 + .5 + .5 * .5
+    ],
+)
+def test_the_score_is_the_weighted_sum_of_its_parts(
+    relevant: float, support: tuple[float, float, float], usefulness: float, score: float
+) -> None:
+    passage = reflection(relevant, *support)
+    answer = Reflections(passages=[passage], usefulness=usefulness)
+    assert answer.score(passage) == pytest.approx(score)
+
+
+def test_the_likeliest_degree_of_support_counts() -> None:
+    assert reflection(1, 0.6, 0.3, 0.1).supports == "full"
+    assert reflection(1, 0.3, 0.6, 0.1).supports == "partial"
+    assert reflection(1, 0.1, 0.3, 0.6).supports == "none"
+    assert reflection(1, 0.4, 0.4, 0.2).supports == "partial", "of equal ones the lower"
+    assert reflection(0.5, 1, 0, 0).is_relevant
+    assert not reflection(0.49, 1, 0, 0).is_relevant
+
+
+@pytest.mark.parametrize("each", [0, 1e308])
+def test_probabilities_that_have_no_sum_say_nothing(each: float) -> None:
+    with pytest.raises(ValidationError, match="must add up to 1"):
+        reflection(1, each, each, each)
+
 
 TEXT = "The tower is 300 metres high. It was built in 1889. Everybody loves it."
 HEIGHT = Document(id="d1", title="Heights", text="The tower is 330 metres high.")
@@ -152,31 +194,29 @@ async def test_a_claim_that_nobody_judged_does_not_count() -> None:
     assert feedback.degraded == ("claim 1: refused",)
 
 
-async def test_when_half_of_the_claims_were_not_judged_it_does_not_accept() -> None:
-    verdicts = {("300", "Heights"): "fails", ("1889", "Heights"): "full"}
-    feedback, _ = await check(script(verdicts), HEIGHT)
-    assert (feedback.status, feedback.verdict) == ("abstained", None)
-    assert feedback.degraded == ("claim 1: refused",)
-    assert feedback.details["code"] == "rejected"
-
-
-async def test_an_unsupported_claim_is_told_although_half_were_not_judged() -> None:
-    verdicts = {("300", "Heights"): "fails", ("1889", "Heights"): "none"}
-    feedback, _ = await check(script(verdicts), HEIGHT)
-    assert (feedback.verdict, len(feedback.issues)) == ("revise", 1)
-
-
-async def test_no_evidence_for_some_claims_hides_no_failure_of_others() -> None:
-    feedback, _ = await check(script({("300", "Heights"): "fails"}, THREE), HEIGHT)
-    assert (feedback.reason or "").startswith("no_evidence: ")
-    assert "refused" in (feedback.reason or "")
-    assert feedback.degraded == ("claim 1: refused",)
-
-
-async def test_when_nothing_could_be_judged_it_abstains_with_the_reason() -> None:
-    verdicts = {("300", "Heights"): "fails", ("1889", "Heights"): "fails"}
-    feedback, _ = await check(script(verdicts), HEIGHT)
-    assert (feedback.status, "refused" in (feedback.reason or "")) == ("abstained", True)
+@pytest.mark.parametrize(
+    ("verdicts", "claims", "verdict", "reason"),
+    [
+        ({("300", "Heights"): "fails", ("1889", "Heights"): "full"}, CLAIMS, None, "refused"),
+        ({("300", "Heights"): "fails", ("1889", "Heights"): "none"}, CLAIMS, "revise", ""),
+        ({("300", "Heights"): "fails"}, THREE, None, "no_evidence: "),
+        ({("300", "Heights"): "fails", ("1889", "Heights"): "fails"}, CLAIMS, None, "refused"),
+    ],
+    ids=[
+        "half were judged",
+        "one is wrong all the same",
+        "nothing on the others",
+        "none was judged",
+    ],
+)
+async def test_claims_that_nobody_judged_are_no_reason_to_accept(
+    verdicts: Verdicts, claims: list[dict[str, Any]], verdict: str | None, reason: str
+) -> None:
+    feedback, _ = await check(script(verdicts, claims), HEIGHT)
+    assert (feedback.status, feedback.verdict) == ("ok" if verdict else "abstained", verdict)
+    assert reason in (feedback.reason or "")
+    assert verdict or "refused" in (feedback.reason or "")
+    assert feedback.degraded[0] == "claim 1: refused"
 
 
 async def test_a_retriever_is_asked_besides() -> None:

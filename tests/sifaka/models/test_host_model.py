@@ -11,6 +11,7 @@ from sifaka.calls.host import HostAnswer, HostQuestion, Suspended
 from sifaka.calls.ledger import Ledger
 from sifaka.record.usage import Usage
 from sifaka.storage import MemoryStorage
+from tests.stubs.clock import Clock
 from tests.stubs.hosts import LaterHost, PresentHost, drafts
 
 pytestmark = pytest.mark.anyio
@@ -108,19 +109,22 @@ async def test_a_judge_and_several_versions_at_once_ride_rounds_too() -> None:
     assert result.text == "Draft 3 of the text."
 
 
-async def test_an_answer_without_text_is_asked_for_once_and_hands_over() -> None:
-    later = LaterHost(lambda _: HostAnswer(text=" "))
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (HostAnswer(text=" "), "the answer was empty"),
+        (HostAnswer(text="Draft 1", complete=False), "cut off"),
+    ],
+    ids=["empty", "cut"],
+)
+async def test_an_answer_that_is_no_text_is_asked_for_once_and_hands_over(
+    answer: HostAnswer, told: str
+) -> None:
+    later = LaterHost(lambda _: answer)
     result = await in_rounds(later, critics=[], fallback_models=["caller"], **RULE)
-    assert (result.status, len(later.answered)) == ("needs_revision", 1)
-    assert "the answer was empty" in result.degraded[-1]
+    assert (result.status, result.text, len(later.answered)) == ("needs_revision", TEXT, 1)
+    assert told in result.degraded[-1]
     assert result.brief is not None
-
-
-async def test_an_answer_that_was_cut_is_no_text_to_go_on_with() -> None:
-    later = LaterHost(lambda _: HostAnswer(text="Draft 1", complete=False))
-    result = await in_rounds(later, critics=[], fallback_models=["caller"], **RULE)
-    assert (result.status, result.text) == ("needs_revision", TEXT)
-    assert "cut off" in result.degraded[-1]
 
 
 async def test_an_opinion_that_cannot_be_read_is_asked_for_once_more() -> None:
@@ -132,12 +136,6 @@ async def test_an_opinion_that_cannot_be_read_is_asked_for_once_more() -> None:
 
 
 async def test_waiting_for_the_host_takes_no_time_of_the_budget() -> None:
-    class Clock:
-        now = 0.0
-
-        def __call__(self) -> float:
-            return self.now
-
     clock = Clock()
     ledger = Ledger(Budget(max_seconds=10), Usage(), clock=clock)
     with Calls(ledger=ledger).active(), ledger.within_time() as limit:

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import anyio
 import pytest
@@ -28,22 +29,9 @@ from tests.stubs.provider import (
 
 pytestmark = pytest.mark.anyio
 
+STUB = "openai-chat:stub"
 PROSE = says("The second is larger.", tokens=(30, 10_000))
 OPINION = json.dumps({"verdict": "accept", "suggestions": ["say less"]})
-
-
-@asynccontextmanager
-async def asked(
-    *replies: Reply, probe: Reply, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncGenerator[tuple[Provider, Chain]]:
-    """A provider, and a chain whose critic asks it."""
-    with provider(replies, probe) as served:
-        told_of(served, monkeypatch)
-        async with Connections(LocalProviders(file)) as connections:
-            yield (
-                served,
-                Chain(model="openai-chat:stub", critics=["self_refine"], connections=connections),
-            )
 
 
 @pytest.fixture
@@ -51,13 +39,29 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "home" / "local_providers.json"
 
 
-async def test_one_that_calls_tools_is_asked_by_tools(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with asked(opinion("accept"), probe=ABLE, file=file, monkeypatch=monkeypatch) as (
-        served,
-        chain,
-    ):
+class Asking(Protocol):
+    def __call__(
+        self, *replies: Reply, probe: Reply = ABLE
+    ) -> AbstractAsyncContextManager[tuple[Provider, Chain]]: ...
+
+
+@pytest.fixture
+def asking(file: Path, monkeypatch: pytest.MonkeyPatch) -> Asking:
+    """A provider, and a chain whose critic asks it."""
+
+    @asynccontextmanager
+    async def asked(*replies: Reply, probe: Reply = ABLE) -> AsyncGenerator[tuple[Provider, Chain]]:
+        with provider(replies, probe) as served:
+            told_of(served, monkeypatch)
+            async with Connections(LocalProviders(file)) as connections:
+                chain = Chain(model=STUB, critics=["self_refine"], connections=connections)
+                yield served, chain
+
+    return asked
+
+
+async def test_one_that_calls_tools_is_asked_by_tools(file: Path, asking: Asking) -> None:
+    async with asking(opinion("accept")) as (served, chain):
         result = await chain.run(text="A text.")
     assert result.passed
     assert [request["tools"][0]["function"]["name"] for request in served.requests] == ["answer"]
@@ -68,12 +72,9 @@ async def test_one_that_calls_tools_is_asked_by_tools(
     "probe", [PROSE, fails(400), calls("answer", {"larger": "third"}), calls("answer", "{")]
 )
 async def test_one_that_does_not_is_asked_for_json_by_its_schema(
-    file: Path, monkeypatch: pytest.MonkeyPatch, probe: Reply
+    asking: Asking, probe: Reply
 ) -> None:
-    async with asked(says(OPINION), probe=probe, file=file, monkeypatch=monkeypatch) as (
-        served,
-        chain,
-    ):
+    async with asking(says(OPINION), probe=probe) as (served, chain):
         result = await chain.run(text="A text.")
     assert result.run.thoughts[0].critic_feedback[0].suggestions == ("say less",)
     (request,) = served.requests
@@ -98,13 +99,11 @@ SHORTER = "The tower is tall."
     ],
 )
 async def test_where_a_model_has_shown_no_abilities_nothing_is_lost_on_its_word(
-    file: Path, monkeypatch: pytest.MonkeyPatch, probe: Reply, kept: str
+    asking: Asking, probe: Reply, kept: str
 ) -> None:
     review = {"verdict": "accept", "scores": {"fulfils the task": 1.0}, "better": "text"}
     said = opinion("accept") if probe is ABLE else says(json.dumps(review))
-    async with asked(
-        says(SHORTER), said, says(SHORTER), probe=probe, file=file, monkeypatch=monkeypatch
-    ) as (_, chain):
+    async with asking(says(SHORTER), said, says(SHORTER), probe=probe) as (_, chain):
         chain = chain.replace(max_iterations=1)
         result = await chain.run("Make it shorter.", text="The tower is 40 m tall.")
         assert result.text == kept
@@ -113,10 +112,10 @@ async def test_where_a_model_has_shown_no_abilities_nothing_is_lost_on_its_word(
 
 
 async def test_an_engine_that_refuses_schemas_is_asked_by_the_prompt_alone(
-    file: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, asking: Asking
 ) -> None:
     replies = (fails(400), says(OPINION))
-    async with asked(*replies, probe=PROSE, file=file, monkeypatch=monkeypatch) as (served, chain):
+    async with asking(*replies, probe=PROSE) as (served, chain):
         result = await chain.run(text="A text.")
     assert result.passed
     assert ["response_format" in request for request in served.requests] == [True, False]
@@ -125,12 +124,9 @@ async def test_an_engine_that_refuses_schemas_is_asked_by_the_prompt_alone(
 
 @pytest.mark.parametrize(("most", "probes"), [(1, 0), (2, 1), (None, 1)])
 async def test_the_question_is_charged_where_there_is_room_for_it(
-    file: Path, monkeypatch: pytest.MonkeyPatch, most: int | None, probes: int
+    asking: Asking, most: int | None, probes: int
 ) -> None:
-    async with asked(opinion("accept"), probe=ABLE, file=file, monkeypatch=monkeypatch) as (
-        served,
-        chain,
-    ):
+    async with asking(opinion("accept")) as (served, chain):
         result = await chain.replace(budget=Budget(max_calls=most)).run(text="A text.")
     assert result.passed
     assert result.usage.model_calls == 1 + probes
@@ -139,26 +135,18 @@ async def test_the_question_is_charged_where_there_is_room_for_it(
 
 
 async def test_it_is_asked_once_by_parallel_calls_and_by_later_processes(
-    file: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, asking: Asking
 ) -> None:
     critics = ["self_refine", "reflexion", "constitutional", "self_rag"]
-    async with asked(*[opinion("accept")] * 40, probe=ABLE, file=file, monkeypatch=monkeypatch) as (
-        served,
-        chain,
-    ):
+    async with asking(*[opinion("accept")] * 40) as (served, chain):
         await chain.replace(critics=critics).run(text="A text.")
         async with Connections(LocalProviders(file)) as later:
             await chain.replace(connections=later).run(text="A text.")
     assert len(served.probes) == 1
 
 
-async def test_what_is_old_or_damaged_is_asked_again(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with asked(*[opinion("accept")] * 3, probe=ABLE, file=file, monkeypatch=monkeypatch) as (
-        served,
-        chain,
-    ):
+async def test_what_is_old_or_damaged_is_asked_again(file: Path, asking: Asking) -> None:
+    async with asking(*[opinion("accept")] * 3) as (served, chain):
         long_ago = datetime.now(UTC) - timedelta(days=8)
         write(file, {f"{served.url}/ stub": Abilities(tokens_per_second=1, asked_at=long_ago)})
         await chain.run(text="A text.")
@@ -170,13 +158,10 @@ async def test_what_is_old_or_damaged_is_asked_again(
 
 
 async def test_one_that_does_not_answer_is_asked_again_and_nothing_is_kept(
-    file: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, asking: Asking
 ) -> None:
     replies = [opinion("accept")] * 2
-    async with asked(*replies, probe=fails(503), file=file, monkeypatch=monkeypatch) as (
-        served,
-        chain,
-    ):
+    async with asking(*replies, probe=fails(503)) as (served, chain):
         assert (await chain.run(text="A text.")).passed
         assert (await chain.run(text="A text.")).passed
     assert len(served.probes) == 2
@@ -188,7 +173,7 @@ async def test_without_a_place_to_keep_it_nothing_is_asked(
 ) -> None:
     with provider([opinion("accept")]) as served:
         told_of(served, monkeypatch)
-        result = await Chain(model="openai-chat:stub", critics=["self_refine"]).run(text="A text.")
+        result = await Chain(model=STUB, critics=["self_refine"]).run(text="A text.")
     assert result.passed
     assert served.probes == []
 
@@ -243,7 +228,7 @@ async def test_calls_to_a_slow_one_wait_for_their_turn(
         write(file, {f"{served.url}/ stub": slow})
         async with Connections(LocalProviders(file)) as connections:
             critics = [{"type": "self_refine", "name": f"critic {n}"} for n in range(5)]
-            chain = Chain(model="openai-chat:stub", critics=critics, connections=connections)
+            chain = Chain(model=STUB, critics=critics, connections=connections)
             async with anyio.create_task_group() as group:
                 group.start_soon(partial(chain.run, text="A text."))
                 for opened, gate in enumerate(gates):

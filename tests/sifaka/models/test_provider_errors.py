@@ -1,14 +1,19 @@
-"""Providers' errors: a request that is too long is told from one that is wrong."""
+"""Providers' errors: understood, recovered from, and other models that stand in."""
+
+from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka import Chain, Document
+from sifaka import Budget, Chain, Document, RunResult
+from sifaka.calls.breakers import Breakers
 from sifaka.errors import ModelProviderError
+from sifaka.models.metered import ATTEMPTS
 from sifaka.models.provider_errors import translate
 from sifaka.retrievers.mock import MockRetriever
+from tests.stubs.writer import Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -98,13 +103,6 @@ async def test_a_text_too_long_for_the_model_is_written_in_smaller_sections() ->
     assert len(result.run.thoughts) > 1
 
 
-async def test_where_nothing_can_be_left_out_the_run_fails_with_the_reason() -> None:
-    result = await Chain(model=small(5), critics=[]).run_with_recovery("Write about it.")
-    assert (result.status, result.run.error_code, result.run.failures) == (
-        "failed", "context_window", 1,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("status", "code", "retried"),
     [
@@ -119,3 +117,69 @@ def test_what_a_status_says_holds_whatever_the_body_is(
 ) -> None:
     error = translated(status, {"error": "no words that anybody knows"})
     assert (error.code, error.retryable) == (code, retried)
+
+
+RULES = [{"type": "length", "max_words": 2}]
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def go_on(seconds: float) -> None:
+        del seconds
+
+    monkeypatch.setattr("sifaka.models.metered.anyio.sleep", go_on)
+
+
+def refused(status: int, name: str = "first") -> Writer:
+    return Writer(ModelHTTPError(status, "stub"), name=name)
+
+
+async def shortened(first: Writer, *others: Writer, **settings: Any) -> RunResult:
+    models = [each.model for each in others]
+    chain = Chain(
+        model=first.model, fallback_models=models, validators=RULES, critics=[], **settings
+    )
+    return await chain.run(text="a b c")
+
+
+async def test_another_model_answers_when_the_first_has_failed_for_good() -> None:
+    first, second = refused(401), Writer("a b", name="second")
+    result = await shortened(first, second)
+    assert (result.text, result.status) == ("a b", "done")
+    assert (len(first.asked), len(second.asked)) == (1, 1)
+    assert result.thought.author == "function:second"
+    assert "function:second answered 1 calls in place of a model that failed" in result.degraded
+
+
+async def test_when_all_models_fail_the_error_names_each() -> None:
+    result = await shortened(refused(401, "one"), refused(404, "two"))
+    assert result.status == "failed"
+    assert result.error is not None
+    assert "function:one: the provider refused the credentials" in result.error
+    assert "function:two: the provider does not know the model" in result.error
+    assert result.run.error_code == "not_found"
+
+
+async def test_attempts_of_all_models_count_in_one_budget() -> None:
+    second = Writer("a b")
+    result = await shortened(refused(503), second, budget=Budget(max_calls=ATTEMPTS))
+    assert (result.stop_reason, result.usage.model_calls) == ("budget_calls", ATTEMPTS)
+    assert second.asked == []
+
+
+async def test_a_provider_that_keeps_failing_is_left_alone_and_the_next_is_asked_at_once() -> None:
+    first, second = refused(503), Writer("a b", name="second")
+    breakers = Breakers(threshold=ATTEMPTS, cooldown=1000)
+    # Both are models of one provider here, `function`, so the breaker of one is that of the other.
+    result = await shortened(first, second, breakers=breakers)
+    assert len(first.asked) == ATTEMPTS
+    assert result.run.error_code == "server", "what a breaker keeps from being asked says nothing"
+    again = await shortened(first, second, breakers=breakers)
+    assert (len(first.asked), second.asked) == (ATTEMPTS, [])
+    assert again.run.error_code == "circuit_open"
+
+
+async def test_an_error_has_no_price() -> None:
+    flaky = Writer(ModelHTTPError(503, "stub"), "a b")
+    result = await shortened(flaky, budget=Budget(max_calls=5))
+    assert (result.status, result.usage.model_calls) == ("done", 2)

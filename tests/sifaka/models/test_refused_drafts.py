@@ -1,16 +1,14 @@
 """Drafts that are no text: turned down with the reason, on record, and never what comes back."""
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
-from pydantic_ai.messages import FinishReason, ModelMessage, ModelResponse, TextPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.messages import FinishReason
 
 from sifaka import Chain, RunResult
 from sifaka.models.prompt import MARK
 from sifaka.record.usage import Budget
-from sifaka.storage import MemoryStorage
+from tests.stubs.writer import Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -19,33 +17,16 @@ BETTER = "It is a text of few words."
 Policy = Literal["best", "last"]
 
 
-Said = str | Callable[[str], str]
+SETTINGS: dict[str, Any] = {
+    "critics": [],
+    "fixes": "none",
+    "facts": "off",
+    "validators": [{"type": "length", "max_words": 8}],
+}
 
 
-def saying(
-    *answers: str | Callable[[str], str], **response: Any
-) -> tuple[FunctionModel, list[str]]:
-    """A model that gives these answers in order, the last again and again; what it was asked."""
-    prompts: list[str] = []
-
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        prompts.append(str(getattr(messages[-1].parts[-1], "content", "")))
-        said = answers[min(len(prompts), len(answers)) - 1]
-        text = said if isinstance(said, str) else said(prompts[-1])
-        return ModelResponse(parts=[TextPart(text)], **response)
-
-    return FunctionModel(answer), prompts
-
-
-async def run(*answers: str | Callable[[str], str], **options: Any) -> RunResult:
-    model, _ = saying(*answers)
-    settings: dict[str, Any] = {
-        "critics": [],
-        "fixes": "none",
-        "facts": "off",
-        "validators": [{"type": "length", "max_words": 8}],
-    }
-    return await Chain(model=model, **(settings | options)).run(text=TEXT)
+async def run(writer: Writer, task: str = "", **options: Any) -> RunResult:
+    return await Chain(model=writer.model, **(SETTINGS | options)).run(task, text=TEXT)
 
 
 def echo(prompt: str) -> str:
@@ -53,14 +34,14 @@ def echo(prompt: str) -> str:
 
 
 async def test_a_draft_that_can_be_mended_is_a_version_and_says_so() -> None:
-    result = await run(f"Sure, here is the revised text:\n\n{BETTER}")
+    result = await run(Writer(f"Sure, here is the revised text:\n\n{BETTER}"))
     assert (result.text, result.stop_reason) == (BETTER, "rules_met")
     assert result.thought.metadata["mended"] == ("a chat preface",)
 
 
 @pytest.mark.parametrize("policy", ["best", "last"])
 async def test_a_draft_that_cannot_is_turned_down_with_the_reason(policy: Policy) -> None:
-    result = await run(echo, policy=policy)
+    result = await run(Writer(echo), policy=policy)
     assert (result.text, result.status, result.passed) == (TEXT, "done", False)
     assert result.stop_reason == "max_iterations"
     assert result.turned_down
@@ -71,11 +52,9 @@ async def test_a_draft_that_cannot_is_turned_down_with_the_reason(policy: Policy
 
 async def test_a_refused_answer_is_shown_to_its_writer_who_is_asked_once_more() -> None:
     refused = f"{BETTER}\n\nLet me know what else I should change!"
-    model, prompts = saying(refused, BETTER)
-    chain = Chain(
-        model=model, critics=[], fixes="none", validators=[{"type": "length", "max_words": 8}]
-    )
-    result = await chain.run(text=TEXT)
+    writer = Writer(refused, BETTER)
+    result = await run(writer)
+    prompts = writer.of("write")
     assert (result.text, result.stop_reason) == (BETTER, "rules_met")
     assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True, True]
     assert prompts[1].startswith(prompts[0])
@@ -87,43 +66,38 @@ async def test_a_refused_answer_is_shown_to_its_writer_who_is_asked_once_more() 
 
 
 async def test_the_next_version_is_told_of_a_second_refusal() -> None:
-    model, prompts = saying(echo, echo, BETTER)
-    chain = Chain(
-        model=model, critics=[], fixes="none", validators=[{"type": "length", "max_words": 8}]
-    )
-    result = await chain.run(text=TEXT)
+    writer = Writer(echo, echo, BETTER)
+    result = await run(writer)
     assert (result.text, result.stop_reason) == (BETTER, "rules_met")
-    assert "An answer was refused: it " in prompts[2]
+    assert "An answer was refused: it " in writer.of("write")[2]
     assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True, False, True]
 
 
 async def test_the_same_answer_again_is_meant() -> None:
     told = f"{BETTER}\n\nSee you on Sunday!"
-    model, prompts = saying(told)
-    chain = Chain(model=model, critics=[], fixes="none", facts="off", max_iterations=1)
-    result = await chain.run("Invite them.", text=TEXT)
+    writer = Writer(told)
+    result = await run(writer, "Invite them.", validators=[], max_iterations=1)
     assert result.text == told
-    assert sum("was refused" in prompt for prompt in prompts) == 1
+    assert sum("was refused" in prompt for prompt in writer.of("write")) == 1
 
 
 async def test_no_changes_needed_is_an_answer_that_keeps_the_text() -> None:
-    model, prompts = saying("No changes are needed.", TEXT)
-    result = await Chain(model=model, critics=[], fixes="none").run("Correct it.", text=TEXT)
-    assert (result.text, len(prompts)) == (TEXT, 2)
-    assert "if nothing is to be changed, with the text as it is" in prompts[1]
+    writer = Writer("No changes are needed.", TEXT)
+    result = await run(writer, "Correct it.", validators=[], facts=None)
+    assert (result.text, len(writer.asked)) == (TEXT, 2)
+    assert "if nothing is to be changed, with the text as it is" in writer.of("write")[1]
 
 
 async def test_without_room_for_a_second_answer_the_first_stays_refused() -> None:
-    model, prompts = saying(echo)
-    chain = Chain(model=model, critics=[], fixes="none", budget=Budget(max_calls=1))
-    result = await chain.run("Correct it.", text=TEXT)
-    assert (result.text, len(prompts)) == (TEXT, 1)
+    writer = Writer(echo)
+    result = await run(writer, "Correct it.", budget=Budget(max_calls=1))
+    assert (result.text, len(writer.asked)) == (TEXT, 1)
     (refused,) = result.turned_down
     assert result.run.decisions[refused.id].reason.startswith("refused: it ")
 
 
 async def test_of_several_versions_the_others_go_on() -> None:
-    result = await run(echo, BETTER, policy="best_of_n", width=2)
+    result = await run(Writer(echo, BETTER), policy="best_of_n", width=2)
     assert result.text == BETTER
     assert len(result.run.thoughts) == 3
     assert result.run.iterations == 1
@@ -131,28 +105,23 @@ async def test_of_several_versions_the_others_go_on() -> None:
 
 @pytest.mark.parametrize("answer", ["<think>for ever", "Write a text.", "la la " * 50])
 async def test_a_first_version_that_is_refused_fails_the_run(answer: str) -> None:
-    model, _ = saying(answer)
-    result = await Chain(model=model, critics=[]).run("Write a text.")
+    result = await Chain(model=Writer(answer).model, critics=[]).run("Write a text.")
     assert (result.status, result.text, result.passed) == ("failed", "", False)
     assert result.run.error_code == "unfit"
     assert "the answer was refused: it" in (result.error or "")
 
 
 async def test_a_run_with_refused_drafts_is_replayed_as_it_was() -> None:
-    store = MemoryStorage()
-    model, _ = saying(echo, f"```\n{BETTER}\n```")
-    chain = Chain(model=model, critics=[], store=store, max_iterations=2, patience=None)
+    writer = Writer(echo, f"```\n{BETTER}\n```")
+    chain = Chain(model=writer.model, critics=[], max_iterations=2, patience=None)
     result = await chain.run("Shorten it.", text=TEXT)
     assert result.run.mends
     assert (await chain.replay(result.run_id)).differences == ()
 
 
 async def test_a_run_from_before_drafts_were_mended_keeps_what_it_got() -> None:
-    store = MemoryStorage()
     said = f"```\n{BETTER}\n```"
-    model, _ = saying(said)
-    rules = [{"type": "length", "max_words": 8}]
-    chain = Chain(model=model, critics=[], validators=rules, fixes="none", store=store)
+    chain = Chain(model=Writer(said).model, **SETTINGS)
     handle = await chain.start("Shorten it.", text=TEXT)
     handle.taken = handle.taken.model_copy(update={"mends": False})
     result = await handle.work()
@@ -177,17 +146,14 @@ async def test_a_run_from_before_drafts_were_mended_keeps_what_it_got() -> None:
 async def test_half_an_answer_is_no_version(
     reason: FinishReason | None, details: dict[str, Any] | None, code: str | None
 ) -> None:
-    model, _ = saying(BETTER, finish_reason=reason, provider_details=details)
-    result = await Chain(
-        model=model, critics=[], fixes="none", validators=[{"type": "length", "max_words": 8}]
-    ).run(text=TEXT)
+    result = await run(Writer(BETTER, finish_reason=reason, provider_details=details))
     assert result.run.error_code == code
     met = code is None
     assert (result.text, result.rules_met) == ((BETTER, True) if met else (TEXT, False))
 
 
 async def test_what_the_caller_submits_is_mended_where_that_is_certain() -> None:
-    chain = Chain(model="caller", validators=[{"type": "length", "max_words": 8}], fixes="none")
+    chain = Chain(model="caller", validators=SETTINGS["validators"], fixes="none")
     waiting = await chain.run(text=TEXT)
     revision = f"<think>shorter</think>\nHere is the revised text:\n\n{BETTER}"
     result = await chain.submit(waiting.run_id, waiting.thought.id, revision)
@@ -208,5 +174,5 @@ async def test_no_mark_of_a_prompt_comes_back_whatever_a_model_copies() -> None:
         return prompt[: len(prompt) // 2]
 
     for copied in (whole, end, half):
-        result = await run(copied, policy="last")
+        result = await run(Writer(copied), policy="last")
         assert MARK.search(result.text) is None

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Chain, RunResult
 from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.thought import Thought
 from sifaka.testing import ScriptedModel
+from tests.stubs.writer import Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -52,19 +51,11 @@ class Reviewer:
 PLACES = Reviewer(fixes={"there plan": None, "the the team": None})
 
 
-def writer(*answers: str) -> tuple[FunctionModel, list[str]]:
-    prompts: list[str] = []
-
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        prompts.append(str(getattr(messages[-1].parts[0], "content", "")))
-        return ModelResponse([TextPart(answers[min(len(prompts), len(answers)) - 1])])
-
-    return FunctionModel(answer), prompts
-
-
-async def run(model: Any, critic: Reviewer = PLACES, **settings: Any) -> RunResult:
-    chain = Chain(model=model, critics=[critic], fixes="none", look_back=0, **settings)
-    return await chain.run(text=TEXT)
+async def run(
+    writer: Writer, critic: Reviewer = PLACES, text: str = TEXT, **settings: Any
+) -> RunResult:
+    chain = Chain(model=writer.model, critics=[critic], fixes="none", look_back=0, **settings)
+    return await chain.run(text=text)
 
 
 @pytest.mark.parametrize(
@@ -77,19 +68,19 @@ async def run(model: Any, critic: Reviewer = PLACES, **settings: Any) -> RunResu
     ],
 )
 async def test_edits_lead_to_the_next_version_and_their_reasons_are_kept(fenced: str) -> None:
-    model, prompts = writer(fenced.replace("{}", json.dumps(EDITS)))
-    result = await run(model)
+    writer = Writer(fenced.replace("{}", json.dumps(EDITS)))
+    result = await run(writer)
     assert result.text == BETTER
-    assert len(prompts) == 1
-    assert '{"edits": [{"find"' in prompts[0]
+    assert len(writer.asked) == 1
+    assert '{"edits": [{"find"' in writer.of("write")[0]
     reasons = {hunk.before.strip(): hunk.reason for hunk in result.diff if hunk.op != "equal"}
     assert reasons["there"] == "a possessive"
 
 
 async def test_the_complete_text_is_an_answer_too() -> None:
-    model, prompts = writer(BETTER)
-    assert (await run(model)).text == BETTER
-    assert len(prompts) == 1
+    writer = Writer(BETTER)
+    assert (await run(writer)).text == BETTER
+    assert len(writer.asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -103,46 +94,45 @@ async def test_the_complete_text_is_an_answer_too() -> None:
 )
 async def test_edits_that_do_not_fit_are_shown_to_their_writer_once(edits: Any, why: str) -> None:
     refused = json.dumps({"edits": edits})
-    model, prompts = writer(refused, BETTER)
-    assert (await run(model)).text == BETTER
-    assert refused in prompts[1]
-    assert why in prompts[1]
-    garbled, prompts = writer(f"Here they are: {refused[:-4]}", BETTER)
+    writer = Writer(refused, BETTER)
+    assert (await run(writer)).text == BETTER
+    assert refused in writer.of("write")[1]
+    assert why in writer.of("write")[1]
+    garbled = Writer(f"Here they are: {refused[:-4]}", BETTER)
     assert (await run(garbled)).text == BETTER
-    assert "the edits" in prompts[1]
-    stubborn, prompts = writer(refused)
+    assert "the edits" in garbled.of("write")[1]
+    stubborn = Writer(refused)
     result = await run(stubborn, max_iterations=1)
-    assert (result.text, len(prompts)) == (TEXT, 2)
+    assert (result.text, len(stubborn.asked)) == (TEXT, 2)
 
 
 async def test_edits_are_asked_for_only_where_all_that_is_to_change_has_a_place() -> None:
-    model, prompts = writer(BETTER)
+    writer = Writer(BETTER)
     rules: list[dict[str, Any]] = [{"type": "content", "required": ["Rome"]}]
     rules.append({"type": "length", "max_words": 9, "required": False})
-    await run(model, validators=rules)
-    assert '"edits"' not in prompts[0]
-    assert "- content must pass" in prompts[0]
-    assert "- length should pass" in prompts[0]
+    await run(writer, validators=rules)
+    assert '"edits"' not in writer.of("write")[0]
+    assert "- content must pass" in writer.of("write")[0]
+    assert "- length should pass" in writer.of("write")[0]
 
 
 async def test_a_text_that_could_be_taken_for_edits_is_written_whole() -> None:
     text = json.dumps({"edits": [{"find": "the the team", "replace": FILLER}]})
     better = text.replace("the the", "the")
-    model, prompts = writer(better)
-    chain = Chain(model=model, critics=[Reviewer(fixes={"the the": None})], fixes="none")
-    result = await chain.replace(look_back=0, facts="off").run(text=text)
+    writer = Writer(better)
+    result = await run(writer, Reviewer(fixes={"the the": None}), text, facts="off")
     assert result.text == better
-    assert "Answer with the text alone" in prompts[0]
+    assert "Answer with the text alone" in writer.of("write")[0]
 
 
 FIXES = {"there plan": "their plan", "the the team": "the team"}
 
 
 async def test_the_fixes_of_a_review_are_made_without_a_call() -> None:
-    model = ScriptedModel(lines=[])
-    result = await run(model, Reviewer(fixes=FIXES))
+    writer = Writer()
+    result = await run(writer, Reviewer(fixes=FIXES))
     assert (result.text, result.stop_reason) == (BETTER, "passed")
-    assert (model.seen, result.usage.model_calls) == ([], 0)
+    assert (writer.asked, result.usage.model_calls) == ([], 0)
     reasons = {hunk.before.strip(): hunk.reason for hunk in result.diff if hunk.op != "equal"}
     assert reasons["there"] == "'there plan' is wrong"
 
@@ -150,20 +140,18 @@ async def test_the_fixes_of_a_review_are_made_without_a_call() -> None:
 async def test_a_paragraph_that_is_deleted_leaves_no_hole() -> None:
     text = "One.\n\nIt is said twice.\n\nThree.\n"
     critic = Reviewer(fixes={"It is said twice.": ""})
-    chain = Chain(model=ScriptedModel(lines=[]), critics=[critic], fixes="none", look_back=0)
-    assert (await chain.run(text=text)).text == "One.\n\nThree.\n"
+    assert (await run(Writer(), critic, text)).text == "One.\n\nThree.\n"
     last_line = "One.\nIt is said twice.\n\nThree.\n"
-    assert (await chain.run(text=last_line)).text == "One.\n\n\nThree.\n", (
-        "no paragraphs are joined"
-    )
+    result = await run(Writer(), critic, last_line)
+    assert result.text == "One.\n\n\nThree.\n", "no paragraphs are joined"
 
 
 async def test_an_answer_has_the_last_newline_of_its_text() -> None:
-    model, _ = writer("It is the team.")
-    critic = Reviewer(fixes={"the the team": None})
-    chain = Chain(model=model, critics=[critic], fixes="none", look_back=0)
-    assert (await chain.run(text="It is the the team.\n")).text == "It is the team.\n"
-    assert (await chain.run(text="It is the the team.")).text == "It is the team."
+    writer, critic = Writer("It is the team."), Reviewer(fixes={"the the team": None})
+    for end in ("", "\n"):
+        assert (
+            await run(writer, critic, f"It is the the team.{end}")
+        ).text == f"It is the team.{end}"
 
 
 async def test_what_a_review_says_to_the_author_is_left_to_him() -> None:
@@ -193,17 +181,16 @@ async def test_what_a_review_says_to_the_author_is_left_to_him() -> None:
     ids=["one without a fix", "words that stand twice", "two in one place", "more to do"],
 )
 async def test_where_fixes_are_not_all_a_writer_is_asked(critic: Reviewer) -> None:
-    model, prompts = writer(BETTER)
-    await run(model, critic, max_iterations=1)
-    assert len(prompts) == 1
+    writer = Writer(BETTER)
+    await run(writer, critic, max_iterations=1)
+    assert len(writer.asked) == 1
 
 
 async def test_fixes_that_were_turned_down_are_not_made_again() -> None:
     raised = Reviewer(fixes={"two weeks": "3 weeks"})
     text = "It is kept for two weeks."
-    model, prompts = writer("It is kept for two full weeks.")
-    chain = Chain(model=model, critics=[raised], fixes="none", look_back=0, facts="require")
-    result = await chain.run(text=text)
+    writer = Writer("It is kept for two full weeks.")
+    result = await run(writer, raised, text, facts="require")
     assert result.run.thoughts[1].text == "It is kept for 3 weeks."
     assert not result.run.decisions[result.run.thoughts[1].id].accepted
-    assert "turned down" in prompts[0]
+    assert "turned down" in writer.of("write")[0]

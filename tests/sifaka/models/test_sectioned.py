@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sifaka.errors import BudgetExceeded, ModelProviderError
+from sifaka.errors import BudgetExceeded
 from sifaka.models import Generation
 from sifaka.models.sectioned import in_place_of, write_text
 from sifaka.models.writing import writing_prompt
@@ -86,30 +86,41 @@ async def test_a_text_that_there_is_not_yet_is_written_as_a_whole() -> None:
     assert (await model(Thought(prompt=TASK))).text == text
 
 
-async def test_a_task_is_carried_out_in_every_section_and_they_are_put_together_in_order() -> None:
-    model, scripted = writer(lambda thought: thought.text.replace("tells", "says"))
-    generation = await model(Thought(prompt=TASK, text=TEXT))
-    assert generation.text == TEXT.replace("tells", "says")
-    assert numbered(generation) == ["improved"] * 4
-    assert len(scripted.seen) == 4
-    assert generation.usage.model_calls == 4
+FORM_ALONE = CriticFeedback(critic="lint", verdict="accept", judges_task=False)
+SENT: dict[str, tuple[Thought, list[str]]] = {
+    "without anything to do none": (Thought(text=TEXT), []),
+    "a remark that quotes a title": (about(suggestions=('Say more in "Beta".',)), ["Beta"]),
+    "or says it": (about(suggestions=("The section Delta needs an example.",)), ["Delta"]),
+    "or has its number": (about(suggestions=("[section 3: Gamma] shorten it",)), ["Gamma"]),
+    "one without a place": (about(suggestions=("It is too formal.",)), [*NAMES]),
+    "where critics have weighed the task only what they name": (
+        about(at("the gamma does")).model_copy(update={"prompt": TASK}),
+        ["Gamma"],
+    ),
+    "a critic of form alone does not say that the task is done": (
+        Thought(prompt=TASK, text=TEXT, critic_feedback=(FORM_ALONE,)),
+        [*NAMES],
+    ),
+    "a task that names a section": (
+        Thought(prompt='Shorten the section "Beta".', text=TEXT),
+        ["Beta"],
+    ),
+}
 
 
-async def test_a_section_that_nothing_was_said_about_is_not_sent_and_stays_byte_by_byte() -> None:
-    model, scripted = writer(lambda thought: thought.text.upper())
-    generation = await model(about(at("the gamma does")))
-    assert [title_of(seen.text) for seen in scripted.seen] == ["Gamma"]
-    assert numbered(generation) == ["untouched", "untouched", "improved", "untouched"]
-    start, end = TEXT.index("## Gamma"), TEXT.index("## Delta")
-    assert generation.text[:start] == TEXT[:start]
-    assert generation.text[-len(TEXT[end:]) :] == TEXT[end:]
-
-
-async def test_without_anything_to_do_nobody_is_asked() -> None:
-    model, scripted = writer(lambda thought: "never")
-    generation = await model(Thought(text=TEXT))
-    assert (generation.text, scripted.seen) == (TEXT, [])
-    assert numbered(generation) == ["untouched"] * 4
+@pytest.mark.parametrize("case", SENT)
+async def test_the_sections_that_something_is_to_be_done_in_are_sent(case: str) -> None:
+    thought, titles = SENT[case]
+    model, scripted = writer(lambda thought: thought.text)
+    generation = await model(thought)
+    assert generation.text == TEXT
+    assert [title_of(seen.text) for seen in scripted.seen] == titles
+    kept = ["kept" if name in titles else "untouched" for name in NAMES]
+    assert numbered(generation) == kept
+    said = [text for each in thought.critic_feedback for text in each.suggestions]
+    for seen in scripted.seen:
+        for feedback in seen.critic_feedback:
+            assert all(heard in "".join(said) for heard in feedback.suggestions)
 
 
 async def test_an_issue_is_told_where_it_is_in_its_section() -> None:
@@ -131,25 +142,6 @@ async def test_an_issue_over_several_sections_is_told_in_each_for_its_part() -> 
         assert seen.text[issue.start :].startswith(issue.quote)
 
 
-@pytest.mark.parametrize(
-    ("suggestion", "concerned"),
-    [
-        ('Say more in "Beta".', ["Beta"]),
-        ("The section Delta needs an example.", ["Delta"]),
-        ("[section 3: Gamma] shorten it", ["Gamma"]),
-        ("It is too formal.", [*NAMES]),
-    ],
-)
-async def test_a_remark_without_a_place_goes_to_the_sections_it_names_or_to_all(
-    suggestion: str, concerned: list[str]
-) -> None:
-    model, scripted = writer(lambda thought: thought.text)
-    await model(about(suggestions=(suggestion,)))
-    assert [title_of(seen.text) for seen in scripted.seen] == concerned
-    for seen in scripted.seen:
-        assert seen.critic_feedback[0].suggestions[0] in suggestion
-
-
 async def test_what_is_missing_once_is_asked_for_once() -> None:
     missing = Issue(message="does not mention 'the gamma fee'", category="content")
     failed = ValidationResult(
@@ -165,27 +157,6 @@ async def test_what_is_missing_once_is_asked_for_once() -> None:
     (seen,) = scripted.seen
     assert title_of(seen.text) == "Gamma", "it has most words in common with what is missing"
     assert "mention the fee" in writing_prompt(seen)
-
-
-async def test_where_critics_have_weighed_the_task_only_what_they_name_is_written() -> None:
-    model, scripted = writer(lambda thought: thought.text)
-    said = about(at("the gamma does")).critic_feedback
-    await model(Thought(prompt=TASK, text=TEXT, critic_feedback=said))
-    assert [title_of(seen.text) for seen in scripted.seen] == ["Gamma"]
-
-
-async def test_a_critic_of_form_alone_does_not_say_that_the_task_is_done() -> None:
-    said = CriticFeedback(critic="lint", verdict="accept", judges_task=False)
-    model, scripted = writer(lambda thought: thought.text)
-    thought = Thought(prompt=TASK, text=TEXT, critic_feedback=(said,))
-    await model(thought)
-    assert len(scripted.seen) == 4
-
-
-async def test_a_task_that_names_a_section_concerns_that_alone() -> None:
-    model, scripted = writer(lambda thought: thought.text)
-    await model(Thought(prompt='Shorten the section "Beta".', text=TEXT))
-    assert [title_of(seen.text) for seen in scripted.seen] == ["Beta"]
 
 
 async def test_a_section_is_told_the_outline_its_neighbours_and_the_shared_terms() -> None:
@@ -268,17 +239,6 @@ async def test_without_a_task_what_is_protected_must_survive_in_its_section() ->
         assert numbered(generation)[1:3] == ["improved", "improved"]
 
 
-async def test_a_section_that_fails_stays_and_is_told_and_the_others_are_written() -> None:
-    down = ModelProviderError("the provider is down", code="server")
-    model, _ = writer(by_title({"Beta": down, "Gamma": "The gamma part is new."}))
-    generation = await model(Thought(prompt=TASK, text=TEXT))
-    assert numbered(generation) == ["kept", "failed", "improved", "kept"]
-    assert part("Beta") in generation.text
-    assert generation.metadata["degraded"] == (
-        "[section 2: Beta] was not written: the provider is down",
-    )
-
-
 async def test_a_bug_of_the_writer_costs_its_section_and_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -291,31 +251,10 @@ async def test_a_bug_of_the_writer_costs_its_section_and_no_other(
     assert "model:scripted failed" in caplog.text
 
 
-async def test_when_every_section_fails_that_is_the_error_of_a_whole_text() -> None:
-    down = ModelProviderError("the provider is down", code="server")
-    model, _ = writer(by_title(dict.fromkeys(NAMES, down)))
-    with pytest.raises(ModelProviderError) as raised:
-        await model(Thought(prompt=TASK, text=TEXT))
-    assert raised.value is down
-
-
 async def test_an_answer_that_no_text_may_hold_is_a_failure_of_its_section() -> None:
     model, _ = writer(by_title({"Beta": "beta\0b", "Gamma": "The gamma part is new."}))
     generation = await model(Thought(prompt=TASK, text=TEXT))
     assert numbered(generation) == ["kept", "failed", "improved", "kept"]
-
-
-async def test_sections_without_room_in_the_budget_stay_and_that_is_told() -> None:
-    model, scripted = writer(lambda thought: thought.text.replace("tells", "says"))
-    thought = Thought(prompt=TASK, text=TEXT)
-    generation = await model(thought, calls=3)
-    assert len(scripted.seen) == 3
-    assert numbered(generation) == ["improved", "improved", "improved", "kept"]
-    assert generation.metadata["degraded"] == (
-        "1 of 4 sections were not written: the run's budget of calls is spent",
-    )
-    with pytest.raises(BudgetExceeded):
-        await model(thought, calls=0)
 
 
 async def test_a_section_without_room_beside_the_others_is_written_after_them() -> None:

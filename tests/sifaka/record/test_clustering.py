@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from sifaka.record.clustering import cluster
 from sifaka.record.results import Issue
 
@@ -25,53 +27,71 @@ def test_the_same_place_and_category_is_one_issue_whatever_the_words() -> None:
     assert issue.message == "Nobody can follow.", "the gravest one's words"
 
 
-def test_the_same_place_and_similar_words_are_one_issue_whatever_the_category() -> None:
-    found = cluster(
+WRONG = at("wrong", "It is wrong.")
+REPEATED = at("wrong", "It is wrong.", category="facts")
+POINT = Issue.at(TEXT, 8, 8, "A word is missing.", category="grammar")
+GROUPS: dict[str, tuple[list[list[Issue]], list[int]]] = {
+    "the same place and similar words are one, whatever the category": (
         [
             [at("is wrong", "This statement is wrong.", category="facts")],
             [at("is wrong", "The statement is wrong!", category="truth")],
-        ]
-    )
-    assert [issue.support for issue in found] == [2]
-
-
-def test_the_same_place_is_the_same_issue_whatever_the_category_and_the_words() -> None:
-    found = cluster(
+        ],
+        [2],
+    ),
+    "the same place is one, whatever the category and the words": (
         [
             [at("is wrong", "A verb is missing.", category="grammar")],
             [at("is wrong", "Paris lies elsewhere.", category="facts")],
-        ]
-    )
-    assert [issue.support for issue in found] == [2]
+        ],
+        [2],
+    ),
+    "one opinion may say two things of one place": (
+        [[at("is wrong", "A verb is missing."), at("is wrong", "Paris lies elsewhere.")]],
+        [1, 1],
+    ),
+    "having no category is nothing in common": (
+        [[at("wrong", "A verb is missing.")], [at("second one is wrong", "Paris lies elsewhere.")]],
+        [1, 1],
+    ),
+    "the same words about different places are different": (
+        [[at("first", "unclear")], [at("second", "unclear")]],
+        [1, 1],
+    ),
+    "5 of 9 characters are the same place": (
+        [
+            [at("The first", "unclear", category="c")],
+            [at("first sentence is", "bad", category="c")],
+        ],
+        [2],
+    ),
+    "2 of 9 characters are different places": (
+        [[at("The first", "unclear", category="c")], [at("st sentence is", "bad", category="c")]],
+        [1, 1],
+    ),
+    "one opinion supports an issue once": ([[REPEATED] * 3, [REPEATED]], [2]),
+    "support that an issue brings counts": (
+        [
+            [at("wrong", "It is wrong.", support=3)],
+            [at("wrong", "It is wrong.", support=2)],
+        ],
+        [5],
+    ),
+    "an issue without a place never joins one with a place": (
+        [[WRONG], [Issue(message="It is wrong.")]],
+        [1, 1],
+    ),
+    "a place without length is within what surrounds it": (
+        [[POINT], [at("The first sentence", "There a word is missing.", category="grammar")]],
+        [2],
+    ),
+    "nothing comes of nothing": ([[], []], []),
+}
 
 
-def test_one_opinion_may_say_two_things_of_one_place() -> None:
-    found = cluster(
-        [[at("is wrong", "A verb is missing."), at("is wrong", "Paris lies elsewhere.")]]
-    )
-    assert [issue.support for issue in found] == [1, 1]
-
-
-def test_having_no_category_is_nothing_in_common() -> None:
-    found = cluster(
-        [[at("wrong", "A verb is missing.")], [at("second one is wrong", "Paris lies elsewhere.")]]
-    )
-    assert len(found) == 2
-
-
-def test_the_same_words_about_different_places_are_different_issues() -> None:
-    found = cluster([[at("first", "unclear")], [at("second", "unclear")]])
-    assert [issue.quote for issue in found] == ["first", "second"]
-
-
-def test_spans_that_touch_by_less_than_half_of_the_shorter_are_different_places() -> None:
-    half = (
-        [at("The first", "unclear", category="c")],
-        [at("first sentence is", "bad", category="c")],
-    )
-    assert len(cluster(half)) == 1, "5 of 9 characters"
-    less = [at("The first", "unclear", category="c")], [at("st sentence is", "bad", category="c")]
-    assert len(cluster(less)) == 2, "2 of 9 characters"
+@pytest.mark.parametrize("rule", GROUPS)
+def test_issues_are_one_or_several(rule: str) -> None:
+    groups, supports = GROUPS[rule]
+    assert [issue.support for issue in cluster(groups)] == supports
 
 
 def test_without_a_place_category_and_words_must_agree() -> None:
@@ -80,17 +100,6 @@ def test_without_a_place_category_and_words_must_agree() -> None:
     other = Issue(message="An example is missing.", category="style")
     found = cluster([[one], [same], [other]])
     assert [(issue.category, issue.support) for issue in found] == [("content", 2), ("style", 1)]
-
-
-def test_an_issue_without_a_place_never_joins_one_with_a_place() -> None:
-    found = cluster([[at("wrong", "It is wrong.")], [Issue(message="It is wrong.")]])
-    assert [issue.anchored for issue in found] == [True, False]
-
-
-def test_one_opinion_supports_an_issue_once() -> None:
-    repeated = at("wrong", "It is wrong.", category="facts")
-    found = cluster([[repeated, repeated, repeated], [repeated]])
-    assert [issue.support for issue in found] == [2]
 
 
 def test_what_one_opinion_tells_apart_stays_apart() -> None:
@@ -112,13 +121,6 @@ def test_an_issue_about_everything_does_not_draw_the_others_together() -> None:
     found = cluster([[whole], [first], [second]])
     assert sum(issue.support for issue in found) == 3
     assert len(found) == 2
-
-
-def test_support_that_an_issue_brings_counts() -> None:
-    found = cluster(
-        [[at("wrong", "It is wrong.", support=3)], [at("wrong", "It is wrong.", support=2)]]
-    )
-    assert [issue.support for issue in found] == [5]
 
 
 def test_a_fix_stays_with_the_span_it_was_made_for() -> None:
@@ -146,16 +148,6 @@ def test_the_order_is_that_of_the_text_and_then_as_they_came() -> None:
         ]
     )
     assert [issue.message for issue in found] == ["a", "b", "c", "zeta", "alpha"]
-
-
-def test_nothing_comes_of_nothing() -> None:
-    assert cluster([]) == cluster([[], []]) == ()
-
-
-def test_a_place_without_length_is_within_what_surrounds_it() -> None:
-    point = Issue.at(TEXT, 8, 8, "A word is missing.", category="grammar")
-    around = at("The first sentence", "There a word is missing.", category="grammar")
-    assert [issue.support for issue in cluster([[point], [around]])] == [2]
 
 
 def test_of_very_many_issues_the_gravest_are_merged_and_none_is_lost() -> None:

@@ -73,8 +73,3 @@ def test_the_fingerprint_tells_configurations_apart() -> None:
     assert one.fingerprint == same.fingerprint
     assert one.fingerprint != other.fingerprint
     assert one.fingerprint != ChainConfig(budget=Budget(max_calls=1)).fingerprint
-
-
-def test_json_round_trip_of_a_run_is_lossless() -> None:
-    run = Run.replay(entries_of_a_run())
-    assert Run.model_validate_json(run.model_dump_json()) == run

@@ -1,14 +1,24 @@
+"""Thoughts and the other records: never changed, copied whole, and kept as JSON."""
+
+import copy
+import pickle
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka import Chain
+from sifaka.record.results import COVERED, CriticFeedback, Issue, ValidationResult, covered_in
 from sifaka.record.thought import Document, Thought, ThoughtReference, ToolCall
 from sifaka.record.usage import Usage
+from sifaka.testing import ScriptedModel
+
+pytestmark = pytest.mark.anyio
 
 
 def full_thought() -> Thought:
@@ -68,11 +78,6 @@ def test_the_next_iteration_links_back_and_keeps_references_never_copies() -> No
     assert third.text == "one"
 
 
-def test_json_round_trip_is_lossless() -> None:
-    thought = full_thought()
-    assert Thought.model_validate_json(thought.model_dump_json()) == thought
-
-
 def test_a_saved_file_loads_as_the_same_thought(tmp_path: Path) -> None:
     thought = full_thought()
     thought.save_to_file(tmp_path / "thought.json")
@@ -100,3 +105,95 @@ def test_any_thought_survives_json(prompt: str, text: str, metadata: dict[str, o
 def test_an_unknown_field_is_refused() -> None:
     with pytest.raises(ValidationError):
         Thought.model_validate({"text": "t", "colour": "red"})
+
+
+NESTED: dict[str, Any] = {"a": [1, {"b": ("c", None)}], "d": {"e": {"f": 1.5}}}
+
+
+def pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))  # noqa: S301 - it is our own
+
+
+def read_again(value: Any) -> Any:
+    kind = cast("Any", type(value))
+    return kind.model_validate_json(value.model_dump_json())
+
+
+async def made() -> list[Any]:
+    chain = Chain(
+        model=ScriptedModel(lines=["Hello."]),
+        critics=["lint"],
+        validators=[{"type": "length", "max_words": 2}],
+    )
+    result = await chain.run("Shorten it.", text="Helo there, are you well?")
+    return [
+        result,
+        result.run,
+        result.thought,
+        result.usage,
+        *result.validation_results,
+        *result.left,
+        Thought(
+            text="A.", metadata=NESTED, tool_calls=(ToolCall(tool_name="t", arguments=NESTED),)
+        ),
+        CriticFeedback(critic="c", details=NESTED, scores={"x": 0.5}),
+    ]
+
+
+async def test_copies_of_every_kind_are_equal_and_hash_the_same() -> None:
+    value: Any
+    for value in await made():
+        other: Any
+        for other in (
+            copy.copy(value),
+            copy.deepcopy(value),
+            pickled(value),
+            value.model_copy(deep=True),
+            read_again(value),
+        ):
+            assert other == value
+            assert hash(other) == hash(value)
+            assert other.model_dump_json() == value.model_dump_json()
+
+
+async def test_a_pickled_record_is_read_only_like_the_first() -> None:
+    thought = pickled(Thought(text="A.", metadata=NESTED))
+    with pytest.raises(TypeError):
+        thought.metadata["a"] = 1
+    with pytest.raises(TypeError):
+        thought.metadata["d"]["e"]["f"] = 1
+
+
+async def test_records_can_be_members_of_a_set() -> None:
+    first, second = Thought(text="A.", metadata=NESTED), Thought(text="B.")
+    members: list[Any] = [first, second, copy.deepcopy(first)]
+    assert len(set(members)) == 2
+
+
+def test_a_copy_with_changes_leaves_the_first_as_it_is() -> None:
+    thought = Thought(text="A.")
+    assert thought.model_copy(update={"text": "B."}, deep=True).text == "B."
+    assert thought.text == "A."
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), float("inf"), -float("inf"), {1, 2}, frozenset({1}), b"a", [{"a": {1}}],
+     {"a": [float("nan")]}, 1 + 2j, datetime(2026, 1, 2), Decimal("1.1"), Path("x")],
+    ids=repr,
+)  # fmt: skip
+def test_what_json_would_change_is_refused(value: object) -> None:
+    for make in (
+        lambda: Thought(metadata={"x": value}),
+        lambda: Document(text="t", metadata={"x": value}),
+        lambda: CriticFeedback(details={"x": value}),
+        lambda: ValidationResult(passed=True, details={"x": value}),
+    ):
+        with pytest.raises(ValueError, match="cannot be kept as JSON"):
+            make()
+
+
+def test_what_a_critic_of_others_means_by_the_word_is_left_out() -> None:
+    said = [{COVERED: {"d1": "at 9:30", "d2": 3}}, {COVERED: True}, {}, {COVERED: {"d3": "now"}}]
+    feedback = [CriticFeedback(details=details) for details in said]
+    assert covered_in(feedback) == {"d1": "at 9:30", "d3": "now"}

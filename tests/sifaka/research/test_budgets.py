@@ -3,14 +3,19 @@
 import anyio
 import pytest
 
+from sifaka.calls.context import Calls
+from sifaka.calls.ledger import Ledger
+from sifaka.errors import BudgetExceeded
 from sifaka.evidence.documents import SourceDocument
 from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import Thought
-from sifaka.record.usage import Budget
-from tests.sifaka.calls.test_budget import Clock
+from sifaka.record.usage import Budget, Usage
+from sifaka.research.progress import SectionBudget, share_out
+from sifaka.research.state import in_order, stop_of
 from tests.sifaka.critics.scripted_judge import Answer, Asked
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
 from tests.sifaka.research.bench import Bench, Scholar, agent_of, plan_of, told
+from tests.stubs.clock import Clock
 
 pytestmark = pytest.mark.anyio
 
@@ -51,18 +56,13 @@ async def test_never_more_calls_than_the_budget_has_and_there_is_always_a_report
     asked = scholar()
     thought, _ = await researched(asked, Budget(max_calls=calls))
     assert len(asked.asked) == calls
+    if calls:  # one is kept for the writer
+        agents = [agent_of(each) for each in asked.asked]
+        assert (agents.count("writer"), agents[-1]) == (1, "writer")
+        assert told(thought)["sections"][0]["written"] == "model"
     assert told(thought)["stop_reasons"] == ("calls",)
     assert thought.pre_generation_context
     assert thought.text.count("## References") == 1
-
-
-@pytest.mark.parametrize("calls", [1, 2, 3, 7, 12])
-async def test_one_call_is_kept_for_the_writer(calls: int) -> None:
-    asked = scholar()
-    thought, _ = await researched(asked, Budget(max_calls=calls))
-    assert [agent_of(each) for each in asked.asked].count("writer") == 1
-    assert agent_of(asked.asked[-1]) == "writer"
-    assert told(thought)["sections"][0]["written"] == "model"
 
 
 async def test_without_room_for_any_call_the_report_is_the_words_that_were_found() -> None:
@@ -74,18 +74,6 @@ async def test_without_room_for_any_call_the_report_is_the_words_that_were_found
     assert "[1]" in thought.text
     assert told(thought)["written"] is True
     assert told(thought)["sections"][0]["written"] == "plain"
-
-
-async def test_a_budget_of_tokens_that_is_reached_ends_the_loop_and_the_report_is_written() -> None:
-    asked = scholar()
-    thought, bench = await researched(asked, Budget(max_tokens=6_000))
-    research = told(thought)
-    assert research["stop_reasons"] == ("tokens",)
-    assert thought.pre_generation_context
-    assert bench.ledger is not None
-    spent = bench.ledger.spent
-    assert spent.input_tokens + spent.output_tokens <= 6_000
-    assert len(asked.asked) < 9 * 5
 
 
 @pytest.mark.parametrize("tokens", [0, 300, 3_000, 9_000])
@@ -201,3 +189,76 @@ async def test_documents_for_which_there_is_no_call_stay_unverified_and_are_not_
     assert asked.of("verifier") == []
     assert thought.pre_generation_context
     assert any("the run's budget of calls is spent" in line for line in told(thought, "degraded"))
+
+
+ONE = Usage(model_calls=1)
+
+
+def ledger(**limits: float) -> Ledger:
+    return Ledger(Budget.model_validate(limits), Usage())
+
+
+def only(budgets: tuple[SectionBudget, ...]) -> SectionBudget:
+    (budget,) = budgets
+    return budget
+
+
+def call(account: Ledger) -> None:
+    account.settle(account.reserve(), ONE)
+
+
+def test_the_call_of_a_writer_is_not_taken_by_another_section() -> None:
+    account = ledger(max_calls=2)
+    first, second = share_out(Calls(ledger=account), None, [Usage()] * 2, besides=0)
+    with pytest.raises(BudgetExceeded):
+        call(first.looping.ledger)
+    call(first.writing.ledger)
+    with pytest.raises(BudgetExceeded):
+        call(first.writing.ledger)
+    call(second.writing.ledger)
+    assert account.spent.model_calls == 2
+
+
+def test_as_many_writers_have_their_call_as_there_is_room_for() -> None:
+    account = ledger(max_calls=2)
+    budgets = share_out(Calls(ledger=account), None, [Usage()] * 4, besides=1)
+    assert [each.looping.ledger.calls_left for each in budgets] == [0] * 4
+    for each in budgets[:2]:
+        call(each.writing.ledger)
+    with pytest.raises(BudgetExceeded):
+        call(budgets[2].writing.ledger)
+
+
+@pytest.mark.parametrize(
+    ("limits", "spent", "left", "limit"),
+    [
+        ({"max_tokens": 8_000}, {"input_tokens": 3_000}, "tokens_left", "tokens"),
+        ({"max_cost_usd": 8_000}, {"cost_usd": 3_000.0}, "cost_left", "cost"),
+    ],
+)
+def test_the_loop_of_a_section_leaves_its_writer_a_quarter_of_its_tokens_and_money(
+    limits: dict[str, float], spent: dict[str, float], left: str, limit: str
+) -> None:
+    calls = Calls(ledger=ledger(**limits))
+    first, second = share_out(calls, None, [Usage(), Usage()], besides=0)
+    assert [getattr(each.looping.ledger, left) for each in (first, second)] == [3_000, 3_000]
+    loop = first.looping.ledger
+    loop.settle(loop.reserve(), Usage.model_validate({"model_calls": 1, **spent}))
+    assert loop.exhausted() == limit
+    assert second.looping.ledger.exhausted() is None
+    assert first.writing.ledger.exhausted() is None
+    assert getattr(first.writing.ledger, left) == 5_000
+
+
+def test_a_loop_without_calls_may_still_make_searches() -> None:
+    calls = Calls(ledger=ledger(max_calls=0))
+    budget = only(share_out(calls, None, [Usage()], besides=0))
+    with budget.looping.ledger.set_aside(0):
+        pass
+
+
+def test_reasons_are_told_in_the_order_tokens_time_iterations() -> None:
+    assert in_order(["cost", "calls", "iterations", "time", "tokens", "time"]) == (
+        "tokens", "time", "iterations", "calls", "cost",
+    )  # fmt: skip
+    assert stop_of(BudgetExceeded("seconds")) == "time"

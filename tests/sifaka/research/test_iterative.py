@@ -1,14 +1,18 @@
 """The iterative graph: what its agents are told, and when it ends."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError
-from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.sources.collection import Adapters
+from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.research_question import Inquiry
-from tests.sifaka.critics.scripted_judge import Answer, Asked
+from sifaka.record.thought import Document
+from sifaka.research.researcher import GraphResearcher
+from sifaka.validators.report import ReportValidator
+from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
 from tests.sifaka.research.bench import (
     QUESTION,
@@ -92,27 +96,6 @@ async def test_the_loop_ends_when_the_research_is_complete() -> None:
     )  # fmt: skip
 
 
-async def test_research_is_not_complete_before_the_first_search() -> None:
-    scholar = Scholar(knowledge_gap=lambda _: {"research_complete": True, "gaps": []})
-    adapter = shelf()
-    thought = await Bench().research(scholar.judge, adapter)
-    assert adapter.asked
-    assert thought.pre_generation_context
-
-
-async def test_before_the_first_search_only_the_tool_selector_is_asked() -> None:
-    scholar, before = Scholar(), list[str]()
-
-    def find(query: str) -> Sequence[SourceDocument]:
-        before.extend(agent_of(each) for each in scholar.asked)
-        return []
-
-    bench = Bench(inquiry=Inquiry(mode="iterative", max_iterations=1))
-    await bench.research(scholar.judge, ScriptedAdapter(find))
-    assert set(before) == {"tool_selector"}
-    assert [agent_of(each) for each in scholar.asked] == ["tool_selector"]
-
-
 async def test_nobody_thinks_about_searches_that_found_nothing() -> None:
     scholar = Scholar()
     bench = Bench(inquiry=Inquiry(mode="iterative", max_iterations=3))
@@ -120,6 +103,8 @@ async def test_nobody_thinks_about_searches_that_found_nothing() -> None:
     assert [agent_of(each) for each in scholar.asked] == ["tool_selector"] * 3
     assert all(f"- {QUESTION}" in each.question for each in scholar.asked), "all of it is missing"
     assert told(thought)["stop_reasons"] == ("iterations",)
+    assert "Nothing was found." in thought.text
+    assert thought.pre_generation_context == ()
 
 
 async def test_what_a_later_search_finds_is_thought_about() -> None:
@@ -223,22 +208,11 @@ async def test_when_no_source_can_be_searched_the_research_fails_and_makes_nothi
     assert scholar.of("writer") == []
 
 
-async def test_where_nothing_is_found_the_report_says_so_and_no_writer_is_asked() -> None:
-    scholar = Scholar()
-    thought = await Bench().research(scholar.judge, ScriptedAdapter([]))
-    assert "Nothing was found." in thought.text
-    assert scholar.of("writer") == []
-    assert thought.pre_generation_context == ()
-
-
 async def test_a_provider_that_fails_fails_the_research() -> None:
     error = ModelProviderError("no key", code="authentication")
 
-    def fail(asked: Asked) -> Answer:
-        return error
-
     with pytest.raises(ModelProviderError, match="no key"):
-        await Bench().research(Scholar(thinking=fail).judge, shelf())
+        await Bench().research(Scholar(thinking=lambda _: error).judge, shelf())
 
 
 @pytest.mark.parametrize("question", ["", "  \n "])
@@ -271,9 +245,112 @@ async def test_the_steps_are_told_in_their_order_and_no_end_is_told() -> None:
     ]  # fmt: skip
 
 
-async def test_what_was_said_of_a_finding_without_a_url_stays_resolvable() -> None:
-    documents: Sequence[SourceDocument] = [
-        SourceDocument(text="Lamps burned oil in 1811.", title="Lamps", adapter="scripted")
-    ]
-    thought = await Bench().research(Scholar().judge, ScriptedAdapter(documents))
-    assert "- [1] Lamps. Retrieved " in thought.text
+NO_GAPS: Answer = {"research_complete": True, "gaps": []}
+GAPS: Answer = {"research_complete": False, "gaps": ["which lamps burned gas"]}
+
+
+async def rounds(scholar: Scholar) -> tuple[int, list[str]]:
+    thought = await Bench(inquiry=Inquiry(mode="iterative")).research(scholar.judge, shelf())
+    research = told(thought)
+    assert research["written"]
+    return research["sections"][0]["iterations"], list(told(thought, "degraded"))
+
+
+async def test_a_judge_who_has_enough_ends_the_search() -> None:
+    scholar = Scholar(
+        knowledge_gap=lambda _: GAPS, should_continue=lambda _: {"should_continue": False}
+    )
+    assert await rounds(scholar) == (1, [])
+
+
+async def test_a_judge_who_never_has_enough_is_bounded() -> None:
+    scholar = Scholar(
+        knowledge_gap=lambda _: NO_GAPS, should_continue=lambda _: {"should_continue": True}
+    )
+    assert await rounds(scholar) == (3, [])
+    assert len(scholar.of("should_continue")) == 2, "not before the first search, nor at the limit"
+
+
+@pytest.mark.parametrize(("gaps", "made"), [(NO_GAPS, 1), (GAPS, 3)])
+@pytest.mark.parametrize("answer", ["Perhaps.", ModelProviderError("gone", code="bad_request")])
+async def test_where_no_judge_can_be_asked_the_gaps_decide(
+    answer: Answer, gaps: Answer, made: int
+) -> None:
+    scholar = Scholar(knowledge_gap=lambda _: gaps, should_continue=lambda _: answer)
+    iterations, degraded = await rounds(scholar)
+    assert iterations == made
+    assert any("no judge decided whether to go on" in line for line in degraded)
+
+
+async def test_another_judge_is_asked_where_there_is_one() -> None:
+    scholar, judge = Scholar(), ScriptedJudge({"should_continue": False})
+    inquiry = Inquiry(mode="iterative")
+    researcher = GraphResearcher(
+        inquiry, Adapters([shelf()]), scholar.judge.model, judge=judge.model
+    )
+    await Bench(inquiry=inquiry).research(scholar.judge, researcher=researcher)
+    assert judge.calls == 1
+    assert not scholar.of("should_continue")
+
+
+PAGES = (
+    Document(
+        text="Bread needs flour, water, salt.", title="Bread", url="https://example.org/bread"
+    ),
+    Document(
+        text="Whale oil was burned in the lamps of the coast until gas came. See also [7].",
+        title="Lamps of the coast",
+        url="https://example.org/lamps",
+    ),
+)
+
+
+@pytest.mark.parametrize("mode", ["iterative", "deep"])
+async def test_each_section_is_to_be_written_from_quotes_with_references(mode: str) -> None:
+    bench = Bench(inquiry=Inquiry.model_validate({"mode": mode}))
+    thought = await bench.research(None, InProcessAdapter(PAGES, name="pages"))
+    research = told(thought)
+    assert research["written"] is False
+    assert thought.author == "research"
+    for title in research["outline"]:
+        assert f"## {title}\n\n_To be written._\n\n" in thought.text
+    assert "until gas came. See also \\[7\\].” [1]" in thought.text
+    assert "- [1] Lamps of the coast. <https://example.org/lamps>. Retrieved " in thought.text
+    assert [d.url for d in thought.pre_generation_context] == ["https://example.org/lamps"]
+
+
+async def test_it_is_told_to_be_degraded_and_nothing_is_turned_down() -> None:
+    bench = Bench()
+    thought = await bench.research(None, InProcessAdapter(PAGES, name="pages"))
+    assert any("there is no model" in line for line in told(thought, "degraded"))
+    (entry,) = [each for each in (await bench.stored()).research if each.step == "looping"]
+    finding = entry.model_dump(mode="json")["state"]["findings"][0]
+    assert finding["classification"] == "unverified"
+
+
+async def test_the_sections_of_a_deep_outline_are_the_queries_of_the_keyword_plan() -> None:
+    thought = await Bench(inquiry=Inquiry(mode="deep")).research(None, shelf())
+    outline = told(thought)["outline"]
+    assert outline[0] == "How did the lamps of the coast change?"
+    assert len(outline) == 3
+
+
+async def test_its_only_complaints_are_the_sections_that_are_not_written() -> None:
+    thought = await Bench(inquiry=Inquiry(mode="deep")).research(None, shelf())
+    result = ReportValidator().check(thought)
+    assert {issue.rule for issue in result.issues} == {"unwritten"}
+
+
+async def test_the_written_report_passes_with_the_same_documents() -> None:
+    thought = await Bench(inquiry=Inquiry(mode="deep")).research(None, shelf())
+    written = thought.text.replace("_To be written._", "As it is known [1].")
+    assert ReportValidator().check(thought.with_text(written)).passed
+
+
+async def test_it_goes_on_where_it_was_without_searching_again() -> None:
+    bench, adapter = Bench(inquiry=Inquiry(mode="deep")), shelf()
+    first = await bench.research(None, adapter)
+    searches = len(adapter.asked)
+    second = await bench.research(None, adapter)
+    assert len(adapter.asked) == searches
+    assert second.text == first.text

@@ -15,7 +15,7 @@ from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget
 from sifaka.research.state import Round
-from sifaka.storage import SQLiteStorage
+from sifaka.storage import MemoryStorage, SQLiteStorage
 from tests.sifaka.critics.scripted_judge import Answer, Asked
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter
 from tests.sifaka.research.bench import USUAL, Bench, Scholar, complete_after, shelf, told
@@ -74,20 +74,28 @@ def uninterrupted() -> Whole:
     return anyio.run(research)
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 5, 8, 11, 13, 17, 20, 22, 24])
+@pytest.mark.parametrize(
+    ("at", "in_a_database"),
+    [(at, at in {5, 11, 20}) for at in (1, 2, 3, 5, 8, 11, 13, 17, 20, 22, 24)],
+)
 async def test_work_that_is_cancelled_at_any_call_repeats_no_finished_call(
-    at: int, uninterrupted: Whole
+    at: int, in_a_database: bool, tmp_path: Path, uninterrupted: Whole
 ) -> None:
     whole, calls, searches = uninterrupted
-    bench = Bench(inquiry=INQUIRY)
+    path = tmp_path / "runs.db"
+    bench = Bench(inquiry=INQUIRY, store=SQLiteStorage(path) if in_a_database else MemoryStorage())
     stop = _Interrupted(at)
     adapter, again = shelf(), shelf()
     with stop.scope:
         await bench.research(scholar(stop).judge, adapter)
+    if in_a_database:  # the process has ended
+        await bench.store.aclose()
+        bench = Bench(inquiry=INQUIRY, store=SQLiteStorage(path), run_id=bench.run_id)
     before = await bench.stored()
     second = scholar()
     thought = await bench.research(second.judge, again)
     run = await bench.stored()
+    await bench.store.aclose()
     assert run.calls[: len(before.calls)] == before.calls
     assert len({call.key for call in run.calls}) == len(run.calls), "a place was asked at twice"
     assert by_a_model(run) == calls, "as many answers as without any interruption"
@@ -145,44 +153,6 @@ async def test_a_task_that_is_cancelled_ends_and_the_work_goes_on_in_another_one
     assert first.of("writer") == []
     thought = await bench.research(scholar().judge, shelf())
     assert told(thought)["partial"] is False
-
-
-async def test_a_finished_section_is_taken_from_the_record() -> None:
-    bench = Bench(inquiry=INQUIRY)
-    scope = anyio.CancelScope()
-
-    def stop(entry: Researched) -> None:
-        if entry.step == "section_finished" and entry.section == 1:
-            scope.cancel()
-
-    inquiry = INQUIRY.model_copy(update={"parallel": 1})
-    bench.inquiry = inquiry
-    with scope:
-        await bench.research(scholar().judge, shelf(), before=stop)
-    second = scholar()
-    await bench.research(second.judge, shelf())
-    assert not any("What of Oil?" in each.question for each in second.asked)
-
-
-@pytest.mark.parametrize("at", [4, 12, 19])
-async def test_a_research_in_a_database_goes_on_after_the_process_has_ended(
-    at: int, tmp_path: Path, uninterrupted: Whole
-) -> None:
-    whole, calls, searches = uninterrupted
-    path = tmp_path / "runs.db"
-    stop = _Interrupted(at)
-    adapter, again = shelf(), shelf()
-    first = Bench(inquiry=INQUIRY, store=SQLiteStorage(path))
-    with stop.scope:
-        await first.research(scholar(stop).judge, adapter)
-    await first.store.aclose()
-    bench = Bench(inquiry=INQUIRY, store=SQLiteStorage(path), run_id=first.run_id)
-    thought = await bench.research(scholar().judge, again)
-    run = await bench.stored()
-    await bench.store.aclose()
-    assert by_a_model(run) == calls
-    assert Counter([*adapter.asked, *again.asked]) == Counter(searches)
-    assert _without_dates(thought) == _without_dates(whole)
 
 
 async def test_a_section_that_failed_stays_failed_until_the_run_itself_has_failed() -> None:
