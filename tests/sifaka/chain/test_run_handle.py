@@ -1,7 +1,7 @@
 """A run at work: told about, cancelled, interrupted, and taken over by somebody else."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -76,7 +76,7 @@ def shortening(model: Model | None = None, store: ThoughtStore | None = None) ->
 
 @asynccontextmanager
 async def working(
-    work: Callable[[], Awaitable[object]], model: Held
+    work: Callable[[], Coroutine[object, object, object]], model: Held
 ) -> AsyncGenerator[anyio.abc.TaskGroup]:
     """Within it the work goes on in the group, and its model has been asked."""
     with anyio.fail_after(20):

@@ -165,7 +165,8 @@ def plans(
     phase: Phase, codes: str, *steps: Strategy, then: Strategy | None = None
 ) -> Iterator[Plan]:
     """What comes of each of these codes: these steps, and then this or nothing."""
-    yield from ((code, phase, steps, then) for code in codes.split())
+    for code in codes.split():
+        yield code, phase, steps, then
 
 
 PLANS: list[Plan] = [
