@@ -1,6 +1,5 @@
 """What the editor's rules find: mistakes of form, and stock prose. Needs no model."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
@@ -24,8 +23,6 @@ MOST_HABITS = 7
 
 FormatName = Literal["markdown", "mdx", "rst", "asciidoc", "latex", "html", "text"]
 """The formats of texts."""
-_Read = Callable[[str, FormatName | None], CriticFeedback]
-"""Reads a text of a format, which is recognised by its look when None."""
 
 
 class LintCritic(DataComponent):
@@ -41,7 +38,38 @@ class LintCritic(DataComponent):
 
         Without a vote when nothing was examined, as in a text that is not English.
         """
-        return await _read_by_editor(self, "mechanics", _mechanics, thought.text)
+        from sifaka.editor.isolated import run_editor
+        from sifaka.editor.report import lint
+        from sifaka.text.formats import Format
+
+        text, format = thought.text, Format(self.format) if self.format else None
+        try:
+            report = await run_editor(text, partial(lint, text, format=format))
+        except PluginError as error:
+            return _unread(self.name, "mechanics", error.message)
+        accept: Verdict | None = "accept" if report.checked else None
+        score = 1.0
+        if points := sum(issue.severity for issue in report.issues):
+            hundreds = max(count_words(text), 100) / 100
+            score = round(max(0.0, 1 - points / hundreds / 10), 3)  # 0 from 10 per 100 words
+        grave = any(issue.safe or issue.severity >= BLOCKING for issue in report.issues)
+        # Safe findings are right about 95 times in 100. That nothing was found means less: the
+        # rules see only some kinds of mistakes, and fewer when a tool is missing.
+        is_safe = any(issue.safe for issue in report.issues)
+        confidence = 0.95 if is_safe else max(0.2, 0.6 - 0.2 * len(report.degraded))
+        ordered = sorted(report.issues, key=lambda issue: (not issue.safe, -issue.severity))
+        unlisted = len(report.issues) - MOST
+        more = (f"mechanics: {unlisted:,} more issues are not listed",) if unlisted > 0 else ()
+        return CriticFeedback(
+            critic=self.name,
+            verdict="revise" if grave or score < ENOUGH else accept,
+            scores={"mechanics": score} if report.checked else {},
+            issues=report.issues[:MOST],
+            suggestions=tuple(dict.fromkeys(issue.message for issue in ordered))[:SUGGESTIONS],
+            confidence=confidence if report.checked else None,
+            judges_task=False,
+            degraded=(*report.degraded, *more),
+        )
 
 
 class StyleCritic(DataComponent):
@@ -57,56 +85,21 @@ class StyleCritic(DataComponent):
 
         No score under 60 words, and nothing in quotes, code, verses and other languages.
         """
-        return await _read_by_editor(self, "style", _stock_prose, thought.text)
+        from sifaka.editor.isolated import run_editor
+
+        read = partial(_stock_prose, self.name, thought.text, self.format)
+        try:
+            return await run_editor(thought.text, read)
+        except PluginError as error:
+            return _unread(self.name, "style", error.message)
 
 
-async def _read_by_editor(
-    critic: LintCritic | StyleCritic, area: str, read: _Read, text: str
-) -> CriticFeedback:
-    """What the editor makes of a text, within its limits."""
-    from sifaka.editor.isolated import run_editor
-
-    try:
-        feedback = await run_editor(text, partial(read, text, critic.format))
-    except PluginError as error:
-        feedback = _unread(area, error.message)
-    return feedback.model_copy(update={"critic": critic.name})
+def _unread(critic: str, area: str, reason: str) -> CriticFeedback:
+    line = f"{area}: not checked, {reason}"
+    return CriticFeedback(critic=critic, judges_task=False, degraded=(line,))
 
 
-def _unread(area: str, reason: str) -> CriticFeedback:
-    return CriticFeedback(judges_task=False, degraded=(f"{area}: not checked, {reason}",))
-
-
-def _mechanics(text: str, named: FormatName | None) -> CriticFeedback:
-    from sifaka.editor.report import lint
-    from sifaka.text.formats import Format
-
-    report = lint(text, format=Format(named) if named else None)
-    accept: Verdict | None = "accept" if report.checked else None
-    score = 1.0
-    if points := sum(issue.severity for issue in report.issues):
-        hundreds = max(count_words(text), 100) / 100
-        score = round(max(0.0, 1 - points / hundreds / 10), 3)  # 0 from 10 per 100 words
-    grave = any(issue.safe or issue.severity >= BLOCKING for issue in report.issues)
-    # Safe findings are right about 95 times in 100. That nothing was found means less: the
-    # rules see only some kinds of mistakes, and fewer when a tool is missing.
-    is_safe = any(issue.safe for issue in report.issues)
-    confidence = 0.95 if is_safe else max(0.2, 0.6 - 0.2 * len(report.degraded))
-    ordered = sorted(report.issues, key=lambda issue: (not issue.safe, -issue.severity))
-    unlisted = len(report.issues) - MOST
-    more = (f"mechanics: {unlisted:,} more issues are not listed",) if unlisted > 0 else ()
-    return CriticFeedback(
-        verdict="revise" if grave or score < ENOUGH else accept,
-        scores={"mechanics": score} if report.checked else {},
-        issues=report.issues[:MOST],
-        suggestions=tuple(dict.fromkeys(issue.message for issue in ordered))[:SUGGESTIONS],
-        confidence=confidence if report.checked else None,
-        judges_task=False,
-        degraded=(*report.degraded, *more),
-    )
-
-
-def _stock_prose(text: str, named: FormatName | None) -> CriticFeedback:
+def _stock_prose(critic: str, text: str, named: FormatName | None) -> CriticFeedback:
     from sifaka.editor.parsed_text import ParsedText
     from sifaka.editor.report import MOSTLY
     from sifaka.editor.style import worst_habits
@@ -114,10 +107,10 @@ def _stock_prose(text: str, named: FormatName | None) -> CriticFeedback:
 
     format = Format(named) if named else recognise(text)
     if format in UNCHECKED:
-        return _unread("style", UNCHECKED[format])
+        return _unread(critic, "style", UNCHECKED[format])
     parsed = ParsedText.read(text, format)
     if parsed.foreign_share > MOSTLY:
-        return _unread("style", "the text is not in English")
+        return _unread(critic, "style", "the text is not in English")
     issues, score = worst_habits(parsed, MOST_HABITS)
     scores = {} if score is None else {"style": score}
-    return CriticFeedback(judges_task=False, issues=issues, scores=scores)
+    return CriticFeedback(critic=critic, judges_task=False, issues=issues, scores=scores)
