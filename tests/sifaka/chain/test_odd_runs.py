@@ -132,6 +132,12 @@ async def test_a_submission_says_what_is_only_in_memory() -> None:
     assert done.warnings[0] in done.degraded
 
 
+async def test_half_a_surrogate_pair_from_a_model_is_a_malformed_answer() -> None:
+    chain = Chain(model=Writer("a \ud800").model, validators=SHORT, critics=[])
+    result = await chain.run(text="a b c")
+    assert (result.status, result.run.error_code) == ("failed", "malformed")
+
+
 class Weighs:
     """Two of these have one name; the first fails on later versions."""
 

@@ -250,6 +250,30 @@ async def test_the_host_comes_before_the_caller_and_is_left_alone_afterwards(
     assert len(host.asked) == asked
 
 
+async def test_a_submission_that_fails_a_validator_does_not_end_the_run(dying: Provider) -> None:
+    rules = [{"type": "content", "required": ["Draft"]}]
+    writing = chain("caller", validators=rules)
+    waiting = await writing.run(TASK, text=TEXT)
+    again = await submit(writing, waiting, "Nothing.")
+    assert (again.status, again.accepted) == ("needs_revision", False)
+    done = await submit(writing, again, "Draft 3, the last.")
+    assert (done.status, done.text) == ("done", "Draft 3, the last.")
+
+
+async def test_what_the_caller_submits_without_a_task_may_not_change_what_is_protected(
+    dying: Provider,
+) -> None:
+    writing = chain("caller").replace(facts="require")
+    waiting = await writing.run(text="Costs 12 EUR. Draft of the text.")
+    lost = await submit(writing, waiting, "It costs 15 EUR.")
+    assert (lost.accepted, lost.status) == (False, "needs_revision")
+    assert [(d.before, d.after) for d in lost.findings.open] == [("12 EUR", "15 EUR")]
+    assert lost.brief is not None
+    assert "every difference is refused" in lost.brief.instructions
+    kept = await submit(writing, waiting, "It costs 12 EUR.")
+    assert (kept.status, kept.accepted) == ("done", True)
+
+
 async def test_the_caller_writes_when_a_judge_cannot_be_asked_either(dying: Provider) -> None:
     host = PresentHost(lambda _: REFUSED)
     writing = Chain(

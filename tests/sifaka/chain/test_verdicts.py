@@ -124,11 +124,14 @@ async def test_handing_the_unchanged_text_back_accepts_it() -> None:
     assert (result.status, result.stop_reason) == ("done", "accepted")
 
 
-async def test_accepting_another_text_is_an_error_that_changes_nothing() -> None:
+async def test_accepting_another_text_or_what_is_done_is_an_error_that_changes_nothing() -> None:
     chain, before = await waiting()
     with pytest.raises(ConfigurationError, match="another text"):
         await chain.submit(before.run_id, before.thought.id, RIGHT, accept=True)
     assert (await chain.store.load(before.run_id)) == before.run
+    done = await chain.run(text=RIGHT)
+    with pytest.raises(ConfigurationError, match="does not wait"):
+        await chain.submit(done.run_id, done.thought.id, accept=True)
 
 
 async def test_the_editor_alone_passes_nothing_that_is_known_to_be_wrong() -> None:

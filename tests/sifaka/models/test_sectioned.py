@@ -257,6 +257,19 @@ async def test_an_answer_that_no_text_may_hold_is_a_failure_of_its_section() -> 
     assert numbered(generation) == ["kept", "failed", "improved", "kept"]
 
 
+async def test_sections_without_room_in_the_budget_stay_and_that_is_told() -> None:
+    model, scripted = writer(lambda thought: thought.text.replace("tells", "says"))
+    thought = Thought(prompt=TASK, text=TEXT)
+    generation = await model(thought, calls=3)
+    assert len(scripted.seen) == 3
+    assert numbered(generation) == ["improved", "improved", "improved", "kept"]
+    assert generation.metadata["degraded"] == (
+        "1 of 4 sections were not written: the run's budget of calls is spent",
+    )
+    with pytest.raises(BudgetExceeded):
+        await model(thought, calls=0)
+
+
 async def test_a_section_without_room_beside_the_others_is_written_after_them() -> None:
     refused: list[str] = []
 

@@ -108,7 +108,7 @@ def _without_dates(thought: Thought) -> tuple[str, object]:
     return thought.text.split("Retrieved")[0], told(thought)["sections"]
 
 
-@pytest.mark.parametrize("steps", range(1, 9))
+@pytest.mark.parametrize("steps", range(1, 10))
 async def test_work_that_breaks_off_after_any_step_on_record_goes_on_after_it(
     steps: int, uninterrupted: Whole
 ) -> None:
