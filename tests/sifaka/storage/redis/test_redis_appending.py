@@ -13,7 +13,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.log import Keys
 from tests.stubs.redis_server import command, redis_server, shared_redis
-from tests.stubs.runs import draft, found, keep, listed, race
+from tests.stubs.runs import draft, found, keep, listed
 from tests.stubs.tcp_proxy import lossy_proxy
 
 pytestmark = pytest.mark.anyio
@@ -69,11 +69,39 @@ async def test_a_server_that_forgets_its_scripts_is_told_again(store: RedisStora
 async def test_sixteen_clients_of_one_run_lose_and_double_nothing(
     store: RedisStorage, prefix: str
 ) -> None:
-    clients = [RedisStorage(shared_redis().url, prefix=prefix) for _ in range(16)]
-    with anyio.fail_after(100):
-        await race(clients, await keep(store), writers=16, each=12)
-    for client in clients:
+    run = await keep(store)
+    conflicts = 0
+
+    async def write(writer: int) -> None:
+        nonlocal conflicts
+        client = RedisStorage(shared_redis().url, prefix=prefix)
+        version = run.version
+        for number in range(50):
+            while True:
+                known = run.model_copy(update={"version": version})
+                try:
+                    await draft(client, known, f"{writer}:{number}")
+                except VersionConflict as conflict:
+                    conflicts += 1
+                    version = conflict.found
+                else:
+                    version += 1
+                    break
         await client.aclose()
+
+    with anyio.fail_after(100):
+        async with anyio.create_task_group() as group:
+            for writer in range(16):
+                group.start_soon(write, writer)
+
+    loaded = await store.load(run.run_id)
+    texts = [thought.text for thought in loaded.thoughts]
+    assert loaded.version == 801
+    assert sorted(texts) == sorted(f"{w}:{n}" for w in range(16) for n in range(50))
+    for writer in range(16):
+        mine = [text for text in texts if text.startswith(f"{writer}:")]
+        assert mine == [f"{writer}:{n}" for n in range(50)]
+    assert conflicts, "the clients never met"
 
 
 async def test_what_was_acknowledged_survives_kill_9_of_the_server() -> None:
