@@ -27,6 +27,10 @@ from sifaka_mcp.tools.work import counter
 from sifaka_mcp.ui.apps import SHOWN
 from sifaka_mcp.view.evidence_text import found_evidence, step_of, verification
 
+Since = Annotated[str, Field(description="only documents of then or later")]
+Until = Annotated[str, Field(description="only documents of before")]
+Sites = Annotated[NameList, Field(description="only from these hosts")]
+
 
 @define(
     title="Verify the claims of a text",
@@ -50,9 +54,9 @@ async def verify_evidence(
     adapters: Annotated[
         NameList, Field(description="where to search; by default everywhere, or only in `sources`")
     ] = None,
-    since: Annotated[str, Field(description="only documents of then or later")] = "",
-    until: Annotated[str, Field(description="only documents of before")] = "",
-    sites: Annotated[NameList, Field(description="only from these hosts")] = None,
+    since: Since = "",
+    until: Until = "",
+    sites: Sites = None,
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
     max_documents: Annotated[int, Field(ge=1, le=MOST_DOCUMENTS, description="for each claim")] = 4,
@@ -115,9 +119,9 @@ async def search_evidence(
     adapters: Annotated[
         NameList, Field(description="where to search; by default everywhere")
     ] = None,
-    since: Annotated[str, Field(description="only documents of then or later")] = "",
-    until: Annotated[str, Field(description="only documents of before")] = "",
-    sites: Annotated[NameList, Field(description="only from these hosts")] = None,
+    since: Since = "",
+    until: Until = "",
+    sites: Sites = None,
     model: Annotated[str, Field(description="auto, host or provider:name")] = "auto",
     budget: BudgetLimits = None,
     max_results: Annotated[int, Field(ge=1, le=100, description="documents at most")] = 10,

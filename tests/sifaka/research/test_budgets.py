@@ -76,6 +76,18 @@ async def test_without_room_for_any_call_the_report_is_the_words_that_were_found
     assert told(thought)["sections"][0]["written"] == "plain"
 
 
+async def test_a_budget_of_tokens_that_is_reached_ends_the_loop_and_the_report_is_written() -> None:
+    asked = scholar()
+    thought, bench = await researched(asked, Budget(max_tokens=6_000))
+    research = told(thought)
+    assert research["stop_reasons"] == ("tokens",)
+    assert thought.pre_generation_context
+    assert bench.ledger is not None
+    spent = bench.ledger.spent
+    assert spent.input_tokens + spent.output_tokens <= 6_000
+    assert len(asked.asked) < 9 * 5
+
+
 @pytest.mark.parametrize("tokens", [0, 300, 3_000, 9_000])
 @pytest.mark.parametrize("calls", [None, 30])
 async def test_no_more_tokens_are_spent_than_the_budget_has(tokens: int, calls: int | None) -> None:
