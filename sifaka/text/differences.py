@@ -480,6 +480,10 @@ def _flattened(data: object, path: Path, depth: int) -> Iterator[tuple[Path, str
         return
     if isinstance(data, list):
         listed = cast("list[object]", data)
+        if len(listed) == 1 and not isinstance(listed[0], dict | list):
+            # Whether a value stands in a list of its own is a matter of form: a schema's.
+            yield from _flattened(listed[0], path, depth + 1)
+            return
         items = {_label(value, n): value for n, value in reversed([*enumerate(listed)])}
         data = items if len(items) == len(listed) else dict(enumerate(listed))
     for key, value in cast("dict[object, object]", data).items():

@@ -252,6 +252,14 @@ def test_any_two_texts_are_compared_without_an_error() -> None:
         compare(one, other, task=other[:20], sources=[one], failing=[one[:3]])
 
 
+def test_a_value_in_a_list_of_its_own_is_the_same_in_data() -> None:
+    one = '{"name": "Ada", "born": "1815", "fields": "logic"}'
+    listed = '{"name": "Ada", "born": 1815, "fields": ["logic"]}'
+    assert not compare(one, listed).differences
+    other = compare(one, listed.replace("logic", "poetry"))
+    assert _told(other, "open") == [("data", "fields: logic", "fields: poetry")]
+
+
 def test_one_date_in_two_notations_is_the_same_in_data() -> None:
     table = "item,due\nlift,21/10/2024\nladder,05/02/2025\n"
     found = compare(table, table.replace("21/10/2024", "2024-10-21").replace("05/02", "06/02"))
