@@ -13,7 +13,6 @@ from sifaka.storage.address import REDIS, parse_store_url
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.entry_json import encode_entries
 from sifaka.storage.log import look_at
-from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.redis.connections import RedisClient, RedisConnections
 from sifaka.storage.redis.log import (
@@ -29,6 +28,7 @@ from sifaka.storage.redis.log import (
     replay,
     run_script,
 )
+from sifaka.storage.store import RepairingStore
 
 OLDEST = (6, 2)
 """The oldest version of Redis that is supported."""

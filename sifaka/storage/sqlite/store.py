@@ -12,7 +12,6 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.log import look_at
-from sifaka.storage.log_repair import RepairingStore, identity_of
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 from sifaka.storage.sqlite.connection import SqlConnection, SQLiteWorker
 from sifaka.storage.sqlite.log import (
@@ -35,7 +34,7 @@ from sifaka.storage.sqlite.search import (
     embed_batch,
     search_versions,
 )
-from sifaka.storage.store import PolledStore
+from sifaka.storage.store import PolledStore, RepairingStore, identity_of
 from sifaka.text.input import is_unicode
 
 P = ParamSpec("P")

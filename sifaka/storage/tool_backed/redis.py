@@ -26,9 +26,8 @@ from sifaka.record.run import Run
 from sifaka.storage.cursor import Position, decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import check_append, holds, load_if_readable, look_at
-from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.store import PolledStore
+from sifaka.storage.store import PolledStore, RepairingStore
 from sifaka.storage.tool_backed.caller import ToolCaller, pack, unexpected, unpack
 from sifaka.text.input import is_unicode
 
