@@ -62,12 +62,6 @@ def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
     return 0
 
 
-def catch_up_at_close(connection: SqlConnection) -> None:
-    """Index what waits, for a moment, unless another process writes just then."""
-    connection.execute("PRAGMA busy_timeout = 0").fetchall()
-    catch_up_words(connection, SLICE)
-
-
 def count_without_words(connection: SqlConnection, tenant: str) -> int:
     """The versions of a tenant that are not indexed yet."""
     return number_of(connection, f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?", tenant)
