@@ -13,7 +13,6 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from benchmarks.prompts.cases import Case
 from sifaka import Budget, Chain
-from sifaka.models.local import LocalProviders
 from sifaka.models.provider import Connections
 
 _WRITER = "You write and revise texts. Answer with the complete text and nothing else."
@@ -33,7 +32,6 @@ class Place:
     """The most that it may make."""
 
 
-_LOCAL = LocalProviders()
 Contender = Callable[[Place], Awaitable[str]]
 """Does the task of a case; returns the text."""
 
@@ -64,7 +62,7 @@ def ours(**options: Any) -> Contender:
     """A chain with these options."""
 
     async def run(place: Place) -> str:
-        async with Connections(_LOCAL) as connections:
+        async with Connections() as connections:
             provider = OpenAIProvider(base_url=f"{place.url}/v1", api_key="none")
             chain = Chain(
                 model=OpenAIChatModel("model", provider=provider),

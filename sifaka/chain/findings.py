@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sifaka.isolation import GIVEN_UP, run_limited
 from sifaka.record.outcome import written
-from sifaka.record.results import Findings
+from sifaka.record.results import FACTS, Findings, opened_if_lost
 from sifaka.record.run import Run
 from sifaka.record.thought import PERSON, Thought
 from sifaka.text.differences import Difference, Differences, compare
 from sifaka.text.limits import Asked, asked_of, instruction_of
 
-_FIGURES = frozenset({"number", "date", "money", "url", "code", "quote"})
-"""The kinds that no version without a task may lose unasked, and none at all under `require`."""
+_FIGURES = FACTS - {"name"}
+"""The kinds that no version without a task may lose unasked."""
 _TOO_MUCH = "a text that takes too long to compare"
 
 
@@ -23,7 +23,7 @@ def is_compared(run: Run) -> bool:
     """True when the versions of a run are compared with its input."""
     original = run.original
     given = original is not None and original.author == "input" and bool(original.text.strip())
-    wanted = run.facts in {"ask", "require"} and run.config.inquiry is None
+    wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
     return given and wanted and (run.config.protect or bool(run.prompt))
 
 
@@ -66,7 +66,7 @@ async def findings_of(run: Run, version: Thought) -> Findings:
 
 async def _absent(run: Run, text: str) -> tuple[Difference, ...]:
     """The figures and lines of the task's material that a text lacks: listed, not asked."""
-    wanted = run.facts in {"ask", "require"} and run.config.inquiry is None
+    wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
     if not wanted or instruction_of(run.prompt) == run.prompt:
         return ()
     try:
@@ -128,7 +128,7 @@ def _failing(run: Run) -> Iterator[str]:
 
 def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[Difference, ...]:
     """The differences, numbered, with the caller's answers to them."""
-    reason = run.declined.get(version.id, "") if run.facts == "ask" else ""
+    reason = run.declined.get(version.id, "") if run.config.facts == "ask" else ""
     earlier = [
         each
         for thought in run.thoughts
@@ -138,7 +138,7 @@ def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[
     shown = {_key(each) for each in earlier if each.status in {"open", "refused"}}
     asked = bool(run.prompt.strip()) or not (run.original and run.original.passed)
     strict = frozenset[str]() if asked else _FIGURES
-    strict |= {*_FIGURES, "name"} if run.facts == "require" else frozenset[str]()
+    strict = FACTS if run.config.facts == "require" else strict
     taken = {_key(each): each for each in earlier if each.status == "accepted"}
     return tuple(
         _with_answer(each, reason, shown, taken, strict=strict).model_copy(
@@ -157,10 +157,8 @@ def _with_answer(
     strict: frozenset[str],
 ) -> Difference:
     key = _key(difference)
-    if difference.status == "noted" and difference.kind in strict and not difference.after:
-        return difference.model_copy(update={"status": "open"})
     if difference.status != "open":
-        return difference
+        return opened_if_lost(difference, strict)
     if known := taken.get(key):
         answer = {"status": "accepted", "by": known.by, "reason": known.reason}
         return difference.model_copy(update=answer)

@@ -13,18 +13,8 @@ from pydantic import Field, StringConstraints, ValidationError, ValidationInfo, 
 from sifaka._internal.explain import explain
 from sifaka._internal.immutable import Frozen
 from sifaka._internal.safe_open import read_beneath
-from sifaka.calls.context import scope
 from sifaka.critics.judge import REVIEWER, JudgingCritic
-from sifaka.critics.opinion import (
-    LONGEST_REMARK,
-    BranchError,
-    Replies,
-    ask_all,
-    attempt,
-    case,
-    gathered,
-    no_answer,
-)
+from sifaka.critics.opinion import LONGEST_REMARK, ask_all, case, no_answer
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import Prompt, frame
 from sifaka.models.structured import Form, Whole
@@ -275,9 +265,8 @@ class ConstitutionalCritic(JudgingCritic):
     """Judges the text by each principle of a constitution, and says what to do where one fired.
 
     Constitutional AI (Bai et al. 2022, arXiv 2212.08073): a principle binds what to look for to
-    what to do about it; only principles that fired pass on their revision request. Batched, all are
-    asked in parallel: as many model calls as principles, depth one. Sequential, they are asked one
-    after the other up to the first that fires: at most as many calls, and as deep.
+    what to do about it; only principles that fired pass on their revision request. As many model
+    calls as principles, depth one.
     """
 
     type: Literal["constitutional"] = "constitutional"
@@ -288,7 +277,6 @@ class ConstitutionalCritic(JudgingCritic):
     """A .yaml, .yml or .md file to take them from. It is read once and then forgotten."""
     version: str = ""
     """Of the principles; filled in."""
-    mode: Literal["batched", "sequential"] = "batched"
     draw: int | None = Field(default=None, ge=1)
     """Judge each version by so many principles, drawn by the run's id and the version's number;
     the paper draws one a round. None judges by all."""
@@ -330,8 +318,8 @@ class ConstitutionalCritic(JudgingCritic):
         return self
 
     def calls(self, text: str = "") -> int:
-        """One for each principle, or sequentially one."""
-        return 1 if self.mode == "sequential" else self.draw or len(self.principles)
+        """One for each principle."""
+        return self.draw or len(self.principles)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The opinion of the principles that fired; see `Critic`.
@@ -340,10 +328,7 @@ class ConstitutionalCritic(JudgingCritic):
         is no vote.
         """
         drawn = self._drawn(thought)
-        if self.mode == "sequential":
-            replies = await self._one_by_one(drawn, thought)
-        else:
-            replies = await ask_all({p.name: partial(self._judge, p, thought) for p in drawn})
+        replies = await ask_all({p.name: partial(self._judge, p, thought) for p in drawn})
         found = replies.answers
         fired = [p for p in drawn if p.name in found and found[p.name].verdict == "revise"]
         if not fired and len(replies.failures) * 2 >= len(drawn):
@@ -373,16 +358,6 @@ class ConstitutionalCritic(JudgingCritic):
 
         chosen = {each.name for each in sorted(self.principles, key=lot)[: self.draw]}
         return tuple(each for each in self.principles if each.name in chosen)
-
-    async def _one_by_one(self, drawn: Sequence[Principle], thought: Thought) -> Replies[_Finding]:
-        results: dict[str, tuple[_Finding, Usage] | BranchError] = {}
-        for each in drawn:
-            with scope(each.name):
-                result = await attempt(partial(self._judge, each, thought))
-            results[each.name] = result
-            if isinstance(result, tuple) and result[0].verdict == "revise":
-                break
-        return gathered(results)
 
     async def _judge(self, principle: Principle, thought: Thought) -> tuple[_Finding, Usage]:
         shown = case(thought, frame("principle", principle.critique, lasting=True))

@@ -230,7 +230,18 @@ async def ask_all(branches: Mapping[str, Callable[[], Awaitable[tuple[T, Usage]]
         StorageError: An answer could not be put on record.
     """
     results = await fan_out({name: partial(attempt, branch) for name, branch in branches.items()})
-    return gathered(dict(zip(branches, results, strict=True)))
+    came = dict(zip(branches, results, strict=True))
+    answered = {name: result for name, result in came.items() if isinstance(result, tuple)}
+    failures = {name: result for name, result in came.items() if not isinstance(result, tuple)}
+    if not answered:
+        for error in failures.values():
+            if isinstance(error, BudgetExceeded):
+                raise error
+    return Replies(
+        answers={name: answer for name, (answer, _) in answered.items()},
+        failures=failures,
+        usage=sum((usage for _, usage in answered.values()), Usage()),
+    )
 
 
 async def attempt(
@@ -241,25 +252,6 @@ async def attempt(
         return await branch()
     except (ModelProviderError, BudgetExceeded) as error:
         return error
-
-
-def gathered(results: Mapping[str, tuple[T, Usage] | BranchError]) -> Replies[T]:
-    """The replies that the results of `attempt` amount to.
-
-    Raises:
-        BudgetExceeded: No branch has an answer, and one of them for that reason.
-    """
-    answered = {name: result for name, result in results.items() if isinstance(result, tuple)}
-    failures = {name: result for name, result in results.items() if not isinstance(result, tuple)}
-    if not answered:
-        for error in failures.values():
-            if isinstance(error, BudgetExceeded):
-                raise error
-    return Replies(
-        answers={name: answer for name, (answer, _) in answered.items()},
-        failures=failures,
-        usage=sum((usage for _, usage in answered.values()), Usage()),
-    )
 
 
 def no_answer(critic: str, replies: Replies[T]) -> CriticFeedback:

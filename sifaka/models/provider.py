@@ -7,8 +7,10 @@ from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from importlib import import_module
+from ipaddress import ip_address
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Self, cast
+from urllib.parse import urlsplit
 
 import anyio
 from pydantic import ValidationError
@@ -17,7 +19,6 @@ from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.errors import ConfigurationError, ModelProviderError
 from sifaka.extras import install
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.models.local import LocalProviders, is_local
 from sifaka.record.thought import EDITOR
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _OURS = ("agent", "provider_errors", "structured")
 """Modules of this package that the first call imports."""
 HUGGING_FACE = "huggingface"
+_NEAR = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
 _started: dict[str, Future[None]] = {}
 _lock = Lock()
 
@@ -39,15 +41,14 @@ def provider_model(
     fallbacks: "Sequence[Model[Any] | str]" = (),
     *,
     call_timeout: float | None = None,
-    local: LocalProviders | None = None,
 ) -> "JournaledModel":
     """The model of a name such as `openai:gpt-5`, metered and journaled.
 
     Args:
         model: A name, or a PydanticAI model.
         fallbacks: Asked in their order when the one before has failed for good.
-        call_timeout: Seconds that one call may take; `CALL_TIMEOUT` when None.
-        local: The abilities of local providers; when None such a provider is asked as any other.
+        call_timeout: Seconds that one call may take; `CALL_TIMEOUT` when None, more for
+            a host's model and a local one.
 
     Raises:
         ConfigurationError: A name is unknown, or the provider's package or key is missing.
@@ -57,21 +58,17 @@ def provider_model(
 
     if isinstance(model, JournaledModel):
         return model
-    first = _metered(model, call_timeout, local)
+    first = _metered(model, call_timeout)
     if not fallbacks:
         return JournaledModel(first)
     from pydantic_ai.models.fallback import FallbackModel
 
-    others = [_metered(other, call_timeout, local, fallback=True) for other in fallbacks]
+    others = [_metered(other, call_timeout, fallback=True) for other in fallbacks]
     return JournaledModel(FallbackModel(first, *others, fallback_on=(ModelProviderError,)))
 
 
 def _metered(
-    model: "Model[Any] | str",
-    call_timeout: float | None,
-    local: LocalProviders | None,
-    *,
-    fallback: bool = False,
+    model: "Model[Any] | str", call_timeout: float | None, *, fallback: bool = False
 ) -> "MeteredModel":
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
@@ -106,13 +103,20 @@ def _metered(
     if isinstance(model, str):
         _leave_retries_to_us(inferred)
         _forgive_usage(inferred)
-    if local is not None and is_local(inferred.base_url) and _speaks_openai(inferred):
-        from sifaka.models.local_model import LocalModel
+    if is_local(inferred.base_url) and _speaks_openai(inferred):
+        from sifaka.models.local import PATIENCE, LocalModel
 
-        return LocalModel(inferred, local, call_timeout=call_timeout, fallback=fallback)
+        return LocalModel(inferred, call_timeout=call_timeout or PATIENCE, fallback=fallback)
     usual = HostModel.call_timeout if isinstance(inferred, HostModel) else CALL_TIMEOUT
-    timeout = call_timeout or usual
-    return MeteredModel(inferred, call_timeout=timeout, fallback=fallback)
+    return MeteredModel(inferred, call_timeout=call_timeout or usual, fallback=fallback)
+
+
+def is_local(url: str | None) -> bool:
+    """True for the address of a server on this machine or in its own network."""
+    host = urlsplit(url or "").hostname or ""
+    with suppress(ValueError):
+        return ip_address(host).is_private
+    return bool(host) and ("." not in host or host.endswith(_NEAR))
 
 
 def _hugging_face(_: str) -> "Provider[Any]":
@@ -215,17 +219,14 @@ class Connections:
     loop that uses them has them to itself until they are closed; afterwards they can be used again.
 
     Args:
-        local: The abilities of local providers; when None such a provider is asked as any other.
         call_timeout: Seconds that one call may take; see `provider_model`.
 
     Raises:
         ConfigurationError: Used from another event loop, as each `run_sync` has one of its own.
     """
 
-    def __init__(
-        self, local: LocalProviders | None = None, *, call_timeout: float | None = None
-    ) -> None:
-        self._opening = partial(provider_model, local=local, call_timeout=call_timeout)
+    def __init__(self, *, call_timeout: float | None = None) -> None:
+        self._opening = partial(provider_model, call_timeout=call_timeout)
         self._start_over()
 
     def _start_over(self) -> None:

@@ -340,7 +340,7 @@ class Called(_Entry):
     fallback: bool = False
     """True when it answered in place of the configured model."""
     unable: bool = False
-    """True of a local model that did not do what it was asked once, to show its abilities."""
+    """True of a local model that has not called the tool that it was shown."""
     response: str
     """The answer: of a model PydanticAI's `ModelResponse` in JSON, else what its source gave."""
 

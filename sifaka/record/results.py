@@ -1,6 +1,6 @@
 """Results of validators and critics."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Literal, cast
 
 from pydantic import Field
@@ -90,6 +90,16 @@ class ValidationResult(Frozen):
             object.__setattr__(self, "score", 1.0 if self.passed else 0.0)
 
 
+FACTS = frozenset({"number", "date", "money", "url", "code", "quote", "name"})
+"""The kinds of differences that no version may lose where facts are required."""
+
+
+def opened_if_lost(difference: Difference, kinds: Set[str]) -> Difference:
+    """The difference, which is open where something of these kinds is lost."""
+    is_lost = difference.status == "noted" and difference.kind in kinds and not difference.after
+    return difference.model_copy(update={"status": "open"}) if is_lost else difference
+
+
 class Findings(Frozen):
     """What was measured of a version beside its rules: for whoever judges it, who answers it."""
 
@@ -122,16 +132,16 @@ class Findings(Frozen):
             }
         )
 
+    def with_losses_open(self) -> "Findings":
+        """The findings where nobody can say what was lost on purpose."""
+        return self.model_copy(
+            update={"differences": tuple(opened_if_lost(d, FACTS) for d in self.differences)}
+        )
+
     @property
     def accepted(self) -> tuple[Difference, ...]:
         """The differences that the caller or a person has accepted."""
         return tuple(each for each in self.differences if each.status == "accepted")
-
-
-def unchecked_by(results: Sequence[ValidationResult]) -> str | None:
-    """The reasons, where none of these validators has checked the text."""
-    reasons = [result.unchecked for result in results if result.unchecked]
-    return "; ".join(dict.fromkeys(reasons)) if reasons and len(reasons) == len(results) else None
 
 
 Preferred = Literal["text", "original", "neither"]

@@ -266,7 +266,7 @@ class Run(RunStart):
     def facts(self) -> Facts | Literal["warn"] | None:
         """What becomes of differences from the input: as it is configured, or `require`.
 
-        Where a model that has shown no abilities writes and reviews, there is nobody to ask.
+        Where a model reviews that has not called the tool it was shown, there is nobody to ask.
         """
         asked = self.config.facts == "ask" and not self.handed_over
         return "require" if asked and any(c.unable for c in self.calls) else self.config.facts
@@ -312,11 +312,14 @@ class Run(RunStart):
         )
 
     def _reviewed(self, thought: Thought) -> Thought:
-        """The version with the differences that its critics have found asked for."""
-        quotes = covered_in(thought.critic_feedback)
-        if not quotes or self.facts != "ask":
+        """The version with what its critics say of differences, where they can say it."""
+        if self.config.facts != "ask":
             return thought
-        findings = thought.findings.covered(quotes, self.config.judge_model or self.config.model)
+        if self.facts == "require":
+            findings = thought.findings.with_losses_open()
+        else:
+            model = self.config.judge_model or self.config.model
+            findings = thought.findings.covered(covered_in(thought.critic_feedback), model)
         return thought.model_copy(update={"findings": findings})
 
     def _with_history(self, thought: Thought, parent_id: str) -> Thought:

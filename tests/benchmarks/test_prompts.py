@@ -10,7 +10,6 @@ from benchmarks.prompts.answers import Answers
 from benchmarks.prompts.cases import KINDS, Case, load
 from benchmarks.prompts.contenders import best_of_n, naive_loop, one_shot, ours
 from benchmarks.prompts.outcomes import table_of
-from sifaka.models.local import QUESTION
 from tests.stubs.provider import provider, says
 
 pytestmark = pytest.mark.anyio
@@ -103,7 +102,5 @@ async def test_each_contender_keeps_to_its_calls(tmp_path: Path) -> None:
     assert all(each.calls <= 3 for each in found["ours"])
     assert not any(each.worse for each in found["ours"]), "every fact is lost in that answer"
     assert all(each.worse for each in found["one"])
-    questions = [request["messages"][-1]["content"] for request in served.probes]
-    assert set(questions) == {QUESTION}
     rows = table_of("prompts", "A title", found).rows
     assert rows[0][:3] == ("one", "3", "1.0")

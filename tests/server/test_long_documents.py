@@ -72,7 +72,7 @@ async def test_improve_text_writes_a_long_text_section_by_section(
     (line,) = [line for line in out["degraded"] if "[section 3: Gamma] was not written" in line]
     assert line in " ".join(told.split())
     assert out["status"] == "done"
-    assert out["usage"]["model_calls"] == len(served.requests) + len(served.probes)
+    assert out["usage"]["model_calls"] == len(served.requests)
 
 
 async def test_what_is_told_as_text_stays_bounded_beside_the_text_itself(client: Client) -> None:

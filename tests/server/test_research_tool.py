@@ -201,7 +201,7 @@ async def test_a_model_writes_the_report_section_by_section_with_progress(
     ]
     assert f"Oil: {OIL.quote} [1]" in out["text"]
     assert [r["title"] for r in out["research"]["references"]] == ["Oil lamps", "Gas lamps"]
-    assert out["usage"]["model_calls"] == len(served.requests) + len(served.probes)
+    assert out["usage"]["model_calls"] == len(served.requests)
     reached = [each[0] for each in told]
     assert reached == sorted(set(reached))
     messages = {message for _, _, message in told}

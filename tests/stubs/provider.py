@@ -17,8 +17,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sifaka.models.local import QUESTION
-
 PATIENCE = 100.0
 """Seconds until what has to come is given up: a busy machine takes long to start a process."""
 
@@ -96,10 +94,6 @@ def fails(status: int, **headers: str) -> Reply:
 
 
 HANGS = Reply(hangs=True)
-ABLE = calls("answer", {"larger": "second"}, tokens=(30, 10_000))
-"""Shows that a provider calls tools, and is fast."""
-
-
 Script = Callable[[dict[str, Any]], Reply]
 """What is replied to a request."""
 
@@ -110,8 +104,6 @@ class Provider:
 
     url: str
     requests: list[dict[str, Any]]
-    probes: list[dict[str, Any]]
-    """The questions for its abilities, which are not among the requests."""
     _left: threading.Event
 
     async def deserted(self) -> None:
@@ -133,23 +125,14 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def provider(replies: Iterable[Reply] | Script, probe: Reply = ABLE) -> Generator[Provider]:
-    """A provider that gives these replies in order, then HTTP 500; or one by a script.
-
-    The question for its abilities has a reply of its own.
-    """
+def provider(replies: Iterable[Reply] | Script) -> Generator[Provider]:
+    """A provider that gives these replies in order, then HTTP 500; or one by a script."""
     script: Iterator[Reply] = iter(()) if callable(replies) else iter(replies)
     requests: list[dict[str, Any]] = []
-    probes: list[dict[str, Any]] = []
     left = threading.Event()
 
     async def complete(request: Request) -> Response:
-        asked = await request.json()
-        if asked["messages"][-1]["content"] == QUESTION:
-            probes.append(asked)
-            await anyio.sleep(probe.seconds)
-            return JSONResponse(probe.body, status_code=probe.status)
-        requests.append(asked)
+        requests.append(await request.json())
         reply = replies(requests[-1]) if callable(replies) else next(script, fails(500))
         async with anyio.create_task_group() as group:
             group.start_soon(watch, request, group.cancel_scope)
@@ -176,9 +159,7 @@ def provider(replies: Iterable[Reply] | Script, probe: Reply = ABLE) -> Generato
         listener.listen()  # connections queue here until the server accepts them
         thread.start()
         try:
-            yield Provider(
-                f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests, probes, left
-            )
+            yield Provider(f"http://127.0.0.1:{listener.getsockname()[1]}/v1", requests, left)
         finally:
             server.ended.set()
             thread.join(timeout=100)

@@ -23,7 +23,6 @@ from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters, named_keys
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.models.local import LocalProviders
 from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Facts
@@ -249,9 +248,8 @@ class Settings(HttpSettings):
         )
 
     def open_connections(self) -> Connections:
-        """Clients of providers; what those nearby are able to is kept in the home folder."""
-        kept = LocalProviders(None if self.read_only else self.home / "local_providers.json")
-        return Connections(kept, call_timeout=self.call_seconds)
+        """Clients of providers."""
+        return Connections(call_timeout=self.call_seconds)
 
     def open_adapters(self, store: ThoughtStore, specs: tuple[str, ...] = ()) -> Adapters:
         """The configured adapters, or others in their place; no source is touched before a search.

@@ -151,7 +151,8 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     if parts.judge is not None and run.config.policy == "judged":
         return critiqued
     # The comparison costs nothing and follows from what is stored: one append holds both.
-    return [*critiqued, *await decide(reduce(Run.apply, critiqued, run))]
+    # So do the calls of the critics, which show what a model is able to.
+    return [*critiqued, *await decide(reduce(Run.apply, critiqued, context.recorder.run))]
 
 
 def _is_written_first(context: PhaseContext) -> bool:

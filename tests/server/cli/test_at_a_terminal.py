@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from tests.stubs.provider import ABLE, Gate, Reply, opinion, provider, says
+from tests.stubs.provider import Gate, Reply, opinion, provider, says
 from tests.stubs.terminal import at_terminal
 
 TEXT = (
@@ -37,7 +37,7 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
         replace(priced(says("Please come in, dear guest.")), gate=writes),
         replace(opinion("accept", confidence=1.0), gate=judges),
     ]
-    with provider(replies, probe=priced(ABLE)) as served:
+    with provider(replies) as served:
         keys = {"OPENAI_BASE_URL": served.url, "OPENAI_API_KEY": "test"}
         file = tmp_path / "text.md"
         file.write_text("Come in, guest.\n")
@@ -45,7 +45,7 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
         with at_terminal(tmp_path / "home", *asked, settings=keys) as session:
             session.until(r"\d/\d writing version 1 - \d+ s - 0 calls")
             writes.open()
-            session.until(r"\d/\d critiquing version 1 - \d+ s - 2 calls - \$0\.008")
+            session.until(r"\d/\d critiquing version 1 - \d+ s - 1 calls - \$0\.004")
             judges.open()
             shown = session.end()
     assert "done" in shown

@@ -90,12 +90,6 @@ TECHNIQUES = {
     "reflexion, the model passes it": Technique(ReflexionCritic(), 1, 1, script=accepting),
     "constitutional": Technique(ConstitutionalCritic(), 6, 1),
     "constitutional, drawn": Technique(ConstitutionalCritic(draw=2), 2, 1),
-    "constitutional, sequential, all kept": Technique(
-        ConstitutionalCritic(mode="sequential"), 6, 6, script=accepting
-    ),
-    "constitutional, sequential, first fires": Technique(
-        ConstitutionalCritic(mode="sequential"), 1, 1
-    ),
     "self_rag": Technique(
         SelfRAGCritic(),
         1 + 2,

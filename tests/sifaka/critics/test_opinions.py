@@ -115,7 +115,6 @@ async def test_half_characters_in_an_answer_are_replaced() -> None:
 ACCEPT = {"verdict": "accept"}
 PANELS = [
     ConstitutionalCritic(),
-    ConstitutionalCritic(mode="sequential"),
     MetaRewardingCritic(),
     NCriticsCritic(),
     SelfConsistencyCritic(),
@@ -131,7 +130,7 @@ def limited(retry_after: float | None = None) -> ModelProviderError:
     return ModelProviderError("too many", code="rate_limited_for_good", retry_after=retry_after)
 
 
-@pytest.mark.parametrize("critic", PANELS, ids=lambda c: f"{c.name} {getattr(c, 'mode', '')}")
+@pytest.mark.parametrize("critic", PANELS, ids=lambda c: c.name)
 async def test_what_all_calls_failed_with_is_in_the_abstention(critic: JudgingCritic) -> None:
     feedback = await asked_of(critic, lambda asked: limited(10.0 + asked.number % 2))
     assert feedback.status == "abstained"
@@ -140,7 +139,7 @@ async def test_what_all_calls_failed_with_is_in_the_abstention(critic: JudgingCr
     assert dict(feedback.details) == {"code": "rate_limited_for_good", "retry_after": 11.0}
 
 
-@pytest.mark.parametrize("critic", PANELS, ids=lambda c: f"{c.name} {getattr(c, 'mode', '')}")
+@pytest.mark.parametrize("critic", PANELS, ids=lambda c: c.name)
 async def test_calls_that_fail_differently_share_no_code(critic: JudgingCritic) -> None:
     refused = ModelProviderError("refused", code="rejected")
     feedback = await asked_of(critic, lambda asked: limited() if asked.number else refused)
@@ -157,24 +156,6 @@ async def test_a_repair_without_room_costs_no_other_its_answer(critic: JudgingCr
     assert (feedback.verdict, judge.calls, feedback.usage.model_calls) == ("accept", 4, 3)
     (line,) = feedback.degraded
     assert "the run's budget of calls is spent" in line
-
-
-async def test_principles_judged_before_the_budget_was_spent_count() -> None:
-    judge = ScriptedJudge(ACCEPT)
-    calls = Calls(ledger=Ledger(Budget(max_calls=4), Usage()))
-    with calls.active():
-        critic = ConstitutionalCritic(mode="sequential").bind(judge.binding)
-        feedback = await critic.critique(Thought(text="A text."))
-    assert (feedback.verdict, judge.calls, len(feedback.degraded)) == ("accept", 4, 2)
-
-
-async def test_too_few_principles_judged_for_the_budget_names_the_limit() -> None:
-    calls = Calls(ledger=Ledger(Budget(max_calls=3), Usage()))
-    with calls.active():
-        critic = ConstitutionalCritic(mode="sequential").bind(ScriptedJudge(ACCEPT).binding)
-        feedback = await critic.critique(Thought(text="A text."))
-    assert feedback.status == "abstained"
-    assert dict(feedback.details) == {"limit": "calls"}
 
 
 async def test_when_nobody_answered_the_spent_budget_is_the_error() -> None:

@@ -51,7 +51,7 @@ def test_a_spec_is_built_again_from_its_dump(kind: str) -> None:
 
 
 SETTINGS: list[dict[str, Any]] = [
-    {"type": "constitutional", "mode": "sequential", "draw": 2},
+    {"type": "constitutional", "draw": 2},
     {
         "type": "constitutional",
         "principles": [{"name": "a", "critique": "look", "revision": "mend"}],

@@ -202,7 +202,7 @@ async def test_a_malformed_opinion_is_an_abstention_not_a_vote(
 
 
 async def test_one_malformed_opinion_of_two_leaves_the_vote_to_the_other(serve: Serve) -> None:
-    serve(says("nonsense"), opinion("accept"))
+    serve(calls("answer", "{nonsense"), opinion("accept"))
     critics = [{"type": "self_refine"}, {"type": "prompt", "rubric": "is it short?"}]
     result = await Chain(model="openai-chat:stub", critics=critics).run(text=TEXT)
     assert result.stop_reason == "passed"
