@@ -103,18 +103,16 @@ async def embed_missing(server: ElasticsearchConnection, vectors: Vectors) -> in
             }
         )
         lacking = [hit for hit in hits["hits"] if hit["_id"] not in vectors.refused]
+        texts = {
+            hit["_id"]: meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in lacking
+        }
         # Of nothing there is no vector.
-        found = [hit for hit in lacking if hit["_source"]["text"] or hit["_source"]["prompt"]]
-        texts = [meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in found]
-        vectors_made = await embed_documents(vectors.embedder, texts)
-    made = dict(zip((hit["_id"] for hit in found), vectors_made, strict=True))
-    vectors.refused |= {hit["_id"] for hit in lacking if made.get(hit["_id"]) is None}
+        made = await embed_documents(
+            vectors.embedder, {doc_id: text for doc_id, text in texts.items() if text}
+        )
+    vectors.refused |= texts.keys() - made.keys()
     await server.update(
-        {
-            doc_id: {"doc": {vectors.name: list(vector)}}
-            for doc_id, vector in made.items()
-            if vector is not None
-        },
+        {doc_id: {"doc": {vectors.name: list(vector)}} for doc_id, vector in made.items()},
         tolerated=frozenset({404}),  # deleted meanwhile
     )
     return hits["total"]["value"] - len(hits["hits"])
