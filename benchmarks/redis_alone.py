@@ -5,7 +5,7 @@ import shutil
 import socket
 import subprocess
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from time import perf_counter
 from typing import Any, Protocol, TypeVar, cast
@@ -25,9 +25,9 @@ class Recording(RedisConnections):
         super().__init__(parse_store_url("redis://nowhere", REDIS))
         self._recorder = _Recorder()
 
-    async def run(self, work: Callable[[RedisClient], Awaitable[T]]) -> T:
+    async def run(self, work: Callable[[RedisClient], T]) -> T:
         """Runs the work with a client that sends nothing, records commands and answers OK."""
-        return await work(self._recorder)
+        return work(self._recorder)
 
     @property
     def commands(self) -> list[tuple[Word, ...]]:
@@ -43,7 +43,7 @@ class _Recorder:
     def __init__(self) -> None:
         self.commands: list[tuple[Word, ...]] = []
 
-    async def execute_command(self, *args: Word) -> Any:
+    def execute_command(self, *args: Word) -> Any:
         self.commands.append(args)
         return (b"OK", 0)
 

@@ -39,7 +39,7 @@ from sifaka.retrievers.protocol import Retriever
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.validators import ValidatorLike, parse_validators
-from sifaka.validators.composition import ValidatorComponent
+from sifaka.validators.execution import ValidatorComponent
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent

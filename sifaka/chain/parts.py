@@ -22,7 +22,7 @@ from sifaka.record.entries import ChainConfig
 from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import EDITOR
 from sifaka.research.protocol import Researcher
-from sifaka.validators.composition import ValidatorComponent
+from sifaka.validators.execution import ValidatorComponent
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent

@@ -30,7 +30,7 @@ from sifaka.record.usage import Usage
 from sifaka.storage import MemoryStorage
 from sifaka.storage.log import read_entries
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.validators.composition import Validator
+from sifaka.validators.execution import Validator
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse

@@ -21,7 +21,7 @@ MOST = 1_000
 MOST_HABITS = 7
 """Kinds of stock prose that are named, the worst."""
 
-FormatName = Literal["markdown", "mdx", "rst", "asciidoc", "latex", "html", "text"]
+FormatName = Literal["markdown", "mdx", "rst", "latex", "html", "text"]
 """The formats of texts."""
 
 

@@ -24,7 +24,7 @@ _MACHINE = patterns_of(__file__, "machine")
 _TRUTH = words_of(__file__, "layout")["truth"]
 MARKDOWN_LIKE = frozenset({Format.MARKDOWN, Format.MDX, Format.TEXT})
 """Formats that are read as Markdown; indentation alone makes code in them."""
-_LAID_OUT = MARKDOWN_LIKE | {Format.RST, Format.ASCIIDOC}
+_LAID_OUT = MARKDOWN_LIKE | {Format.RST}
 """Formats in which a line and its white space mean something."""
 
 

@@ -11,8 +11,7 @@ from sifaka.errors import PluginError
 from sifaka.models import Generation
 from sifaka.record.entries import Fixes
 from sifaka.record.thought import EDITOR, Thought
-from sifaka.validators.composition import ValidatorComponent
-from sifaka.validators.execution import run_validators
+from sifaka.validators.execution import ValidatorComponent, run_validators
 
 if TYPE_CHECKING:
     from sifaka.editor import Edited

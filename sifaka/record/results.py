@@ -1,6 +1,6 @@
 """Results of validators and critics."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Literal, cast
 
 from pydantic import Field
@@ -142,12 +142,6 @@ class Findings(Frozen):
     def accepted(self) -> tuple[Difference, ...]:
         """The differences that the caller or a person has accepted."""
         return tuple(each for each in self.differences if each.status == "accepted")
-
-
-def unchecked_by(results: Sequence[ValidationResult]) -> str | None:
-    """The reasons, where none of these validators has checked the text."""
-    reasons = [result.unchecked for result in results if result.unchecked]
-    return "; ".join(dict.fromkeys(reasons)) if reasons and len(reasons) == len(results) else None
 
 
 Preferred = Literal["text", "original", "neither"]

@@ -29,11 +29,11 @@ from sifaka.storage.bm25 import search_runs
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import encode_entries, extended
 from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there, push
-from sifaka.storage.memory import MemoryStorage, RunCache
+from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused, Waiting, queued_steps
 from sifaka.storage.parts import AnyPart, IndexPart, degraded_lines, lay_out, look_at_parts
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
-from sifaka.storage.store import TenantView, erase_each
+from sifaka.storage.store import RunCache, TenantView, erase_each
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)

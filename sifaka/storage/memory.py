@@ -1,8 +1,6 @@
-"""Runs in this process's memory: a store that leaves nothing on disk, and a cache of states."""
+"""Runs in this process's memory: a store that leaves nothing on disk."""
 
 import threading
-import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -104,73 +102,3 @@ class MemoryStorage(PolledStore):
         if record is None:
             raise ThoughtNotFound(run_id)
         return record
-
-
-CACHED_RUNS = 500
-"""Runs that a cache holds; the least recently used is evicted first."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A run and its last entries."""
-
-    run: Run
-    after: int
-    """The number of entries of the run before these."""
-    entries: Sequence[Entry]
-    at: float
-    """When the last of them was kept, by the monotonic clock."""
-
-
-class RunCache:
-    """States that the log has acknowledged. Another process may have appended since.
-
-    Args:
-        most: Runs that are held.
-    """
-
-    def __init__(self, most: int = CACHED_RUNS) -> None:
-        self.source = ""
-        """Which log it was; empty as long as it cannot be told."""
-        self._most = most
-        self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
-        self._guard = threading.Lock()
-
-    def get(self, tenant: str, run_id: str) -> State | None:
-        """The state of a run; it may be behind the log."""
-        with self._guard:
-            if (tenant, run_id) in self._states:
-                self._states.move_to_end((tenant, run_id))
-            return self._states.get((tenant, run_id))
-
-    def keep(self, tenant: str, run: Run, entries: Sequence[Entry], *, after: int) -> None:
-        """Note an append that the log has acknowledged."""
-        key = (tenant, run.run_id)
-        with self._guard:
-            known = self._states.pop(key, None)
-            if known and known.run.version == after:
-                entries, after = (*known.entries, *entries), known.after
-            self._states[key] = State(run, after, entries, time.monotonic())
-            if len(self._states) > self._most:
-                self._states.popitem(last=False)
-
-    def evict(self, tenant: str, *run_ids: str) -> None:
-        """Forget runs."""
-        with self._guard:
-            for run_id in run_ids:
-                self._states.pop((tenant, run_id), None)
-
-    def items(self) -> list[tuple[str, State]]:
-        """Tenant and state of the runs that are held."""
-        with self._guard:
-            return [(tenant, state) for (tenant, _), state in self._states.items()]
-
-    def run(self, tenant: str, run_id: str) -> Run | None:
-        """A run as it was when it was last kept."""
-        state = self.get(tenant, run_id)
-        return state and state.run
-
-    def runs(self, tenant: str) -> list[Run]:
-        """The runs of a tenant."""
-        with self._guard:
-            return [state.run for (owner, _), state in self._states.items() if owner == tenant]

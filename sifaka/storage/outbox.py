@@ -14,8 +14,13 @@ from sifaka.record.run import Run
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds
 from sifaka.storage.entry_json import decode_entries, extended
 from sifaka.storage.log import holds
-from sifaka.storage.sqlite.connection import Schema, SqlConnection, SQLiteWorker, transaction
-from sifaka.storage.sqlite.log import truncate_log
+from sifaka.storage.sqlite.connection import (
+    Schema,
+    SqlConnection,
+    SQLiteWorker,
+    transaction,
+    truncate_log,
+)
 from sifaka.text.input import is_unicode
 
 logger = logging.getLogger(__name__)

@@ -1,21 +1,29 @@
-"""The base of stores: views of one tenant each, search by reading the runs, threads and workers."""
+"""The base of stores: views of one tenant each, search by reading the runs, repair, and workers."""
 
 import copy
+import logging
 import threading
+import time
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Generic, Self, TypeVar, TypeVarTuple
 
 from anyio import CancelScope, CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
-from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import scan_log
-from sifaka.storage.log import follow_by_polling
+from sifaka.storage.log import follow_by_polling, load_if_there, push
 from sifaka.storage.protocol import ANY, Eraser, Filters, Hits, ThoughtStore
+
+logger = logging.getLogger(__name__)
 
 
 async def erase_each(log: ThoughtStore, lines: Sequence[RunSummary]) -> frozenset[str]:
@@ -91,6 +99,186 @@ class PolledStore(LogStore):
     @abstractmethod
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version; raises what `load` does."""
+        ...
+
+
+CACHED_RUNS = 500
+"""Runs that a cache holds; the least recently used is evicted first."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A run and its last entries."""
+
+    run: Run
+    after: int
+    """The number of entries of the run before these."""
+    entries: Sequence[Entry]
+    at: float
+    """When the last of them was kept, by the monotonic clock."""
+
+
+class RunCache:
+    """States that the log has acknowledged. Another process may have appended since.
+
+    Args:
+        most: Runs that are held.
+    """
+
+    def __init__(self, most: int = CACHED_RUNS) -> None:
+        self.source = ""
+        """Which log it was; empty as long as it cannot be told."""
+        self._most = most
+        self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def get(self, tenant: str, run_id: str) -> State | None:
+        """The state of a run; it may be behind the log."""
+        with self._guard:
+            if (tenant, run_id) in self._states:
+                self._states.move_to_end((tenant, run_id))
+            return self._states.get((tenant, run_id))
+
+    def keep(self, tenant: str, run: Run, entries: Sequence[Entry], *, after: int) -> None:
+        """Note an append that the log has acknowledged."""
+        key = (tenant, run.run_id)
+        with self._guard:
+            known = self._states.pop(key, None)
+            if known and known.run.version == after:
+                entries, after = (*known.entries, *entries), known.after
+            self._states[key] = State(run, after, entries, time.monotonic())
+            if len(self._states) > self._most:
+                self._states.popitem(last=False)
+
+    def evict(self, tenant: str, *run_ids: str) -> None:
+        """Forget runs."""
+        with self._guard:
+            for run_id in run_ids:
+                self._states.pop((tenant, run_id), None)
+
+    def items(self) -> list[tuple[str, State]]:
+        """Tenant and state of the runs that are held."""
+        with self._guard:
+            return [(tenant, state) for (tenant, _), state in self._states.items()]
+
+    def run(self, tenant: str, run_id: str) -> Run | None:
+        """A run as it was when it was last kept."""
+        state = self.get(tenant, run_id)
+        return state and state.run
+
+    def runs(self, tenant: str) -> list[Run]:
+        """The runs of a tenant."""
+        with self._guard:
+            return [state.run for (owner, _), state in self._states.items() if owner == tenant]
+
+
+RUNS = 100
+"""Runs whose entries are kept, the latest: those at work, and more than are lost in a second."""
+_RECENT = 600.0
+"""Seconds since its last entry in which a run that is not there at all is taken for lost. Beyond
+that it is more likely that another process has deleted it."""
+
+
+def identity_of(path: Path) -> str:
+    """A file or a folder, told apart from one that was put in its place; empty without one."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+class RepairingStore(LogStore):
+    """A `LogStore` that tells a log which moved backwards from a rival, and brings it back.
+
+    Args:
+        tenant: The tenant whose runs are seen.
+    """
+
+    def __init__(self, tenant: str) -> None:
+        self.tenant = tenant
+        self._acknowledged = RunCache(RUNS)
+        """The entries that the log has acknowledged to this process, of all tenants."""
+
+    async def append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
+    ) -> None:
+        """Make entries durable, all or none; see `ThoughtStore.append`."""
+        kept = tuple(entries)
+        try:
+            await self._append(run, kept, expected_version=expected_version, fence=fence)
+        except VersionConflict as conflict:
+            if conflict.found >= expected_version or not await self._bring_back(
+                run.run_id, expected_version, fence=fence
+            ):
+                raise
+            await self._append(run, kept, expected_version=expected_version, fence=fence)
+        known = self._acknowledged
+        if not known.source:
+            known.source = await self._identity_now()
+        known.keep(self.tenant, run, kept, after=expected_version)
+
+    async def catch_up(self) -> int:
+        """Bring back what a log that was restarted or replaced has lost, of all tenants.
+
+        Where that fails it is tried again next time; nothing else is put off.
+        """
+        known = self._acknowledged
+        if known.source and (now := await self._identity_now()) not in {known.source, ""}:
+            with suppress(StorageError):
+                for tenant, state in known.items():
+                    await self.scoped(tenant)._bring_back(state.run.run_id, state.run.version)  # noqa: SLF001 - its own class
+                known.source = now
+        return 0
+
+    async def _bring_back(self, run_id: str, version: int, *, fence: int | None = None) -> bool:
+        """Append again what the log has lost of a run; whether it has so many entries now.
+
+        A run that is not there at all stays so unless the log was restarted or replaced: in the
+        same one it was deleted.
+
+        Raises:
+            StorageError: The log failed.
+        """
+        state = self._acknowledged.get(self.tenant, run_id)
+        held = await load_if_there(self, run_id)
+        found = 0 if held is None else held.version
+        if found >= version or state is None or found >= state.run.version:
+            return found >= version
+        if not found and not await self._was_lost(state):
+            return False
+        last = state.run.version
+        if found < state.after:
+            what = "this process, which has not written entries %d to %d of run %r, cannot bring "
+            logger.warning(what + "back what the store has lost", found + 1, state.after, run_id)
+            return False
+        try:
+            await push(self, run_id, state.after, state.entries, fence=fence, append=self._append)
+        except AppendRefused:
+            return False  # another process has gone on from what was left
+        what = "the store had lost entries %d to %d of run %r; they are stored again"
+        logger.warning(what, found + 1, last, run_id)
+        return last >= version
+
+    async def _was_lost(self, state: State) -> bool:
+        recent = time.monotonic() - state.at < _RECENT
+        return recent and await self._identity_now() not in {self._acknowledged.source, ""}
+
+    async def _identity_now(self) -> str:
+        with suppress(StorageError):
+            return await self._identity()
+        return ""
+
+    @abstractmethod
+    async def _append(
+        self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
+    ) -> None:
+        """As `append`, into the log as it is."""
+        ...
+
+    @abstractmethod
+    async def _identity(self) -> str:
+        """The log at this moment: another one after a restart or a replacement."""
         ...
 
 

@@ -12,18 +12,16 @@ from sifaka._internal.naming import closest
 from sifaka.errors import ConfigurationError
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.validators.classifier import ClassifierValidator, LanguageValidator
-from sifaka.validators.composition import (
+from sifaka.validators.content import ContentValidator
+from sifaka.validators.evidence import EvidenceValidator
+from sifaka.validators.execution import (
     ForeignValidator,
     FunctionValidator,
     Validator,
     ValidatorComponent,
     ValidatorFunction,
-    all_of,
-    any_of,
     as_validator,
 )
-from sifaka.validators.content import ContentValidator
-from sifaka.validators.evidence import EvidenceValidator
 from sifaka.validators.format import FormatValidator
 from sifaka.validators.guardrails import GuardrailsValidator
 from sifaka.validators.length import LengthValidator, max_words, min_words
@@ -55,8 +53,6 @@ __all__ = [
     "ValidatorLike",
     "ValidatorSpec",
     "adapter_of",
-    "all_of",
-    "any_of",
     "as_validator",
     "max_words",
     "min_words",

@@ -13,7 +13,6 @@ from sifaka.calls.component import DataComponent
 from sifaka.isolation import SHORT, run_limited
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.composition import Composable
 
 Item = TypeVar("Item")
 NAME_LIMIT = 80
@@ -96,7 +95,7 @@ class Published(Frozen):
         return schema
 
 
-class Spec(Published, Composable, DataComponent):
+class Spec(Published, DataComponent):
     """A built-in validator, which is its own spec."""
 
     name: Name = "validator"
@@ -104,7 +103,7 @@ class Spec(Published, Composable, DataComponent):
     def validate(  # pyright: ignore[reportIncompatibleMethodOverride] # shadows a dead v1 method
         self, thought: Thought
     ) -> ValidationResult | Awaitable[ValidationResult]:
-        """Check `thought.text`; see `sifaka.validators.composition.Validator`."""
+        """Check `thought.text`; see `sifaka.validators.execution.Validator`."""
         raise NotImplementedError
 
 
@@ -126,7 +125,7 @@ class LimitedSpec(OptionalSpec):
         return self.check(thought) if size <= SHORT else run_limited(self.check, thought, size=size)
 
     def check(self, thought: Thought) -> ValidationResult:
-        """Check `thought.text`; see `sifaka.validators.composition.Validator`."""
+        """Check `thought.text`; see `sifaka.validators.execution.Validator`."""
         raise NotImplementedError
 
 

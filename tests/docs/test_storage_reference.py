@@ -12,8 +12,7 @@ from sifaka.storage.address import ELASTICSEARCH, parse_store_url
 from sifaka.storage.elasticsearch.connection import authorization
 from sifaka.storage.files.store import append_lines, claim_line
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.redis.log import Keys
-from sifaka.storage.redis.store import LATEST, OLDEST
+from sifaka.storage.redis.store import LATEST, OLDEST, Keys
 from sifaka.storage.sqlite.connection import RUNS
 from sifaka.storage.tool_backed import milvus as milvus_tools
 from sifaka.storage.tool_backed import redis as redis_tools

@@ -20,7 +20,6 @@ ENDINGS = (
     ".mdx",
     ".rst",
     ".rst.txt",
-    ".adoc",
     ".tex",
     ".html",
     ".txt",

@@ -12,7 +12,7 @@ import tarfile
 from pathlib import Path
 
 DEBIAN = (
-    "git-doc",  # AsciiDoc and HTML
+    "git-doc",  # HTML
     "linux-doc-6.1",  # RST
     "python3.11-doc",  # RST and HTML
     "python-django-doc",  # HTML
@@ -22,7 +22,7 @@ DEBIAN = (
 )
 NPM = ("create-docusaurus", "@storybook/cli@7.6.17", "npm")  # MDX and Markdown
 READERS = ("unified", "remark-parse", "remark-mdx")
-"""What reads MDX; `asciidoctor` is Debian's."""
+"""What reads MDX."""
 
 
 def main(folder: Path) -> None:
@@ -36,7 +36,7 @@ def main(folder: Path) -> None:
         install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder)]
         subprocess.run([*install, *READERS], check=False)
     for path in list(folder.rglob("*.gz")):
-        if path.suffixes[-2:-1] in ([".rst"], [".adoc"], [".md"], [".txt"]):
+        if path.suffixes[-2:-1] in ([".rst"], [".md"], [".txt"]):
             path.with_suffix("").write_bytes(gzip.decompress(path.read_bytes()))
             path.unlink()
 

@@ -1,7 +1,7 @@
 """The skeleton of a document: its structure and what is exact in it, without the words of prose.
 
 Each is computed by a reader that has nothing to do with ours: docutils, markdown-it, the HTML
-parser of Python, pylatexenc; asciidoctor and remark where they are installed.
+parser of Python, pylatexenc; remark where it is installed.
 """
 
 import json
@@ -218,24 +218,6 @@ def _output(command: list[str], text: str) -> str:
     return done.stdout
 
 
-def _asciidoc(text: str) -> Iterator[object]:
-    # Identifiers are made of titles, and quotation marks of ours.
-    command = [
-        "asciidoctor",
-        "-s",
-        "-S",
-        "secure",
-        "-a",
-        "sectids!",
-        "-a",
-        "idprefix=x",
-        "-o",
-        "-",
-        "-",
-    ]
-    yield from _html(_output(command, text), entities=False)
-
-
 REMARK = Path(__file__).with_name("remark.mjs")
 
 
@@ -264,6 +246,5 @@ _READERS: Mapping[Format, Callable[[str], Iterator[object]]] = {
     Format.HTML: _html,
     Format.RST: rst,
     Format.LATEX: _latex,
-    Format.ASCIIDOC: _asciidoc,
     Format.MDX: _mdx,
 }

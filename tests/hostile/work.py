@@ -166,7 +166,6 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.editor.edit.settle": "`edit` does it",
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.catalogue.parse_adapter": "takes a setting of the server's owner",
-    "sifaka.text.formats.markup_spans.marks_in_lines": "`marks` of RST and AsciiDoc",
     "sifaka.text.formats.markup_spans.pairs": "`marks` of LaTeX and MDX",
     "sifaka.text.formats.markup_spans.with_its_word": "`marks` of LaTeX and HTML",
     "sifaka.validators.evidence.issues_of": "looks up claims with `anchor`",

@@ -15,7 +15,7 @@ from sifaka.storage.files import FileStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.log import Keys
+from sifaka.storage.redis.store import Keys
 from sifaka.storage.retention import HybridMemory
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.tool_backed import RedisToolStorage

@@ -136,8 +136,8 @@ def shared_redis() -> RedisServer:
 async def command(store: RedisStorage, *words: str | bytes | float) -> Any:
     """The answer of a store's server to a command, as any other program gets it."""
 
-    async def work(client: RedisClient) -> Any:
-        return await client.execute_command(*words)
+    def work(client: RedisClient) -> Any:
+        return client.execute_command(*words)
 
     return await store.connections.run(work)
 

@@ -39,9 +39,8 @@ from sifaka.storage.files.durable import (
     write_end,
 )
 from sifaka.storage.log import check_append, holds, look_at
-from sifaka.storage.log_repair import RepairingStore, identity_of
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.store import PolledStore, Threads
+from sifaka.storage.store import PolledStore, RepairingStore, Threads, identity_of
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)

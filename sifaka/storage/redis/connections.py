@@ -1,24 +1,23 @@
-"""Connections to one Redis server: a pool for each event loop, and one more for each follower.
+"""Connections to one Redis server, used in threads, and one more for each follower.
 
 Errors of redis-py become `StorageError`, each with a suggestion.
 """
 
-import asyncio
 import math
 import re
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
-from importlib import import_module
+import time
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary
 
-from anyio import CancelScope, Semaphore, current_time, sleep, to_thread
+from anyio import CancelScope
 
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
 from sifaka.storage.address import StoreUrl
+from sifaka.storage.store import Worker
 
 T = TypeVar("T")
 
@@ -111,37 +110,26 @@ _COMMAND_SECONDS = 5.0
 _PAUSES = (0.05, 0.2)
 """Seconds before each further attempt over a new connection."""
 _AT_ONCE = 32
-"""Connections a loop uses at most; further tasks wait for their turn."""
+"""Connections that are used at most; further tasks wait for their turn."""
 IMPORTING = threading.Lock()
-"""Held by a thread that imports redis-py, or something that does."""
-_CLOSED = "handler is closed"
-"""A part of the `RuntimeError` of uvloop when the other side has closed the connection."""
+"""Held by a thread that imports redis-py, or something that does: two that import it at once, in
+another order, can lock each other out."""
 
 
 RedisClient: TypeAlias = Any
-"""A `redis.asyncio.Redis`, which is typed in part. Its replies are as the protocol has them."""
+"""A `redis.Redis`, which is typed in part. Its replies are as the protocol has them."""
 
 
-@dataclass(slots=True, eq=False)
-class _Pool:
-    client: RedisClient
-    turns: Semaphore
-    keeper: AsyncGenerator[None]
-    """Closes the client when it is closed itself, which at the latest its event loop does."""
-    silent_at: float = -math.inf
-    """The time of a command that was not answered, if none was answered since."""
-
-
-class RedisConnections:
+class RedisConnections(Worker[RedisClient]):
     """Runs work on a server. Safe for many tasks, several event loops, and one after another."""
 
     def __init__(self, address: StoreUrl) -> None:
+        super().__init__("sifaka.storage.redis", f"the store {address.shown!r}", _AT_ONCE)
         self.address = address
-        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = WeakKeyDictionary()
-        self._guard = threading.Lock()
-        self._closed = False
+        self._silent_at = -math.inf
+        """The time of a command that was not answered, if none was answered since."""
 
-    async def run(self, work: Callable[[RedisClient], Awaitable[T]]) -> T:
+    async def run(self, work: Callable[[RedisClient], T]) -> T:
         """The result of the work, which is repeated over a new connection when one breaks.
 
         Raises:
@@ -149,124 +137,72 @@ class RedisConnections:
             StorageError: The server cannot be reached, which takes less than 3 s to find out; does
                 not answer for 5 s, however many wait; or refuses.
         """
-        pool = await self._pool()
-        asked = current_time()
-        with failures(self.address.shown):
-            async with pool.turns:
-                if pool.silent_at > asked:
-                    # Who waited for their turn does not wait for the server again, one by one.
-                    raise TimeoutError
-                for pause in _PAUSES:
-                    try:
-                        return await _answer(pool, work)
-                    except Exception as error:
-                        if not lost_connection(error):
-                            raise
-                    await sleep(pause)
-                    self._check_open()
-                return await _answer(pool, work)
+        return await super().run(partial(self._attempt, work, time.monotonic()))
 
     @asynccontextmanager
-    async def blocking(self) -> AsyncGenerator[RedisClient]:
-        """A client of its own for commands that block: its reads have no time limit."""
-        self._check_open()
-        client = _client(self.address, command_seconds=None)
+    async def blocking(self) -> AsyncGenerator[Any]:
+        """A `redis.asyncio.Redis` for commands that block: its reads have no time limit."""
+        client = await super().run(lambda _: _client(self.address, seconds=None, in_loop=True))
         try:
             yield client
         finally:
             with CancelScope(shield=True):
                 await client.aclose()
 
-    async def aclose(self) -> None:
-        """Close the connections of this event loop, and have other loops close theirs."""
-        here = asyncio.get_running_loop()
-        with self._guard:
-            self._closed = True
-            pools = [(loop, self._pools.pop(loop)) for loop in list(self._pools)]
-        for loop, pool in pools:
-            if loop is here:
-                with CancelScope(shield=True):
-                    await pool.keeper.aclose()
-            elif loop.is_running():
-                # Not awaited: that loop may be waiting for this one.
-                asyncio.run_coroutine_threadsafe(_finish(pool.keeper), loop)
+    def _attempt(self, work: Callable[[RedisClient], T], asked: float, client: RedisClient) -> T:
+        with failures(self.address.shown):
+            if self._silent_at > asked:
+                # Who waited for their turn does not wait for the server again, one by one.
+                raise TimeoutError
+            for pause in _PAUSES:
+                try:
+                    return self._answer(work, client)
+                except Exception as error:
+                    if not lost_connection(error):
+                        raise
+                time.sleep(pause)
+            return self._answer(work, client)
 
-    async def _pool(self) -> _Pool:
-        loop = asyncio.get_running_loop()
-        if loop not in self._pools:
-            await to_thread.run_sync(_import_redis)  # it would hold up the loop
-        with self._guard:
-            self._check_open()
-            if (pool := self._pools.get(loop)) is not None:
-                return pool
-            client = _client(self.address, command_seconds=_COMMAND_SECONDS)
-            pool = _Pool(client, Semaphore(_AT_ONCE, fast_acquire=True), self._keep(loop, client))
-            self._pools[loop] = pool
-        await anext(pool.keeper)
-        return pool
+    def _answer(self, work: Callable[[RedisClient], T], client: RedisClient) -> T:
+        from redis import exceptions
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StorageError(f"the store {self.address.shown!r} is closed", "open it again")
-
-    async def _keep(
-        self, loop: asyncio.AbstractEventLoop, client: RedisClient
-    ) -> AsyncGenerator[None]:
-        # A loop closes the generators that were begun in it before it is closed itself. So no
-        # connection outlives its loop, where it could not be closed any more.
         try:
-            yield
-        finally:
-            with self._guard:
-                self._pools.pop(loop, None)
-            await client.aclose()
-
-
-async def _answer(pool: _Pool, work: Callable[[RedisClient], Awaitable[T]]) -> T:
-    from redis import exceptions
-
-    try:
-        answer = await work(pool.client)
-    except exceptions.TimeoutError:
-        pool.silent_at = current_time()
-        raise
-    except RuntimeError as error:
-        if _CLOSED not in str(error):
+            answer = work(client)
+        except exceptions.TimeoutError:
+            self._silent_at = time.monotonic()
             raise
-        raise exceptions.ConnectionError(str(error)) from error
-    pool.silent_at = -math.inf
-    return answer
+        self._silent_at = -math.inf
+        return answer
+
+    def _open(self, known: RedisClient | None) -> RedisClient:
+        return known or _client(self.address, seconds=_COMMAND_SECONDS, in_loop=False)
+
+    def _close(self, opened: RedisClient) -> None:
+        opened.close()
 
 
-async def _finish(keeper: AsyncGenerator[None]) -> None:
-    await keeper.aclose()
-
-
-def _import_redis() -> None:
-    # Two threads that import it at once, in another order, can lock each other out.
-    with suppress(ImportError), IMPORTING:  # what is missing is told by who makes a client
-        import_module("redis.asyncio")
-
-
-def _client(address: StoreUrl, *, command_seconds: float | None) -> RedisClient:
+def _client(address: StoreUrl, *, seconds: float | None, in_loop: bool) -> RedisClient:
     try:
-        from redis.asyncio import Redis
-        from redis.asyncio.retry import Retry
-        from redis.backoff import NoBackoff
+        with IMPORTING:
+            from redis import Redis, asyncio
+            from redis.asyncio.retry import Retry as RetryInLoop
+            from redis.backoff import NoBackoff
+            from redis.retry import Retry
     except ImportError as error:
         raise ConfigurationError(
             f"the store {address.shown!r} needs a package that is not installed",
             install("redis"),
         ) from error
+    kind, retries = (asyncio.Redis, RetryInLoop) if in_loop else (Redis, Retry)
     try:
-        client = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
+        client = kind.from_url(  # pyright: ignore[reportUnknownMemberType]
             address.url,
             socket_connect_timeout=_CONNECT_SECONDS,
-            socket_timeout=command_seconds,
+            socket_timeout=seconds,
             # The replies of this version have the same shapes in every release of redis-py.
             protocol=2,
             # Attempts are made here: redis-py's own add up to a minute, one inside the other.
-            retry=Retry(NoBackoff(), 0),
+            retry=retries(NoBackoff(), 0),
             **({} if address.url.startswith("unix:") else {"socket_keepalive": True}),
         )
     except ValueError as error:

@@ -1,39 +1,161 @@
-"""A store in Redis: a stream for each run, on which its followers wait."""
+"""A store in Redis: its keys, the Lua scripts that change them in one step, and how they are read.
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+The keys of one tenant share a hash tag, so a cluster keeps them together. The entries are a stream,
+which wakes those who wait for the next one; unlike publish/subscribe, a follower that was cut off
+goes on where it was.
+"""
+
+import logging
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
+from urllib.parse import quote
 
-from anyio import to_thread
+import anyio
+from pydantic import ValidationError
 
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.address import REDIS, parse_store_url
-from sifaka.storage.cursor import to_microseconds
-from sifaka.storage.entry_json import encode_entries
+from sifaka.storage.cursor import Position, cut_page, decode_cursor, to_microseconds
+from sifaka.storage.entry_json import apply_entry, decode_entries, encode_entries, replay_run
 from sifaka.storage.log import look_at
-from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.redis.connections import RedisClient, RedisConnections
-from sifaka.storage.redis.log import (
-    APPEND,
-    CLAIM,
-    DELETE,
-    Keys,
-    between_versions,
-    follow_stream,
-    list_recent,
-    missing,
-    prune_oldest,
-    replay,
-    run_script,
-)
+from sifaka.storage.redis.connections import RedisClient, RedisConnections, failures
+from sifaka.storage.store import RepairingStore
+
+logger = logging.getLogger(__name__)
+
+_UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Names for one tenant's keys, all of which begin with `<prefix>:run:{<tenant>}:`."""
+
+    prefix: str
+    tenant: str
+
+    @property
+    def recent(self) -> str:
+        """Sorted set: the ids of all runs by the microseconds of their last entry."""
+        return self._key_of("recent")
+
+    def run(self, run_id: str) -> str:
+        """Hash: `version`, `fence`, `summary`."""
+        return self._key_of(_quoted(run_id))
+
+    def entries(self, run_id: str) -> str:
+        """Stream: entry number n under the id `<n>-0`, its JSON in the field `e`."""
+        return f"{self.run(run_id)}:it"
+
+    def _key_of(self, name: str) -> str:
+        return f"{self.prefix}:run:{{{_plain(self.tenant)}}}:{name}"
+
+
+def _quoted(run_id: str) -> str:
+    # Quoted, no id contains a colon or a brace: none is another key's name or another tenant's tag.
+    return "%72ecent" if run_id == "recent" else _plain(run_id)
+
+
+def _plain(text: str) -> str:
+    # Any Python string has a name of its own, also one that is not valid Unicode: what is unknown
+    # is then simply not there.
+    if _UNRESERVED.fullmatch(text):  # nearly always, and ten times as fast
+        return text
+    return quote(text, safe="", errors="surrogatepass")
+
+
+def run_script(
+    client: RedisClient, script: str, keys: tuple[str, ...], *arguments: str | bytes | float
+) -> Any:
+    """The answer of a Lua script."""
+    # The whole text each time: it is short, and the server knows it again by its digest.
+    return client.execute_command("EVAL", script, len(keys), *keys, *arguments)
+
+
+APPEND = """
+-- KEYS: run, entries, recent
+-- ARGV: expected version, fence or '', milliseconds to live or '', microseconds of the last entry,
+--       id, summary, then each entry
+local run, stream = KEYS[1], KEYS[2]
+local expected, fence, ttl = tonumber(ARGV[1]), ARGV[2], ARGV[3]
+local held = tonumber(redis.call('HGET', run, 'version') or 0)
+local current = tonumber(redis.call('HGET', run, 'fence') or 0)
+local first, count = 7, #ARGV - 6
+
+if count > 0 and held >= expected + count then
+  local same = true
+  for i = 0, count - 1 do
+    local id = (expected + 1 + i) .. '-0'
+    local found = redis.call('XRANGE', stream, id, id)[1]
+    if not found or found[2][2] ~= ARGV[first + i] then
+      same = false
+      break
+    end
+  end
+  if same then return {'DUP', held} end
+end
+if fence ~= '' and tonumber(fence) < current then return {'FENCED', current} end
+if held ~= expected then return {'CONFLICT', held} end
+local there = redis.call('XLEN', stream)
+if there ~= held then return {'DAMAGED', there} end
+
+for i = 0, count - 1 do
+  redis.call('XADD', stream, (expected + 1 + i) .. '-0', 'e', ARGV[first + i])
+end
+redis.call('HSET', run, 'version', held + count, 'summary', ARGV[6])
+if fence ~= '' and tonumber(fence) > current then
+  redis.call('HSET', run, 'fence', fence) -- the server has lost the claim
+end
+redis.call('ZADD', KEYS[3], ARGV[4], ARGV[5])
+if ttl ~= '' then
+  redis.call('PEXPIRE', run, ttl)
+  redis.call('PEXPIRE', stream, ttl)
+end
+return {'OK', held + count}
+"""
+"""Append entries, unless these or other ones are there, or the writer was fenced off.
+
+Answers a word and a number: `OK` or `DUP` and the version, `FENCED` and the claim that holds,
+`CONFLICT` and the version that was found, `DAMAGED` and how many entries are left of it.
+"""
+
+CLAIM = """
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+return redis.call('HINCRBY', KEYS[1], 'fence', 1)
+"""
+"""Give out the next number for a run; 0 for one that is not there. How long it lives stays."""
+
+DELETE = """
+-- KEYS: run, entries, recent
+-- ARGV: id, and microseconds of the last entry, if another one is not to be deleted
+local at = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1]) or 0)
+if ARGV[2] and redis.call('EXISTS', KEYS[1]) == 1 and at ~= tonumber(ARGV[2]) then return 0 end
+redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('ZREM', KEYS[3], ARGV[1])
+return 1
+"""
+"""Forget a run; 0 when it has other entries."""
+
+PRUNE = """
+-- KEYS: recent, then runs; ARGV: their ids
+local gone = 0
+for i = 1, #ARGV do
+  if redis.call('EXISTS', KEYS[i + 1]) == 0 then
+    gone = gone + redis.call('ZREM', KEYS[1], ARGV[i])
+  end
+end
+return gone
+"""
+"""Take runs that have expired out of the list; answers how many."""
+
 
 OLDEST = (6, 2)
 """The oldest version of Redis that is supported."""
-_SHORT = 20_000
-"""Bytes of a record up to which it is read without a thread: about a millisecond."""
 
 
 def judge(info: Mapping[str, str]) -> str:
@@ -56,8 +178,8 @@ def judge(info: Mapping[str, str]) -> str:
     return "; ".join(found)
 
 
-async def _info(client: RedisClient) -> Mapping[str, str]:
-    text = cast("bytes", await client.execute_command("INFO")).decode(errors="replace")
+def _info(client: RedisClient) -> Mapping[str, str]:
+    text = cast("bytes", client.execute_command("INFO")).decode(errors="replace")
     pairs = (line.partition(":") for line in text.splitlines() if not line.startswith("#"))
     return {name: value for name, _, value in pairs}
 
@@ -109,22 +231,18 @@ class RedisStorage(RepairingStore):
     ) -> None:
         # It may be sent twice when an answer is lost on its way: the server knows it again.
         payloads = encode_entries(run, entries, expected_version)
-        answer, number = cast(
-            "tuple[bytes, int]",
-            await self.connections.run(
-                lambda client: run_script(
-                    client,
-                    APPEND,
-                    self._keys_of(run.run_id),
-                    expected_version,
-                    "" if fence is None else fence,
-                    "" if self.ttl is None else max(1, round(self.ttl * 1000)),
-                    to_microseconds(run.updated_at),
-                    _member(run.run_id),
-                    run.summary().model_dump_json(),
-                    *payloads,
-                )
-            ),
+        arguments = (
+            expected_version,
+            "" if fence is None else fence,
+            "" if self.ttl is None else max(1, round(self.ttl * 1000)),
+            to_microseconds(run.updated_at),
+            _member(run.run_id),
+            run.summary().model_dump_json(),
+            *payloads,
+        )
+        keys = self._keys_of(run.run_id)
+        answer, number = await self.connections.run(
+            lambda client: run_script(client, APPEND, keys, *arguments)
         )
         match answer:
             case b"FENCED":
@@ -139,24 +257,14 @@ class RedisStorage(RepairingStore):
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`. A claim does not make a run live longer."""
         keys = (self._keys.run(run_id),)
-        number = cast(
-            "int", await self.connections.run(lambda client: run_script(client, CLAIM, keys))
-        )
+        number: int = await self.connections.run(lambda client: run_script(client, CLAIM, keys))
         if number == 0:
             raise ThoughtNotFound(run_id)
         return number
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry; see `ThoughtStore.load`."""
-        keys = self._keys
-        version, stored = await self.connections.run(
-            lambda client: between_versions(
-                client, keys, run_id, "XRANGE", keys.entries(run_id), "-", "+"
-            )
-        )
-        if sum(len(each) for _, fields in stored for each in fields) <= _SHORT:
-            return replay(run_id, version, stored)
-        return await to_thread.run_sync(replay, run_id, version, stored)
+        return await self.connections.run(partial(load_run, keys=self._keys, run_id=run_id))
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
         """Every entry of a run, those to come included; see `ThoughtStore.follow`.
@@ -181,13 +289,13 @@ class RedisStorage(RepairingStore):
         if not lines:
             return frozenset()
 
-        async def forget(client: RedisClient) -> list[int]:
+        def forget(client: RedisClient) -> list[int]:
             together = client.pipeline(transaction=False)
             for line in lines:
                 keys = self._keys_of(line.run_id)
                 about = (_member(line.run_id), to_microseconds(line.updated_at))
                 together.execute_command("EVAL", DELETE, len(keys), *keys, *about)
-            return await together.execute()
+            return together.execute()
 
         answers = await self.connections.run(forget)
         changed = zip(lines, answers, strict=True)
@@ -233,3 +341,205 @@ class RedisStorage(RepairingStore):
 def _member(run_id: str) -> bytes:
     # As the keys are: an id that is not valid Unicode names nothing, and is not an error here.
     return run_id.encode(errors="surrogatepass")
+
+
+Stored = Sequence[tuple[bytes, Sequence[bytes]]]
+"""Entries as Redis returns them from a stream: their ids, and names and values by turns."""
+
+
+def between_versions(
+    client: RedisClient, keys: Keys, run_id: str, *command: str
+) -> tuple[int, Any]:
+    """The lower of a run's versions before and after a command, and the command's answer.
+
+    Not a transaction, which a server that is out of memory refuses even for reading. An append in
+    between makes the lower version too low, and so does another run that begins under the same id:
+    neither looks as if entries were missing.
+    """
+    together = client.pipeline(transaction=False)
+    together.execute_command("HGET", keys.run(run_id), "version")
+    together.execute_command(*command)
+    together.execute_command("HGET", keys.run(run_id), "version")
+    before, answer, after = together.execute()
+    if before is None or after is None:
+        raise ThoughtNotFound(run_id)
+    return min(int(before), int(after)), answer
+
+
+def load_run(client: RedisClient, keys: Keys, run_id: str) -> Run:
+    """The run, replayed from its entries."""
+    command = ("XRANGE", keys.entries(run_id), "-", "+")
+    version, stored = between_versions(client, keys, run_id, *command)
+    if len(stored) < version:
+        # The gap comes first; without one it is the end that is missing.
+        list(payloads(run_id, stored))
+        raise missing(run_id, len(stored) + 1)
+    return replay_run(run_id, payloads(run_id, stored))
+
+
+def payloads(run_id: str, stored: Stored, *, after: int = 0) -> Iterator[bytes]:
+    """The JSON of each of a run's entries, before which lie `after` others."""
+    for number, (entry_id, fields) in enumerate(stored, after + 1):
+        if entry_id != b"%d-0" % number:
+            raise missing(run_id, number)
+        yield fields[1]
+
+
+def missing(run_id: str, number: int) -> StorageError:
+    """The error that says which entry is not there."""
+    return StorageError(
+        f"entry {number} of run {run_id!r} is missing",
+        "it was evicted or removed: use maxmemory-policy noeviction; other runs are not affected",
+    )
+
+
+_LOOKED_AT = 100
+"""Runs that `prune_oldest` looks at in one go."""
+
+
+def list_recent(client: RedisClient, keys: Keys, *, limit: int, cursor: str | None) -> RunPage:
+    """One page of runs, found by their place in the order and not by counting."""
+    start = decode_cursor(cursor)
+    page: list[RunSummary] = []
+    while len(page) <= limit:
+        positions = positions_before(client, keys, start, count=limit + 1 - len(page))
+        if not positions:
+            break
+        start = positions[-1]
+        lines = read_summaries(client, keys, [run_id for _, run_id in positions])
+        page += [line for line in lines if line]
+    return cut_page(page, limit=limit)
+
+
+def positions_before(
+    client: RedisClient, keys: Keys, start: Position, *, count: int
+) -> list[Position]:
+    """The places of the newest runs that come after this one in the list; empty at its end."""
+    asked = count
+    while True:
+        found = client.execute_command(
+            *("ZREVRANGEBYSCORE", keys.recent, start[0], "-inf", "WITHSCORES"),
+            *("LIMIT", 0, asked),
+        )
+        places = [
+            (round(float(score)), member.decode(errors="replace"))
+            for member, score in zip(found[::2], found[1::2], strict=True)
+        ]
+        beyond = [place for place in places if place < start]
+        # Those of the very moment of the start come again, and could fill all that was asked for.
+        if len(beyond) >= count or len(places) < asked:
+            return beyond[:count]
+        asked *= 2
+
+
+def read_summaries(
+    client: RedisClient, keys: Keys, run_ids: Sequence[str]
+) -> list[RunSummary | None]:
+    """The line of each run; None for one that is damaged, and for one that is gone.
+
+    What is gone is taken out of the list.
+    """
+    together = client.pipeline(transaction=False)
+    for run_id in run_ids:
+        together.execute_command("HMGET", keys.run(run_id), "version", "summary")
+    found = together.execute(raise_on_error=False)
+    rows = [(run_id, _fields(answer)) for run_id, answer in zip(run_ids, found, strict=True)]
+    gone = [run_id for run_id, (version, _) in rows if version is None]
+    if gone:
+        _prune(client, keys, gone)
+    return [None if version is None else _line(run_id, text) for run_id, (version, text) in rows]
+
+
+def _fields(answer: object) -> tuple[bytes | None, bytes | None]:
+    """The version and the summary of a run; a key of another type is a damaged run, no other error.
+
+    Else one such key would hide the runs of its whole tenant.
+    """
+    from redis.exceptions import ResponseError
+
+    if isinstance(answer, ResponseError) and str(answer).startswith("WRONGTYPE"):
+        return b"", None
+    if isinstance(answer, Exception):
+        raise answer
+    return cast("tuple[bytes | None, bytes | None]", answer)
+
+
+def prune_oldest(client: RedisClient, keys: Keys) -> int:
+    """Take expired runs at the end of the list out of it.
+
+    Returns:
+        How many there may be left; 0 when the oldest runs are still there.
+    """
+    oldest: Sequence[bytes] = client.execute_command("ZRANGE", keys.recent, 0, _LOOKED_AT - 1)
+    if not oldest:
+        return 0
+    gone = _prune(client, keys, [member.decode(errors="replace") for member in oldest])
+    return int(client.execute_command("ZCARD", keys.recent)) if gone == _LOOKED_AT else 0
+
+
+def _prune(client: RedisClient, keys: Keys, run_ids: Sequence[str]) -> int:
+    # The script looks again: a run of the same id may have begun since.
+    names = (keys.recent, *(keys.run(run_id) for run_id in run_ids))
+    return int(run_script(client, PRUNE, names, *(run_id.encode() for run_id in run_ids)))
+
+
+def _line(run_id: str, text: bytes | None) -> RunSummary | None:
+    try:
+        return RunSummary.model_validate_json(text or b"")
+    except ValidationError:
+        logger.warning("the summary of run %r cannot be read; it is left out of lists", run_id)
+        return None
+
+
+SLICE = 5.0
+"""Seconds that one request waits; after each without an entry the run is looked after."""
+_LATE = 5.0
+"""Seconds after its time within which requests have to be answered."""
+_READ_AT_ONCE = 100
+
+
+async def follow_stream(
+    connections: RedisConnections, keys: Keys, run_id: str, *, after: int, seconds: float = SLICE
+) -> AsyncGenerator[tuple[Entry, Run]]:
+    """Every entry of a run, those to come included; see `ThoughtStore.follow`.
+
+    Args:
+        connections: The server's; the follower has one of its own.
+        keys: Those of the tenant.
+        run_id: The run.
+        after: The number of entries at the beginning that are left out.
+        seconds: For how long one request waits.
+    """
+    run: Run | None = None
+    known = 0
+    stored: Stored = ()
+    block = ("XREAD", "COUNT", _READ_AT_ONCE, "BLOCK", max(1, round(seconds * 1000)))
+    async with connections.blocking() as client:
+        while True:
+            # The connection itself has no time limit.
+            with failures(connections.address.shown), anyio.fail_after(seconds + _LATE):
+                if not stored:
+                    await connections.run(partial(_look_after, keys, run_id, known))
+                found = await client.execute_command(
+                    *block, "STREAMS", keys.entries(run_id), f"{known}-0"
+                )
+            stored = found[0][1] if found else ()
+            texts = payloads(run_id, stored, after=known)
+            for entry in decode_entries(run_id, texts, after=known):
+                run = apply_entry(run_id, run, entry)
+                if run.version > after:
+                    yield entry, run
+            known += len(stored)
+            # A run that had ended may have gone on.
+            if run is not None and run.finished and len(stored) < _READ_AT_ONCE:
+                return
+
+
+def _look_after(keys: Keys, run_id: str, known: int, client: RedisClient) -> None:
+    """Raise if there is nothing to wait for."""
+    version, count = between_versions(client, keys, run_id, "XLEN", keys.entries(run_id))
+    # One with fewer entries than were seen is another run, begun when this one was deleted.
+    if version < known:
+        raise ThoughtNotFound(run_id)
+    if count < version:
+        raise missing(run_id, count + 1)

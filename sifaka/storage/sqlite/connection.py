@@ -51,6 +51,18 @@ def transaction(connection: SqlConnection, kind: str) -> Generator[None]:
         raise
 
 
+def truncate_log(connection: SqlConnection) -> bool:
+    """Empty the write-ahead log; False while another process reads from it."""
+    waits = number_of(connection, "PRAGMA busy_timeout")
+    # It would keep other writers waiting for the readers.
+    connection.execute("PRAGMA busy_timeout = 0").fetchall()
+    try:
+        (row,) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return row[0] == 0
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {waits}").fetchall()
+
+
 _TABLES = """
 CREATE TABLE store (traces INTEGER NOT NULL DEFAULT 0);
 INSERT INTO store DEFAULT VALUES;

@@ -17,8 +17,8 @@ import apsw
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.storage.files.durable import LockFile
-from sifaka.storage.log_repair import identity_of
 from sifaka.storage.sqlite.connection import RUNS, Schema, SqlConnection
+from sifaka.storage.store import identity_of
 
 logger = logging.getLogger(__name__)
 BUSY_SECONDS = 5.0

@@ -1,30 +1,36 @@
-"""A store in one SQLite file: the embedded default."""
+"""A store in one SQLite file, the embedded default: the SQL that appends, reads, lists and deletes.
 
+Every connection overwrites what it deletes (`PRAGMA secure_delete`). The words of a deleted version
+leave FTS5 when its segments are merged, and old pages stay in the write-ahead log until it is
+truncated.
+"""
+
+import json
+import logging
 import math
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from sifaka.embeddings.protocol import Embedder
-from sifaka.errors import ThoughtNotFound
-from sifaka.record.entries import Entry
+from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.record.entries import Drafted, Entry
 from sifaka.record.run import Run, RunSummary
+from sifaka.storage.cursor import cut_page, decode_cursor, from_microseconds, to_microseconds
 from sifaka.storage.embedding import embed_words
-from sifaka.storage.log import look_at
-from sifaka.storage.log_repair import RepairingStore, identity_of
+from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
+from sifaka.storage.log import check_append, holds, look_at
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
-from sifaka.storage.sqlite.connection import SqlConnection, SQLiteWorker
-from sifaka.storage.sqlite.log import (
-    SECONDS,
-    append_entries,
-    claim_run,
-    delete_runs,
-    describe_file,
-    erase_traces,
-    list_recent,
-    load_run,
-    read_entries,
+from sifaka.storage.sqlite.connection import (
+    UNREADABLE,
+    SqlConnection,
+    SQLiteWorker,
+    number_of,
+    transaction,
     truncate_log,
 )
 from sifaka.storage.sqlite.search import (
@@ -33,13 +39,17 @@ from sifaka.storage.sqlite.search import (
     catch_up_words,
     check_package,
     embed_batch,
+    remove_vectors,
     search_versions,
 )
-from sifaka.storage.store import PolledStore
+from sifaka.storage.store import PolledStore, RepairingStore, identity_of
 from sifaka.text.input import is_unicode
 
-P = ParamSpec("P")
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+_ERASING_SECONDS = 2.0
+"""The time that a running server spends on what deleted runs have left, at once."""
 
 
 class SQLiteStorage(RepairingStore, PolledStore):
@@ -77,7 +87,14 @@ class SQLiteStorage(RepairingStore, PolledStore):
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         await self.worker.run(
-            lambda c: append_entries(c, self.tenant, run, entries, expected_version, fence)
+            partial(
+                append_entries,
+                tenant=self.tenant,
+                run=run,
+                entries=entries,
+                expected_version=expected_version,
+                fence=fence,
+            )
         )
 
     async def _identity(self) -> str:
@@ -85,15 +102,15 @@ class SQLiteStorage(RepairingStore, PolledStore):
 
     async def claim(self, run_id: str) -> int:
         """Take a run over, in one statement; see `ThoughtStore.claim`."""
-        return await self._ask(claim_run, run_id)
+        return await self._ask(run_id, claim_run)
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
-        return await self._ask(load_run, run_id)
+        return await self._ask(run_id, load_run)
 
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version."""
-        return await self._ask(read_entries, run_id, version)
+        return await self._ask(run_id, partial(read_entries, known=version))
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
@@ -139,7 +156,7 @@ class SQLiteStorage(RepairingStore, PolledStore):
             return 0
         await super().catch_up()
         left = await self.worker.run(partial(catch_up_words, seconds=SLICE))
-        left += await self.worker.run(partial(erase_traces, seconds=SECONDS))
+        left += await self.worker.run(partial(erase_traces, seconds=_ERASING_SECONDS))
         if self._embedder is not None:
             left += await embed_batch(self.worker, self._embedder)
         return left
@@ -151,14 +168,298 @@ class SQLiteStorage(RepairingStore, PolledStore):
     async def _release(self) -> None:
         await self.worker.aclose()
 
-    async def _ask(
-        self,
-        work: Callable[Concatenate[SqlConnection, str, str, P], T],
-        run_id: str,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> T:
+    async def _ask(self, run_id: str, work: Callable[[SqlConnection, str, str], T]) -> T:
         """The answer of a function about a run of the tenant."""
         if not is_unicode(run_id):
             raise ThoughtNotFound(run_id)
-        return await self.worker.run(lambda c: work(c, self.tenant, run_id, *args, **kwargs))
+        return await self.worker.run(lambda c: work(c, self.tenant, run_id))
+
+
+def append_entries(
+    connection: SqlConnection,
+    tenant: str,
+    run: Run,
+    entries: Sequence[Entry],
+    expected_version: int,
+    fence: int | None,
+) -> None:
+    """Append in one transaction, or find that it was done before."""
+    payloads = encode_entries(run, entries, expected_version)
+    with transaction(connection, "IMMEDIATE"):
+        found, current = _version_and_fence(connection, tenant, run.run_id) or (0, 0)
+        if found > expected_version and _holds(
+            connection, tenant, run.run_id, expected_version, payloads
+        ):
+            return
+        check_append(
+            run.run_id, fence=fence, current=current, expected=expected_version, found=found
+        )
+        line = run.summary()
+        connection.execute(
+            """
+            INSERT INTO runs (tenant, run_id, version, status, passed, stop_reason, iterations,
+                              excerpt, created_at, updated_at, tags)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (tenant, run_id) DO UPDATE SET
+                version = excluded.version, status = excluded.status, passed = excluded.passed,
+                stop_reason = excluded.stop_reason, iterations = excluded.iterations,
+                excerpt = excluded.excerpt, updated_at = excluded.updated_at
+            """,
+            (
+                tenant,
+                run.run_id,
+                run.version,
+                line.status,
+                line.passed,
+                line.stop_reason,
+                line.iterations,
+                line.excerpt,
+                to_microseconds(line.created_at),
+                to_microseconds(line.updated_at),
+                json.dumps(run.tags),
+            ),
+        )
+        numbered = enumerate(zip(entries, payloads, strict=True), expected_version + 1)
+        for seq, (entry, payload) in numbered:
+            connection.execute(
+                "INSERT INTO entries (tenant, run_id, seq, payload) VALUES (?, ?, ?, ?)",
+                (tenant, run.run_id, seq, payload),
+            )
+            if isinstance(entry, Drafted):
+                connection.execute(
+                    "INSERT INTO versions (tenant, run_id, seq, created_at) VALUES (?, ?, ?, ?)",
+                    (tenant, run.run_id, seq, to_microseconds(entry.thought.created_at)),
+                )
+                # A run waits for its appends, and nobody for the words of a version but a search.
+                connection.execute(
+                    "INSERT INTO versions_without_words (id) VALUES (last_insert_rowid())"
+                )
+
+
+def claim_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
+    """One more than the highest number given before, committed."""
+    rows = connection.execute(
+        "UPDATE runs SET fence = fence + 1 WHERE tenant = ? AND run_id = ? RETURNING fence",
+        (tenant, run_id),
+    ).fetchall()
+    if not rows:
+        raise ThoughtNotFound(run_id)
+    return rows[0][0]
+
+
+def _holds(
+    connection: SqlConnection, tenant: str, run_id: str, after: int, payloads: tuple[str, ...]
+) -> bool:
+    rows = connection.execute(
+        """
+        SELECT payload FROM entries
+        WHERE tenant = ? AND run_id = ? AND seq > ? AND seq <= ? ORDER BY seq
+        """,
+        (tenant, run_id, after, after + len(payloads)),
+    )
+    return holds([payload for (payload,) in rows], payloads, after=0)
+
+
+def delete_runs(
+    connection: SqlConnection, tenant: str, moments: Mapping[str, datetime | None]
+) -> frozenset[str]:
+    """Forget runs, all or none; where a moment is given only if the last entry is of it.
+
+    Returns:
+        The ids of those that stay.
+    """
+    stayed: set[str] = set()
+    with transaction(connection, "IMMEDIATE"):
+        for run_id, moment in moments.items():
+            found = connection.execute(
+                "SELECT updated_at FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id)
+            ).fetchone()
+            if moment is None or found == (to_microseconds(moment),):
+                _delete(connection, tenant, run_id)
+            elif found is not None:
+                stayed.add(run_id)
+    return frozenset(stayed)
+
+
+def _delete(connection: SqlConnection, tenant: str, run_id: str) -> None:
+    versions = connection.execute(
+        "SELECT id FROM versions WHERE tenant = ? AND run_id = ?", (tenant, run_id)
+    ).fetchall()
+    if versions:
+        remove_vectors(connection, [version for (version,) in versions])
+        connection.execute(
+            """
+            DELETE FROM version_words
+            WHERE rowid IN (SELECT id FROM versions WHERE tenant = ? AND run_id = ?)
+            """,
+            (tenant, run_id),
+        )
+        connection.execute("UPDATE store SET traces = 1")
+    # Its entries and versions go with it.
+    connection.execute("DELETE FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id))
+
+
+def load_run(connection: SqlConnection, tenant: str, run_id: str) -> Run:
+    """The run, folded from its entries while they are read."""
+    with transaction(connection, "DEFERRED"):
+        version = _version(connection, tenant, run_id)
+        return replay_run(run_id, _payloads(connection, tenant, run_id, 0, version))
+
+
+def read_entries(
+    connection: SqlConnection, tenant: str, run_id: str, known: int
+) -> Sequence[Entry]:
+    """The entries of the run beyond the first so many; one look-up where there are none."""
+    with transaction(connection, "DEFERRED"):
+        version = _version(connection, tenant, run_id)
+        if version < known:  # it was deleted, and another one has taken its id
+            raise ThoughtNotFound(run_id)
+        if 0 < version == known:
+            return ()
+        payloads = _payloads(connection, tenant, run_id, known, version)
+        return tuple(decode_entries(run_id, payloads, after=known))
+
+
+def describe_file(connection: SqlConnection) -> str:
+    """The contents of the file in one line, after a trial of writing it."""
+    with transaction(connection, "IMMEDIATE"):
+        count, schema, pages, page_size = connection.execute(
+            """
+            SELECT (SELECT count(*) FROM runs), user_version, page_count, page_size
+            FROM pragma_user_version, pragma_page_count, pragma_page_size
+            """
+        ).fetchone()
+    return f"schema {schema}, runs: {count}, {pages * page_size / 1e6:.1f} MB"
+
+
+def _version_and_fence(
+    connection: SqlConnection, tenant: str, run_id: str
+) -> tuple[int, int] | None:
+    """The number of a run's entries, and its last claim; None without a run."""
+    # As numbers whatever is there: a damaged one is then another number than that of the entries.
+    return connection.execute(
+        """
+        SELECT CAST(version AS INTEGER), CAST(fence AS INTEGER)
+        FROM runs WHERE tenant = ? AND run_id = ?
+        """,
+        (tenant, run_id),
+    ).fetchone()
+
+
+def _version(connection: SqlConnection, tenant: str, run_id: str) -> int:
+    found = _version_and_fence(connection, tenant, run_id)
+    if found is None:
+        raise ThoughtNotFound(run_id)
+    return found[0]
+
+
+def _payloads(
+    connection: SqlConnection, tenant: str, run_id: str, after: int, version: int
+) -> Iterator[bytes]:
+    # As bytes: damaged text is then reported with the entry it is in.
+    rows = connection.execute(
+        """
+        SELECT seq, CAST(payload AS BLOB) FROM entries
+        WHERE tenant = ? AND run_id = ? AND seq > ? ORDER BY seq
+        """,
+        (tenant, run_id, after),
+    )
+    count = after
+    for seq, payload in rows:
+        count += 1
+        if seq != count:
+            raise _incomplete(f"entry {count} of run {run_id!r} is missing")
+        yield payload
+    if count < max(version, 1):
+        raise _incomplete(f"entry {count + 1} of run {run_id!r} is missing")
+    if count > version:
+        raise _incomplete(f"run {run_id!r} has {count} entries, and a note of {version}")
+
+
+def _incomplete(what: str) -> StorageError:
+    return StorageError(what, "restore the file from a backup; other runs are not affected")
+
+
+def list_recent(connection: SqlConnection, tenant: str, limit: int, cursor: str | None) -> RunPage:
+    """One page of runs, found by their place in the order and not by counting."""
+    updated_at, run_id = decode_cursor(cursor)
+    # As bytes, because text may be damaged; without a limit, because some may be left out.
+    rows = connection.execute(
+        """
+        SELECT CAST(run_id AS BLOB), CAST(status AS BLOB), CAST(passed AS BLOB),
+               CAST(stop_reason AS BLOB), CAST(iterations AS BLOB), CAST(excerpt AS BLOB),
+               CAST(created_at AS BLOB), CAST(updated_at AS BLOB)
+        FROM runs WHERE tenant = ? AND (updated_at, run_id) < (?, ?)
+        ORDER BY updated_at DESC, run_id DESC
+        """,
+        (tenant, updated_at, run_id),
+    )
+    lines = tuple(islice(_readable(rows), limit + 1))
+    return cut_page(lines, limit=limit)
+
+
+def _readable(rows: Iterable[tuple[Any, ...]]) -> Iterator[RunSummary]:
+    for row in rows:
+        try:
+            yield _summary(row)
+        except UNREADABLE:
+            logger.warning("run %r cannot be read and was left out of a list", row[0])
+
+
+def _summary(row: tuple[Any, ...]) -> RunSummary:
+    run_id, status, passed, stop_reason, iterations, excerpt, created_at, updated_at = row
+    return RunSummary(
+        run_id=run_id.decode(),
+        status=status.decode(),
+        passed=bool(int(passed)),
+        stop_reason=None if stop_reason is None else stop_reason.decode(),
+        iterations=int(iterations),
+        excerpt=excerpt.decode(),
+        created_at=from_microseconds(int(created_at)),
+        updated_at=from_microseconds(int(updated_at)),
+    )
+
+
+_MERGED_PAGES = 500
+_FREE_SHARE = 4
+
+
+def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = False) -> int:
+    """Erase what deleted runs have left, for about so long.
+
+    Args:
+        connection: The file.
+        seconds: The time for merging the index of words.
+        whole: Also rewrites the file where a quarter of it is free. That takes some seconds a GB
+            and as much of the disk.
+
+    Returns:
+        1 when something is left that could be done now, otherwise 0.
+    """
+    deadline = time.monotonic() + seconds
+    traces = number_of(connection, "SELECT traces FROM store")
+    if not (whole or traces):
+        return 0
+    # A negative number begins a merge of all segments, as `optimize` does; others go on with it.
+    pages = -_MERGED_PAGES
+    while traces:
+        with transaction(connection, "IMMEDIATE"):
+            before = number_of(connection, "SELECT total_changes()")
+            connection.execute(
+                "INSERT INTO version_words (version_words, rank) VALUES ('merge', ?)", (pages,)
+            )
+            if number_of(connection, "SELECT total_changes()") - before < 2:  # there is no more
+                traces = 0
+                connection.execute("UPDATE store SET traces = 0")
+        pages = _MERGED_PAGES
+        if traces and time.monotonic() >= deadline:
+            return 1
+    if whole and _is_worth_rewriting(connection):
+        connection.execute("VACUUM")
+    truncate_log(connection)
+    return 0
+
+
+def _is_worth_rewriting(connection: SqlConnection) -> bool:
+    free = number_of(connection, "PRAGMA freelist_count")
+    return free * _FREE_SHARE > number_of(connection, "PRAGMA page_count")

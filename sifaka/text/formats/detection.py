@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 from sifaka.text.formats import Format
@@ -34,7 +34,7 @@ def by_look(text: str) -> Format:
             if beginning.match(head):
                 return format_
     bare = _LOOK["fenced"].sub("", head)  # any format may be shown in a fence
-    for format_, test in _TESTS.items():
+    for format_, test in _TESTS:
         if test(bare):
             return format_
     return Format.MARKDOWN
@@ -81,6 +81,7 @@ def _rst(text: str) -> bool:
 
 
 def _asciidoc(text: str) -> bool:
+    """True of a text in AsciiDoc, which has no reader."""
     titles = {len(match.group(1)) for match in _LOOK["asciidoc_title"].finditer(text)}
     if _LOOK["asciidoc"].search(text):
         return bool(titles) or not _LOOK["heading"].search(text)
@@ -105,11 +106,11 @@ def _source(text: str) -> bool:
 
 
 # In the order in which they are asked: what is rarer in other formats comes first.
-_TESTS: Mapping[Format, Callable[[str], object]] = {
-    Format.DATA: _LOOK["catalogue"].search,
-    Format.SOURCE: _source,
-    Format.LATEX: _latex,
-    Format.MDX: _mdx,
-    Format.RST: _rst,
-    Format.ASCIIDOC: _asciidoc,
-}
+_TESTS: Sequence[tuple[Format, Callable[[str], object]]] = (
+    (Format.DATA, _LOOK["catalogue"].search),
+    (Format.SOURCE, _source),
+    (Format.LATEX, _latex),
+    (Format.MDX, _mdx),
+    (Format.RST, _rst),
+    (Format.SOURCE, _asciidoc),
+)

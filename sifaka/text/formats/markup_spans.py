@@ -1,12 +1,11 @@
 """What a reader of a format finds: the stretches of a text that are not prose."""
 
 import re
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from sifaka.text.tables import Row, patterns_of, table
+from sifaka.text.tables import patterns_of
 
 Kind = Literal["block", "code", "style"]
 
@@ -40,24 +39,12 @@ class Lines(list[Line]):
     """The lines of a text; the part after the last line break is one too."""
 
     def __init__(self, text: str) -> None:
-        self._by_text: defaultdict[str, list[int]] = defaultdict(list)
         start = 0
-        for number, piece in enumerate(text.split("\n")):
+        for piece in text.split("\n"):
             line = piece.rstrip("\r")
             head = line[: len(line) - len(line.lstrip(" \t"))]
             self.append(Line(start, start + len(line), line, len(head.expandtabs())))
-            bare = line.strip().lower()
-            self._by_text[bare[max(0, bare.rfind("\\end{")) :]].append(number)
             start += len(piece) + 1
-
-    def after(self, first: int, closing: str, unclosed: int) -> int:
-        """The number of the line after the next one that reads so, from `first` on.
-
-        What stands before the end of an environment does not count, nor do case and white space.
-        """
-        numbers = self._by_text.get(closing, [])
-        at = bisect_left(numbers, first)
-        return numbers[at] + 1 if at < len(numbers) else unclosed
 
     def paragraph_end(self, first: int) -> int:
         """The number of the next blank line."""
@@ -73,74 +60,7 @@ class Lines(list[Line]):
         return end
 
 
-class Opening(NamedTuple):
-    """What begins a block of a format."""
-
-    pattern: re.Pattern[str]
-    """Of a line. Its groups are marked; what it matches is where it has none."""
-    end: Callable[[Lines, int], int]
-    """The number of the line after the block that begins in a line; that of this line itself where
-    no such block does. All its lines but the first are marked as a whole."""
-
-
 _PATTERNS = patterns_of(__file__, "spans")
-
-
-def openings(format: str, **ends: Callable[[Lines, int], int]) -> Sequence[Opening]:
-    """What begins a block of a format: the rows of `patterns.toml`, which name these functions."""
-    rows: Sequence[Row] = table(__file__, "patterns")[format]["openings"]
-    return [
-        Opening(re.compile(row["pattern"]), ends[row["end"]] if "end" in row else _next_line)
-        for row in rows
-    ]
-
-
-def _next_line(_: Lines, number: int) -> int:
-    return number + 1
-
-
-def _blocks(text: str, openings: Sequence[Opening], body: Callable[[Line], int]) -> Iterator[Mark]:
-    lines = Lines(text)
-    number = 0
-    while number < len(lines):
-        line, after = lines[number], number
-        at = body(line)
-        for pattern, end in openings:
-            match = pattern.match(line.text, at)
-            if match and (after := end(lines, number)) > number:
-                spans = match.regs[1:] or match.regs
-                yield from (Mark(line.start + a, line.start + b) for a, b in spans if a < b)
-                inside = lines[number + 1 : after]
-                yield from (Mark(each.start, each.end) for each in inside if each.text)
-                break
-        number = max(after, number + 1)
-
-
-def marks_in_lines(
-    text: str,
-    openings: Sequence[Opening],
-    inline: re.Pattern[str],
-    body: Callable[[Line], int] = lambda _: 0,
-) -> Iterator[Mark]:
-    """The marks of a text's blocks, and of what a pattern finds in the paragraphs between them.
-
-    Args:
-        text: The text.
-        openings: What begins a block; the first that fits a line counts.
-        inline: What is no prose in a paragraph. A `description` in it is, unless it is an address.
-        body: The index in a line at which a block may begin.
-    """
-    blocks = list(_blocks(text, openings, body))
-    yield from blocks
-    prose = view(text, blocks)
-    for paragraph in _PATTERNS["paragraph"].finditer(prose):
-        for match in inline.finditer(prose, *paragraph.span()):
-            described = match.groupdict().get("description") or ""
-            if "." in described.strip(".") or not described:
-                yield Mark(*match.span(), "code")
-            else:
-                yield Mark(match.start(), match.start("description"), "style")
-                yield Mark(match.end("description"), match.end(), "style")
 
 
 def pairs(text: str, pattern: re.Pattern[str]) -> dict[int, int]:

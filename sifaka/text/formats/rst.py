@@ -1,12 +1,13 @@
 """reStructuredText: what of it is not prose."""
 
+import re
 import string
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
-from sifaka.text.formats.markup_spans import Line, Lines, Mark, marks_in_lines, openings
+from sifaka.text.formats.markup_spans import Line, Lines, Mark, view
 from sifaka.text.prose import Span
-from sifaka.text.tables import patterns_of
+from sifaka.text.tables import patterns_of, table
 
 _PATTERNS = patterns_of(__file__, "rst")
 _ITEM = _PATTERNS["item"]
@@ -20,13 +21,36 @@ def marks(text: str) -> Iterator[Mark]:
 
     The content of notes, figures, descriptions of objects and the like is prose.
     """
-    yield from marks_in_lines(text, _OPENINGS, _PATTERNS["inline"], _body)
+    blocks = list(_blocks(text))
+    yield from blocks
+    prose = view(text, blocks)
+    for paragraph in _PATTERNS["paragraph"].finditer(prose):
+        for match in _PATTERNS["inline"].finditer(prose, *paragraph.span()):
+            yield Mark(*match.span(), "code")
     named = {
         _name(match.group(1) or match.group(2)) for match in _PATTERNS["target"].finditer(text)
     }
     for start, end in underlined(text) if named else ():
         if _name(text[start:end]) in named:
             yield Mark(start, end)
+
+
+def _blocks(text: str) -> Iterator[Mark]:
+    """What begins a block, as far as its groups go if it has any, and the other lines of each."""
+    lines = Lines(text)
+    number = 0
+    while number < len(lines):
+        line, after = lines[number], number
+        at = _body(line)
+        for pattern, end in _OPENINGS:
+            match = pattern.match(line.text, at)
+            if match and (after := end(lines, number)) > number:
+                spans = match.regs[1:] or match.regs
+                yield from (Mark(line.start + a, line.start + b) for a, b in spans if a < b)
+                inside = lines[number + 1 : after]
+                yield from (Mark(each.start, each.end) for each in inside if each.text)
+                break
+        number = max(after, number + 1)
 
 
 def _name(text: str) -> str:
@@ -112,12 +136,18 @@ def _table(lines: Lines, number: int) -> int:
     return lines.paragraph_end(number)
 
 
-_OPENINGS = openings(
-    "rst",
-    content=_content,
-    literal=_literal,
-    options=_options,
-    grid=_grid,
-    table=_table,
-    paragraph=Lines.paragraph_end,
-)
+_ENDS: Mapping[str, Callable[[Lines, int], int]] = {
+    "content": _content,
+    "literal": _literal,
+    "options": _options,
+    "grid": _grid,
+    "table": _table,
+    "paragraph": Lines.paragraph_end,
+    "line": lambda _, number: number + 1,
+}
+"""The number of the line after the block that begins in a line."""
+_OPENINGS = [
+    (re.compile(row["pattern"]), _ENDS[row.get("end", "line")])
+    for row in table(__file__, "patterns")["rst"]["openings"]
+]
+"""What begins a block; the first that fits a line counts."""

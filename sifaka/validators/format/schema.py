@@ -1,14 +1,13 @@
 """JSON schemas of users, checked when given and run within bounds, and the results of parsing."""
 
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.text.prose import Span
-from sifaka.validators.regex import compile_pattern, seconds_left, shown
+from sifaka.validators.regex import PATTERN_SECONDS, compile_pattern, shown
 
 Json = Any
 """Any value of JSON."""
@@ -17,8 +16,6 @@ Path = tuple[str | int, ...]
 
 SCHEMA_LIMIT = 100_000
 """The most characters of a schema."""
-SCHEMA_SECONDS = 5.0
-"""Seconds in which one text may be checked against a schema, in a worker process."""
 VIOLATION_LIMIT = 20
 """The most violations reported, the most relevant first."""
 SEARCH_LIMIT = 500
@@ -69,26 +66,19 @@ def check_schema(schema: Mapping[str, object]) -> None:
         raise ValueError("it is nested too deeply") from None
 
 
-def violations(
-    schema: Mapping[str, object], value: Json, *, seconds: float = SCHEMA_SECONDS
-) -> list[Violation]:
+def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
     """The violations of a value, best explanation first, at most `VIOLATION_LIMIT`.
 
-    It computes; a schema and a value from outside go through a worker process.
-
-    Args:
-        schema: The schema.
-        value: The value.
-        seconds: In which it must be done.
+    It computes; a schema and a value from outside go through a worker process, which ends it.
 
     Raises:
-        TimeoutError: It took too long, or a pattern in the schema did.
+        TimeoutError: A pattern in the schema took too long.
         ValueError: The schema refers to something that is not there, or to itself without end.
     """
     from referencing.exceptions import Unresolvable
 
     try:
-        found = _validator(schema, seconds).iter_errors(value)
+        found = _validator(schema).iter_errors(value)
         errors: list[Any] = list(islice(found, SEARCH_LIMIT))
     except Unresolvable as error:
         raise ValueError(f"the schema refers to {error.ref!r}, which it does not hold") from None
@@ -128,98 +118,80 @@ def _kind(schema: Mapping[str, object]) -> Any:
     return jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
 
 
-def _validator(schema: Mapping[str, object], seconds: float) -> Any:
-    """A validator that never fetches or hangs, and runs no pattern of the schema with `re`."""
+def _validator(schema: Mapping[str, object]) -> Any:
+    """A validator that never fetches, and runs no pattern of the schema with `re`."""
     from referencing import Registry
 
-    kind = _kind(schema)
-    keywords = _Bounded(time.monotonic() + seconds, kind)
-    bounded = _jsonschema().validators.extend(kind, keywords.table())
+    kind = _jsonschema().validators.extend(_kind(schema), _KEYWORDS)
     # Without its `$schema`, by which jsonschema would go back from a reference to its own class.
     plain = {key: value for key, value in schema.items() if key != "$schema"}
-    return bounded(plain, registry=cast("Any", Registry)())
+    return kind(plain, registry=cast("Any", Registry)())
 
 
-class _Bounded:
-    """The keywords, with a deadline."""
+def _matches(pattern: str, text: str) -> bool:
+    """True when a text matches a pattern, which is stopped when it takes too long."""
+    is_long = len(text) > 1000  # as which it lets other threads work
+    found = compile_pattern(pattern).search(text, timeout=PATTERN_SECONDS, concurrent=is_long)
+    return found is not None
 
-    def __init__(self, deadline: float, kind: Any) -> None:
-        self.deadline = deadline
-        self.original = cast("Mapping[str, Any]", kind.VALIDATORS)
 
-    def table(self) -> dict[str, Any]:
-        own = {
-            "pattern": self.pattern,
-            "patternProperties": self.pattern_properties,
-            "additionalProperties": self.additional_properties,
-            "uniqueItems": self.unique_items,
-        }
-        guarded = {
-            name: self.guarded(self.original[name]) for name in self.original if name not in own
-        }
-        return own | guarded
+def _pattern(validator: Any, pattern: str, instance: Json, schema: Json) -> Iterator[Any]:
+    if isinstance(instance, str) and not _matches(pattern, instance):
+        yield _error(f"{shown(instance)} does not match {pattern!r}")
 
-    def matches(self, pattern: str, text: str) -> bool:
-        seconds = seconds_left(self.deadline)
-        found = compile_pattern(pattern).search(text, timeout=seconds, concurrent=len(text) > 1000)
-        return found is not None
 
-    def guarded(self, original: Any) -> Any:
-        def keyword(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-            if time.monotonic() > self.deadline:
-                raise TimeoutError
-            yield from original(validator, value, instance, schema) or ()
-
-        return keyword
-
-    def pattern(self, validator: Any, pattern: str, instance: Json, schema: Json) -> Iterator[Any]:
-        if isinstance(instance, str) and not self.matches(pattern, instance):
-            yield _error(f"{shown(instance)} does not match {pattern!r}")
-
-    def pattern_properties(
-        self, validator: Any, patterns: Mapping[str, Json], instance: Json, schema: Json
-    ) -> Iterator[Any]:
-        if isinstance(instance, dict):
-            members = cast("dict[str, Json]", instance)
-            for pattern, subschema in patterns.items():
-                for key, value in members.items():
-                    if self.matches(pattern, key):
-                        yield from validator.descend(
-                            value, subschema, path=key, schema_path=pattern
-                        )
-
-    def additional_properties(
-        self, validator: Any, allowed: Json, instance: Json, schema: Mapping[str, Json]
-    ) -> Iterator[Any]:
-        if not isinstance(instance, dict):
-            return
+def _pattern_properties(
+    validator: Any, patterns: Mapping[str, Json], instance: Json, schema: Json
+) -> Iterator[Any]:
+    if isinstance(instance, dict):
         members = cast("dict[str, Json]", instance)
-        patterns = schema.get("patternProperties", {})
-        extras = [
-            key
-            for key in members
-            if key not in schema.get("properties", {})
-            and not any(self.matches(pattern, key) for pattern in patterns)
-        ]
-        if isinstance(allowed, dict):
-            for key in extras:
-                yield from validator.descend(members[key], allowed, path=key)
-        elif not allowed and extras:
-            listed = ", ".join(shown(key) for key in extras[:5])
-            more = f" and {len(extras) - 5} more" if len(extras) > 5 else ""
-            yield _error(f"has properties that the schema does not know: {listed}{more}")
+        for pattern, subschema in patterns.items():
+            for key, value in members.items():
+                if _matches(pattern, key):
+                    yield from validator.descend(value, subschema, path=key, schema_path=pattern)
 
-    def unique_items(
-        self, validator: Any, wanted: Json, instance: Json, schema: Json
-    ) -> Iterator[Any]:
-        if wanted and isinstance(instance, list):
-            seen: set[str] = set()
-            for at, item in enumerate(cast("list[Json]", instance)):
-                key = json.dumps(_canonical(item), sort_keys=True)
-                if key in seen:
-                    yield _error(f"item {at} repeats an earlier one", at)
-                    return
-                seen.add(key)
+
+def _additional_properties(
+    validator: Any, allowed: Json, instance: Json, schema: Mapping[str, Json]
+) -> Iterator[Any]:
+    if not isinstance(instance, dict):
+        return
+    members = cast("dict[str, Json]", instance)
+    patterns = schema.get("patternProperties", {})
+    extras = [
+        key
+        for key in members
+        if key not in schema.get("properties", {})
+        and not any(_matches(pattern, key) for pattern in patterns)
+    ]
+    if isinstance(allowed, dict):
+        for key in extras:
+            yield from validator.descend(members[key], allowed, path=key)
+    elif not allowed and extras:
+        listed = ", ".join(shown(key) for key in extras[:5])
+        more = f" and {len(extras) - 5} more" if len(extras) > 5 else ""
+        yield _error(f"has properties that the schema does not know: {listed}{more}")
+
+
+def _unique_items(validator: Any, wanted: Json, instance: Json, schema: Json) -> Iterator[Any]:
+    """As the library's, which compares each item with each other one."""
+    if wanted and isinstance(instance, list):
+        seen: set[str] = set()
+        for at, item in enumerate(cast("list[Json]", instance)):
+            key = json.dumps(_canonical(item), sort_keys=True)
+            if key in seen:
+                yield _error(f"item {at} repeats an earlier one", at)
+                return
+            seen.add(key)
+
+
+_KEYWORDS = {
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+    "uniqueItems": _unique_items,
+}
+"""The keywords that could take too long as jsonschema has them."""
 
 
 def _canonical(value: Json) -> Json:

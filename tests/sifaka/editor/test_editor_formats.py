@@ -13,7 +13,6 @@ from tests.formats_corpus.skeletons import skeleton
 SAMPLES = Path(__file__).with_name("samples")
 MENDED = {
     Format.RST: ("sample.rst", ["recieve"] * 5 + ["a"]),
-    Format.ASCIIDOC: ("sample.adoc", ["recieve"] * 4),
     Format.LATEX: ("sample.tex", ["recieve", "recieve", "a", "recieve"]),
     Format.HTML: ("sample.html", ["recieve", "recieve", "recieve", "a"]),
     Format.MDX: ("sample.mdx", ["recieve", "recieve"]),

@@ -130,7 +130,7 @@ async def follow(url: str, prefix: str, run_id: str) -> None:
     """Follow a run in Redis, and say of each entry what it is."""
     from sifaka.storage.address import REDIS, parse_store_url
     from sifaka.storage.redis.connections import RedisConnections
-    from sifaka.storage.redis.log import Keys, follow_stream
+    from sifaka.storage.redis.store import Keys, follow_stream
 
     connections = RedisConnections(parse_store_url(url, REDIS))
     steps = follow_stream(connections, Keys(prefix, "default"), run_id, after=0, seconds=0.05)

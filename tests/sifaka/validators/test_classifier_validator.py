@@ -1,7 +1,5 @@
 """A classifier as a validator, and the language that is expected."""
 
-from inspect import isawaitable
-
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
@@ -12,11 +10,9 @@ from sifaka.record.thought import Thought
 from sifaka.validators import (
     ClassifierValidator,
     LanguageValidator,
-    LengthValidator,
     ValidatorSpec,
     parse_validators,
 )
-from sifaka.validators.composition import ValidatorComponent
 
 pytestmark = pytest.mark.anyio
 
@@ -177,24 +173,6 @@ async def test_english_abuse_in_a_text_of_another_language_is_found() -> None:
         Thought(run_id="run_1", text=f"{GERMAN} You are an idiot.")
     )
     assert not result.passed
-
-
-async def test_what_was_not_checked_is_so_in_every_composition() -> None:
-    thought = Thought(run_id="run_1", text=GERMAN)
-    rude, short, long = (
-        ClassifierValidator.model_validate({"name": "toxicity"}),
-        LengthValidator(max_words=3),
-        LengthValidator(min_words=3),
-    )
-    parts: list[ValidatorComponent] = [rude & rude, rude | short]
-    for part in parts:
-        result = part.validate(thought)
-        found = await result if isawaitable(result) else result
-        assert found.passed
-        assert found.unchecked
-    both = (rude & long).validate(thought)
-    found = await both if isawaitable(both) else both
-    assert (found.passed, found.unchecked) == (True, None)
 
 
 UPDATE = "Bitte starten Sie den Server neu, bevor Sie die Aktualisierung installieren."

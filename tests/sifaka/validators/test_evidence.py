@@ -14,7 +14,7 @@ from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.claims import CheckOptions, Claim, ClaimEvidence, ClaimReport, ClaimVerdict
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators import EvidenceValidator, LengthValidator, all_of, any_of, parse_validators
+from sifaka.validators import EvidenceValidator, LengthValidator, parse_validators
 from sifaka.validators.evidence import issues_of, result_of
 from sifaka.validators.execution import run_validators
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
@@ -95,14 +95,13 @@ async def test_its_details_hold_every_verdict_with_its_evidence() -> None:
     assert (result.passed, result.score) == (False, 0.5)
 
 
-def test_a_composition_searches_where_one_of_its_parts_does() -> None:
+def test_only_the_checker_of_claims_searches() -> None:
     plain, evidence = LengthValidator(max_words=9), EvidenceValidator()
     checker: Any = EvidenceChecker(Adapters(), None)
-    for composed in (all_of(plain, evidence), any_of(evidence, plain)):
-        assert composed.claim_checks == (("evidence", CheckOptions()),)
-        bound = composed.bind(Binding(checker=checker, search=False))
-        assert bound.claim_checks == (("evidence", CheckOptions(search=False)),)
-        assert evidence.bind(Binding(checker=checker)).checker is checker
+    assert evidence.claim_checks == (("evidence", CheckOptions()),)
+    bound = evidence.bind(Binding(checker=checker, search=False))
+    assert bound.claim_checks == (("evidence", CheckOptions(search=False)),)
+    assert evidence.bind(Binding(checker=checker)).checker is checker
     assert not plain.claim_checks
     assert plain.bind(Binding(checker=checker)) is plain
 
@@ -135,9 +134,6 @@ async def test_storage_errors_and_suspensions_get_through_the_validators_at_once
     waiting = [Raising(asks("a"), "a"), LengthValidator(max_words=9), Raising(asks("b"), "b")]
     with pytest.raises(Suspended) as suspended:
         await run_validators(waiting, Thought(text=TEXT))
-    assert set(suspended.value.questions) == {"a", "b"}
-    with pytest.raises(Suspended) as suspended:
-        await run_validators([all_of(*waiting)], Thought(text=TEXT))
     assert set(suspended.value.questions) == {"a", "b"}
     with pytest.raises(StorageError, match="full"):
         await run_validators(

@@ -1,25 +1,21 @@
-"""Validators run, composed, and of other code: objects with `validate`, and plain functions."""
+"""Validators run, and of other code: objects with `validate`, and plain functions."""
 
 import logging
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from inspect import isawaitable
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 from anyio.lowlevel import checkpoint
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sifaka import Chain
 from sifaka.errors import ConfigurationError
 from sifaka.isolation import SHORT
-from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.storage import MemoryStorage
 from sifaka.validators import (
@@ -28,14 +24,11 @@ from sifaka.validators import (
     PreserveValidator,
     Validator,
     ValidatorFunction,
-    all_of,
-    any_of,
     as_validator,
     max_words,
     min_words,
     parse_validators,
 )
-from sifaka.validators.composition import Composable
 from sifaka.validators.execution import run_validators
 from tests.stubs.cost import seconds
 
@@ -45,26 +38,14 @@ THOUGHT = Thought(text="two words")
 
 
 @dataclass(frozen=True)
-class Scripted(Composable):
-    """A validator that does what a test says."""
+class Scripted:
+    """Crashes, or fails its text."""
 
-    passed: bool = True
-    score: float = 1.0
-    name: str = "scripted"
+    name: str = "crashing"
     required: bool = True
-    crashes: bool = False
 
     def validate(self, thought: Thought) -> ValidationResult:
-        if self.crashes:
-            raise KeyError(self.name)
-        issue = Issue(message=f"{self.name} is wrong", fix="x", safe=True)
-        return ValidationResult(
-            passed=self.passed,
-            score=self.score,
-            message=f"says {self.name}",
-            issues=() if self.passed else (issue,),
-            suggestions=() if self.passed else (f"mend {self.name}",),
-        )
+        raise KeyError(self.name)
 
 
 class Later(Scripted):
@@ -77,89 +58,6 @@ class Later(Scripted):
         return super().validate(thought)
 
 
-class Foreign:
-    """A validator that knows nothing of composition."""
-
-    name = "foreign"
-    required = False
-
-    def validate(self, thought: Thought) -> ValidationResult:
-        return ValidationResult(passed=True, message="fine")
-
-
-GOOD, BAD = Scripted(name="good"), Scripted(passed=False, score=0.25, name="bad")
-
-
-async def outcome(validator: Validator) -> ValidationResult:
-    found = validator.validate(THOUGHT)
-    return await found if isawaitable(found) else found
-
-
-async def test_and_fails_with_all_issues_of_what_failed() -> None:
-    other = Scripted(passed=False, score=0.5, name="other")
-    result = await outcome(GOOD & BAD & other)
-    assert (result.passed, result.score) == (False, 0.25)
-    assert [issue.message for issue in result.issues] == ["bad is wrong", "other is wrong"]
-    assert result.suggestions == ("mend bad", "mend other")
-    assert result.message == "bad: says bad; other: says other"
-    assert (await outcome(GOOD & GOOD)).passed
-
-
-async def test_or_has_issues_only_when_everything_failed_and_no_fix_of_them_is_safe() -> None:
-    result = await outcome(BAD | GOOD)
-    assert (result.passed, result.score, result.issues) == (True, 1.0, ())
-    result = await outcome(BAD | Scripted(passed=False, score=0.5, name="other"))
-    assert (result.passed, result.score) == (False, 0.5)
-    assert [issue.message for issue in result.issues] == ["bad is wrong", "other is wrong"]
-    assert not any(issue.safe for issue in result.issues)
-
-
-async def test_every_built_in_validator_composes_on_either_side() -> None:
-    short, foreign = LengthValidator(max_words=1), Foreign()
-    assert (await outcome(short | foreign)).passed
-    assert (await outcome(foreign | short)).passed
-    assert not (await outcome(foreign & short)).passed
-    assert (await outcome(any_of(foreign, short))).passed
-    assert not (await outcome(all_of(foreign, short))).passed
-
-
-async def test_names_say_how_it_is_composed() -> None:
-    length = LengthValidator(max_words=1)
-    assert (GOOD & BAD & length).name == "all(good, bad, length)"
-    assert ((GOOD & BAD) | length).name == "any(all(good, bad), length)"
-
-
-async def test_it_is_binding_as_soon_as_one_part_is() -> None:
-    advice = Scripted(required=False)
-    assert (GOOD & advice).required
-    assert (advice | GOOD).required
-    assert not (advice | advice).required
-
-
-async def test_a_composition_is_a_value() -> None:
-    composed = GOOD & (BAD | GOOD)
-    assert composed == GOOD & (BAD | GOOD)
-    with pytest.raises(AttributeError):
-        composed.parts = ()  # pyright: ignore[reportAttributeAccessIssue] # wrong on purpose
-    assert parse_validators([composed]) == (composed,)
-
-
-async def test_a_composition_needs_a_part() -> None:
-    for function in (all_of, any_of):
-        with pytest.raises(ConfigurationError):
-            function()
-
-
-CRASH: list[Callable[[Validator], Validator]] = [
-    lambda crash: crash,
-    lambda crash: GOOD | crash if isinstance(crash, Composable) else crash,
-    lambda crash: any_of(crash, GOOD),
-    lambda crash: all_of(BAD, crash),
-    lambda crash: any_of(GOOD, all_of(Later(), crash)),
-    lambda crash: all_of(any_of(Later(), GOOD), crash),
-]
-
-
 class Wrong(Scripted):
     """Returns something else."""
 
@@ -167,53 +65,14 @@ class Wrong(Scripted):
         return "yes"  # type: ignore[return-value] # wrong on purpose
 
 
-@pytest.mark.parametrize("compose", CRASH)
 @pytest.mark.parametrize("kind", [Scripted, Later, Wrong])
-async def test_a_part_that_crashes_or_returns_something_else_fails_the_whole(
-    compose: Callable[[Validator], Validator], kind: type[Scripted]
+async def test_a_validator_that_crashes_or_returns_something_else_has_failed(
+    kind: type[Scripted],
 ) -> None:
-    composed = compose(kind(name="crashing", crashes=True))
-    (result,) = (await run_validators([composed], THOUGHT)).values()
+    (result,) = (await run_validators([kind()], THOUGHT)).values()
     assert not result.passed
     assert kind is Wrong or "crashed with KeyError" in result.message
     assert [issue.rule for issue in result.issues] == ["crash"]
-
-
-SCORES = st.sampled_from([0.0, 0.1, 1 / 3, 0.7, 0.9, 1.0]) | st.floats(0, 1)
-NAMES = st.sampled_from("abc")
-NOW: st.SearchStrategy[Validator] = st.builds(Scripted, st.booleans(), SCORES, NAMES)
-LEAVES = NOW | st.builds(Later, st.booleans(), SCORES, NAMES)
-
-
-def trees_of(trees: st.SearchStrategy[Validator]) -> st.SearchStrategy[Validator]:
-    parts = st.lists(trees, min_size=1, max_size=3)
-    return st.one_of(parts.map(lambda each: all_of(*each)), parts.map(lambda each: any_of(*each)))
-
-
-TREES = st.recursive(LEAVES, trees_of, max_leaves=8)
-
-
-def run(validator: Validator) -> ValidationResult:
-    return anyio.run(outcome, validator)
-
-
-@pytest.mark.slow
-@given(st.lists(TREES, min_size=1, max_size=3))
-def test_and_is_the_minimum_and_or_the_maximum(trees: list[Validator]) -> None:
-    results = [run(tree) for tree in trees]
-    both, either = run(all_of(*trees)), run(any_of(*trees))
-    assert both.passed == all(result.passed for result in results)
-    assert either.passed == any(result.passed for result in results)
-    assert both.score == min(result.score for result in results)
-    assert either.score == max(result.score for result in results)
-
-
-@pytest.mark.slow
-@given(TREES, TREES, TREES)
-def test_operators_and_functions_say_the_same(a: Validator, b: Validator, c: Validator) -> None:
-    assert isinstance(a, Composable)
-    assert (a & b) & c == all_of(a, b, c)
-    assert (a | b) | c == any_of(a, b, c)
 
 
 class Noting:
@@ -297,13 +156,12 @@ async def test_a_validator_that_crashes_has_failed(caplog: pytest.LogCaptureFixt
     assert "a secret" not in "".join(record.getMessage() for record in caplog.records)
 
 
-@pytest.mark.parametrize("composed", [False, True])
-async def test_validators_and_parts_that_answer_later_run_at_the_same_time(composed: bool) -> None:
+async def test_validators_that_answer_later_run_at_the_same_time() -> None:
     first, second = anyio.Event(), anyio.Event()
     pair = [Waiting("a", first, second), Waiting("b", second, first)]
     with anyio.fail_after(60):
-        results = await run_validators([all_of(*pair)] if composed else pair, Thought())
-    assert list(results) == (["all(a, b)"] if composed else ["a", "b"])
+        results = await run_validators(pair, Thought())
+    assert list(results) == ["a", "b"]
     assert all(result.passed for result in results.values())
 
 
@@ -445,15 +303,6 @@ async def test_a_synchronous_function_reads_a_long_text_in_a_worker_thread() -> 
     await result_of(note, "short")
     await result_of(note, "x" * (SHORT + 1))
     assert threads[0] == threading.get_ident() != threads[1]
-
-
-async def test_functions_compose_with_validators() -> None:
-    both = LengthValidator(max_words=3) & mentions_harbor
-    assert both.name == "all(length, mentions_harbor)"
-    assert (await result_of(both, "Harbor is here")).passed
-    assert not (await result_of(both, "It is here")).passed
-    assert (await result_of(mentions_harbor | LengthValidator(max_words=1), "It")).passed
-    assert (await result_of(all_of(later, complains), "Harbor")).passed
 
 
 class OnlyChecks:

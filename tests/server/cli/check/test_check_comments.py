@@ -36,7 +36,6 @@ def test_rules_are_off_from_one_comment_to_the_next(texts: Path, check: Check) -
     ("name", "comment"),
     [
         ("a.rst", ".. sifaka: ignore"),
-        ("a.adoc", "// sifaka: ignore"),
         ("a.tex", "% sifaka: ignore"),
         ("a.mdx", "{/* sifaka: ignore */}"),
         ("a.html", "<!-- sifaka: ignore -->"),

@@ -19,7 +19,6 @@ from sifaka.record.run import Run
 from sifaka.retrievers.mock import MockRetriever
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.testing import ScriptedCritic, ScriptedModel
-from sifaka.validators import EvidenceValidator, LengthValidator, all_of
 from tests.sifaka.critics.scripted_judge import Asked, ScriptedJudge
 from tests.sifaka.evidence.claims.reader import correct, reads
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, long_page
@@ -293,14 +292,6 @@ async def test_checking_claims_leaves_the_critics_the_calls_they_need() -> None:
     assert sorted(statuses) == ["supported", "unverified", "unverified"]
     (feedback,) = result.run.thoughts[-1].critic_feedback
     assert (feedback.status, feedback.verdict) == ("ok", "accept")
-
-
-async def test_an_evidence_validator_inside_a_composition_is_given_what_it_asks() -> None:
-    both = all_of(EvidenceValidator(), LengthValidator(max_words=100))
-    result = await chain(
-        Shelf(), ScriptedJudge(reads), model=ScriptedModel(lines=[correct]), validators=[both]
-    ).run(text=WRONG)
-    assert (result.stop_reason, result.text) == ("passed", RIGHT)
 
 
 async def test_the_critic_costs_nothing_more_after_the_validator() -> None:

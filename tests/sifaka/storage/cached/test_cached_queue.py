@@ -20,10 +20,11 @@ from sifaka.record.entries import Entry, Started
 from sifaka.record.run import Run
 from sifaka.storage import parts as asking
 from sifaka.storage.cached import CachedCheckpointStorage, CachedStorage
-from sifaka.storage.memory import MemoryStorage, RunCache
+from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.parts import Part
 from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
+from sifaka.storage.store import RunCache
 from tests.sifaka.storage.cached.layered import SearchIndexInMemory, Setup, begin, draft
 from tests.sifaka.storage.processes import start
 from tests.stubs.runs import catch_up, names

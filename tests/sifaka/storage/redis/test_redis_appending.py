@@ -11,7 +11,7 @@ from sifaka.record.entries import Drafted
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.log import Keys
+from sifaka.storage.redis.store import Keys
 from tests.stubs.redis_server import command, redis_server, shared_redis
 from tests.stubs.runs import draft, found, keep, listed
 from tests.stubs.tcp_proxy import lossy_proxy

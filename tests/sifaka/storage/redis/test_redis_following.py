@@ -16,7 +16,7 @@ from sifaka.record.run import Run
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.redis import RedisStorage
-from sifaka.storage.redis.log import Keys, follow_stream
+from sifaka.storage.redis.store import Keys, follow_stream
 from tests.sifaka.storage.processes import start
 from tests.stubs.redis_server import RedisServer, command, redis_server, shared_redis, until
 from tests.stubs.runs import Seen, draft, keep, stop
@@ -201,7 +201,7 @@ def connected(server: RedisServer) -> Callable[[int], None]:
     return lambda count: anyio.run(wait, count)
 
 
-def test_each_loop_leaves_no_connection_behind(own_redis: RedisServer) -> None:
+def test_loops_that_follow_each_other_share_connections(own_redis: RedisServer) -> None:
     store = RedisStorage(own_redis.url)
 
     async def work() -> None:
@@ -211,9 +211,10 @@ def test_each_loop_leaves_no_connection_behind(own_redis: RedisServer) -> None:
 
     for _ in range(3):
         anyio.run(work)  # which does not close the store
-        connected(own_redis)(0)
 
     async def count() -> int:
+        info = await command(store, "INFO", "clients")
+        assert int(info.partition(b"connected_clients:")[2].split()[0]) <= 5
         found = len((await store.recent(limit=50)).runs)
         await store.aclose()
         return found

@@ -18,7 +18,7 @@ PROSE = "The meeting is on Monday, and all of us are going to be there.\n"
         ("page.mdx", Format.MDX),
         ("docs/index.rst", Format.RST),
         ("_sources/index.rst.txt", Format.RST),
-        ("guide.adoc", Format.ASCIIDOC),
+        ("guide.adoc", Format.SOURCE),
         ("todo.ORG", Format.SOURCE),
         ("paper.tex", Format.LATEX),
         ("index.html", Format.HTML),
@@ -40,7 +40,6 @@ def test_the_name_of_a_file_shows_its_format(path: str, format_: Format) -> None
 
 LOOKS = {
     Format.RST: "Title\n=====\n\nSee ``this``::\n\n    code\n\n.. note:: Read it.\n",
-    Format.ASCIIDOC: "NAME\n----\nx - do it\n\nOPTIONS\n-------\n--all::\n\tAll of it.\n+\nMore.\n",
     Format.LATEX: "\\section{One}\nThe text.\n\n\\begin{itemize}\n\\item One.\n\\end{itemize}\n",
     Format.HTML: "<!-- made by hand -->\n<!DOCTYPE html>\n<title>One</title>\n<p>The text.\n",
     Format.MDX: "# Title\n\n<Note>\nThe text.\n</Note>\n",
@@ -53,6 +52,12 @@ LOOKS = {
 def test_a_text_without_a_name_is_recognised_by_its_look(format_: Format) -> None:
     assert recognise(LOOKS[format_]) is format_
     assert recognise(LOOKS[format_].replace("\n", "\r\n")) is format_
+
+
+def test_asciidoc_has_no_reader() -> None:
+    text = "NAME\n----\nx - do it\n\nOPTIONS\n-------\n--all::\n\tAll of it.\n+\nMore.\n"
+    assert recognise(text) is Format.SOURCE
+    assert recognise(text.replace("\n", "\r\n")) is Format.SOURCE
 
 
 def test_a_catalogue_of_messages_is_data() -> None:
