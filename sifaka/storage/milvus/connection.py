@@ -71,8 +71,6 @@ class MilvusConnection:
     version: str
     names: Collections
     shared: MilvusPlace
-    full_text: bool
-    """True when the server has BM25."""
     ready: set[str]
     """The collections of vectors that are known to be there."""
 
@@ -235,9 +233,9 @@ class MilvusWorker(Worker[MilvusConnection]):
                 with failures(address.shown):
                     version: str = client.get_server_version()
                 ensure(client, address.shown, names.thoughts, "thoughts")
-                full_text = ensure(client, address.shown, names.words, "words")
+                ensure(client, address.shown, names.words, "words")
             undo.pop_all()
-        return MilvusConnection(client, address.shown, version, names, place, full_text, set())
+        return MilvusConnection(client, address.shown, version, names, place, set())
 
     def _close(self, opened: MilvusConnection) -> None:
         opened.client.close()
