@@ -167,34 +167,29 @@ class Collections:
         return name == self.words or name.startswith(vectors)
 
 
-def ensure(client: MilvusClient, shown: str, name: str, kind: str, dimension: int = 2) -> None:
+def ensure(client: MilvusClient, shown: str, name: str, kind: str, dimension: int = 2) -> bool:
     """Make a collection unless it is there, and make it answer.
 
     The kind is `thoughts`, `words` or `vectors`. Another collection of this name is not changed.
 
-    Raises:
-        StorageError: Milvus failed, or has no full text.
+    Returns:
+        False when the server cannot do it, which holds for full-text search alone.
     """
-    schema, index = _layout(kind, dimension)
     with failures(shown):
         there = name in client.list_collections()
-        if not there:
-            client.create_collection(name, schema=schema, consistency_level="Strong")
+        if not there and not _create(client, shown, name, kind, dimension):
+            return False
         found = client.describe_collection(name)
         _compare(name, kind, dimension, found)
         if kind == "words" and not found.get("functions"):
-            # Servers before 2.5 accept the schema and drop the function.
+            # Older servers accept the schema and drop the function.
             client.drop_collection(name)
-            raise StorageError(
-                f"the Milvus server {shown!r} has no full text", "use Milvus 2.5 or newer"
-            )
-        if not there:
-            client.create_index(name, index, sync=False)
+            return False
         client.load_collection(name)
+        return True
 
 
-def _layout(kind: str, dimension: int) -> tuple[Any, Any]:
-    """The schema of a collection, and what is to be indexed in it."""
+def _create(client: MilvusClient, shown: str, name: str, kind: str, dimension: int) -> bool:
     package = pymilvus()
     types: Any = package.DataType
     schema: Any = package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
@@ -221,7 +216,16 @@ def _layout(kind: str, dimension: int) -> tuple[Any, Any]:
         schema.add_field(_vector(kind), types.FLOAT_VECTOR, dim=dimension)
         metric = "COSINE" if kind == "vectors" else "L2"
         index.add_index(_vector(kind), index_type="AUTOINDEX", metric_type=metric)
-    return schema, index
+    try:
+        with failures(shown):
+            client.create_collection(name, schema=schema, consistency_level="Strong")
+            client.create_index(name, index, sync=False)
+    except StorageError as error:
+        if kind != "words" or error.retryable:
+            raise
+        client.drop_collection(name)
+        return False
+    return True
 
 
 def _vector(kind: str) -> str:

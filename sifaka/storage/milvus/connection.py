@@ -71,6 +71,8 @@ class MilvusConnection:
     version: str
     names: Collections
     shared: MilvusPlace
+    full_text: bool
+    """True when the server has BM25."""
     ready: set[str]
     """The collections of vectors that are known to be there."""
 
@@ -233,9 +235,9 @@ class MilvusWorker(Worker[MilvusConnection]):
                 with failures(address.shown):
                     version: str = client.get_server_version()
                 ensure(client, address.shown, names.thoughts, "thoughts")
-                ensure(client, address.shown, names.words, "words")
+                full_text = ensure(client, address.shown, names.words, "words")
             undo.pop_all()
-        return MilvusConnection(client, address.shown, version, names, place, set())
+        return MilvusConnection(client, address.shown, version, names, place, full_text, set())
 
     def _close(self, opened: MilvusConnection) -> None:
         opened.client.close()
