@@ -26,7 +26,7 @@ export PYDANTIC_AI_NO_BANNER := 1
 # Without bytecode each program that a test starts would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: all demo wheel bundle bundles release test test-slow test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-style bench-claims bench-quality bench-prompts weights coverage snapshots clean
+.PHONY: all demo wheel bundle bundles release test test-slow test-guardrails test-servers test-hostile test-wiki test-model test-ui conformance plugins crashes attack long-run formats-corpus lint types docs pictures bench bench-editor bench-style bench-claims bench-quality bench-prompts weights coverage snapshots clean
 all: lint types test
 
 # What the program needs; its tests need much more.
@@ -133,6 +133,13 @@ $(FOREIGN)/.installed: tests/conformance/package-lock.json
 	touch $@
 
 # Kills a run at every phase boundary and at 200 random points, and resumes it.
+# The plugin in Claude Code, the Gemini CLI and Codex, which npm installs here (750 MB).
+plugins: $(READY)
+	@command -v npm >/dev/null || { echo "make plugins needs npm, which comes with Node.js" >&2; exit 1; }
+	npm ci --prefix tests/plugins --ignore-scripts --loglevel=error --no-audit --no-fund
+	node tests/plugins/node_modules/@anthropic-ai/claude-code/install.cjs
+	$(BIN)/python -m tests.plugins
+
 crashes: $(READY)
 	$(BIN)/python -m tests.crashes
 

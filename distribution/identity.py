@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 FILES = (
     "pyproject.toml", "server.json", "README.md", "Dockerfile",
     "docs/installation.md", "docs/check.md",
+    ".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "gemini-extension.json",
 )  # fmt: skip
 """The files that name the repository or the version."""
 _ADDRESS = re.compile(r"https://github\.com/([A-Za-z0-9-]+)/([\w.-]+?)/?")

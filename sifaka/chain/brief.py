@@ -160,7 +160,7 @@ def ledger_of(findings: Findings, *, with_sheet: bool = False) -> str:
     answered = [each for each in findings.differences if each.status in {"covered", "accepted"}]
     compared = findings.total or findings.differences
     lines = [
-        f"kept {findings.kept} of {findings.total}" if findings.total else "",
+        f"kept {findings.kept} of {findings.total} facts" if findings.total else "",
         "; ".join(f"{in_words(each)} ({each.by})" for each in answered[:_NOTED])
         + _more(len(answered)),
     ]

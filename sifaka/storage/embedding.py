@@ -5,7 +5,7 @@ Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Method
 """
 
 import logging
-from collections.abc import Generator, Hashable, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -24,8 +24,11 @@ def meaning(prompt: str, text: str) -> str:
     return f"{prompt}\n\n{text}".strip()
 
 
-async def embed_documents(embedder: Embedder, texts: Sequence[str]) -> list[Vector | None]:
-    """A vector for each text; None for one that the model refuses although it works.
+Key = TypeVar("Key", bound=Hashable)
+
+
+async def embed_documents(embedder: Embedder, texts: Mapping[Key, str]) -> dict[Key, Vector]:
+    """A vector for each text, by its key; none for one that the model refuses although it works.
 
     Without it, one text that is too long for a model would keep all others from being embedded.
 
@@ -33,21 +36,24 @@ async def embed_documents(embedder: Embedder, texts: Sequence[str]) -> list[Vect
         EmbeddingError: The model does not work, or does not at the moment.
     """
     if not texts:
-        return []
+        return {}
     try:
-        return [*await embedder.embed(texts, role="document")]
+        found = await embedder.embed([*texts.values()], role="document")
+        return dict(zip(texts, found, strict=True))
     except EmbeddingError as error:
         if error.retryable:
             raise
         await embedder.embed([_HARMLESS], role="document")
-        if len(texts) == 1:
-            logger.warning("a text of %d characters is not embedded: %s", len(texts[0]), error)
-            return [None]
-        half = len(texts) // 2
-        return [
-            *await embed_documents(embedder, texts[:half]),
-            *await embed_documents(embedder, texts[half:]),
-        ]
+        items = list(texts.items())
+        if len(items) == 1:
+            size = len(items[0][1])
+            logger.warning("a text of %d characters is not embedded: %s", size, error)
+            return {}
+        half = len(items) // 2
+        return {
+            **await embed_documents(embedder, dict(items[:half])),
+            **await embed_documents(embedder, dict(items[half:])),
+        }
 
 
 async def embed_words(embedder: Embedder | None, query: str) -> tuple[Vector | None, str]:
@@ -80,7 +86,6 @@ def embedding_failures() -> Generator[None]:
         ) from error
 
 
-Key = TypeVar("Key", bound=Hashable)
 _K = 60
 """From the paper: how little the first places of one list outweigh places in both."""
 _SHALLOWEST = 10

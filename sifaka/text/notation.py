@@ -152,8 +152,15 @@ UNITS: Mapping[str, tuple[str, Fraction]] = {
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern of all of the words, the longer ones first."""
-    return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    """A pattern of all of the words, the longer ones first, with what they begin with said once.
+
+    `re` tries each alternative at each place of a text, and slowly where case is ignored.
+    """
+    endings: dict[str, list[str]] = {}
+    for word in words:
+        endings.setdefault(word[:1], []).append(word[1:])
+    parts = [re.escape(first) + any_of(rest) for first, rest in endings.items() if first]
+    return f"(?:{'|'.join(parts)}){'?' * ('' in endings)}" if parts else ""
 
 
 def numeral_readings(numeral: str) -> tuple[Fraction, ...]:

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Literal
 
 from sifaka.text.language import tell_language
@@ -101,9 +101,11 @@ _FOLDS: Sequence[Fold] = (
     (r"^[ \t]{0,12}\|[ \t]{0,9}\d{1,2}[ \t]{0,9}(?=\|)", ""),
     (r"</?[a-zA-Z!][^<>\n]{0,300}>", " "),
     (r"!?\[(?=[^\[\]\n]{1,300}\]\()|(?<=[^\n])\]\([^()\n]{0,500}\)", ""),
-    (r"\*{1,3}|_{2,3}|~~|`{1,3}|(?<!\w)_(?=\w)|(?<=\w)_(?!\w)", ""),
+    (r"(?=[*_~`])(?:\*{1,3}|_{2,3}|~~|`{1,3}|(?<!\w)_(?=\w)|(?<=\w)_(?!\w))", ""),
 )
-_PLAIN = re.compile(r"[A-Za-z ,.;:!?'\"()]*")
+_PLAIN = re.compile(
+    r"(?! {0,12}\d{1,3}[.)])(?:[A-Za-z ,.;:!?\"()]|'(?!\d)|\d(?![ ']\d)|(?<=\w)-(?=\w))*"
+)
 """What has nothing to fold: most sentences, of which a comparison reads dozens."""
 
 
@@ -139,7 +141,7 @@ def folding(text: str, folds: Sequence[Fold] = _FOLDS) -> tuple[str, list[int]]:
 
 _MONTH = any_of(MONTHS)
 _WEEKDAY = any_of(word for word in WEEKDAYS if len(word) > 2 and word.isalpha())
-_SHORT_WEEKDAY = r"(?-i:Mo|Di|Mi|Do|Fr|Sa|So)\b"
+_SHORT_WEEKDAY = r"(?-i:(?=[MDFS])(?:Mo|Di|Mi|Do|Fr|Sa|So))\b"
 _SHIFT = re.compile(rf"(?<!\w){_SHORT_WEEKDAY}[.:]?[ \t|]{{1,9}}\d")
 """A German weekday with its hours: where there are several, `Mi` alone is one too."""
 _CLOCK_WORDS = {word: value for words in NUMBER_WORDS.values() for word, value in words.items()}
@@ -175,7 +177,7 @@ def _dates(match: re.Match[str]) -> Sequence[str]:
     day, weekday = parts.get("d"), WEEKDAYS.get((parts.get("wd") or "").lower(), 0)
     dated = _dated(parts.get("y"), month, day, weekday)
     # `12.5.` may be an amount at the end of a sentence; `89.50.` is no date.
-    return [*dated, f"{day}.{month}"] if dated and "decimal" in parts else dated
+    return [*dated, f"{day}.{month}"] if dated and parts.get("decimal") == "" else dated
 
 
 def _dated(y: object, m: object, d: object, weekday: int = 0) -> list[str]:
@@ -285,12 +287,8 @@ _ROWS: tuple[_Row, ...] = (
     (r"(?=\d)(?:(?P<y>\d{4})年)?(?P<m>\d{1,2})月(?P<d>\d{1,2})[日号號]?", "date", _dates),
     (rf"{_NO_DIGIT}(?P<y>\d{{4}})([-/.])(?P<m>\d\d?)\2(?P<d>\d\d?)(?![\d-])", "date", _dates),
     (
-        rf"{_WITH_WEEKDAY}{_NO_DIGIT}(?P<d>\d\d?)\.\s?(?P<m>\d\d?)\.\s?(?P<y>\d{{4}}|\d\d)(?![\d.])",
-        "date",
-        _dates,
-    ),
-    (
-        rf"{_WITH_WEEKDAY}{_NO_DIGIT}(?P<d>\d\d?)\.(?P<m>\d\d?)(?P<decimal>)\.(?!\d)",
+        rf"{_WITH_WEEKDAY}{_NO_DIGIT}(?P<d>\d\d?)\.(?P<gap>\s)?(?P<m>\d\d?)\."
+        r"(?:\s?(?P<y>\d{4}|\d\d)(?![\d.])|(?(gap)(?!))(?P<decimal>)(?!\d))",
         "date",
         _dates,
     ),
@@ -417,7 +415,7 @@ _ROWS: tuple[_Row, ...] = (
         lambda m: [m.group()],
     ),
     (
-        rf"(?<!\w)(?P<label>{_LABELS})s?\s(?P<n>\d{{1,5}}(?:\.\d{{1,4}}){{0,4}})(?!\w)",
+        rf"(?<!\w)(?P<label>{any_of(_LABELS.split('|'))})s?\s(?P<n>\d{{1,5}}(?:\.\d{{1,4}}){{0,4}})(?!\w)",
         "name",
         lambda m: [f"{m['label'].lower()} {m['n']}"],
     ),
@@ -441,6 +439,9 @@ What one row has taken the next does not see.
 
 
 _BY = r"\s?[x×]\s?"
+
+
+_compiled = cache(partial(re.compile, flags=re.IGNORECASE))
 
 
 @lru_cache(maxsize=8)
@@ -502,7 +503,7 @@ def read(text: str) -> tuple[Statement, ...]:
         place(*match.span(), Statement("quote", "", "", 0, 0))
     is_plan = len(_SHIFT.findall(folded)) > 1
     for pattern, kind, readings in _ROWS:
-        folded = re.sub(pattern, partial(take, kind, readings), folded, flags=re.IGNORECASE)
+        folded = _compiled(pattern).sub(partial(take, kind, readings), folded)
     if is_plan:
         days = partial(take, "date", lambda m: _dated(0, 0, 0, WEEKDAYS[m.group().lower()]))
         folded = re.sub(rf"(?<!\w){_SHORT_WEEKDAY}", days, folded)

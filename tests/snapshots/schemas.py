@@ -58,8 +58,8 @@ def listed_critic() -> JsonSchemaValue:
 
 
 _CRITICS = (
-    "all but lint ask a model. prompt takes rubric; constitutional: principles; n_critics: roles; "
-    "self_consistency: n"
+    "all but lint and style ask a model. prompt takes rubric; constitutional: principles; "
+    "n_critics: roles; self_consistency: n"
 )
 _VALIDATORS = (
     "length takes min_/max_words, min_/max_chars; regex: must_match, must_not_match; content: "

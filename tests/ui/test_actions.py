@@ -41,7 +41,7 @@ def opened(tab: Tab, shelf: Shelf, tmp_path: Path) -> Generator[Tab]:
 
 def test_a_change_is_undone_as_a_version_of_a_person(opened: Tab, shelf: Shelf) -> None:
     opened.page.get_by_role("button", name="Undo: change 6").click()
-    expect(opened.page.locator(".facts")).to_contain_text("Version 4 stands")
+    expect(opened.page.locator(".story")).to_contain_text("Version 4 is the")
     expect(opened.page.locator("[aria-current=true] .by")).to_contain_text("person")
     champion = stored(shelf).champion
     assert champion is not None
@@ -55,7 +55,7 @@ def test_a_change_is_undone_as_a_version_of_a_person(opened: Tab, shelf: Shelf) 
 def test_all_changes_of_a_kind_are_undone(opened: Tab, shelf: Shelf) -> None:
     opened.page.get_by_label("Kind of change").select_option("wordiness")
     opened.page.get_by_role("button", name="Undo all of this kind").click()
-    expect(opened.page.locator(".facts")).to_contain_text("Version 4 stands")
+    expect(opened.page.locator(".story")).to_contain_text("Version 4 is the")
     champion = stored(shelf).champion
     assert champion is not None
     assert "In order to utilize it" in champion.text
@@ -68,7 +68,7 @@ def test_an_earlier_version_is_used_by_keyboard_alone(opened: Tab, shelf: Shelf)
     expect(opened.page.locator("[aria-current=true] .v")).to_have_text("v2")
     opened.page.get_by_role("button", name="Use version 2").focus()
     keys.press("Enter")
-    expect(opened.page.locator(".facts")).to_contain_text("Version 2 stands")
+    expect(opened.page.locator(".story")).to_contain_text("Version 2 is the")
     run = stored(shelf)
     assert run.champion_id == f"{RUN}.2"
     assert "although it breaks facts" in run.decisions[f"{RUN}.2"].reason
@@ -80,7 +80,7 @@ def test_the_text_is_edited_in_place(opened: Tab, shelf: Shelf) -> None:
     expect(area).to_be_focused()
     area.fill("The export is here.")
     opened.page.get_by_role("button", name="Save as my version").click()
-    expect(opened.page.locator(".facts")).to_contain_text("Version 4 stands")
+    expect(opened.page.locator(".story")).to_contain_text("Version 4 is the")
     champion = stored(shelf).champion
     assert champion is not None
     assert (champion.author, champion.text) == ("person", "The export is here.")
@@ -149,7 +149,7 @@ def test_a_change_is_undone_inside_a_host(tab: Tab, shelf: Shelf, tmp_path: Path
     with hosted(tab, settings, era, context={"displayMode": "fullscreen"}) as host:
         host.show("get_thought_history", host.call("get_thought_history", run_id=RUN), run_id=RUN)
         host.click(host.app.get_by_role("button", name="Undo: change 6"))
-        expect(host.app.locator(".facts")).to_contain_text("Version 4 stands")
+        expect(host.app.locator(".story")).to_contain_text("Version 4 is the")
     champion = stored(shelf).champion
     assert champion is not None
     assert champion.author == "person"

@@ -153,7 +153,7 @@ def test_a_run_is_shown_while_it_goes_on(tab: Tab, shelf: Shelf, tmp_path: Path,
         expect(host.app.locator(".banner.bad")).to_contain_text("Connection lost")
         shelf.put(told)
         host.is_silent = False
-        expect(host.app.locator(".facts")).to_contain_text("Version 3 stands", timeout=20_000)
+        expect(host.app.locator(".story")).to_contain_text("Version 3 is the", timeout=20_000)
         expect(host.app.locator(".banner.bad")).to_have_count(0)
 
 
@@ -190,7 +190,7 @@ def test_a_brief_that_waits_is_shown_until_it_is_met(tab: Tab, tmp_path: Path, e
         done = host.call("submit_revision", **revision)
         tab.page.goto("http://host.test/")
         host.show("submit_revision", done, **revision)
-        expect(host.app.locator(".facts")).to_contain_text("Version 1 stands")
+        expect(host.app.locator(".story")).to_contain_text("Version 1 is the")
         expect(brief).to_have_count(0)
         expect(host.app.locator("ins")).to_contain_text(["within 30 days"])
         host.click(host.app.get_by_role("button", name="Full screen"))

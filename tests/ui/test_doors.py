@@ -147,7 +147,7 @@ def test_the_keyboard_alone_does_everything(
     keys = tab.page.keyboard
     with entrance(door, tab, shelf, tmp_path, mode="inline") as open_run:
         frame = open_run(RUN)
-        facts = frame.locator(".facts")
+        story = frame.locator(".story")
         expect(frame.locator(".why-card")).not_to_have_count(0)
 
         def press(name: str) -> None:
@@ -177,22 +177,22 @@ def test_the_keyboard_alone_does_everything(
         expect(frame.locator(".why-card")).to_contain_text("declined Measured.")
         press("Diff")
         press("Undo: change 6")
-        expect(facts).to_contain_text("Version 4 stands")
+        expect(story).to_contain_text("Version 4 is the")
         keys.press("[")
         expect(frame.locator("[aria-current=true] .v")).to_have_text("v3")
         press("Use version 3")
-        expect(facts).to_contain_text("Version 3 stands")
+        expect(story).to_contain_text("Version 3 is the")
         reach(tab, frame.get_by_label("Kind of change"))
         keys.press("ArrowDown")
         press("Undo all of this kind")
-        expect(facts).to_contain_text("Version 5 stands")
+        expect(story).to_contain_text("Version 5 is the")
         press("Edit")
         expect(frame.locator(".edit")).to_be_focused()
         keys.press("Control+a")
         keys.type("Export is here.")
         keys.press("Tab")
         keys.press("Enter")
-        expect(facts).to_contain_text("Version 6 stands")
+        expect(story).to_contain_text("Version 6 is the")
         press("Try harder")
         expect(frame.locator(".crumb code")).not_to_have_text(RUN)
     assert tab.errors == []

@@ -119,9 +119,9 @@ def test_a_run_is_shown_in_the_inspector(tab: Tab, tmp_path: Path, era: Era) -> 
         tab.page.goto(f"{address}/?{urlencode(asked)}")
         tab.page.locator("[data-app-status=ready]").wait_for()
         app = tab.page.frames[-1]
-        expect(app.locator(".facts")).to_contain_text("Version 1 stands", timeout=60_000)
+        expect(app.locator(".story")).to_contain_text("Version 1 is the", timeout=60_000)
         expect(app.locator("del")).to_contain_text(["the"])
         app.get_by_role("button", name="Undo: change 1").click()
-        expect(app.locator(".facts")).to_contain_text("Version 2 stands")
+        expect(app.locator(".story")).to_contain_text("Version 2 is the")
         assert VERSIONS[era] in versions
         assert VERSIONS["modern" if era == "legacy" else "legacy"] not in versions

@@ -1,5 +1,6 @@
 """The page in a browser: what it shows, how it is used without a mouse, how long it takes."""
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -20,22 +21,107 @@ from tests.ui.payloads import payloads
 
 pytestmark = pytest.mark.browser
 Written = Callable[[list[Entry]], str]
-WIDTHS = (390, 760, 1400)
+Tabs = Callable[..., Tab]
+WIDTHS = (360, 390, 760, 1400)
 
 
-def test_the_climb_has_what_was_turned_down_below_the_line(tab: Tab, as_file: Written) -> None:
+def test_rejected_versions_are_below_the_line(tab: Tab, as_file: Written) -> None:
     tab.page.goto(as_file(runs.release_notes()))
     places = {
-        kind: tab.page.locator(f".climb g.{kind} circle:not(.halo)").first.bounding_box()
+        kind: tab.page.locator(f".scores g.{kind} circle:not(.halo)").first.bounding_box()
         for kind in ("accepted", "stands", "refused")
     }
-    ground = tab.page.locator(".climb .ground").bounding_box()
+    ground = tab.page.locator(".scores .ground").bounding_box()
     ys = {kind: box["y"] for kind, box in places.items() if box is not None}
     assert ground is not None
     assert ys["stands"] < ys["accepted"] < ground["y"] < ys["refused"]
     expect(tab.page.locator(".versions .refused")).to_contain_text(
         "required validators failed: 1 instead of 0; 40,000 became 400,000"
     )
+
+
+@pytest.mark.parametrize(
+    ("told", "story", "state"),
+    [
+        (
+            runs.release_notes(),
+            "Version 3 is the result and passes: it meets 3 required rules and openai:gpt-5 accepts"
+            " it. 2 remarks that it may leave are below.",
+            "done",
+        ),
+        (
+            runs.release_notes(versions=1),
+            "The text as it came is the result but does not pass: length fails (93 words, at most"
+            " 80 are allowed), content fails ('world-class' is not allowed) and 10 issues are"
+            " left.",
+            "done, does not pass",
+        ),
+        (
+            runs.release_notes(versions=3, end=runs.WAITING),
+            "Version 1 is the best so far: 3 issues are left.",
+            "waits for a version",
+        ),
+        (runs.release_notes(versions=2, end=None), "Version 1 is the best so far.", "running"),
+    ],
+)
+def test_the_first_sentence_says_what_happened_and_why(
+    tab: Tab, as_file: Written, told: list[Entry], story: str, state: str
+) -> None:
+    tab.page.goto(as_file(told))
+    expect(tab.page.locator(".story")).to_have_text(story)
+    expect(tab.page.locator(".crumb .pill")).to_have_text(state)
+
+
+def test_the_address_has_the_version_and_the_view(tab: Tab, as_file: Written) -> None:
+    tab.page.goto(as_file(runs.release_notes()))
+    tab.page.locator(".versions button").nth(1).click()
+    tab.page.get_by_role("button", name="Side by side").click()
+    expect(tab.page).to_have_url(re.compile("#version=1&view=side$"))
+    tab.page.reload()
+    expect(tab.page.locator("[aria-current=true] .v")).to_have_text("v1")
+    expect(tab.page.locator(".side h3")).to_have_text(["Version 0", "Version 1"])
+
+
+def test_the_text_of_a_version_is_copied_and_downloaded(tabs: Tabs, as_file: Written) -> None:
+    tab = tabs(permissions=["clipboard-read", "clipboard-write"])
+    tab.page.goto(as_file(runs.release_notes()))
+    tab.page.get_by_role("button", name="Copy").click()
+    expect(tab.page.get_by_role("button", name="Copied")).to_be_visible()
+    assert tab.page.evaluate("navigator.clipboard.readText()") == runs.FOURTH
+    with tab.page.expect_download() as waiting:
+        tab.page.get_by_role("button", name="Download").click()
+    assert waiting.value.suggested_filename == "run_00000000release-v3.txt"
+    assert waiting.value.path().read_text(encoding="utf-8") == runs.FOURTH
+    assert tab.errors == []
+
+
+def test_a_question_mark_lists_the_keys(tab: Tab, as_file: Written) -> None:
+    tab.page.goto(as_file(runs.release_notes()))
+    expect(tab.page.locator(".reading")).to_be_visible()
+    tab.page.keyboard.press("?")
+    expect(tab.page.get_by_role("dialog", name="Keys")).to_contain_text("next change")
+    tab.page.keyboard.press("Escape")
+    expect(tab.page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_one_card_is_open_and_the_others_are_short(tab: Tab, as_file: Written) -> None:
+    tab.page.goto(as_file(runs.release_notes()))
+    cards = tab.page.locator(".why-card")
+    expect(cards.first.locator(".meta")).to_be_hidden()
+    for card in (cards.nth(0), cards.nth(2)):
+        card.locator(".swap").click()
+        expect(card.locator(".meta")).to_be_visible()
+        expect(tab.page.locator(".why-card .meta:visible")).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_eight_versions_and_many_changes_do_not_scroll_sideways(
+    tabs: Tabs, as_file: Written, width: int
+) -> None:
+    tab = tabs(viewport={"width": width, "height": 800})
+    tab.page.goto(as_file(runs.long_run(versions=8, words=900)))
+    expect(tab.page.locator(".why-card")).not_to_have_count(0)
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_each_change_has_its_number_and_its_reason(tab: Tab, as_file: Written) -> None:
@@ -156,7 +242,7 @@ def test_the_keyboard_alone_reaches_everything(tab: Tab, as_file: Written) -> No
     expect(tab.page.locator("#why2.on")).to_be_visible()
     keys.press("[")
     expect(tab.page.locator("[aria-current=true] .v")).to_have_text("v2")
-    expect(tab.page.locator(".banner.bad")).to_contain_text("Turned down")
+    expect(tab.page.locator(".banner.bad")).to_contain_text("Rejected")
     keys.press("t")
     expect(tab.page.get_by_role("button", name="Text", exact=True)).to_have_attribute(
         "aria-pressed", "true"

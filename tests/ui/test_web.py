@@ -152,7 +152,7 @@ def test_a_run_is_followed_and_a_lost_connection_is_shown_and_healed(
         shelf.put(told)
         tab.page.unroute_all()
         expect(tab.page.locator(".banner.good")).to_contain_text("Connected again")
-        expect(tab.page.locator(".facts")).to_contain_text("Version 3 stands")
+        expect(tab.page.locator(".story")).to_contain_text("Version 3 is the")
         expect(tab.page.locator(".banner")).to_have_count(0)
         asked = len(tab.requests)
         tab.page.wait_for_timeout(1500)

@@ -13,6 +13,7 @@ from typing import Any, cast
 from sifaka.chain import RunResult
 from sifaka.record.clustering import decline_of
 from sifaka.record.diff import Hunk
+from sifaka.record.outcome import open_task
 from sifaka.record.provenance import Steps, explained_diff, issues_of, step_diff
 from sifaka.record.results import CriticFeedback, Issue, ValidationResult
 from sifaka.record.run import Run
@@ -52,6 +53,8 @@ def overview_of(run: Run) -> Data:
         "reached": run.reached,
         "error": run.error,
         "passed": run.passed,
+        "judged_by": run.judged_by,
+        "undone": open_task(run),
         "model": run.config.model,
         "tags": run.tags,
         "branch_of": run.branch_of,

@@ -21,7 +21,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage.address import ELASTICSEARCH, parse_store_url
 from sifaka.storage.bm25 import query_words, shorten, snippet
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds, to_microseconds
-from sifaka.storage.elasticsearch.connection import Documents, HttpConnection, Json, create_index
+from sifaka.storage.elasticsearch.connection import ElasticsearchConnection, Json
 from sifaka.storage.embedding import (
     embed_documents,
     embed_words,
@@ -61,7 +61,7 @@ class Vectors:
         """The query for the versions that have none yet."""
         return {"bool": {"must_not": [{"exists": {"field": self.name}}]}}
 
-    async def prepare(self, documents: Documents, dimension: int) -> bool:
+    async def prepare(self, server: ElasticsearchConnection, dimension: int) -> bool:
         """Add the field to the index, once; whether the server can keep vectors at all.
 
         Raises:
@@ -70,10 +70,10 @@ class Vectors:
         """
         if self._ready or self.lack is not None:
             return self._ready
-        path = f"/{documents.alias}/_mapping"
+        path = f"/{server.alias}/_mapping"
         layout = {"type": "dense_vector", "dims": dimension, "index": True, "similarity": "cosine"}
         fields: Json = {"properties": {self.name: layout}}
-        answer = await documents.connection.send("PUT", path, fields)
+        answer = await server.send("PUT", path, fields)
         if answer.status == 400 and "[dims]" in answer.reason:
             raise ConfigurationError(
                 f"dimension mismatch: the stored vectors of {self.embedder.model_id!r} have "
@@ -89,12 +89,12 @@ class Vectors:
         return True
 
 
-async def embed_missing(documents: Documents, vectors: Vectors) -> int:
+async def embed_missing(server: ElasticsearchConnection, vectors: Vectors) -> int:
     """Embed some versions that have no vector yet, of all tenants; how many are left."""
     with embedding_failures():
-        if not await vectors.prepare(documents, await vectors.embedder.dimension()):
+        if not await vectors.prepare(server, await vectors.embedder.dimension()):
             return 0
-        hits = await documents.search(
+        hits = await server.search(
             {
                 "query": vectors.missing,
                 "size": _AT_ONCE + len(vectors.refused),
@@ -103,18 +103,16 @@ async def embed_missing(documents: Documents, vectors: Vectors) -> int:
             }
         )
         lacking = [hit for hit in hits["hits"] if hit["_id"] not in vectors.refused]
+        texts = {
+            hit["_id"]: meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in lacking
+        }
         # Of nothing there is no vector.
-        found = [hit for hit in lacking if hit["_source"]["text"] or hit["_source"]["prompt"]]
-        texts = [meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in found]
-        vectors_made = await embed_documents(vectors.embedder, texts)
-    made = dict(zip((hit["_id"] for hit in found), vectors_made, strict=True))
-    vectors.refused |= {hit["_id"] for hit in lacking if made.get(hit["_id"]) is None}
-    await documents.update(
-        {
-            doc_id: {"doc": {vectors.name: list(vector)}}
-            for doc_id, vector in made.items()
-            if vector is not None
-        },
+        made = await embed_documents(
+            vectors.embedder, {doc_id: text for doc_id, text in texts.items() if text}
+        )
+    vectors.refused |= texts.keys() - made.keys()
+    await server.update(
+        {doc_id: {"doc": {vectors.name: list(vector)}} for doc_id, vector in made.items()},
         tolerated=frozenset({404}),  # deleted meanwhile
     )
     return hits["total"]["value"] - len(hits["hits"])
@@ -201,7 +199,7 @@ _MOST = 1000
 
 
 async def search_versions(
-    documents: Documents,
+    server: ElasticsearchConnection,
     vectors: Vectors | None,
     tenant: str,
     query: str,
@@ -216,10 +214,10 @@ async def search_versions(
     text = " ".join(forms[:_MOST_FORMS])
     if not text:
         return Hits(hits=(), search="bm25")
-    await documents.refresh()
-    meant, search = await _meant(documents, vectors, query, filters, fused_depth(limit))
+    await server.refresh()
+    meant, search = await _meant(server, vectors, query, filters, fused_depth(limit))
     size = limit if meant is None else fused_depth(limit)
-    worded = await _search_hits(documents, by_words(text, filters, size))
+    worded = await _search_hits(server, by_words(text, filters, size))
     if meant is None:
         best = [(hit, cast("float", hit["sort"][0])) for hit in worded]
     else:
@@ -233,7 +231,11 @@ async def search_versions(
 
 
 async def _meant(
-    documents: Documents, vectors: Vectors | None, query: str, filters: Sequence[Json], size: int
+    server: ElasticsearchConnection,
+    vectors: Vectors | None,
+    query: str,
+    filters: Sequence[Json],
+    size: int,
 ) -> tuple[list[Json] | None, str]:
     """The versions close in meaning, None without vectors, and what to call the search."""
     if vectors is None:
@@ -242,13 +244,13 @@ async def _meant(
     if vectors.lack is None:
         vector, failed = await embed_words(vectors.embedder, query)
     if vector is not None:
-        await vectors.prepare(documents, len(vector))
+        await vectors.prepare(server, len(vector))
     if vectors.lack is not None:
         return None, f"bm25 (semantic: the server keeps no vectors ({vectors.lack}))"
     if vector is None:
         return None, f"bm25{failed}"
-    meant = await _search_hits(documents, by_meaning(vectors.name, vector, filters, size))
-    counted = await documents.search(
+    meant = await _search_hits(server, by_meaning(vectors.name, vector, filters, size))
+    counted = await server.search(
         {
             "query": {"bool": {"filter": [filters[0], vectors.missing]}},
             "size": 0,
@@ -258,8 +260,8 @@ async def _meant(
     return meant, hybrid_name(counted["total"]["value"])
 
 
-async def _search_hits(documents: Documents, request: Json) -> list[Json]:
-    found = await documents.search(request)
+async def _search_hits(server: ElasticsearchConnection, request: Json) -> list[Json]:
+    found = await server.search(request)
     return cast("list[Json]", found["hits"])
 
 
@@ -308,10 +310,9 @@ class ElasticsearchIndex(TenantView):
         address = parse_store_url(url, ELASTICSEARCH, ttl=ttl)
         self.tenant = tenant
         self._ttl = address.ttl
-        self._connection = HttpConnection(address)
-        self._documents = Documents(self._connection, address.prefix)
+        self._server = ElasticsearchConnection(address)
         self._vectors = Vectors(embedder) if embedder else None
-        self._place = f"{self._connection.url} {address.prefix}"
+        self._place = f"{self._server.url} {address.prefix}"
 
     @property
     def place(self) -> str:
@@ -331,9 +332,9 @@ class ElasticsearchIndex(TenantView):
             for number in range(begin, len(run.thoughts))
         }
         if changes:
-            documents = await self._ready()
+            await self._server.ensure_index()
             with anyio.CancelScope(shield=True):
-                await documents.update(changes)
+                await self._server.update(changes)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions that share words with the query, or its meaning with an embedder, best first.
@@ -342,14 +343,14 @@ class ElasticsearchIndex(TenantView):
             ConfigurationError: The embedder makes vectors of another dimension than it used to.
             StorageError: The server failed.
         """
-        documents = await self._ready()
-        return await search_versions(documents, self._vectors, self.tenant, query, limit, only)
+        await self._server.ensure_index()
+        return await search_versions(self._server, self._vectors, self.tenant, query, limit, only)
 
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order."""
-        documents = await self._ready()
-        await documents.refresh()
-        found = await documents.search(
+        await self._server.ensure_index()
+        await self._server.refresh()
+        found = await self._server.search(
             {
                 "query": {"term": {"key": run_key(self.tenant, run_id)}},
                 "sort": [{"number": "asc"}],
@@ -362,26 +363,27 @@ class ElasticsearchIndex(TenantView):
 
     async def drop(self, run_id: str) -> None:
         """Forget a run."""
-        documents = await self._ready()
+        await self._server.ensure_index()
         with anyio.CancelScope(shield=True):
-            await documents.delete_matching({"term": {"key": run_key(self.tenant, run_id)}})
+            await self._server.delete_matching({"term": {"key": run_key(self.tenant, run_id)}})
 
     async def catch_up(self) -> int:
         """Forget what has outlived its time, and embed, of all tenants."""
-        documents = await self._ready()
+        server = self._server
+        await server.ensure_index()
         expired = {"range": {"expires_at": {"lte": now_in_microseconds()}}}
-        await documents.delete_matching(expired)
-        await documents.expunge()
-        return await embed_missing(documents, self._vectors) if self._vectors else 0
+        await server.delete_matching(expired)
+        await server.expunge()
+        return await embed_missing(server, self._vectors) if self._vectors else 0
 
     async def health(self) -> tuple[Health, ...]:
         """What the server says of itself, and whether the index is there."""
         return (await look_at(f"elasticsearch {self.place}", self._look_at_server),)
 
     async def _look_at_server(self) -> str:
-        send = self._connection.send
+        send = self._server.send
         said = (await send("GET", "/", seconds=_HEALTH_SECONDS)).checked().get("version", {})
-        looked = await send("GET", f"/{self._documents.alias}", seconds=_HEALTH_SECONDS)
+        looked = await send("GET", f"/{self._server.alias}", seconds=_HEALTH_SECONDS)
         found = f"{said.get('distribution', 'elasticsearch')} {said.get('number', '?')}"
         if looked.status == 404:
             return f"{found}, its index is created on first use"
@@ -389,15 +391,7 @@ class ElasticsearchIndex(TenantView):
         return found
 
     async def _release(self) -> None:
-        await self._connection.aclose()
-
-    async def _ready(self) -> Documents:
-        """The documents, in an index that is there."""
-        if not self._documents.ready:
-            # Several tasks may come here at once: creating what is there changes nothing.
-            await create_index(self._connection, self._documents.alias)
-            self._documents.ready = True
-        return self._documents
+        await self._server.aclose()
 
     def _source(self, run: Run, number: int, expires_at: int | None) -> Json:
         thought = run.thoughts[number]

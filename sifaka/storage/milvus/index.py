@@ -72,12 +72,8 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
         collection = await worker.run(lambda m: m.ensure_vectors(embedder.model_id, dimension))
         names = [*await worker.run(lambda m: look_for_missing(m, collection))][:_AT_ONCE]
         rows = await worker.run(lambda m: _rows_of(m, names))
-        made = await embed_documents(embedder, [text for _, text in rows])
-    vectors = [
-        {**row, "vector": list(vector)}
-        for (row, _), vector in zip(rows, made, strict=True)
-        if vector is not None
-    ]
+        made = await embed_documents(embedder, {name: text for name, (_, text) in rows.items()})
+    vectors = [{**rows[name][0], "vector": list(vector)} for name, vector in made.items()]
 
     def keep(milvus: MilvusConnection) -> int:
         milvus.put(collection, vectors)
@@ -112,15 +108,13 @@ def purge(milvus: MilvusConnection, key: str) -> None:
             milvus.shared.purged.add(name)
 
 
-def _rows_of(
-    milvus: MilvusConnection, names: Sequence[str]
-) -> list[tuple[Mapping[str, object], str]]:
+def _rows_of(milvus: MilvusConnection, names: Sequence[str]) -> dict[str, tuple[Row, str]]:
     """The rows of these versions but for their vectors, with the text to embed of each."""
-    found: list[tuple[Mapping[str, object], str]] = []
+    found: dict[str, tuple[Row, str]] = {}
     for name, row, prompt, thought in readable(milvus.versions(names, strong=True)):
         if text := meaning(prompt, thought.text):
             at = to_microseconds(thought.created_at)
-            found.append(({"pk": name, "tenant": row["tenant"], "run": row["run"], "at": at}, text))
+            found[name] = {"pk": name, "tenant": row["tenant"], "run": row["run"], "at": at}, text
     return found
 
 

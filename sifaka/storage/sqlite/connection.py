@@ -6,12 +6,12 @@ No event loop ever waits for a disk. apsw is imported when a file is first opene
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from sifaka.errors import ConfigurationError, SifakaError
+from sifaka.errors import ConfigurationError
 from sifaka.storage.store import Worker
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ class Schema:
         """
         # One transaction, because another process may be creating the tables right now.
         with transaction(connection, "DEFERRED"):
-            application = number_of(connection, "PRAGMA application_id")
-            form = number_of(connection, "PRAGMA user_version")
+            application = connection.pragma("application_id")
+            form = connection.pragma("user_version")
             tables = number_of(connection, "SELECT count(*) FROM sqlite_schema")
         if application != self.application_id and (application or form or tables):
             raise ConfigurationError(
@@ -168,7 +168,7 @@ class Schema:
 
     def is_current(self, connection: SqlConnection) -> bool:
         """True when the file has the tables of this release."""
-        return number_of(connection, "PRAGMA user_version") == self.number
+        return connection.pragma("user_version") == self.number
 
     def prepare(self, connection: SqlConnection) -> None:
         """Give an empty file the tables, in one step."""
@@ -192,46 +192,32 @@ class SQLiteWorker(Worker[SqlConnection]):
     Args:
         path: The file.
         schema: What is in it.
-        at_close: Does some work that was put off, when the file is about to be closed. Its failure
-            is no failure of closing.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        schema: Schema = RUNS,
-        at_close: Callable[[SqlConnection], object] | None = None,
-    ) -> None:
+    def __init__(self, path: Path, schema: Schema = RUNS) -> None:
         super().__init__("sifaka.storage.sqlite", f"the store {str(path)!r}", 1)
         self._path = path
         self._schema = schema
-        self._at_close = at_close
         self._file: OpenFile | None = None
 
     def _run(self, work: Callable[[SqlConnection], T]) -> T:
-        from sifaka.storage.sqlite import file as sqlite_file
+        from sifaka.storage.sqlite.file import failures
 
-        with sqlite_file.failures(self._path):
+        with failures(self._path):
             return super()._run(work)
 
     def _open(self, known: SqlConnection | None) -> SqlConnection:
-        from sifaka.storage.sqlite import file as sqlite_file
+        from sifaka.storage.sqlite.file import open_file
 
         if self._file is not None and not self._file.current:
-            self._file, former = None, self._file
-            sqlite_file.close_file(former)
+            self._close(known)
         if self._file is None:
-            self._file = sqlite_file.open_file(self._path, self._schema)
+            self._file = open_file(self._path, self._schema)
         return self._file.sql
 
     def _close(self, opened: SqlConnection) -> None:
-        from sifaka.storage.sqlite import file as sqlite_file
+        from sifaka.storage.sqlite.file import failures
 
-        if self._file is None:
-            return  # what replaced it could not be opened
-        try:
-            if self._at_close is not None and self._file.current:
-                with suppress(SifakaError), sqlite_file.failures(self._path):
-                    self._at_close(opened)
-        finally:
-            sqlite_file.close_file(self._file)
+        self._file = None  # what replaces it may be one that cannot be opened
+        with failures(self._path):
+            opened.close()

@@ -83,12 +83,6 @@ def open_file(path: Path, schema: Schema = RUNS) -> OpenFile:
             time.sleep(_RETRY_SECONDS)
 
 
-def close_file(file: OpenFile) -> None:
-    """Release the file; the last process that does so also folds the write-ahead log into it."""
-    with failures(file.path):
-        file.sql.close()
-
-
 @contextmanager
 def failures(path: Path) -> Generator[None]:
     """Translate what SQLite and the file system raise into errors that say what to do."""

@@ -62,12 +62,6 @@ def catch_up_words(connection: SqlConnection, seconds: float = SECONDS) -> int:
     return 0
 
 
-def catch_up_at_close(connection: SqlConnection) -> None:
-    """Index what waits, for a moment, unless another process writes just then."""
-    connection.execute("PRAGMA busy_timeout = 0").fetchall()
-    catch_up_words(connection, SLICE)
-
-
 def count_without_words(connection: SqlConnection, tenant: str) -> int:
     """The versions of a tenant that are not indexed yet."""
     return number_of(connection, f"{_WAITING} JOIN versions USING (id) WHERE tenant = ?", tenant)
@@ -246,9 +240,8 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
         )
         if until == table.until:
             return 0
-        vectors = await embed_documents(embedder, tuple(texts.values()))
-    made = dict(zip(texts, vectors, strict=True))
-    return await worker.run(lambda c: _keep(c, table, until, made))
+        vectors = await embed_documents(embedder, texts)
+    return await worker.run(lambda c: _keep(c, table, until, vectors))
 
 
 def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: str) -> int:
@@ -288,7 +281,7 @@ def _next_batch(
 
 
 def _keep(
-    connection: SqlConnection, table: VectorTable, until: int, vectors: Mapping[int, Vector | None]
+    connection: SqlConnection, table: VectorTable, until: int, vectors: Mapping[int, Vector]
 ) -> int:
     with transaction(connection, "IMMEDIATE"):
         mine = connection.execute(
@@ -300,12 +293,12 @@ def _keep(
         ).fetchall()
         if mine:  # and no other process has been faster
             for version, vector in vectors.items():
-                if vector is not None:  # and the version has not been deleted
-                    connection.execute(
-                        f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
-                        "SELECT id, tenant, ? FROM versions WHERE id = ?",
-                        (_packed(vector), version),
-                    )
+                # Unless the version has been deleted.
+                connection.execute(
+                    f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
+                    "SELECT id, tenant, ? FROM versions WHERE id = ?",
+                    (_packed(vector), version),
+                )
         return number_of(
             connection,
             """

@@ -35,7 +35,6 @@ from sifaka.storage.sqlite.connection import (
 )
 from sifaka.storage.sqlite.search import (
     SLICE,
-    catch_up_at_close,
     catch_up_words,
     check_package,
     embed_batch,
@@ -56,8 +55,8 @@ class SQLiteStorage(RepairingStore, PolledStore):
     """A `ThoughtStore` in a file that several processes may have open at the same time.
 
     An append that has returned survives the end of the process and of the power supply. The words
-    of its versions are indexed by `catch_up`, the next search or `aclose`, their vectors made by
-    `catch_up`. The file and its folder are created on first use, readable by their owner only.
+    of its versions are indexed by `catch_up` or the next search, their vectors made by `catch_up`.
+    The file and its folder are created on first use, readable by their owner only.
 
     Args:
         path: The file; a relative path is resolved now.
@@ -75,7 +74,7 @@ class SQLiteStorage(RepairingStore, PolledStore):
             check_package()
         self.path = Path(path).absolute()
         super().__init__(tenant)
-        self.worker = SQLiteWorker(self.path, at_close=catch_up_at_close)
+        self.worker = SQLiteWorker(self.path)
         self._embedder = embedder
 
     @property

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import AsyncGenerator, Generator
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
 from typing import cast
 
 import apsw
@@ -21,7 +20,6 @@ from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ANY
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import SqlConnection
-from sifaka.storage.sqlite.file import BUSY_SECONDS
 from sifaka.storage.sqlite.search import search_versions
 from tests.stubs.embedders import ConceptEmbedder
 from tests.stubs.runs import catch_up, found, keep, sql
@@ -116,22 +114,7 @@ async def test_a_version_gets_its_words_after_its_append(tmp_path: Path) -> None
 
     assert [hit.run_id for hit in found.hits] == [kept.run_id]
     assert sql(path, waiting) == [(0,)]
-    await keep(store, "A lion.")
     await store.aclose()
-    assert sql(path, waiting) == [(0,)], "a file that was closed has them all"
-
-
-async def test_a_store_is_closed_while_another_process_writes(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
-    store = SQLiteStorage(path)
-    await keep(store, "The zebra runs.")
-    other = apsw.Connection(str(path))
-    cast("SqlConnection", other).execute("BEGIN IMMEDIATE")
-    began = monotonic()
-    await store.aclose()
-    assert monotonic() - began < BUSY_SECONDS, "it waits for the other"
-    other.close()
-    assert sql(path, "SELECT count(*) FROM versions_without_words") == [(1,)]
 
 
 async def test_a_file_that_cannot_be_written_says_what_has_no_words_yet(tmp_path: Path) -> None:
@@ -139,7 +122,6 @@ async def test_a_file_that_cannot_be_written_says_what_has_no_words_yet(tmp_path
     store = SQLiteStorage(path)
     await keep(store, "The zebra runs.")
     await store.aclose()
-    sql(path, "INSERT INTO versions_without_words SELECT id FROM versions")
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     found = search_versions(cast("SqlConnection", connection), "default", "zebra", 5, ANY)
     assert found.search == "bm25 (1 version is not indexed yet)"

@@ -109,7 +109,7 @@ async def test_commits_wait_for_the_disk(tmp_path: Path) -> None:
         opened.sql.execute(f"PRAGMA {name}").get
         for name in ("journal_mode", "synchronous", "fullfsync", "foreign_keys", "busy_timeout")
     ]
-    sqlite_file.close_file(opened)
+    opened.sql.close()
     assert settings == ["wal", 2, 1, 1, 5000]
 
 
@@ -201,7 +201,7 @@ def test_opening_tries_again_where_sqlite_does_not_wait(
 
     assert len(pauses) == 1
     assert opened.sql.execute("PRAGMA journal_mode").get == "wal"
-    sqlite_file.close_file(opened)
+    opened.sql.close()
 
 
 async def test_a_locked_fresh_file_is_given_up_in_time(

@@ -129,7 +129,7 @@ function whyCard(n, why, hunk, open, act) {
     hunk.before ? h("del", null, stretch(short(hunk.before.trim() || "␣"))) : null, hunk.before && hunk.after ? " → " : null,
     hunk.after ? h("ins", null, stretch(short(hunk.after.trim() || "␣"))) : null);
   const quoted = !hunk && why?.quote && h("p.swap", null, "“", foreign(short(why.quote)), "”", why.fix !== null && why.fix !== undefined ? [" → ", h("ins", null, stretch(why.fix || "(nothing)"))] : null);
-  return h("li.why-card", { id: `why${n}` },
+  return h("li.why-card", { id: `why${n}`, on: { click: (event) => { if (!event.target.closest("button, a") && !getSelection().toString()) open(n, true); } } },
     h("div.top", null, h("button.n", { type: "button", "data-k": `c${n}`, "aria-label": `Show ${n} in the text`, on: { click: () => open(n, true) } }, String(n)),
       h("p.msg", null, why ? foreign(why.message, "span") : "No issue asked for it"), act || null),
     changed || quoted || null,

@@ -1,4 +1,38 @@
-// What stands below the text: rules, critics, evidence, what is left, the brief that waits.
+// What is around the text: what happened, rules, critics, evidence, what is left, the brief that waits.
+
+// What happened, and why the current version passes or does not.
+function story(run, live) {
+  const best = run.champion === null ? null : run.versions[run.champion];
+  if (!best) return live ? null : run.status === "failed" ? "The run failed before it had a version to keep." : "No version was kept.";
+  const name = best.number ? `Version ${best.number}` : "The text as it came";
+  if (run.status !== "done") return [h("b", null, name), " is the best so far", live || run.passed ? "." : [": ", listed(shortcomings(run, best)), "."]];
+  const result = !best.number && run.versions.length > 1 ? ["No version was better, so ", h("b", null, "the text as it came"), " is the result"] : [h("b", null, name), " is the result"];
+  return run.passed ? [result, " and passes: ", listed(merits(run, best)), ".", run.left.length ? ` ${count(run.left.length, "remark")} that it may leave ${run.left.length === 1 ? "is" : "are"} below.` : null] : [result, " but does not pass: ", listed(shortcomings(run, best)), "."];
+}
+
+const listed = (parts) => parts.map((each, n) => [n ? (n === parts.length - 1 ? " and " : ", ") : null, each]);
+
+function merits(run, best) {
+  const met = best.rules.filter((rule) => rule.required && rule.passed && !rule.unchecked).length;
+  const judge = { person: "you chose it", caller: "its writer has judged it", nobody: null };
+  return [met ? `it meets ${count(met, "required rule")}` : null,
+    run.declined !== null || run.declines.length ? "what was left was declined" : null,
+    run.judged_by in judge ? judge[run.judged_by] : [foreign(run.judged_by), " accepts it"]].filter(Boolean);
+}
+
+function shortcomings(run, best) {
+  const required = best.rules.filter((rule) => rule.required && (rule.unchecked || !rule.passed));
+  const open = best.differences.filter((each) => each.status === "open").length;
+  const told = [
+    ...required.slice(0, 2).map((rule) => [h("b", null, foreign(rule.name)), rule.unchecked ? " could not be checked" : " fails (", rule.unchecked ? null : [foreign(short(rule.message, 120)), ")"]]),
+    required.length > 2 ? `${required.length - 2} more rules fail` : null,
+    open ? `${count(open, "difference")} from the input ${open === 1 ? "has" : "have"} no answer` : null,
+    run.left.length ? `${count(run.left.length, "issue")} ${run.left.length === 1 ? "is" : "are"} left` : null,
+    run.undone ? foreign(run.undone) : run.judged_by === "nobody" ? "nobody has judged what it says" : null,
+  ].filter(Boolean);
+  return told.length ? told : ["what is missing is below"];
+}
+
 const card = (title, ...content) => h("section.card", null, h("h2", null, title), content);
 
 function rulesPanel(run, picked) {
@@ -44,7 +78,7 @@ function criticsPanel(run, picked) {
   });
   const total = groups.reduce((sum, each) => sum + each.rows.length, 0);
   if (!total) return null;
-  const shown = total > 40 ? groups.filter((each) => each.place === picked) : groups;
+  const shown = total > 16 ? groups.filter((each) => each.place === picked) : groups;
   const longest = at || 1;
   const said = run.versions[picked].critics.filter((each) => each.suggestions.length || each.reason);
   return h("section.card.wide", null, h("h2", null, "Critics"),

@@ -1,11 +1,19 @@
 // The list of runs, with search and filters, and the question for a token.
 const STATES = { done: ["done", "good"], needs_revision: ["waits for a version", "warn"], running: ["running", "warn"], cancelled: ["stopped", ""], failed: ["failed", "bad"] };
-const status = (name, live) => h("span.pill", { class: [STATES[name]?.[1], live && "live"].filter(Boolean).join(" ") }, live ? h("span.dot") : null, STATES[name]?.[0] || name);
+function status(name, live, passed) {
+  const [text, kind] = name === "done" && !passed ? ["done, does not pass", "warn"] : STATES[name] || [name, ""];
+  return h("span.pill", { class: [kind, live && "live"].filter(Boolean).join(" ") }, live ? h("span.dot") : null, text);
+}
+
+// What was found, with the words that match marked.
+const marked = (snippet) => snippet.split("**").map((each, n) => (n % 2 ? h("mark", null, foreign(each)) : foreign(each)));
+
+const FILTERS = { all: "All", needs_revision: "Waiting", running: "Running", done: "Done", failed: "Failed" };
 
 function listPage(page, openRun) {
-  const seen = { query: "", filter: "all", runs: [], hits: null, cursor: null, search: "", failure: null };
+  const first = inAddress();
+  const seen = { query: first.query || "", filter: first.filter in FILTERS ? first.filter : "all", runs: [], hits: null, cursor: null, search: "", failure: null };
   const results = h("div", { "aria-live": "polite" });
-  const filters = { all: "All", needs_revision: "Waiting", running: "Running", done: "Done", failed: "Failed" };
   let asked = 0;
 
   async function load(cursor) {
@@ -30,8 +38,8 @@ function listPage(page, openRun) {
   const draw = held(() => {
     const runs = seen.runs.filter((each) => seen.filter === "all" || each.status === seen.filter);
     const rows = seen.hits
-      ? seen.hits.map((each) => entry(each.run_id, foreign(each.snippet), pill(each.score.toFixed(2)), [when(each.created_at), h("span", null, foreign(each.thought_id))]))
-      : runs.map((each) => entry(each.run_id, foreign(each.excerpt || "(no text yet)"), status(each.status, each.status === "running"), [when(each.updated_at), count(each.iterations + 1, "version"), h("span", null, each.passed ? "passes" : "does not pass"), h("span", null, each.run_id)].map((one) => (typeof one === "string" ? h("span", null, one) : one))));
+      ? [...Map.groupBy(seen.hits, (each) => each.run_id)].map(([id, [best, ...more]]) => entry(id, marked(best.snippet), null, [when(best.created_at), h("span", null, id), more.length ? h("span", null, `and ${count(more.length, "version")} more`) : null]))
+      : runs.map((each) => entry(each.run_id, foreign(each.excerpt || "(no text yet)"), status(each.status, each.status === "running", each.passed), [when(each.updated_at), count(each.iterations + 1, "version"), h("span", null, each.run_id)].map((one) => (typeof one === "string" ? h("span", null, one) : one))));
     show(results,
       seen.failure ? h("div.banner.bad", { role: "alert" }, foreign(seen.failure), button("Try again", () => load())) : null,
       seen.search ? h("p.quiet.small", null, foreign(seen.search)) : null,
@@ -40,8 +48,9 @@ function listPage(page, openRun) {
   });
 
   let timer;
-  const search = h("input", { type: "search", name: "query", placeholder: "Words of a text; tag:x passed:true since:7d", "aria-label": "Search past texts", autocomplete: "off", on: { input: () => { clearTimeout(timer); timer = setTimeout(() => { seen.query = search.value.trim(); load(); }, 250); } } });
-  const chips = h("div.seg", { role: "group", "aria-label": "Filter" }, Object.entries(filters).map(([name, label]) => h("button", { type: "button", "aria-pressed": String(name === seen.filter), on: { click: (event) => { seen.filter = name; for (const each of chips.children) each.setAttribute("aria-pressed", each === event.currentTarget); draw(); } } }, label)));
+  const keep = () => toAddress({ query: seen.query || null, filter: seen.filter === "all" ? null : seen.filter });
+  const search = h("input", { type: "search", name: "query", value: seen.query, placeholder: "Words of a text; tag:x passed:true since:7d", "aria-label": "Search past texts", autocomplete: "off", on: { input: () => { clearTimeout(timer); timer = setTimeout(() => { seen.query = search.value.trim(); keep(); load(); }, 250); } } });
+  const chips = h("div.seg", { role: "group", "aria-label": "Filter" }, Object.entries(FILTERS).map(([name, label]) => h("button", { type: "button", "aria-pressed": String(name === seen.filter), on: { click: (event) => { seen.filter = name; keep(); for (const each of chips.children) each.setAttribute("aria-pressed", each === event.currentTarget); draw(); } } }, label)));
   document.title = "Runs · Sifaka";
   show(page, h("header.head", null, h("div.crumb", null, h("span.brand", null, "Sifaka")), h("h1", null, "Runs"), h("div.actions", null, themeButton())), h("main", null, h("div.find", null, search, chips), results));
   results.append(h("p.loading.quiet", null, "Opening…"));

@@ -9,9 +9,10 @@ class RunPage {
     this.page = page;
     this.id = id;
     this.run = null;
-    this.picked = null; // the place of a version, or null for the one that stands
-    this.view = "diff";
-    this.base = "input";
+    const { version, view, base } = inAddress();
+    this.picked = /^\d+$/.test(version) ? +version : null; // the place of a version, or null for the current one
+    this.view = ["text", "side"].includes(view) ? view : "diff";
+    this.base = base === "parent" ? base : "input";
     this.kind = null; // of the changes that are shown alone
     this.open = 0;
     this.versions = new Map();
@@ -89,7 +90,8 @@ class RunPage {
 
   place() {
     const run = this.run;
-    return this.picked ?? run.champion ?? run.versions.length - 1;
+    const last = run.versions.length - 1;
+    return Math.min(this.picked ?? run.champion ?? last, last);
   }
 
   // Gets the texts that the chosen view needs, and draws. What takes long or fails is told meanwhile.
@@ -142,6 +144,7 @@ class RunPage {
 
   async choose(changes) {
     Object.assign(this, { open: 0, kind: null, trouble: null, ...changes });
+    toAddress({ version: this.picked, view: this.view === "diff" ? null : this.view, base: this.base === "input" ? null : this.base });
     try {
       await this.load();
       if (this.lost) this.again();
@@ -159,7 +162,7 @@ class RunPage {
   key(event) {
     if (!this.run || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || document.querySelector("dialog[open]")) return;
     const many = this.run.versions.length;
-    const act = { j: () => this.go(this.open + 1), k: () => this.go(this.open - 1), "[": () => this.choose({ picked: Math.max(0, this.place() - 1) }), "]": () => this.choose({ picked: Math.min(many - 1, this.place() + 1) }), d: () => this.choose({ view: "diff" }), t: () => this.choose({ view: "text" }), s: () => this.choose({ view: "side" }) }[event.key];
+    const act = { j: () => this.go(this.open + 1), k: () => this.go(this.open - 1), "[": () => this.choose({ picked: Math.max(0, this.place() - 1) }), "]": () => this.choose({ picked: Math.min(many - 1, this.place() + 1) }), d: () => this.choose({ view: "diff" }), t: () => this.choose({ view: "text" }), s: () => this.choose({ view: "side" }), "?": () => listKeys(this.page) }[event.key];
     if (act) { event.preventDefault(); act(); }
   }
 
@@ -190,9 +193,9 @@ class RunPage {
     const [reading, whys] = this.reading(place);
     show(this.parts.main,
       h("div.cols", null,
-        h("section.card.climb", null, h("h2", null, "The climb"), climb(run, place, pick), versionList(run, place, pick)),
+        h("section.card.scores", null, h("h2", null, "Versions"), scoresByVersion(run, place, pick), versionList(run, place, pick)),
         reading, whys, h("div.more", null, briefPanel(run), rulesPanel(run, place), differencesPanel(run, place), leftPanel(this), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
-      h("p.foot", null, h("span", null, h("kbd", null, "j"), " ", h("kbd", null, "k"), " next and last change"), h("span", null, h("kbd", null, "["), " ", h("kbd", null, "]"), " versions"), h("span", null, h("kbd", null, "d"), " ", h("kbd", null, "t"), " ", h("kbd", null, "s"), " diff, text, side by side")));
+      h("p.foot", null, h("button.btn.bare", { type: "button", "data-k": "keys", on: { click: () => listKeys(this.page) } }, h("kbd", null, "?"), " keys")));
     align(this.page, this.open);
     const now = this.parts.main.querySelector(".versions [aria-current=true]");
     if (!now || this.seen === now.dataset.k) return; // its place in the list is shown once
@@ -210,18 +213,18 @@ class RunPage {
     const best = run.champion === null ? null : run.versions[run.champion];
     show(this.parts.head,
       h("header.head", null,
-        h("div.crumb", null, door.kind === "web" ? h("a.brand", { href: door.address(null), "data-k": "runs", on: { click: (event) => { event.preventDefault(); openList(this.page); } } }, "Sifaka") : h("span.brand", null, "Sifaka"), status(run.status, live), h("code", null, run.run_id)),
+        h("div.crumb", null, door.kind === "web" ? h("a.brand", { href: door.address(null), "data-k": "runs", on: { click: (event) => { event.preventDefault(); openList(this.page); } } }, "Sifaka") : h("span.brand", null, "Sifaka"), status(run.status, live, run.passed), h("code", null, run.run_id)),
         h("h1", { dir: "auto" }, foreign(run.title || run.run_id)),
         h("div.actions", null, actions(this), door.kind === "app" && root.dataset.mode === "inline" ? button(door.modes.includes("fullscreen") ? "Full screen" : "Show all", () => door.widen(), { "data-k": "full" }) : null, door.kind === "app" ? null : themeButton())),
       this.complaint ? h("div.banner.bad", { role: "alert" }, foreign(this.complaint), button("Close", () => { this.complaint = null; this.head(); }, { "data-k": "close" })) : null,
       this.lost ? h("div.banner.bad", { role: "status" }, "Connection lost. Trying again.", button("Now", () => this.look())) : this.note ? h("div.banner.good", { role: "status" }, this.note) : null,
       run.error ? h("div.banner.bad", { role: "status" }, foreign(run.error)) : null,
       run.status === "needs_revision" ? h("div.banner", { role: "status" }, `The run waits for the next version.${root.dataset.mode === "inline" ? "" : " Its brief is below."}`) : null,
-      h("div.facts.num", { role: "status" },
+      h("div", { role: "status" }, h("p.story", null, story(run, live)), h("div.facts.num", null,
         live ? h("span", null, h("b", null, DOING[run.reached] || "at work"), `, version ${run.versions.length}`) : null,
-        best ? h("span", null, h("b", null, `Version ${best.number}`), " stands", best.score === null ? null : [" at ", h("b", null, score(best.score))], run.passed ? ", passes" : ", does not pass") : null,
+        best && best.score !== null ? h("span", null, "score ", h("b", null, score(best.score))) : null,
         h("span", null, count(run.versions.length, "version")), h("span", null, spent(run.usage)), h("span", null, foreign(run.model)), h("span", null, when(run.updated_at)),
-        run.tags.map((each) => pill(each)), run.branch_of ? h("span", null, `branch of ${run.branch_of}`) : null));
+        run.tags.map((each) => pill(each)), run.branch_of ? h("span", null, `branch of ${run.branch_of}`) : null)));
   }
 
   reading(place) {
@@ -257,13 +260,13 @@ class RunPage {
     const bases = version.comparisons.parent ? { input: "from the input", parent: `from v${run.versions[version.comparisons.parent.base].number}` } : null;
     return [
       h("section.card.text", null,
-        h("div.card-head", null, h("div.named", null, h("h2", null, `Version ${line.number}`), line.standing === "refused" ? pill("turned down", "bad") : line.standing === "stands" ? pill("stands", "good") : null),
+        h("div.card-head", null, h("div.named", null, h("h2", null, `Version ${line.number}`), ["refused", "stands"].includes(line.standing) ? pill(...STANDINGS[line.standing]) : null),
           comparison ? h("div.named", null, bases && view !== "text" ? segment(bases, comparison === version.comparisons.parent ? "parent" : "input", (base) => this.choose({ base }), "Compared") : null, segment(modes, view, (chosen) => this.choose({ view: chosen }), "View")) : null),
-        line.standing === "refused" && line.reason ? h("p.banner.bad.small", null, "Turned down: ", foreign(line.reason)) : null,
+        line.standing === "refused" && line.reason ? h("p.banner.bad.small", null, "Rejected: ", foreign(line.reason)) : null,
         this.editing ? editor(this, version, line) : body,
-        h("p.quiet.small.num.under", null, `${count(line.words, "word")} · by `, foreign(line.author), " · ", when(line.created_at))),
+        h("p.quiet.small.num.under", null, `${count(line.words, "word")} · by `, foreign(line.author), " · ", when(line.created_at), taking(run, line, version.text))),
       h("aside.card.why", { "aria-label": "Why" }, h("div.card-head", null, h("h2", null, [title].flat()[0]), [title].flat().slice(1)),
-        cards.length ? h(cards.length > 60 ? "ul.whys.many" : "ul.whys", { "data-scroll": "whys", tabindex: cards.length > 3 ? 0 : null, "aria-label": "Reasons" }, cards) : h("p.quiet.small", null, view === "text" ? "Issues without a place stand below." : "This is the text as it came.")),
+        cards.length ? h(cards.length > 60 ? "ul.whys.many" : "ul.whys", { "data-scroll": "whys", tabindex: cards.length > 3 ? 0 : null, "aria-label": "Reasons" }, cards) : h("p.quiet.small", null, view === "text" ? "Issues without a place are below." : "This is the text as it came.")),
     ];
   }
 }

@@ -35,11 +35,11 @@ function actions(view) {
   const line = run.versions[place];
   const absent = !view.ready(place); // its text is still on its way
   const press = (key, label, go, kind, not) => button(label, go, { "data-k": key, class: kind || null, disabled: view.busy || not });
-  if (run.status === "running") return [press("stop", "Stop", () => act(view, "cancel_run", { run_id: run.run_id }, "Stopped. The best version stands."))];
+  if (run.status === "running") return [press("stop", "Stop", () => act(view, "cancel_run", { run_id: run.run_id }, "Stopped. The best version is kept."))];
   if (!line) return [];
   const best = run.versions[run.champion];
   return [
-    place !== run.champion ? press("use", `Use version ${line.number}`, () => choose(view, line, {}, `Version ${line.number} stands, because you said so.`), "primary") : null,
+    place !== run.champion ? press("use", `Use version ${line.number}`, () => choose(view, line, {}, `Version ${line.number} is the current one, because you chose it.`), "primary") : null,
     press("edit", "Edit", () => { view.editing = line.id; view.draw(); view.page.querySelector(".edit")?.focus(); }, null, absent),
     best && (run.left.length || run.status === "needs_revision") && run.declined === null ? press("decline", "Decline what is left", () => declineAll(view, best)) : null,
     press("harder", "Try harder", () => harder(view, line), null, absent),
@@ -79,7 +79,7 @@ function askWhy(view, title, note, issues, send) {
 
 const declineAll = (view, version) => askWhy(view, "Decline what is left", `Version ${version.number} stays as it is. Your reason goes on record.`, view.run.left, (told) => choose(view, version, told, "Declined, and on record with your reason."));
 
-// The button that declines one issue of the version that stands.
+// The button that declines one issue of the current version.
 function declining(view, why, props) {
   if (!door.tool || !why?.may_decline || view.run.status === "running" || view.run.status === "failed") return null;
   const version = view.run.versions[view.run.champion];
@@ -90,7 +90,7 @@ function declining(view, why, props) {
 // The button that takes some changes back.
 function undoing(view, line, changes, gone, label, props) {
   if (!door.tool || view.run.status === "running") return null;
-  const undo = () => choose(view, line, { text: changes.map((each) => (gone.includes(each) ? each.before : each.after)).join("") }, `${count(gone.length, "change is undone", "changes are undone")}. Your version stands.`);
+  const undo = () => choose(view, line, { text: changes.map((each) => (gone.includes(each) ? each.before : each.after)).join("") }, `${count(gone.length, "change is undone", "changes are undone")}. Your version is the current one.`);
   return button(label, undo, { class: "tiny", disabled: view.busy, ...props });
 }
 
@@ -98,8 +98,34 @@ function editor(view, version, line) {
   const area = h("textarea.edit", { "aria-label": `Text of version ${line.number}`, "data-k": "edit-area", spellcheck: "true", value: view.draft?.id === line.id ? view.draft.text : version.text, on: { input: () => { view.draft = { id: line.id, text: area.value }; } } });
   const leave = () => { view.editing = null; view.draft = null; view.draw(); };
   const save = async () => {
-    const told = await choose(view, line, { text: area.value }, "Your version stands, because you said so.");
+    const told = await choose(view, line, { text: area.value }, "Your version is the current one, because you wrote it.");
     if (told) view.draft = null;
   };
   return h("div", null, area, h("div.row-actions", null, button("Save as my version", save, { class: "primary", "data-k": "save", disabled: view.busy }), button("Cancel", leave, { "data-k": "leave" }), h("span.quiet.small", null, "It becomes a version of its own; the rules are checked, and what it breaks is on record.")));
+}
+
+// What anybody may do with a version: take its text along.
+function taking(run, line, text) {
+  const copy = async (event) => {
+    const pressed = event.currentTarget;
+    const area = h("textarea", { value: text });
+    const byHand = () => { pressed.after(area); area.select(); const done = document.execCommand("copy"); area.remove(); return done; };
+    const done = await (navigator.clipboard?.writeText(text).then(() => true, byHand) ?? byHand());
+    pressed.textContent = done ? "Copied" : "Not allowed here";
+  };
+  const save = () => {
+    const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+    h("a", { href: address, download: `${run.run_id}-v${line.number}.${/^#|^[-*] |\*\*|\]\(/m.test(text) ? "md" : "txt"}` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  };
+  return h("span.taking", null, button("Copy", copy, { class: "tiny", "data-k": "copy" }), door.kind === "app" ? null : button("Download", save, { class: "tiny", "data-k": "download" }));
+}
+
+const KEYS = [["j", "next change"], ["k", "change before"], ["[", "version before"], ["]", "next version"], ["d", "diff"], ["t", "text"], ["s", "side by side"], ["?", "these keys"]];
+
+function listKeys(page) {
+  const dialog = h("dialog", { "aria-label": "Keys" }, h("h2", null, "Keys"), h("ul.keys", null, KEYS.map(([key, does]) => h("li", null, h("kbd", null, key), ` ${does}`))), h("div.row-actions", null, button("Close", () => dialog.close())));
+  dialog.addEventListener("close", () => dialog.remove());
+  page.append(dialog);
+  dialog.showModal();
 }

@@ -2,9 +2,14 @@
 let door = null;
 let shown = null;
 
+// Has the address of a run, or of the list; what stood behind `#` belongs to the page before.
+function goTo(id) {
+  if (door.kind === "web" && location.pathname !== door.address(id)) history.replaceState(null, "", door.address(id));
+}
+
 function openRun(page, id) {
   shown?.end();
-  if (door.kind === "web") history.replaceState(null, "", door.address(id));
+  goTo(id);
   shown = new RunPage(page, id);
   shown.look();
   return shown;
@@ -13,7 +18,7 @@ function openRun(page, id) {
 function openList(page) {
   shown?.end();
   shown = null;
-  if (door.kind === "web") history.replaceState(null, "", door.address(null));
+  goTo(null);
   listPage(page, (id) => openRun(page, id));
 }
 

@@ -13,7 +13,7 @@ from sifaka.record.results import ValidationResult
 from sifaka.storage.address import ELASTICSEARCH, parse_store_url
 from sifaka.storage.cursor import to_microseconds
 from sifaka.storage.elasticsearch import ElasticsearchIndex
-from sifaka.storage.elasticsearch.connection import HttpConnection
+from sifaka.storage.elasticsearch.connection import ElasticsearchConnection
 from sifaka.storage.elasticsearch.index import run_key
 from sifaka.storage.protocol import Filters
 from tests.storage_contract.runs import made
@@ -396,7 +396,7 @@ async def test_a_server_without_dense_vectors_is_searched_by_words() -> None:
 
 @pytest.fixture
 async def connection(server: ElasticsearchServer) -> Any:
-    connection = HttpConnection(
+    connection = ElasticsearchConnection(
         parse_store_url(f"elasticsearch+http://{server.host}", ELASTICSEARCH)
     )
     fields = {
@@ -432,7 +432,7 @@ async def connection(server: ElasticsearchServer) -> Any:
     ],
 )
 async def test_a_wrong_request_is_refused(
-    connection: HttpConnection, path: str, body: dict[str, Any], kind: str
+    connection: ElasticsearchConnection, path: str, body: dict[str, Any], kind: str
 ) -> None:
     answer = await connection.send("POST", path, body)
     assert (answer.status >= 300, answer.kind) == (True, kind)
@@ -449,7 +449,7 @@ async def test_a_wrong_request_is_refused(
     ],
 )
 async def test_a_wrong_document_is_refused(
-    connection: HttpConnection, source: dict[str, Any], kind: str
+    connection: ElasticsearchConnection, source: dict[str, Any], kind: str
 ) -> None:
     answer = await connection.send("PUT", "/x/_doc/1", source)
     assert (answer.status, answer.kind) == (400, kind)

@@ -1,0 +1,62 @@
+"""Installs the plugin into hosts of other people and asks each for our server: `make plugins`.
+
+Each host has a home of its own, and the plugin comes from a clone of the last commit.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+HOSTS = Path(__file__).parent / "node_modules" / ".bin"
+TRIES = 3
+"""A host waits five seconds for a server, which has its environment made at the first start."""
+
+
+def steps(clone: Path) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The commands of each host, and what the answer has to have."""
+    yield ("claude", "plugin", "validate", "--strict", f"{clone}"), "Validation passed"
+    yield ("claude", "plugin", "marketplace", "add", f"{clone}"), "added marketplace"
+    yield ("claude", "plugin", "install", "sifaka@sifaka"), "installed plugin"
+    yield ("claude", "plugin", "details", "sifaka"), "Skills (1)"
+    yield ("claude", "mcp", "list"), "Connected"
+    yield ("gemini", "extensions", "validate", f"{clone}"), "successfully validated"
+    yield ("gemini", "extensions", "install", f"{clone}", "--consent"), "installed successfully"
+    yield ("gemini", "extensions", "list"), "Agent skills:"
+    yield ("gemini", "mcp", "list"), "Connected"
+    yield ("codex", "plugin", "marketplace", "add", f"{clone}"), "Added marketplace"
+    yield ("codex", "plugin", "add", "sifaka@sifaka"), "Added plugin"
+    yield ("codex", "mcp", "list"), "enabled"
+
+
+def main() -> int:
+    """Print a line for each step, and stop at the first one that fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        home, clone = Path(folder) / "home", Path(folder) / "sifaka"
+        home.mkdir()
+        subprocess.run(("git", "clone", "--quiet", ROOT, clone), check=True)
+        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+        env = {**os.environ, "HOME": str(home), "PATH": path, "CI": "1"}
+        for (host, *arguments), wanted in steps(clone):
+            told = ""
+            for _ in range(TRIES):
+                done = subprocess.run(
+                    (HOSTS / host, *arguments), capture_output=True, check=False, cwd=folder,
+                    env=env, input="y\n" * 9, text=True, timeout=300,
+                )  # fmt: skip
+                told = done.stdout + done.stderr
+                if wanted in told:
+                    break
+            fell = wanted not in told
+            verdict, shown = ("FELL", told) if fell else ("ok", wanted)
+            sys.stdout.write(f"{verdict} {host} {' '.join(arguments[:2])}: {shown}\n")
+            if fell:
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
