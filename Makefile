@@ -137,6 +137,7 @@ $(FOREIGN)/.installed: tests/conformance/package-lock.json
 plugins: $(READY)
 	@command -v npm >/dev/null || { echo "make plugins needs npm, which comes with Node.js" >&2; exit 1; }
 	npm ci --prefix tests/plugins --ignore-scripts --loglevel=error --no-audit --no-fund
+	node tests/plugins/node_modules/@anthropic-ai/claude-code/install.cjs
 	$(BIN)/python -m tests.plugins
 
 crashes: $(READY)

@@ -214,8 +214,8 @@ def blocks(
     if format not in MARKDOWN_LIKE:
         text = blanked(text, ((start, end) for start, end, kind in markup if kind == "block"))
     lines = [line.span() for line in _LAYOUT["line"].finditer(text)]
-    if format in MARKDOWN_LIKE:
-        yield from _indented(text, lines)
+    if format in MARKDOWN_LIKE and _LAYOUT["indented"].search(text):
+        yield from read_markdown(text).places("code_block")
     yield from _tables(text, lines)
     yield from _columns(text, lines)
     yield from _machine_text(text)
@@ -257,28 +257,6 @@ def _stands_alone(line: str) -> bool:
         return True
     visible = "".join(tokens)
     return len(visible) > 5 and sum(map(str.isalpha, visible)) * 2 < len(visible)
-
-
-def _indented(text: str, lines: Sequence[Span]) -> Iterator[Span]:
-    """Indented code: four columns deeper than the paragraph or list item it stands under."""
-    content = 0
-    """Column at which the text of the enclosing list item begins; 0 outside lists."""
-    blank, inside = True, False
-    for start, end in lines:
-        line = text[start:end].expandtabs(4)
-        if not line.strip():
-            blank = True
-            continue
-        indent = len(line) - len(line.lstrip())
-        inside = (inside or blank) and indent >= content + 4
-        if inside:
-            yield start, end
-            continue
-        if match := _LAYOUT["list_item"].match(line):
-            content = match.start(1) + min(len(match.group(1)), 4)
-        elif blank and indent < min(content, 2):
-            content = 0
-        blank = False
 
 
 def _columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:

@@ -7,7 +7,7 @@ is coerced, and the rest is left out.
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
@@ -21,7 +21,7 @@ from sifaka.record.usage import Usage
 from sifaka.text.model_output import answer_of
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model, ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
@@ -52,6 +52,8 @@ async def ask(
     form: type[Answer],
     *,
     settings: "ModelSettings | None" = None,
+    history: "Sequence[ModelMessage]" = (),
+    plain: str | None = None,
 ) -> tuple[Answer, Usage]:
     """Ask, and ask a second time when the answer cannot be read.
 
@@ -59,6 +61,15 @@ async def ask(
     `read` reads the answer, as PydanticAI's own validation reads few damaged ones and takes
     contradictions and echoes for answers. The second question says what was wrong, and does not
     repeat the reply. One model call, at most two.
+
+    Args:
+        model: The model.
+        instructions: What is the same for every question of this kind.
+        question: The question, with the material.
+        form: The form of the answer.
+        settings: Of the call.
+        history: A conversation before the question.
+        plain: The field of the form that takes an answer in plain words, if it may be given so.
 
     Returns:
         The answer, and the usage of the calls for it.
@@ -68,11 +79,20 @@ async def ask(
             not be read either.
         BudgetExceeded: A call would break the run's budget.
     """
+    from pydantic_ai.direct import model_request
+    from pydantic_ai.messages import ModelRequest
+
     spent = Usage()
     again = reason = ""
     for _ in range(2):
         try:
-            response = await _request(model, instructions, question + again, form, settings)
+            request = ModelRequest.user_text_prompt(question + again, instructions=instructions)
+            response = await model_request(
+                model,
+                [*history, request],
+                model_settings=settings,
+                model_request_parameters=_parameters(form),
+            )
         except ModelProviderError as error:
             if error.code not in _UNREAD:
                 raise
@@ -84,7 +104,9 @@ async def ask(
             try:
                 return await _read(response, form, question), spent
             except Unreadable as unreadable:
-                reason = str(unreadable)
+                words, reason = _words(response), str(unreadable)
+                if plain is not None and words.strip():
+                    return form.model_validate({plain: words}), spent
         again = (
             f"\n\nYour last answer was not in the form asked for: {reason}. "
             "Call the tool `answer` once, with every required field."
@@ -107,24 +129,6 @@ async def _read(response: "ModelResponse", form: type[Answer], question: str) ->
     if size_of(response) + len(question) <= _LONG:
         return reading()
     return await to_thread.run_sync(reading, abandon_on_cancel=True)
-
-
-async def _request(
-    model: "Model",
-    instructions: str,
-    question: str,
-    form: type[BaseModel],
-    settings: "ModelSettings | None",
-) -> "ModelResponse":
-    from pydantic_ai.direct import model_request
-    from pydantic_ai.messages import ModelRequest
-
-    return await model_request(
-        model,
-        [ModelRequest.user_text_prompt(question, instructions=instructions)],
-        model_settings=settings,
-        model_request_parameters=_parameters(form),
-    )
 
 
 # Making a schema takes a millisecond, which critics that run in parallel would spend one by one.
@@ -191,16 +195,23 @@ def _objects(response: "ModelResponse", question: str) -> Iterator[dict[str, obj
 
     A text that stands in the question is an echo; what was sent as the answer is one all the same.
     """
-    from pydantic_ai.messages import TextPart, ToolCallPart
+    from pydantic_ai.messages import ToolCallPart
 
     calls = [p.args for p in response.parts if isinstance(p, ToolCallPart) and p.args]
     for sent in calls:
         yield clean(sent) if isinstance(sent, dict) else object_of(answer_of(sent).text)
-    said = answer_of("".join(p.content for p in response.parts if isinstance(p, TextPart))).text
+    said = answer_of(_words(response)).text
     if not calls and said.strip():
         written = said[said.find("{") : said.rfind("}") + 1]
         is_echo = bool(written) and _squeezed(written) in _squeezed(question)
         yield None if is_echo else object_of(said)
+
+
+def _words(response: "ModelResponse") -> str:
+    """The text of a reply."""
+    from pydantic_ai.messages import TextPart
+
+    return "".join(part.content for part in response.parts if isinstance(part, TextPart))
 
 
 def _unwrapped(value: dict[str, object], form: type[BaseModel]) -> dict[str, object]:
@@ -231,7 +242,7 @@ _QUOTED = re.compile(r"'([^']*)'")
 class Form(BaseModel):
     """An answer that a model fills in. Numbers in it are finite, and words may be numbers."""
 
-    model_config = ConfigDict(allow_inf_nan=False, coerce_numbers_to_str=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False, coerce_numbers_to_str=True)
 
 
 class Unreadable(ValueError):

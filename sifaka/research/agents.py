@@ -2,24 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from pydantic import Field
 
 from sifaka.calls.context import scope
 from sifaka.models.prompt import Prompt, frame
-from sifaka.models.structured import Form, Unreadable, read
+from sifaka.models.structured import Form, ask
 from sifaka.record.research_question import Turn
 
 if TYPE_CHECKING:
-    from pydantic_ai import Agent
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
 
 Output = TypeVar("Output", bound=Form)
-ANSWER = "answer"
-"""The tool that an agent answers with."""
 MOST = 20
 """Messages of the user's conversation that an agent is told."""
 _LONGEST = 8_000
@@ -30,7 +26,7 @@ _ANSWERS = frozenset({"tool-return", "builtin-tool-return", "retry-prompt", "ret
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResearchAgent(Generic[Output]):
-    """A PydanticAI agent of research, as data."""
+    """An agent of research, as data."""
 
     name: str
     prompt: Prompt
@@ -46,53 +42,17 @@ async def consult(
     *,
     history: "Sequence[ModelMessage]" = (),
 ) -> Output:
-    """Ask an agent, and ask once more when its answer cannot be read.
-
-    One model call, at most two, journaled under the agent's name. An answer in words is read like
-    a call of the tool.
+    """Ask an agent; see `sifaka.models.structured.ask`. Its calls go by its name in the journal.
 
     Raises:
         ModelProviderError: The provider failed, or the second answer could not be read either.
         BudgetExceeded: A call would break the budget.
     """
-    from pydantic_ai.exceptions import AgentRunError, UserError
-
-    from sifaka.models.provider_errors import translate
-
-    try:
-        with scope(agent.name):
-            result = await _build_agent(agent).run(
-                prompt, model=model, message_history=list(history) or None
-            )
-    except (AgentRunError, UserError) as error:
-        raise translate(error, model.model_id) from error
-    return cast("Output", result.output)
-
-
-@lru_cache(maxsize=32)
-def _build_agent(agent: ResearchAgent[Any]) -> "Agent[object, Any]":
-    """The agent, without a model."""
-    from pydantic_ai import Agent, ModelRetry, RunContext, TextOutput, ToolOutput
-    from pydantic_ai.messages import ModelResponse, TextPart
-
-    def of_words(ctx: RunContext[object], text: str) -> Any:
-        response = ModelResponse(parts=[TextPart(text)])
-        try:
-            return read(response, agent.output, str(ctx.prompt or ""))
-        except Unreadable as unreadable:
-            if agent.plain is not None and text.strip():
-                return agent.output(**{agent.plain: text})
-            raise ModelRetry(
-                f"The answer was not in the form asked for: {unreadable}. Call the tool `{ANSWER}`."
-            ) from unreadable
-
-    form = ToolOutput(agent.output, name=ANSWER)  # described by its docstring
-    return Agent[object, Any](
-        name=agent.name,
-        instructions=agent.prompt.text,
-        output_type=[form, TextOutput(of_words)],
-        retries={"output": 1},
-    )
+    with scope(agent.name):
+        answer, _ = await ask(
+            model, agent.prompt.text, prompt, agent.output, history=history, plain=agent.plain
+        )
+    return answer
 
 
 def conversation(turns: Sequence[Turn]) -> "list[ModelMessage]":

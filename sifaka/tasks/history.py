@@ -131,7 +131,7 @@ async def _versions(store: ThoughtStore, run_id: str, limit: int, cursor: str) -
 
 
 def _kind(search: str, *, embeds: bool) -> str:
-    if search.startswith("hybrid") or "semantic:" in search:
+    if search.startswith(("hybrid", "dense")) or "semantic:" in search:
         return search
     why = "this store keeps no vectors" if embeds else "no embedding model configured"
     return f"{search}, semantic: disabled ({why})"

@@ -9,7 +9,7 @@ import pytest
 from sifaka_mcp.cli import COMMANDS, run
 from tests.docs.markdown import DOCUMENTS, ROOT, anchors, blocks, links, prose, read
 
-FOREIGN = {"cd", "claude", "docker", "export", "git", "pip", "sh", "uvx"}
+FOREIGN = {"cd", "claude", "codex", "docker", "export", "gemini", "git", "pip", "sh", "uvx"}
 """Programs whose use is not checked here."""
 _OWN_PATH = re.compile(r"(?<![\w/.])(?:sifaka|server|tests|docs|examples|benchmarks)/[\w/.-]*")
 

@@ -63,7 +63,7 @@ def test_the_kinds_of_search_are_called_as_told() -> None:
     additions = [
         name for row in table(KINDS[KINDS.index("| Addition ") :]) for name in code(row[0])
     ]
-    assert kinds == {"bm25", hybrid_name(0)}
+    assert kinds == {"bm25", hybrid_name(0), "dense"}
     assert f"hybrid {additions[3]}" == hybrid_name(2)
 
 

@@ -104,6 +104,8 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert f"reading the latest {LATEST} runs" in _promises()
     assert f"reading the latest {redis_tools.LATEST} runs" in _promises()
     assert f"reading the latest {milvus_tools.LATEST} versions" in _promises()
+    (latest,) = re.findall(r"latest\s+(\d+)\s+versions", MilvusIndex.search.__doc__ or "")
+    assert f"latest {latest} versions" in _words(section(DOCUMENT, "Milvus"))
     redis = _words(section(DOCUMENT, "Redis"))
     assert f"Version {OLDEST[0]}.{OLDEST[1]} or newer" in redis
     assert f"another schema than {RUNS.number}" in _words(section(DOCUMENT, "What survives"))

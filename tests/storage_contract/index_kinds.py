@@ -31,7 +31,7 @@ from sifaka.storage.tool_backed import MilvusToolIndex
 from tests.storage_contract.log_kinds import cached_redis, elasticsearch, hybrid, redis
 from tests.storage_contract.runs import entries_of
 from tests.stubs.embedders import ConceptEmbedder
-from tests.stubs.milvus_server import lite_server
+from tests.stubs.milvus_server import lite_server, server_2_3
 from tests.stubs.tool_sessions import shared_milvus_mcp
 
 
@@ -141,6 +141,10 @@ def milvus_url(_: Path, ttl: float | None) -> MilvusIndex:
     return MilvusIndex(lite_server(), prefix=f"contract_{next(_number)}", ttl=ttl)
 
 
+def milvus_2_3(_: Path, ttl: float | None) -> MilvusIndex:
+    return OwnTenants(server_2_3(), next(_number), ttl=ttl)
+
+
 def milvus_mcp(*_: object) -> MilvusToolIndex:
     return MilvusToolIndex(shared_milvus_mcp(), prefix=f"t{uuid4().hex}")
 
@@ -158,6 +162,7 @@ INDEXES: Mapping[str, Index] = {
     "cached": Index(make=lambda folder, _: IndexOfLog(cached_redis(folder))),
     "milvus_lite": Index(make=milvus_lite, expires=True),
     "milvus_server": Index(make=milvus_server, expires=True),
+    "milvus_2_3": Index(make=milvus_2_3, expires=True),
     "milvus_url": Index(make=milvus_url, expires=True),
     "elasticsearch": Index(make=lambda _, ttl: elasticsearch(ttl), expires=True),
     "elasticsearch_url": Index(make=elasticsearch_url),

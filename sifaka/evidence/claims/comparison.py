@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 from pydantic import Field
@@ -20,6 +20,7 @@ from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.documents import SourceDocument, plain
 from sifaka.evidence.model import Assessment, Criterion
 from sifaka.evidence.passages import (
+    GAP,
     NAMED,
     QuotableText,
     nearest,
@@ -203,16 +204,6 @@ PROMPT = Prompt(
 _ASKED = "Does each passage say what its claim says? What is missing, added or weaker?"
 
 
-class Doubtful(NamedTuple):
-    """A claim and the words that it is said to rest on."""
-
-    claim: str
-    title: str
-    """The document's."""
-    passage: str
-    """The sentences that were quoted, with their neighbours."""
-
-
 class _Answer(Form):
     """The answer about one claim."""
 
@@ -227,8 +218,8 @@ class _Answers(Form):
     answers: list[_Answer]
 
 
-async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[_Answer]:
-    """Ask about the claims, twenty in one call.
+async def asked_again(asked: Sequence[str], model: "Model") -> list[_Answer]:
+    """Ask about claims and the words that each is said to rest on, twenty in one call.
 
     Returns:
         The answer about each. One that was not given, or could not be paid for, is no: what nobody
@@ -242,15 +233,8 @@ async def asked_again(asked: Sequence[Doubtful], model: "Model") -> list[_Answer
     return list(chain.from_iterable(answers))
 
 
-async def _ask_again(doubtful: Sequence[Doubtful], model: "Model") -> list[_Answer]:
-    parts: list[str] = []
-    for number, (claim, title, passage) in enumerate(doubtful, 1):
-        parts += (
-            f"Claim {number}:",
-            frame("claim", claim[:_CLAIM]),
-            *((frame("title", title),) if title else ()),
-            frame("passage", passage[:_PASSAGE]),
-        )
+async def _ask_again(doubtful: Sequence[str], model: "Model") -> list[_Answer]:
+    parts = [f"Claim {number}:\n\n{each}" for number, each in enumerate(doubtful, 1)]
     try:
         answer, _ = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Answers)
     except (ModelProviderError, BudgetExceeded) as error:
@@ -351,10 +335,18 @@ async def held(
     }
 
 
-def _doubtful(claim: Claim, judged: JudgedSource, text: QuotableText) -> Doubtful:
+def _doubtful(claim: Claim, judged: JudgedSource, text: QuotableText) -> str:
+    """A claim and the sentences that were quoted for it, with their neighbours."""
     passages = [with_neighbours(quote, text) for quote in judged.quotes]
-    shown = "\n[...]\n".join(dict.fromkeys(passages))
-    return Doubtful(claim.text, judged.document.title, shown)
+    shown = GAP.join(dict.fromkeys(passages))
+    title = judged.document.title
+    return "\n\n".join(
+        (
+            frame("claim", claim.text[:_CLAIM]),
+            *((frame("title", title),) if title else ()),
+            frame("passage", shown[:_PASSAGE]),
+        )
+    )
 
 
 async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[JudgedSource, ...]:

@@ -8,7 +8,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -111,17 +111,7 @@ async def extract(text: str, model: "Model | None") -> Extracted:
 def claims_by_rule(text: str) -> Extracted:
     """The sentences with numbers, names or dates as claims; see `checkable`."""
     found = checkable(text)
-    claims = merged(
-        Claim(
-            text=each.text[:LONGEST],
-            quote=text[slice(*each.span)],
-            start=each.span[0],
-            end=each.span[1],
-            need=each.need,
-        )
-        for each in found[:_MOST]
-    )
-    return Extracted(claims=claims, degraded=_left_out(len(found)))
+    return Extracted(claims=merged(found[:_MOST]), degraded=_left_out(len(found)))
 
 
 def _left_out(found: int) -> tuple[str, ...]:
@@ -236,25 +226,15 @@ _NUMBERS, _NAMES = 0.9, 0.6
 """The need of evidence, 0 to 1, for a number or a date, and for a name alone."""
 
 
-class Checkable(NamedTuple):
-    """A sentence that can be looked up."""
+def checkable(text: str) -> list[Claim]:
+    """The sentences that state a number, a name or a date, in their order, without their markup.
 
-    span: Span
-    """Its place in the text."""
-    text: str
-    """Its words without markup; what it starts from goes before one that begins with a pronoun."""
-    need: float
-    """The reader's need of evidence for it, 0 to 1."""
-
-
-def checkable(text: str) -> list[Checkable]:
-    """The sentences that state a number, a name or a date, in their order.
-
-    Code, headings, tables, quoted lines, front matter, references, questions and instructions are
-    left out, and so is an opinion that states no number. It goes by marks of writing: names count
-    where a script has capitals.
+    What a sentence starts from goes before one that begins with a pronoun. Code, headings, tables,
+    quoted lines, front matter, references, questions and instructions are left out, and so is an
+    opinion that states no number. It goes by marks of writing: names count where a script has
+    capitals.
     """
-    found: list[Checkable] = []
+    found: list[Claim] = []
     prose = blanked(text, _others(text))
     before, done = "", 0
     for first, end in sentence_spans(prose):
@@ -266,7 +246,8 @@ def checkable(text: str) -> list[Checkable]:
         need = _need(plain)
         if need:
             told = f"{before} {plain}" if before and _PRONOUN.match(plain) else plain
-            found.append(Checkable((start, end), told, need))
+            quote = text[start:end]
+            found.append(Claim(text=told[:LONGEST], quote=quote, start=start, end=end, need=need))
         before, done = plain, end
     return found
 

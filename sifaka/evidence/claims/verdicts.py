@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from sifaka._internal.immutable import Frozen
@@ -133,12 +133,8 @@ _LONGEST_KEPT = 7 * 86_400.0
 """Seconds for which a verdict is kept; each check says how old one may be."""
 
 
-class _Record(Frozen):
-    """The verdicts that a run records, so that a resumed run has the same."""
-
-    verdicts: tuple[ClaimVerdict | None, ...]
-
-
+_RECORD = TypeAdapter(tuple[ClaimVerdict | None, ...])
+"""The verdicts that a run records, so that a resumed run has the same."""
 Kept = TypeVar("Kept", bound=Frozen)
 
 
@@ -165,12 +161,12 @@ class KnownVerdicts:
 
         async def look() -> str:
             found = [await self._look(claim, bases[n], oldest) for n, claim in claims.items()]
-            return _Record(verdicts=tuple(found)).model_dump_json()
+            return _RECORD.dump_json(tuple(found)).decode()
 
-        record = _Record.model_validate_json(await recorded("known verdicts", asked, look))
+        record = _RECORD.validate_json(await recorded("known verdicts", asked, look))
         return {
             number: verdict.model_copy(update={"claim": claim, "reused": True})
-            for (number, claim), verdict in zip(claims.items(), record.verdicts, strict=True)
+            for (number, claim), verdict in zip(claims.items(), record, strict=True)
             if verdict is not None
         }
 

@@ -10,7 +10,7 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.address import MILVUS, parse_store_url
-from sifaka.storage.bm25 import hit_of, query_words
+from sifaka.storage.bm25 import best_hits, hit_of, query_words
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.cursor import now_in_microseconds, to_microseconds
 from sifaka.storage.embedding import (
@@ -55,7 +55,7 @@ def look_for_missing(milvus: MilvusConnection, collection: str) -> dict[str, str
     if collection not in missing:
         missing[collection] = {}  # what is put meanwhile is noted already
         try:
-            versions = milvus.select(milvus.thoughts, "chunk == 0", ("tenant",))
+            versions = milvus.select(milvus.names.thoughts, "chunk == 0", ("tenant",))
             there = {str(row["pk"]) for row in milvus.select(collection, 'tenant != ""', ())}
         except BaseException:
             del missing[collection]
@@ -69,9 +69,7 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
     """Make vectors for some versions that have none of this model; how many are left."""
     with embedding_failures():
         dimension = await embedder.dimension()
-        collection = await worker.run(
-            lambda m: m.ensure(m.vectors(embedder.model_id), "vectors", dimension)
-        )
+        collection = await worker.run(lambda m: m.ensure_vectors(embedder.model_id, dimension))
         names = [*await worker.run(lambda m: look_for_missing(m, collection))][:_AT_ONCE]
         rows = await worker.run(lambda m: _rows_of(m, names))
         made = await embed_documents(embedder, {name: text for name, (_, text) in rows.items()})
@@ -90,7 +88,7 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
 def sweep(milvus: MilvusConnection) -> int:
     """Remove some of the runs that have expired, and what removed runs have left; how many stay."""
     expired = f"chunk == 0 and expires_at > 0 and expires_at <= {now_in_microseconds()}"
-    rows = milvus.select(milvus.thoughts, expired, ("run",))
+    rows = milvus.select(milvus.names.thoughts, expired, ("run",))
     runs = list(dict.fromkeys(str(row["run"]) for row in rows))
     for key in runs[:_EXPIRED_AT_ONCE]:
         purge(milvus, key)
@@ -102,8 +100,8 @@ def sweep(milvus: MilvusConnection) -> int:
 
 def purge(milvus: MilvusConnection, key: str) -> None:
     """Remove everything of a run; the versions first, so that it is gone whatever happens next."""
-    others = [name for name in milvus.list_names() if milvus.is_index(name)]
-    for name in (milvus.thoughts, *others):
+    others = [name for name in milvus.list_names() if milvus.names.is_index(name)]
+    for name in (milvus.names.thoughts, *others):
         rows = milvus.select(name, f'run == "{key}"', ())
         milvus.remove(name, [str(row["pk"]) for row in rows])
         if rows:
@@ -133,6 +131,9 @@ def readable(
         yield key, row, prompt, drafted.thought
 
 
+_NO_FULL_TEXT = "no full text on this server"
+_SCANNED = 2_000
+"""Versions that a search reads where the server has no full text."""
 _UNRELATED = 0.0003
 """A cosine a hair above that of vectors at right angles, which have nothing in common."""
 Scored = tuple[str, float]
@@ -155,26 +156,38 @@ def search_versions(
     words = query_words(query)
     if not words or limit < 1:
         return Hits(hits=(), search="bm25")
+    if not milvus.full_text and meaning is None:
+        return _scan(milvus, tenant, words, limit, only)
     condition = _condition(tenant, only)
     depth = limit if meaning is None else fused_depth(limit)
-    text = " ".join(plain(form) for forms in query_terms(words) for form in sorted(forms))
+    rankings: list[list[Scored]] = []
+    search = "bm25"
+    if meaning is not None:
+        name, vector = meaning
+        missing = look_for_missing(milvus, name)
 
-    def by_words(count: int) -> list[Scored]:
-        return milvus.nearest(milvus.words, text, field="sparse", condition=condition, limit=count)
+        def by_meaning(count: int) -> list[Scored]:
+            found = milvus.nearest(
+                name, list(vector), field="vector", condition=condition, limit=count
+            )
+            return [(key, score) for key, score in found if score > _UNRELATED]
 
-    best = _rank(milvus, by_words, depth, only)
-    if meaning is None:
-        return Hits(hits=_show(milvus, best, words, limit), search="bm25")
-    name, vector = meaning
-    missing = look_for_missing(milvus, name)
+        rankings.append(_rank(milvus, by_meaning, depth, only))
+        search = hybrid_name([*missing.values()].count(tenant_key(tenant)))
+        if not milvus.full_text:
+            search = f"{search.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
+    if milvus.full_text:
+        text = " ".join(plain(form) for forms in query_terms(words) for form in sorted(forms))
 
-    def by_meaning(count: int) -> list[Scored]:
-        found = milvus.nearest(name, list(vector), field="vector", condition=condition, limit=count)
-        return [(key, score) for key, score in found if score > _UNRELATED]
+        def by_words(count: int) -> list[Scored]:
+            return milvus.nearest(
+                milvus.names.words, text, field="sparse", condition=condition, limit=count
+            )
 
-    meant = _rank(milvus, by_meaning, depth, only)
-    best = fuse([key for key, _ in meant], [key for key, _ in best])
-    search = hybrid_name([*missing.values()].count(tenant_key(tenant)))
+        rankings.append(_rank(milvus, by_words, depth, only))
+    best = rankings[0]
+    if len(rankings) > 1:
+        best = fuse(*([name for name, _ in ranking] for ranking in rankings))
     return Hits(hits=_show(milvus, best, words, limit), search=search)
 
 
@@ -225,11 +238,26 @@ def _show(
     return tuple(hits[:limit])
 
 
+def _scan(
+    milvus: MilvusConnection, tenant: str, words: Sequence[str], limit: int, only: Filters
+) -> Hits:
+    condition = f"{_condition(tenant, only)} and chunk == 0"
+    rows = milvus.select(milvus.names.thoughts, condition, ("at", "passed", "tags", "expires_at"))
+    latest = sorted(rows, key=lambda row: row["at"], reverse=True)[:_SCANNED]
+    keys = [str(row["pk"]).removesuffix(":0") for row in latest if _admits(row, only)]
+    versions = readable(milvus.versions(keys, strong=True))
+    found = [(row["run_id"], task, thought) for _, row, task, thought in versions]
+    return Hits(
+        hits=best_hits(words, found, limit),
+        search=f"bm25 over the latest {_SCANNED} versions ({_NO_FULL_TEXT})",
+    )
+
+
 _HEALTH_SECONDS = 60
 
 
 class MilvusIndex(TenantView):
-    """A `SearchIndex` on a Milvus server (2.5), or in a Milvus Lite folder one process has open.
+    """A `SearchIndex` on a Milvus server, or in a Milvus Lite folder that one process has open.
 
     Args:
         url: One of the forms of `sifaka.storage.address.MILVUS`.
@@ -270,13 +298,14 @@ class MilvusIndex(TenantView):
 
         def write(milvus: MilvusConnection) -> None:
             milvus.put(
-                milvus.thoughts,
+                milvus.names.thoughts,
                 thought_rows(tenant, run, first=begin, expires_at=expires_at),
             )
-            milvus.put(milvus.words, word_rows(tenant, run, first=first))
+            if milvus.full_text:
+                milvus.put(milvus.names.words, word_rows(tenant, run, first=first))
             key = run_key(tenant, run.run_id)
             names = [version_key(key, number) for number in range(first, len(run.thoughts))]
-            for collection in filter(milvus.is_index, [*milvus.shared.missing]):
+            for collection in filter(milvus.names.is_index, [*milvus.shared.missing]):
                 milvus.shared.missing[collection].update(dict.fromkeys(names, tenant_key(tenant)))
 
         if run.thoughts[begin:]:
@@ -285,15 +314,15 @@ class MilvusIndex(TenantView):
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions by their words and, with an embedding model, their meaning.
 
-        Both rankings are fused by their ranks. When the model fails, words decide.
+        Both rankings are fused by their ranks. A server without full text is searched by meaning
+        only or, without a model, by reading the latest 2000 versions. When the model fails, words
+        decide.
         """
         embedder, meaning = self._embedder, None
         vector, failed = await embed_words(embedder, query)
         if embedder is not None and vector is not None:
             model_id, dimension = embedder.model_id, len(vector)
-            collection = await self.worker.run(
-                lambda m: m.ensure(m.vectors(model_id), "vectors", dimension)
-            )
+            collection = await self.worker.run(lambda m: m.ensure_vectors(model_id, dimension))
             meaning = (collection, vector)
         hits = await self.worker.run(
             lambda m: search_versions(m, self.tenant, query, limit, only, meaning)
@@ -304,7 +333,7 @@ class MilvusIndex(TenantView):
         """The versions of a run that were indexed, whole and in order."""
         condition = f'run == "{run_key(self.tenant, run_id)}"'
         fields = ("run", "number", "chunk", "chunks", "payload")
-        rows = await self.worker.run(lambda m: m.select(m.thoughts, condition, fields))
+        rows = await self.worker.run(lambda m: m.select(m.names.thoughts, condition, fields))
         versions = [decode_version(run_id, payload) for payload in joined(rows).values()]
         return whole_thoughts(run_id, (drafted for _, drafted in versions))
 
@@ -325,11 +354,12 @@ class MilvusIndex(TenantView):
         return left
 
     async def health(self) -> tuple[Health, ...]:
-        """The server's version, if it answers."""
+        """The server's version and its limits, if it answers."""
 
         def look(milvus: MilvusConnection) -> str:
             milvus.list_names()
-            return milvus.version
+            lacks = "" if milvus.full_text else ", no full text: searches by words read versions"
+            return f"{milvus.version}{lacks}"
 
         # Its calls have time limits of their own.
         return (await look_at(self.place, lambda: self.worker.run(look), seconds=_HEALTH_SECONDS),)

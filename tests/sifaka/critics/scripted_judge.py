@@ -54,10 +54,11 @@ class ScriptedJudge:
         depth = self._answered + 1
         self.depth = max(self.depth, depth)
         (tool,) = info.output_tools
-        (request,) = messages
         asked = Asked(
             number=len(self.asked),
-            question="".join(str(getattr(part, "content", "")) for part in request.parts),
+            question="".join(
+                str(getattr(part, "content", "")) for said in messages for part in said.parts
+            ),
             instructions=info.instructions or "",
             fields=frozenset(tool.parameters_json_schema["properties"]),
             settings=dict(info.model_settings or {}),

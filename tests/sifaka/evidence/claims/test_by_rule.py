@@ -79,7 +79,7 @@ def test_a_name_with_a_figure_before_the_verb_may_is_no_date() -> None:
 
 
 def found(text: str) -> list[str]:
-    return [text[slice(*each.span)] for each in checkable(text)]
+    return [each.quote for each in checkable(text)]
 
 
 @pytest.mark.parametrize(

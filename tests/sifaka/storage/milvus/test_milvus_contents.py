@@ -266,6 +266,20 @@ async def test_another_process_finds_what_has_no_vector_yet(
 
 
 @pytest.mark.servers
+async def test_a_server_without_full_text_is_searched_by_meaning(embedder: ConceptEmbedder) -> None:
+    index = MilvusIndex(server_2_3(), prefix="by_meaning", embedder=embedder)
+    run = await keep(index, "The automobile stops.")
+    await keep(index, "The physician smiles.")
+    assert await index.catch_up() == 0
+    hits = await index.search("car", limit=5)
+    assert [hit.run_id for hit in hits.hits] == [run.run_id]
+    assert hits.search == "dense (no full text on this server)"
+    await index.drop(run.run_id)
+    assert (await index.search("car", limit=5)).hits == ()
+    await index.aclose()
+
+
+@pytest.mark.servers
 async def test_a_server_that_is_away_is_a_failure_that_may_pass(tmp_path: Path) -> None:
     (port,) = free_ports(1)
     url, stop = start_lite_server(tmp_path, port)
@@ -302,11 +316,14 @@ async def test_a_wrong_password_is_told_and_not_shown() -> None:
 
 
 @pytest.mark.servers
-async def test_a_server_without_full_text_is_refused_and_told_what_it_lacks() -> None:
-    index = MilvusIndex(server_2_3())
-    with pytest.raises(StorageError, match="has no full text") as caught:
-        await keep(index, "The zebra sleeps.")
-    assert not caught.value.retryable
+async def test_an_old_server_says_what_it_lacks() -> None:
+    index = MilvusIndex(server_2_3(), prefix="by_meaning", tenant="old")
+    run = await keep(index, "The zebra sleeps.")
+    hits = await index.search("zebra", limit=5)
     (health,) = await index.health()
-    assert (health.works, "2.5" in health.found) == (False, True)
+    assert [hit.run_id for hit in hits.hits] == [run.run_id]
+    assert hits.search == "bm25 over the latest 2000 versions (no full text on this server)"
+    assert health.works
+    assert "2.3.5" in health.found
+    assert "no full text" in health.found
     await index.aclose()
