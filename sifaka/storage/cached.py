@@ -141,7 +141,7 @@ class CachedStorage(TenantView):
             if waiting or failure:
                 await self._queue(run, kept, expected_version, fence, failure)
             else:
-                self._cache.keep(self.tenant, run, kept, after=expected_version)
+                self._cache.keep(self.tenant, run)
             await self._mark(run.run_id)
 
     async def _try_to_append(
@@ -498,8 +498,7 @@ class CachedStorage(TenantView):
                 await self._outbox.refuse(self.tenant, run_id, refusal.message)
                 return
             await self._outbox.remove([row])
-            if run.version == row.end:
-                self._cache.keep(self.tenant, run, row.entries(), after=row.expected_version)
+            self._cache.keep(self.tenant, run)
 
     async def _to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
         # The log may be behind itself: the entries that wait for it are at hand.

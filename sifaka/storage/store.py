@@ -139,8 +139,8 @@ class RunCache:
                 self._states.move_to_end((tenant, run_id))
             return self._states.get((tenant, run_id))
 
-    def keep(self, tenant: str, run: Run, entries: Sequence[Entry], *, after: int) -> None:
-        """Note an append that the log has acknowledged."""
+    def keep(self, tenant: str, run: Run, entries: Sequence[Entry] = (), *, after: int = 0) -> None:
+        """Note an append that the log has acknowledged; its entries where they are asked for."""
         key = (tenant, run.run_id)
         with self._guard:
             known = self._states.pop(key, None)
