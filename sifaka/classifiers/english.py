@@ -5,6 +5,7 @@ import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
+from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.text.language import tell_language
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked, sentence_spans, urls
@@ -21,6 +22,14 @@ def other_language(text: str) -> str | None:
 def reads_as(language: str, coverage: str) -> str:
     """The coverage of a classifier that has not examined a text of another language."""
     return f"{coverage}; the text reads as {language!r}"
+
+
+def unread(text: str, coverage: str) -> Classification | None:
+    """That a text is unknown to a classifier of English, if it is in another language."""
+    language = other_language(text)
+    if language is None:
+        return None
+    return Classification(label=UNKNOWN, confidence=0, coverage=reads_as(language, coverage))
 
 
 WORD_LIMIT = 60

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import prod
 from typing import NamedTuple
 
-from sifaka.classifiers.english import other_language, reads_as
+from sifaka.classifiers.english import unread
 from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
@@ -89,12 +90,7 @@ class Screen:
         """
         found = list(self._find_matches(text))
         if not found:
-            language = other_language(text)
-            if language:
-                return Classification(
-                    label=UNKNOWN, confidence=0, coverage=reads_as(language, self.coverage)
-                )
-            return Classification(
+            return unread(text, self.coverage) or Classification(
                 label=NONE_FOUND,
                 confidence=NOTHING_FOUND,
                 scores={NONE_FOUND: NOTHING_FOUND},
@@ -104,9 +100,7 @@ class Screen:
         for occurrence in found:
             key = occurrence.rule.name, text[occurrence.start : occurrence.end].lower()
             heaviest[key] = max(heaviest.get(key, 0.0), occurrence.weight)
-        doubt = 1.0
-        for weight in heaviest.values():
-            doubt *= 1 - weight
+        doubt = prod(1 - weight for weight in heaviest.values())
         # Quotations alone do not add up to an accusation.
         said = any(not occurrence.mentioned for occurrence in found)
         most = 0.98 if said else 0.45

@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from sifaka.classifiers.english import other_language, reads_as
+from sifaka.classifiers.english import unread
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.errors import ConfigurationError
 from sifaka.extras import install
@@ -55,11 +55,8 @@ class SentimentClassifier:
     def classify(self, text: str) -> Classification:
         """The sentiment of most sentences, with the clearest of them as evidence."""
         coverage = "lexicon, English, sentence by sentence"
-        language = other_language(text)
-        if language:
-            return Classification(
-                label=UNKNOWN, confidence=0, coverage=reads_as(language, coverage)
-            )
+        if (other := unread(text, coverage)) is not None:
+            return other
         prose = blanked(text, [*code_spans(text), *urls(text)])
         spans = [part for span in sentence_spans(prose) for part in _parts(prose, span)]
         rated = [(span, score) for span in spans if (score := _score(prose, span)) != 0]

@@ -56,14 +56,10 @@ class ModelEmbedder:
     """
 
     def __init__(self, model_id: str, ask: Ask) -> None:
-        self._model_id = model_id
+        self.model_id = model_id
+        """The id that is stored with every vector."""
         self._ask = ask
         self._dimension: int | None = None
-
-    @property
-    def model_id(self) -> str:
-        """The id that is stored with every vector."""
-        return self._model_id
 
     async def dimension(self) -> int:
         """The length of a vector; the first call embeds a word to find out."""
@@ -87,14 +83,14 @@ class ModelEmbedder:
     def _checked(self, vectors: Sequence[Vector], expected: int) -> list[Vector]:
         if len(vectors) != expected:
             raise EmbeddingError(
-                f"{self._model_id}: {len(vectors)} vectors for {expected} texts",
+                f"{self.model_id}: {len(vectors)} vectors for {expected} texts",
                 "check that this is an embedding model",
             )
         for vector in vectors:
             self._dimension = self._dimension or len(vector)
             if len(vector) != self._dimension or not vector:
                 raise EmbeddingError(
-                    f"{self._model_id}: a vector of {len(vector)} numbers, "
+                    f"{self.model_id}: a vector of {len(vector)} numbers, "
                     f"the others have {self._dimension}",
                     "give each model a name of its own",
                 )
@@ -104,7 +100,7 @@ class ModelEmbedder:
         length = hypot(*vector)
         if not isfinite(length):
             raise EmbeddingError(
-                f"{self._model_id}: a vector contains numbers that are not finite",
+                f"{self.model_id}: a vector contains numbers that are not finite",
                 "check that the model's files are complete",
             )
         if length == 0:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion
 from sifaka.models import writing
 from sifaka.models.agent import DirectModel
-from sifaka.models.prompt import PROMPTS_VERSION, Prompt
+from sifaka.models.prompt import PROMPTS_VERSION, Prompt, frame
 from sifaka.models.provider import provider_model
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
@@ -164,11 +165,11 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     other = THOUGHT.model_copy(update={"text": "The meeting: 5 May, 10:00, room 12."})
     yield "judge", version_comparison.PROMPT, lambda: judge.compare(THOUGHT, other)
     yield "claims", extraction.PROMPT, lambda: extraction.claims_in(VERSION, model, task=TASK)
-    doubtful = comparison.Doubtful("It is 330 metres tall.", "The tower", VERSION)
+    words = {"claim": "It is 330 metres tall.", "title": "The tower", "passage": VERSION}
     yield (
         "claims: second question",
         comparison.PROMPT,
-        lambda: comparison.asked_again([doubtful], model),
+        lambda: comparison.asked_again(["\n\n".join(starmap(frame, words.items()))], model),
     )
     yield "evidence: plan", pipeline.PROMPT, lambda: pipeline.plan("How tall is the tower?", model)
     criterion = Criterion(id="height", name="height", description="It says how tall the tower is.")

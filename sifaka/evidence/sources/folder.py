@@ -54,11 +54,11 @@ class FileState:
 BEYOND = "beyond what is read of a folder"
 
 
-def files_below(folder: Path, most: int) -> tuple[dict[str, FileState], dict[str, str]]:
+def files_below(folder: Path, most: int) -> dict[str, FileState | str]:
     """The files of a folder and its subfolders, by their paths below it, in alphabetical order.
 
     Returns:
-        The first `most`, and the reasons that others are left out, by their paths.
+        The states of the first `most`, and the reasons that others are left out.
 
     Raises:
         OSError: The folder itself cannot be read.
@@ -66,20 +66,10 @@ def files_below(folder: Path, most: int) -> tuple[dict[str, FileState], dict[str
     root = folder.resolve(strict=True)
     with os.scandir(root):
         pass  # raises for what is no folder, or may not be read
-    found: dict[str, FileState] = {}
-    left_out: dict[str, str] = {}
-    for path in _walked(root):
-        name = path.relative_to(root).as_posix()
-        state = _state(path, root)
-        if path.suffix.lower() in _UNREAD:
-            left_out[name] = f"{path.suffix.lower()} is not read"
-        elif isinstance(state, str):
-            left_out[name] = state
-        else:
-            found[name] = state
-    names = sorted(found)
-    left_out |= dict.fromkeys(names[most:], BEYOND)
-    return {name: found[name] for name in names[:most]}, left_out
+    found = {path.relative_to(root).as_posix(): _state(path, root) for path in _walked(root)}
+    readable = sorted(name for name, state in found.items() if isinstance(state, FileState))
+    found |= dict.fromkeys(readable[most:], BEYOND)
+    return dict(sorted(found.items()))
 
 
 def _walked(root: Path) -> Iterator[Path]:
@@ -99,7 +89,9 @@ def _walked(root: Path) -> Iterator[Path]:
 
 
 def _state(path: Path, root: Path) -> FileState | str:
-    """The state of the file at a path, or the reason that it is no file of the folder."""
+    """The state of the file at a path, or the reason that it is left out."""
+    if path.suffix.lower() in _UNREAD:
+        return f"{path.suffix.lower()} is not read"
     try:
         # A link may have a name that says nothing of what it leads to.
         with opened(path, root, hidden=False) as file:
@@ -165,7 +157,7 @@ _HEADER = 500
 """Characters of the first line of a table, which each of its parts begins with."""
 _SHOWN = 3
 T = TypeVar("T")
-_Read = tuple[FileState, tuple[SourceDocument, ...] | str]
+_Read = tuple[FileState | None, tuple[SourceDocument, ...] | str]
 """A file as it was when it was read, and what it holds, or why it is left out."""
 
 
@@ -205,14 +197,9 @@ class FolderAdapter:
         self._lock = threading.Lock()
         self._read: dict[str, _Read] = {}
         """By the path below the folder: what a file holds, or why it is left out."""
-        self._others: dict[str, str] = {}
-        """The reasons that further files are left out, by their paths."""
         self._searchable = Searchable()
-
-    @property
-    def place(self) -> str:
+        self.place = f"folder:{self.path}"
         """The folder."""
-        return f"folder:{self.path}"
 
     async def search(
         self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
@@ -251,8 +238,7 @@ class FolderAdapter:
     @property
     def left_out(self) -> Mapping[str, str]:
         """The reasons that files are left out, by their paths, as of the last search."""
-        reasons = {path: held for path, (_, held) in self._read.items() if isinstance(held, str)}
-        return reasons | self._others
+        return {path: held for path, (_, held) in self._read.items() if isinstance(held, str)}
 
     async def _apart(self, work: Callable[[], T]) -> T:
         """The result of work in the adapter's thread; what has not begun is given up in time."""
@@ -266,7 +252,7 @@ class FolderAdapter:
         """The current files of the folder; a file is read again when it has changed."""
         with self._lock:
             try:
-                found, others = files_below(self.path, self._most_files)
+                found = files_below(self.path, self._most_files)
             except OSError as error:
                 raise SourceError(
                     # A search may come from a client that must not learn the path.
@@ -278,11 +264,14 @@ class FolderAdapter:
             read: dict[str, _Read] = {}
             room = self._most_bytes
             for path, state in found.items():
+                if isinstance(state, str):
+                    read[path] = None, state
+                    continue
                 packed = is_packed(state.real)
                 if not packed and state.size <= self._largest:
                     room -= state.size
                 if room < 0:
-                    others[path] = BEYOND
+                    read[path] = None, BEYOND
                     continue
                 known = self._read.get(path)
                 same = known is not None and known[0] == state
@@ -293,7 +282,7 @@ class FolderAdapter:
             if read != self._read:
                 held = [held for _, held in read.values() if not isinstance(held, str)]
                 self._searchable = Searchable([each for parts in held for each in parts])
-            self._read, self._others = read, others
+            self._read = read
             return read
 
     def _held(self, path: str, state: FileState) -> tuple[SourceDocument, ...] | str:

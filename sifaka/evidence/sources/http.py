@@ -278,6 +278,8 @@ class HttpClient:
             )
         self.endpoint = Endpoint(adapter, shown(parts))
         """The adapter and the base."""
+        self.place = self.endpoint.url
+        """The base, for people, without secrets."""
         own = {name.lower(): value for name, value in headers.items()}
         own.setdefault("user-agent", product())
         if "@" in parts.netloc:
@@ -293,11 +295,6 @@ class HttpClient:
         self._is_public: bool | None = None
         self._known: tuple[float, Sequence[str]] = (0.0, ())
         self._kept: _Kept = WeakKeyDictionary()
-
-    @property
-    def place(self) -> str:
-        """The base, for people, without secrets."""
-        return self.endpoint.url
 
     async def get(
         self,

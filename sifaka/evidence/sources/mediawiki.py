@@ -285,12 +285,9 @@ class MediaWikiAdapter:
             largest=LARGEST,
             retrying=retrying,
         )
-        self._has_extracts: bool | None = None
-
-    @property
-    def place(self) -> str:
+        self.place = self._http.place
         """The URL of the API."""
-        return self._http.place
+        self._has_extracts: bool | None = None
 
     async def search(
         self, query: str, *, limit: int, filters: SearchFilters = ANYTHING

@@ -188,16 +188,10 @@ class RecordAdapter:
         self.name = name
         headers = {"Authorization": authorization} if authorization else {}
         self.http = HttpClient(self.base, adapter=name, headers=headers)
-
-    @property
-    def place(self) -> str:
+        self.place = f"{self.base}/{index}"
         """The server and the index."""
-        return f"{self.base}/{self.index}"
-
-    @property
-    def dated_by(self) -> str:
+        self.dated_by = server.dated_by(fields)
         """The field by which the server itself applies the dates of the filters, if it does."""
-        return self.server.dated_by(self.fields)
 
     async def search(
         self, query: str, *, limit: int, filters: SearchFilters = ANYTHING
