@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
@@ -141,55 +140,8 @@ _SCALARS: Mapping[str, Mapping[str, int | str]] = MappingProxyType(
 """The fields of each collection but its vector: bytes of a text, or a type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Collections:
-    """The names of the collections of an index."""
-
-    prefix: str
-
-    @property
-    def thoughts(self) -> str:
-        """A row a version with the whole of it, or several for a long one."""
-        return f"{self.prefix}_thoughts"
-
-    @property
-    def words(self) -> str:
-        """A row a version, for full-text search."""
-        return f"{self.prefix}_thought_terms"
-
-    def vectors(self, model_id: str) -> str:
-        """A row a version that has a vector of this model: each model has a collection."""
-        return f"{self.prefix}_thought_vectors_{sha256(model_id.encode()).hexdigest()[:12]}"
-
-    def is_index(self, name: str) -> bool:
-        """True for the collections of this index that are made of the thoughts."""
-        vectors = f"{self.prefix}_thought_vectors_"
-        return name == self.words or name.startswith(vectors)
-
-
-def ensure(client: MilvusClient, shown: str, name: str, kind: str, dimension: int = 2) -> bool:
-    """Make a collection unless it is there, and make it answer.
-
-    The kind is `thoughts`, `words` or `vectors`. Another collection of this name is not changed.
-
-    Returns:
-        False when the server cannot do it, which holds for full-text search alone.
-    """
-    with failures(shown):
-        there = name in client.list_collections()
-        if not there and not _create(client, shown, name, kind, dimension):
-            return False
-        found = client.describe_collection(name)
-        _compare(name, kind, dimension, found)
-        if kind == "words" and not found.get("functions"):
-            # Older servers accept the schema and drop the function.
-            client.drop_collection(name)
-            return False
-        client.load_collection(name)
-        return True
-
-
-def _create(client: MilvusClient, shown: str, name: str, kind: str, dimension: int) -> bool:
+def create(client: MilvusClient, shown: str, name: str, kind: str, dimension: int) -> bool:
+    """Make a collection; False when the server has no full text, and its kind is `words`."""
     package = pymilvus()
     types: Any = package.DataType
     schema: Any = package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
@@ -233,7 +185,12 @@ def _vector(kind: str) -> str:
     return {"words": "sparse", "vectors": "vector"}.get(kind, "unused")
 
 
-def _compare(name: str, kind: str, dimension: int, found: Mapping[str, Any]) -> None:
+def compare(name: str, kind: str, dimension: int, found: Mapping[str, Any]) -> None:
+    """Refuse a collection that is not as its kind is laid out.
+
+    Raises:
+        ConfigurationError: It has other fields, or vectors of another dimension.
+    """
     fields = {
         cast("str", field["name"]): cast("Mapping[str, object]", field.get("params", {}))
         for field in found["fields"]

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ from sifaka.storage.address import StoreUrl
 from sifaka.storage.entry_json import batches
 from sifaka.storage.milvus.client import (
     CALL_SECONDS,
-    Collections,
     MilvusClient,
     Row,
+    compare,
     connect,
-    ensure,
+    create,
     failures,
     joined,
 )
@@ -69,20 +70,56 @@ class MilvusConnection:
     client: MilvusClient
     shown: str
     version: str
-    names: Collections
+    prefix: str
+    """The beginning of the names of its collections."""
     shared: MilvusPlace
-    full_text: bool
-    """True when the server has BM25."""
-    ready: set[str]
-    """The collections of vectors that are known to be there."""
+    ready: set[str] = field(default_factory=set[str])
+    """The collections that are known to be there."""
 
-    def ensure_vectors(self, model_id: str, dimension: int) -> str:
-        """The collection of a model."""
-        name = self.names.vectors(model_id)
-        if name not in self.ready:
-            with self.shared.opening:
-                ensure(self.client, self.shown, name, "vectors", dimension)
-            self.ready.add(name)
+    @property
+    def thoughts(self) -> str:
+        """A row a version with the whole of it, or several for a long one."""
+        return f"{self.prefix}_thoughts"
+
+    @property
+    def words(self) -> str:
+        """A row a version, for full-text search."""
+        return f"{self.prefix}_thought_terms"
+
+    @property
+    def full_text(self) -> bool:
+        """True when the server has BM25."""
+        return self.words in self.ready
+
+    def vectors(self, model_id: str) -> str:
+        """A row a version that has a vector of this model: each model has a collection."""
+        return f"{self.prefix}_thought_vectors_{sha256(model_id.encode()).hexdigest()[:12]}"
+
+    def is_index(self, name: str) -> bool:
+        """True for the collections that are made of the thoughts."""
+        return name == self.words or name.startswith(f"{self.prefix}_thought_vectors_")
+
+    def ensure(self, name: str, kind: str, dimension: int = 2) -> str:
+        """Make a collection unless it is there, and make it answer; its name.
+
+        The kind is `thoughts`, `words` or `vectors`. Another collection of this name is not
+        changed. Where a server has no full text, that of the words does not become ready.
+        """
+        client = self.client
+        if name in self.ready:
+            return name
+        with self.shared.opening, failures(self.shown):
+            there = name in client.list_collections()
+            if not there and not create(client, self.shown, name, kind, dimension):
+                return name
+            found = client.describe_collection(name)
+            compare(name, kind, dimension, found)
+            if kind == "words" and not found.get("functions"):
+                # Older servers accept the schema and drop the function.
+                client.drop_collection(name)
+                return name
+            client.load_collection(name)
+        self.ready.add(name)
         return name
 
     def list_names(self) -> Sequence[str]:
@@ -97,7 +134,7 @@ class MilvusConnection:
         for batch in batches(sized, size=_BATCH_BYTES, count=_BATCH_ROWS):
             with self._writing():
                 self.client.upsert(collection, batch, timeout=CALL_SECONDS)
-                if self.version.startswith("milvus_lite") and self.names.is_index(collection):
+                if self.version.startswith("milvus_lite") and self.is_index(collection):
                     self._settle(collection, len(batch))
 
     def get(
@@ -119,20 +156,18 @@ class MilvusConnection:
 
     def heads(self, keys: Sequence[str]) -> dict[str, Row]:
         """The first rows of some versions without their text, those that are there, by key."""
-        rows = self.get(
-            self.names.thoughts, [f"{key}:0" for key in keys], _HEAD_FIELDS, strong=True
-        )
+        rows = self.get(self.thoughts, [f"{key}:0" for key in keys], _HEAD_FIELDS, strong=True)
         return {name.removesuffix(":0"): row for name, row in rows.items()}
 
     def versions(self, keys: Sequence[str], *, strong: bool) -> dict[str, tuple[Row, str]]:
         """Some versions: the first row of each and its JSON, in the order of the keys."""
         fields = (*_HEAD_FIELDS, "payload")
-        found = self.get(self.names.thoughts, [f"{k}:0" for k in keys], fields, strong=strong)
+        found = self.get(self.thoughts, [f"{k}:0" for k in keys], fields, strong=strong)
         firsts = {key: found[f"{key}:0"] for key in keys if f"{key}:0" in found}
         more = [
             f"{key}:{chunk}" for key, row in firsts.items() for chunk in range(1, row["chunks"])
         ]
-        found |= self.get(self.names.thoughts, more, fields, strong=strong)
+        found |= self.get(self.thoughts, more, fields, strong=strong)
         whole = joined(list(found.values()))
         return {key: (row, whole[key]) for key, row in firsts.items() if key in whole}
 
@@ -225,19 +260,19 @@ class MilvusWorker(Worker[MilvusConnection]):
     def _open(self, known: MilvusConnection | None) -> MilvusConnection:
         if known is not None:
             return known
-        address, names = self._address, Collections(self._address.prefix)
+        address = self._address
         place = enter(address)
         with ExitStack() as undo:
             undo.callback(leave, address)
             client = connect(address, place.uri)
             undo.callback(client.close)
-            with place.opening:
-                with failures(address.shown):
-                    version: str = client.get_server_version()
-                ensure(client, address.shown, names.thoughts, "thoughts")
-                full_text = ensure(client, address.shown, names.words, "words")
+            with failures(address.shown):
+                version: str = client.get_server_version()
+            opened = MilvusConnection(client, address.shown, version, address.prefix, place)
+            opened.ensure(opened.thoughts, "thoughts")
+            opened.ensure(opened.words, "words")
             undo.pop_all()
-        return MilvusConnection(client, address.shown, version, names, place, full_text, set())
+        return opened
 
     def _close(self, opened: MilvusConnection) -> None:
         opened.client.close()

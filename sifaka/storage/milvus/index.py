@@ -55,7 +55,7 @@ def look_for_missing(milvus: MilvusConnection, collection: str) -> dict[str, str
     if collection not in missing:
         missing[collection] = {}  # what is put meanwhile is noted already
         try:
-            versions = milvus.select(milvus.names.thoughts, "chunk == 0", ("tenant",))
+            versions = milvus.select(milvus.thoughts, "chunk == 0", ("tenant",))
             there = {str(row["pk"]) for row in milvus.select(collection, 'tenant != ""', ())}
         except BaseException:
             del missing[collection]
@@ -69,7 +69,9 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
     """Make vectors for some versions that have none of this model; how many are left."""
     with embedding_failures():
         dimension = await embedder.dimension()
-        collection = await worker.run(lambda m: m.ensure_vectors(embedder.model_id, dimension))
+        collection = await worker.run(
+            lambda m: m.ensure(m.vectors(embedder.model_id), "vectors", dimension)
+        )
         names = [*await worker.run(lambda m: look_for_missing(m, collection))][:_AT_ONCE]
         rows = await worker.run(lambda m: _rows_of(m, names))
         made = await embed_documents(embedder, {name: text for name, (_, text) in rows.items()})
@@ -88,7 +90,7 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
 def sweep(milvus: MilvusConnection) -> int:
     """Remove some of the runs that have expired, and what removed runs have left; how many stay."""
     expired = f"chunk == 0 and expires_at > 0 and expires_at <= {now_in_microseconds()}"
-    rows = milvus.select(milvus.names.thoughts, expired, ("run",))
+    rows = milvus.select(milvus.thoughts, expired, ("run",))
     runs = list(dict.fromkeys(str(row["run"]) for row in rows))
     for key in runs[:_EXPIRED_AT_ONCE]:
         purge(milvus, key)
@@ -100,8 +102,8 @@ def sweep(milvus: MilvusConnection) -> int:
 
 def purge(milvus: MilvusConnection, key: str) -> None:
     """Remove everything of a run; the versions first, so that it is gone whatever happens next."""
-    others = [name for name in milvus.list_names() if milvus.names.is_index(name)]
-    for name in (milvus.names.thoughts, *others):
+    others = [name for name in milvus.list_names() if milvus.is_index(name)]
+    for name in (milvus.thoughts, *others):
         rows = milvus.select(name, f'run == "{key}"', ())
         milvus.remove(name, [str(row["pk"]) for row in rows])
         if rows:
@@ -181,7 +183,7 @@ def search_versions(
 
         def by_words(count: int) -> list[Scored]:
             return milvus.nearest(
-                milvus.names.words, text, field="sparse", condition=condition, limit=count
+                milvus.words, text, field="sparse", condition=condition, limit=count
             )
 
         rankings.append(_rank(milvus, by_words, depth, only))
@@ -242,7 +244,7 @@ def _scan(
     milvus: MilvusConnection, tenant: str, words: Sequence[str], limit: int, only: Filters
 ) -> Hits:
     condition = f"{_condition(tenant, only)} and chunk == 0"
-    rows = milvus.select(milvus.names.thoughts, condition, ("at", "passed", "tags", "expires_at"))
+    rows = milvus.select(milvus.thoughts, condition, ("at", "passed", "tags", "expires_at"))
     latest = sorted(rows, key=lambda row: row["at"], reverse=True)[:_SCANNED]
     keys = [str(row["pk"]).removesuffix(":0") for row in latest if _admits(row, only)]
     versions = readable(milvus.versions(keys, strong=True))
@@ -298,14 +300,14 @@ class MilvusIndex(TenantView):
 
         def write(milvus: MilvusConnection) -> None:
             milvus.put(
-                milvus.names.thoughts,
+                milvus.thoughts,
                 thought_rows(tenant, run, first=begin, expires_at=expires_at),
             )
             if milvus.full_text:
-                milvus.put(milvus.names.words, word_rows(tenant, run, first=first))
+                milvus.put(milvus.words, word_rows(tenant, run, first=first))
             key = run_key(tenant, run.run_id)
             names = [version_key(key, number) for number in range(first, len(run.thoughts))]
-            for collection in filter(milvus.names.is_index, [*milvus.shared.missing]):
+            for collection in filter(milvus.is_index, [*milvus.shared.missing]):
                 milvus.shared.missing[collection].update(dict.fromkeys(names, tenant_key(tenant)))
 
         if run.thoughts[begin:]:
@@ -322,7 +324,9 @@ class MilvusIndex(TenantView):
         vector, failed = await embed_words(embedder, query)
         if embedder is not None and vector is not None:
             model_id, dimension = embedder.model_id, len(vector)
-            collection = await self.worker.run(lambda m: m.ensure_vectors(model_id, dimension))
+            collection = await self.worker.run(
+                lambda m: m.ensure(m.vectors(model_id), "vectors", dimension)
+            )
             meaning = (collection, vector)
         hits = await self.worker.run(
             lambda m: search_versions(m, self.tenant, query, limit, only, meaning)
@@ -333,7 +337,7 @@ class MilvusIndex(TenantView):
         """The versions of a run that were indexed, whole and in order."""
         condition = f'run == "{run_key(self.tenant, run_id)}"'
         fields = ("run", "number", "chunk", "chunks", "payload")
-        rows = await self.worker.run(lambda m: m.select(m.names.thoughts, condition, fields))
+        rows = await self.worker.run(lambda m: m.select(m.thoughts, condition, fields))
         versions = [decode_version(run_id, payload) for payload in joined(rows).values()]
         return whole_thoughts(run_id, (drafted for _, drafted in versions))
 
