@@ -65,14 +65,13 @@ class DirectModel(Component):
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version; see `Model`."""
         from pydantic_ai.direct import model_request
-        from pydantic_ai.messages import ModelRequest, TextPart
+        from pydantic_ai.messages import ModelRequest
 
         prompt = writing_prompt(thought)
         request = ModelRequest.user_text_prompt(prompt, instructions=PROMPT.text)
         with self._failures():
             response = await model_request(self.model, [request])
-        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-        return self._generation(text, prompt, response, [response])
+        return self._generation(response.text or "", prompt, response, [response])
 
     @contextmanager
     def _failures(self) -> Generator[None]:

@@ -104,9 +104,9 @@ async def ask(
             try:
                 return await _read(response, form, question), spent
             except Unreadable as unreadable:
-                words, reason = _words(response), str(unreadable)
-                if plain is not None and words.strip():
-                    return form.model_validate({plain: words}), spent
+                reason = str(unreadable)
+                if plain is not None and (response.text or "").strip():
+                    return form.model_validate({plain: response.text}), spent
         again = (
             f"\n\nYour last answer was not in the form asked for: {reason}. "
             "Call the tool `answer` once, with every required field."
@@ -200,18 +200,11 @@ def _objects(response: "ModelResponse", question: str) -> Iterator[dict[str, obj
     calls = [p.args for p in response.parts if isinstance(p, ToolCallPart) and p.args]
     for sent in calls:
         yield clean(sent) if isinstance(sent, dict) else object_of(answer_of(sent).text)
-    said = answer_of(_words(response)).text
+    said = answer_of(response.text or "").text
     if not calls and said.strip():
         written = said[said.find("{") : said.rfind("}") + 1]
         is_echo = bool(written) and _squeezed(written) in _squeezed(question)
         yield None if is_echo else object_of(said)
-
-
-def _words(response: "ModelResponse") -> str:
-    """The text of a reply."""
-    from pydantic_ai.messages import TextPart
-
-    return "".join(part.content for part in response.parts if isinstance(part, TextPart))
 
 
 def _unwrapped(value: dict[str, object], form: type[BaseModel]) -> dict[str, object]:
