@@ -37,13 +37,11 @@ class Component:
     """A part of a chain that says what it needs. The defaults suit one that needs nothing."""
 
     @property
-    def metered(self) -> bool:
-        """True when its model calls are charged where they are made."""
-        return False
-
-    @property
     def models(self) -> tuple[Any, ...]:
-        """The models that it names, and once it is bound all that it asks."""
+        """The models that it names, and once it is bound all that it asks.
+
+        Their calls are charged where they are made.
+        """
         return ()
 
     @property
@@ -82,11 +80,6 @@ class Component:
 
 class Bindable(Protocol):
     """The abilities of a `Component`, to be combined with the work that a component does."""
-
-    @property
-    def metered(self) -> bool:
-        """See `Component`."""
-        ...
 
     @property
     def models(self) -> tuple[Any, ...]:
@@ -129,11 +122,6 @@ class Adapted(Component):
         kind = type(inner).__name__ if spec is None else str(spec["type"])
         name = getattr(inner, "name", None)
         self.name: str = name if isinstance(name, str) and name.strip() else kind
-
-    @property
-    def metered(self) -> bool:
-        """The object's own, if it is a component."""
-        return self._component.metered
 
     @property
     def models(self) -> tuple[Any, ...]:

@@ -160,8 +160,8 @@ class Chain:
     ) -> RunResult:
         """Like `run`, but when a run fails it goes on in the way that suits the failure.
 
-        What failed decides: wait and ask again, ask with fewer calls at a time, write the version
-        anew, or go on without a critique. Each decision is put on record.
+        What failed decides: wait and ask again, ask with a shorter context or with fewer calls at
+        a time, write the version anew, or go on without a critique. Each decision is put on record.
 
         Args:
             prompt: As for `run`.

@@ -1,4 +1,4 @@
-"""Recovery from failures by the record alone: what to try next, or with less at once.
+"""Recovery from failures by the record alone: what to try next, with smaller prompts, less at once.
 
 The calls themselves were repeated already, at short intervals; this is about the minutes after.
 What is decided follows from a few words that are on record, so a resumed run goes on the same way.
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sifaka.calls.context import PARALLEL
+from sifaka.models.prompt import ORIGINAL, with_original
 from sifaka.record.entries import Recovered, Strategy
 from sifaka.record.run import ChainEvent, Phase, Reached, Run
+from sifaka.record.thought import Document, Thought
 
 LONGEST_WAIT = 60.0
 """Seconds; when a provider asks for more, the run is to be resumed later."""
@@ -23,8 +25,17 @@ FIRST_PAUSE = 10.0
 MOST_ATTEMPTS = 6
 """Recoveries of one phase of one version, for all failures in it."""
 
+_SMALLEST = 1_000
+"""Characters of the shortest text that is worked on in sections after failures."""
+_MOST_HALVINGS = 12
+"""After so many nothing is left of a document."""
+_DOCUMENT = 20_000
+"""Characters of a document before any shortening counts from here."""
+
+
 _AGAIN: tuple[Strategy, ...] = ("retry",) * 3
 _SLOWER: tuple[Strategy, ...] = ("fewer_parallel_calls",) * 3
+_SHORTER: tuple[Strategy, ...] = ("shorter_context",) * 3
 _ANEW: tuple[Strategy, ...] = ("restart_iteration",) * 2
 
 _NEEDED: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
@@ -35,6 +46,8 @@ _NEEDED: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
         "operation_timeout": _AGAIN,
         "rate_limit": _SLOWER,
         "circuit_open": _SLOWER,
+        "context_window": _SHORTER,
+        "memory_limit_error": _SHORTER,
         "malformed": _ANEW,
         "unfit": _ANEW,
         "unfinished": _ANEW,
@@ -48,8 +61,8 @@ _OPTIONAL: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
     {
         "rate_limit": (*_SLOWER[:2], "skip"),
         "circuit_open": (*_SLOWER[:2], "skip"),
-        "context_window": ("skip",),
-        "memory_limit_error": ("skip",),
+        "context_window": (*_SHORTER, "skip"),
+        "memory_limit_error": (*_SHORTER, "skip"),
         # No strategy helps: a person mends the cause, or the store's fallback does.
         "authentication": (),
         "quota": (),
@@ -74,6 +87,7 @@ _TOLD: Mapping[Strategy, str] = MappingProxyType(
         "retry": "trying again",
         "skip": "going on without",
         "restart_iteration": "writing this version anew",
+        "shorter_context": "trying with half of the context",
         "fewer_parallel_calls": "trying again with fewer calls at a time",
     }
 )
@@ -104,10 +118,66 @@ def first_place(key: str) -> str:
     return re.sub(r"^(\d+)~\d+", r"\1", key)
 
 
+def can_be_shortened(run: Run) -> bool:
+    """True when a further shortening would leave out something around the text."""
+    base = run.champion or run.latest
+    if base is None:  # what its first version was to be written from is looked for again
+        done = _halvings(run)
+        return bool(
+            (run.config.retrievers and done < _MOST_HALVINGS) or (run.remembered and not done)
+        )
+    left = shortened(run, with_original(base, run.original))
+    documents = (*left.pre_generation_context, *left.post_generation_context)
+    around = left.lessons or left.metadata.get(ORIGINAL)
+    if around or any(document.text for document in documents):
+        return True
+    chars = section_chars(run, base.text)
+    return chars is not None and chars > _SMALLEST and len(base.text) > _SMALLEST
+
+
+def section_chars(run: Run, text: str) -> int | None:
+    """The characters beyond which a text is worked on in sections, after failures fewer."""
+    chars, halvings = run.config.section_chars, _halvings(run)
+    if chars is None or not halvings:
+        return chars
+    return max(_SMALLEST, min(chars, len(text)) >> halvings)
+
+
 def parallel(run: Run) -> int:
     """Model calls at the same time: half as many each time that was the way out of a failure."""
     halvings = sum(r.strategy == "fewer_parallel_calls" for r in run.recoveries)
     return max(1, PARALLEL >> halvings)
+
+
+def shortened(run: Run, thought: Thought) -> Thought:
+    """A version with less around it, as often as that was the way out of a failure.
+
+    Each time half of the documents' characters stay; the lessons of earlier attempts and the
+    original beside the text go.
+    """
+    halvings = _halvings(run)
+    if not halvings:
+        return thought
+
+    def cut(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+        return tuple(
+            d.model_copy(update={"text": d.text[: min(len(d.text), _DOCUMENT) >> halvings]})
+            for d in documents
+        )
+
+    kept = {name: value for name, value in thought.metadata.items() if name != ORIGINAL}
+    return thought.model_copy(
+        update={
+            "pre_generation_context": cut(thought.pre_generation_context),
+            "post_generation_context": cut(thought.post_generation_context),
+            "lessons": (),
+            "metadata": MappingProxyType(kept),
+        }
+    )
+
+
+def _halvings(run: Run) -> int:
+    return sum(r.strategy == "shorter_context" for r in run.recoveries)
 
 
 def plan_recovery(
@@ -192,12 +262,15 @@ def next_recovery(run: Run) -> Recovery | None:
     worked_on = _thought_id(run)
     before = [r for r in run.recoveries if (r.thought_id, r.phase) == (worked_on, run.reached)]
     researches = run.config.inquiry is not None and run.reached == "started"
-    return plan_recovery(
+    chosen = plan_recovery(
         run.error_code,
         phase="research" if researches else _NEXT[run.reached],
         attempts=len(before),
         retry_after=run.retry_after,
     )
+    if chosen and chosen.strategy == "shorter_context" and not can_be_shortened(run):
+        return None  # the very same question would be asked again
+    return chosen
 
 
 def recovered(run: Run, chosen: Recovery) -> Recovered:

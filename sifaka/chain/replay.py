@@ -219,9 +219,9 @@ class _RecordedCritic(Component):
         self._said = {t.id: t.critic_feedback[position] for t in run.thoughts if t.critic_feedback}
 
     @property
-    def metered(self) -> bool:
-        """True when its answers come from the journal, which charges them."""
-        return bool(self._critic.models)
+    def models(self) -> tuple[Any, ...]:
+        """Those whose answers come from the journal, which charges them."""
+        return self._critic.models
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The opinion, computed from the journal where that is possible; see `Critic`."""

@@ -24,11 +24,6 @@ class EvidenceCritic(ClaimComponent):
     type: Literal["evidence"] = "evidence"
     name: Name = "evidence"
 
-    @property
-    def metered(self) -> bool:
-        """Its calls are charged where they are made."""
-        return True
-
     def calls(self, text: str = "") -> int:
         """One for the claims and one for a document, where there is a model to ask."""
         return 2 if models_of(self.checker) else 0

@@ -67,8 +67,8 @@ async def _feedback(
     began = perf_counter()
     with calls.monitor.measure("critic", name):
         feedback = await _ask(name, critic, thought, calls, deadline)
-    if feedback.usage != _NOTHING and not critic.metered:
-        # What asks through metered models has been charged already.
+    if feedback.usage != _NOTHING and not (critic.models or critic.claim_checks):
+        # The calls of a chain's own models and checkers have been charged already.
         calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
     took = Usage(seconds=perf_counter() - began)
     return feedback.model_copy(update={"critic": name, "usage": feedback.usage + took})

@@ -91,11 +91,6 @@ class JudgingCritic(DataComponent, ABC):
         """See `Critic`."""
 
     @property
-    def metered(self) -> bool:
-        """Its calls are charged where they are made."""
-        return True
-
-    @property
     def models(self) -> tuple[Any, ...]:
         """The model that it names, and once it is bound the one that it asks."""
         return () if self.model is None else (self.model,)

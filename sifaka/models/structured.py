@@ -242,7 +242,7 @@ _QUOTED = re.compile(r"'([^']*)'")
 class Form(BaseModel):
     """An answer that a model fills in. Numbers in it are finite, and words may be numbers."""
 
-    model_config = ConfigDict(allow_inf_nan=False, coerce_numbers_to_str=True)
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False, coerce_numbers_to_str=True)
 
 
 class Unreadable(ValueError):

@@ -151,7 +151,7 @@ Tag = Annotated[
     WrapValidator(_says_what_it_may_be),
 ]
 """A word to find runs by: see `TAG`."""
-Strategy = Literal["retry", "skip", "restart_iteration", "fewer_parallel_calls"]
+Strategy = Literal["retry", "skip", "restart_iteration", "shorter_context", "fewer_parallel_calls"]
 
 
 class Measure(Frozen):

@@ -19,6 +19,7 @@ from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, Stora
 from sifaka.research.agents import (
     PLANNER,
     SYNTHESIZER,
+    PlannedSection,
     Summary,
     consult,
     planner_prompt,
@@ -35,11 +36,11 @@ from sifaka.research.report import (
     outline_of_one,
     outline_without_model,
 )
-from sifaka.research.state import Outline, ReportSection, SectionPlan, Stop, stop_of
+from sifaka.research.state import Outline, ReportSection, Stop, stop_of
 
 logger = logging.getLogger(__name__)
 
-Branch: TypeAlias = tuple[int, SectionPlan]
+Branch: TypeAlias = tuple[int, PlannedSection]
 Ended: TypeAlias = ReportSection | Suspended
 
 

@@ -40,6 +40,8 @@ from sifaka.research.agents import (
     SHOULD_CONTINUE,
     THINKING,
     TOOL_SELECTOR,
+    AgentTask,
+    PlannedSection,
     ResearchAgent,
     consult,
     continue_prompt,
@@ -54,8 +56,6 @@ from sifaka.research.state import (
     LoopState,
     ReportSection,
     Round,
-    SearchTask,
-    SectionPlan,
     listed,
     source_of,
     stop_of,
@@ -71,7 +71,7 @@ Context: TypeAlias = StepContext[None, Loop, LoopState]
 
 
 async def research_section(
-    work: Work, number: int, plan: SectionPlan, *, part_of: str = ""
+    work: Work, number: int, plan: PlannedSection, *, part_of: str = ""
 ) -> ReportSection:
     """Research a section and put it on record; a section on record is taken from there.
 
@@ -235,9 +235,9 @@ async def _select_tools(ctx: Context) -> LoopState:
     plan, state = await _ask_agent(loop, state, TOOL_SELECTOR, prompt)
     if plan is None:
         queries = gaps if state.rounds else keyword_queries(loop.plan.question)
-        tasks = [SearchTask(query=query) for each in queries if (query := shortened(each))][:4]
+        tasks = [AgentTask(query=query) for each in queries if (query := shortened(each))][:4]
     else:
-        tasks = [SearchTask(query=each.query, adapter=each.adapter or "") for each in plan.tasks]
+        tasks = plan.tasks
     return state.adding(tasks=tuple(tasks))
 
 
@@ -314,7 +314,7 @@ class SearchResults:
 
 
 async def search_all(
-    loop: Loop, state: LoopState, tasks: Sequence[SearchTask], found: SearchResults
+    loop: Loop, state: LoopState, tasks: Sequence[AgentTask], found: SearchResults
 ) -> None:
     """Make every search, all at the same time; documents that were seen before are left out."""
     searches = {f"task {n}": partial(_searched, loop, task) for n, task in enumerate(tasks)}
@@ -335,7 +335,7 @@ async def search_all(
                 found.documents.setdefault(source, (document, query))
 
 
-async def _searched(loop: Loop, task: SearchTask) -> Searched:
+async def _searched(loop: Loop, task: AgentTask) -> Searched:
     adapters = loop.work.adapters
     names = [task.adapter] if task.adapter in adapters.names else []
     return await search(adapters.chosen(names), [task.query], max_results=RESULTS)

@@ -18,7 +18,7 @@ from sifaka.record.entries import Called, Researched
 from sifaka.record.research_question import Inquiry, ResearchStep
 from sifaka.record.run import Run
 from sifaka.record.usage import Budget, Usage
-from sifaka.research.agents import ResearchAgent, consult
+from sifaka.research.agents import PlannedSection, ResearchAgent, consult
 from sifaka.research.protocol import Desk
 from sifaka.research.state import (
     Outline,
@@ -26,7 +26,6 @@ from sifaka.research.state import (
     ReportSection,
     ResearchPlan,
     Round,
-    SectionPlan,
 )
 
 if TYPE_CHECKING:
@@ -255,7 +254,7 @@ class Loop:
 
     work: Work
     number: int
-    plan: SectionPlan
+    plan: PlannedSection
     budget: SectionBudget
     begun: float
     """Its start by `time.monotonic`, put back by the seconds that it took before a resume."""

@@ -11,13 +11,12 @@ from sifaka.evidence.pipeline import plan as evidence_plan
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
-from sifaka.research.agents import ReportPlan
+from sifaka.research.agents import PlannedSection, ReportPlan
 from sifaka.research.state import (
     Finding,
     Mode,
     Outline,
     ReportSection,
-    SectionPlan,
     Stop,
     in_order,
     one_line,
@@ -253,7 +252,7 @@ _CITATION = re.compile(r"\[(\^?[\d,; ]+)\]")
 def outline_of(plan: ReportPlan, most: int) -> Outline:
     """The outline that a model has planned: its first sections, each under a title of its own."""
     planned = [
-        SectionPlan(
+        PlannedSection(
             title=_title(s.title) or _title(s.question) or "Section",
             question=one_line(s.question)[:_LONGEST_QUESTION] or s.title,
         )
@@ -268,7 +267,7 @@ def outline_of(plan: ReportPlan, most: int) -> Outline:
 
 def outline_of_one(question: str, degraded: str) -> Outline:
     """The whole question as the only section."""
-    section = SectionPlan(title=ANSWER, question=question)
+    section = PlannedSection(title=ANSWER, question=question)
     return Outline(sections=(section,), degraded=(f"{degraded}; the report has one section",))
 
 
@@ -276,7 +275,7 @@ async def outline_without_model(question: str, most: int) -> Outline:
     """A section for each query of the plan that is made of the question's words."""
     plan = await evidence_plan(question, None)
     planned = [
-        SectionPlan(title=_capital(_title(query)) or "Findings", question=query)
+        PlannedSection(title=_capital(_title(query)) or "Findings", question=query)
         for query in plan.queries
     ]
     told = (plan.degraded,) if plan.degraded else ()
@@ -306,7 +305,7 @@ def _capital(title: str) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _told_apart(sections: Sequence[SectionPlan]) -> tuple[SectionPlan, ...]:
+def _told_apart(sections: Sequence[PlannedSection]) -> tuple[PlannedSection, ...]:
     given = [section.title for section in sections]
     titles = unique(given, "{} ({})", taken=[REFERENCES], key=str.casefold)
     return tuple(
@@ -315,6 +314,6 @@ def _told_apart(sections: Sequence[SectionPlan]) -> tuple[SectionPlan, ...]:
     )
 
 
-def _left_out(sections: Iterable[SectionPlan]) -> tuple[str, ...]:
+def _left_out(sections: Iterable[PlannedSection]) -> tuple[str, ...]:
     titles = [section.title for section in sections]
     return (f"planned and left out: {', '.join(titles)}",) if titles else ()

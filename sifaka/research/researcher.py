@@ -12,11 +12,18 @@ from sifaka.evidence.pipeline import checked_question
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.record.research_question import Inquiry, ResearchMode
 from sifaka.record.thought import Thought
-from sifaka.research.agents import PARSER, ParsedQuestion, conversation, parser_prompt, trimmed
+from sifaka.research.agents import (
+    PARSER,
+    ParsedQuestion,
+    PlannedSection,
+    conversation,
+    parser_prompt,
+    trimmed,
+)
 from sifaka.research.progress import ResearchSteps, Work, record_plan
 from sifaka.research.protocol import Desk
 from sifaka.research.report import ANSWER, Report, heading
-from sifaka.research.state import Mode, Outline, ParsedQuery, SectionPlan, one_line
+from sifaka.research.state import Mode, Outline, ParsedQuery, one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
@@ -91,7 +98,7 @@ class GraphResearcher:
 async def _iterative(work: Work) -> Report:
     from sifaka.research.iterative import research_section
 
-    plan = SectionPlan(title=ANSWER, question=work.question)
+    plan = PlannedSection(title=ANSWER, question=work.question)
     if work.progress.plan is None:
         outline = Outline(sections=(plan,))
         await record_plan(work, outline)

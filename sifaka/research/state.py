@@ -12,6 +12,7 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Classified, Evidence, Judgement, ranked
 from sifaka.evidence.passages import excerpt, without_heading
 from sifaka.evidence.search import identities
+from sifaka.research.agents import AgentTask, PlannedSection
 
 LONGEST = 1_500
 """Characters that are kept of a document: its quotes and the passages nearest to the query."""
@@ -128,14 +129,6 @@ _TOLD_IN_FULL = 6
 """Iterations that an agent is told of in full; of earlier ones the searches."""
 
 
-class SearchTask(Frozen):
-    """One search."""
-
-    query: str
-    adapter: str = ""
-    """The adapter's name; empty means all that the research may use."""
-
-
 class Round(Frozen):
     """One iteration of a loop, with all that it has added."""
 
@@ -143,7 +136,7 @@ class Round(Frozen):
     observations: str = ""
     complete: bool = False
     gaps: tuple[str, ...] = ()
-    tasks: tuple[SearchTask, ...] = ()
+    tasks: tuple[AgentTask, ...] = ()
     findings: tuple[Finding, ...] = ()
     seen: tuple[str, ...] = ()
     """The sources that were looked at for the first time, those that were turned down included."""
@@ -240,18 +233,11 @@ class ReportSection(Frozen):
     """The failures of the run before it: a failed section is tried again after another one."""
 
 
-class SectionPlan(Frozen):
-    """A section that is to be researched."""
-
-    title: str = Field(min_length=1)
-    question: str = Field(min_length=1)
-
-
 class Outline(Frozen):
     """The title and sections of a report to be written."""
 
     title: str = ""
-    sections: tuple[SectionPlan, ...] = ()
+    sections: tuple[PlannedSection, ...] = ()
     degraded: tuple[str, ...] = ()
     """Remarks on it, such as that no model has made it."""
     stops: tuple[Stop, ...] = ()

@@ -31,7 +31,14 @@ from sifaka.storage.entry_json import encode_entries, extended
 from sifaka.storage.log import LOOK_AGAIN, every_run, load_if_there, push
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.outbox import Outbox, Refused, Waiting, queued_steps
-from sifaka.storage.parts import AnyPart, IndexPart, degraded_lines, lay_out, look_at_parts
+from sifaka.storage.parts import (
+    AnyPart,
+    IndexPart,
+    count_of,
+    degraded_lines,
+    lay_out,
+    look_at_parts,
+)
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, SearchIndex, ThoughtStore
 from sifaka.storage.store import RunCache, TenantView, erase_each
 
@@ -294,10 +301,8 @@ class CachedStorage(TenantView):
                 failure = failure or error
                 lacks.append(f"{part.name} is down")
                 continue
-            late = self._outbox.waiting.get(part.name, 0)
-            if late:
-                changes = "1 change is" if late == 1 else f"{late} changes are"
-                lacks.append(f"{changes} not in it yet")
+            if late := self._outbox.waiting.get(part.name, 0):
+                lacks.append(f"{count_of(late, 'change')} not in it yet")
             return _lacking(hits, lacks)
         assert failure is not None, "a part that works answers"
         if not failure.retryable:
@@ -328,10 +333,7 @@ class CachedStorage(TenantView):
         Runs of which entries wait for the log stay.
         """
         if not lines:
-            deadline = time.monotonic() + _ERASING_SECONDS
-            for index in self._indexes:
-                await self._work_off(index, deadline)
-                await self._look_after(index)
+            await self.catch_up(seconds=_ERASING_SECONDS)
             return await self._ask(lambda log: erase_each(log, ()))
         gone = frozenset[str]()
         with anyio.CancelScope(shield=True):
@@ -352,9 +354,13 @@ class CachedStorage(TenantView):
         """
         return tuple(await self._outbox.refusals(self.tenant))
 
-    async def catch_up(self) -> int:
-        """Deliver what waits in the outbox, then let each part do what it has put off."""
-        deadline = time.monotonic() + _CATCH_UP_SECONDS
+    async def catch_up(self, *, seconds: float = _CATCH_UP_SECONDS) -> int:
+        """Deliver what waits in the outbox, then let each part do what it has put off.
+
+        Args:
+            seconds: The time for delivering.
+        """
+        deadline = time.monotonic() + seconds
         for tenant, run_id in list(self._owed):
             await self._outbox.note(tenant, [run_id])
             self._owed.discard((tenant, run_id))

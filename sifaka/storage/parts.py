@@ -202,7 +202,7 @@ def degraded_lines(
     where = "on disk" if outbox.path else "in memory"
     for part in (log, *indexes):
         number, failure = waiting.pop(part.name, 0), part.failure
-        count = _count(number, "append" if part is log else "run")
+        count = count_of(number, "append" if part is log else "run")
         if failure is not None:
             queued = f"; {count} queued {where}" if number else ""
             named = "" if part.name in failure.message else f"{part.name}: "
@@ -217,8 +217,8 @@ def degraded_lines(
     if outbox.failure is not None:
         lines.append(f"queue: {outbox.failure.message}")
     lines += [
-        f"{name}: {_count(number, 'append')} queued {where} for it, and the store has no such part "
-        "now"
+        f"{name}: {count_of(number, 'append')} queued {where} for it, and the store has no such "
+        "part now"
         for name, number in waiting.items()
     ]
     lines += _some(undelivered, "more runs are not delivered")
@@ -274,5 +274,6 @@ def _some(lines: list[str], more: str) -> list[str]:
     return lines if rest <= 0 else [*lines[:_NAMED], f"{rest} {more}"]
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """The beginning of a sentence about so many things, such as `2 runs are`."""
     return f"1 {noun} is" if number == 1 else f"{number} {noun}s are"

@@ -12,7 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 HOSTS = Path(__file__).parent / "node_modules" / ".bin"
-TRIES = 3
+PROGRAMS = Path(sys.executable).parent
+TRIES = 6
 """A host waits five seconds for a server, which has its environment made at the first start."""
 
 
@@ -30,6 +31,11 @@ def steps(clone: Path) -> Iterator[tuple[tuple[str, ...], str]]:
     yield ("codex", "plugin", "marketplace", "add", f"{clone}"), "Added marketplace"
     yield ("codex", "plugin", "add", "sifaka@sifaka"), "Added plugin"
     yield ("codex", "mcp", "list"), "enabled"
+    for host in ("claude-code", "gemini", "codex"):
+        yield ("sifaka", "install", host), "written into"
+    yield ("claude", "mcp", "list"), f"{PROGRAMS / 'sifaka-mcp'}  - ✔ Connected"
+    yield ("gemini", "mcp", "list"), f"✓ sifaka: {PROGRAMS / 'sifaka-mcp'}"
+    yield ("codex", "mcp", "get", "sifaka"), f"command: {PROGRAMS / 'sifaka-mcp'}"
 
 
 def main() -> int:
@@ -38,13 +44,14 @@ def main() -> int:
         home, clone = Path(folder) / "home", Path(folder) / "sifaka"
         home.mkdir()
         subprocess.run(("git", "clone", "--quiet", ROOT, clone), check=True)
-        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+        path = os.pathsep.join((str(HOSTS), str(PROGRAMS), os.environ["PATH"]))
         env = {**os.environ, "HOME": str(home), "PATH": path, "CI": "1"}
+        env["GEMINI_CLI_TRUST_WORKSPACE"] = "true"  # or it starts no server in the folder
         for (host, *arguments), wanted in steps(clone):
             told = ""
             for _ in range(TRIES):
                 done = subprocess.run(
-                    (HOSTS / host, *arguments), capture_output=True, check=False, cwd=folder,
+                    (host, *arguments), capture_output=True, check=False, cwd=folder,
                     env=env, input="y\n" * 9, text=True, timeout=300,
                 )  # fmt: skip
                 told = done.stdout + done.stderr

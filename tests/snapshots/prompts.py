@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +30,12 @@ from sifaka.critics import (
 )
 from sifaka.evidence import pipeline, verify
 from sifaka.evidence.claims import comparison, extraction
-from sifaka.evidence.claims.verdicts import JudgedSource
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.model import Criterion
-from sifaka.evidence.passages import QuotableText
 from sifaka.models import writing
 from sifaka.models.agent import DirectModel
-from sifaka.models.prompt import PROMPTS_VERSION, Prompt
+from sifaka.models.prompt import PROMPTS_VERSION, Prompt, frame
 from sifaka.models.provider import provider_model
-from sifaka.record.claims import Claim
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
 from sifaka.record.usage import Budget, Usage
@@ -167,17 +165,12 @@ def _cases(to: _Recorder) -> Iterator[tuple[str, Prompt, Callable[[], Awaitable[
     other = THOUGHT.model_copy(update={"text": "The meeting: 5 May, 10:00, room 12."})
     yield "judge", version_comparison.PROMPT, lambda: judge.compare(THOUGHT, other)
     yield "claims", extraction.PROMPT, lambda: extraction.claims_in(VERSION, model, task=TASK)
-    tower = SourceDocument(text=VERSION, title="The tower")
-
-    def ask_again() -> Awaitable[object]:
-        claim, said = (
-            Claim(text="It is 330 metres tall."),
-            JudgedSource(tower, "supports", (VERSION,)),
-        )
-        doubtful = comparison.doubtful_claim(claim, said, QuotableText(VERSION))
-        return comparison.asked_again([doubtful], model)
-
-    yield "claims: second question", comparison.PROMPT, ask_again
+    words = {"claim": "It is 330 metres tall.", "title": "The tower", "passage": VERSION}
+    yield (
+        "claims: second question",
+        comparison.PROMPT,
+        lambda: comparison.asked_again(["\n\n".join(starmap(frame, words.items()))], model),
+    )
     yield "evidence: plan", pipeline.PROMPT, lambda: pipeline.plan("How tall is the tower?", model)
     criterion = Criterion(id="height", name="height", description="It says how tall the tower is.")
     asked = verify.verifications(

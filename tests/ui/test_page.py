@@ -9,7 +9,15 @@ from typing import cast
 import pytest
 from playwright.sync_api import Page, expect
 
-from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Validated
+from sifaka.record.entries import (
+    Decided,
+    Decision,
+    Drafted,
+    Entry,
+    Started,
+    Stopped,
+    Validated,
+)
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.validators import ContentValidator
@@ -70,6 +78,24 @@ def test_the_first_sentence_says_what_happened_and_why(
     tab.page.goto(as_file(told))
     expect(tab.page.locator(".story")).to_have_text(story)
     expect(tab.page.locator(".crumb .pill")).to_have_text(state)
+
+
+def test_rules_that_are_met_are_no_judgement(tab: Tab, as_file: Written) -> None:
+    rule = ContentValidator(required=["text"])
+    thought = Thought(run_id="run_0000000000000001", text="A text.", author="input")
+    told: list[Entry] = [
+        Started(run_id=thought.run_id, prompt=""),
+        Drafted(thought=thought),
+        Validated(thought_id=thought.id, results={rule.name: rule.validate(thought)}),
+        Decided(thought_id=thought.id, decision=Decision(accepted=True, note="the input")),
+        Stopped(status="done", stop_reason="rules_met"),
+    ]
+    tab.page.goto(as_file(told))
+    expect(tab.page.locator(".story")).to_have_text(
+        "The text as it came is the result: it meets 1 required rule and nobody has judged what it"
+        " says."
+    )
+    expect(tab.page.locator(".crumb .pill")).to_have_text("done, not judged")
 
 
 def test_the_address_has_the_version_and_the_view(tab: Tab, as_file: Written) -> None:

@@ -49,6 +49,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "forget": ("runs", "delete or move old runs"),
         "token": ("grants", "make a token for the HTTP server"),
         "trust": ("grants", "let the sifaka.toml of a folder set more than how texts are checked"),
+        "install": ("install", "write the server into the configuration of a host"),
         "doctor": ("doctor", "show what is configured and whether it works"),
     }
 )

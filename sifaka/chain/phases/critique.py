@@ -16,7 +16,7 @@ from sifaka.chain.creation import retrieve
 from sifaka.chain.findings import findings_of, of_input
 from sifaka.chain.phases import PhaseContext
 from sifaka.chain.phases.generation import edit
-from sifaka.chain.recovery import place
+from sifaka.chain.recovery import place, shortened
 from sifaka.chain.stop_rules import attempts, twin
 from sifaka.critics.execution import run_critics
 from sifaka.errors import BudgetExceeded, CriticError
@@ -178,11 +178,13 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
         if same is not None:
             return same.critic_feedback  # it is turned down anyway
         version = with_original(version, run.original)
-    if run.recoveries and _left_out(run):
-        return tuple(
-            CriticFeedback.abstain(name, "left out after a failure")
-            for name in unique(critic.name for critic in critics)
-        )
+    if run.recoveries:
+        if _left_out(run):
+            return tuple(
+                CriticFeedback.abstain(name, "left out after a failure")
+                for name in unique(critic.name for critic in critics)
+            )
+        version = shortened(run, version)
     tried = attempts(run) if run.thoughts[1:] else 0
     if version.author != CALLER and tried >= run.config.max_iterations:
         version = version.model_copy(

@@ -16,7 +16,7 @@ from sifaka.chain.configuration import asks_a_provider
 from sifaka.chain.creation import carried, with_documents
 from sifaka.chain.phases import PhaseContext
 from sifaka.chain.recorder import Recorder, doing
-from sifaka.chain.recovery import place
+from sifaka.chain.recovery import place, section_chars, shortened
 from sifaka.chain.stop_rules import finished, no_more_attempts, twin
 from sifaka.critics import MEMORY
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
@@ -121,9 +121,10 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
     if run.config.width == 1 and (fixes := fixed(asked)):
         generation = Generation(text=fixes.text, metadata={CHANGES: fixes.changes})
         return (_draft(run, base, generation, writer.name),)
+    asked = shortened(run, asked)
     answers: Sequence[Attempt] = ()
     with calls.monitor.measure("phase", "write"), calls.ledger.within_time():
-        chars, protect = run.config.section_chars, run.config.protect
+        chars, protect = section_chars(run, base.text), run.config.protect
         count, calls_each = _affordable(context, asked, first, chars)
         write = partial(write_text, section_chars=chars, protect=protect, calls=calls_each)
         answers = await fan_out(

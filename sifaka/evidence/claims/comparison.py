@@ -318,7 +318,7 @@ async def held(
                 judged = await _unjudged(claims[n], document, reason)
             said[n, document.key] = judged
     doubtful = {
-        place: doubtful_claim(claims[place[0]], judged, texts[place[1]])
+        place: _doubtful(claims[place[0]], judged, texts[place[1]])
         for place, judged in said.items()
         if judged.stance == "supports" and (double or judged.flag)
     }
@@ -335,7 +335,7 @@ async def held(
     }
 
 
-def doubtful_claim(claim: Claim, judged: JudgedSource, text: QuotableText) -> str:
+def _doubtful(claim: Claim, judged: JudgedSource, text: QuotableText) -> str:
     """A claim and the sentences that were quoted for it, with their neighbours."""
     passages = [with_neighbours(quote, text) for quote in judged.quotes]
     shown = GAP.join(dict.fromkeys(passages))

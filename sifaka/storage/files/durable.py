@@ -1,7 +1,6 @@
 """Writing to files, one writer at a time: what was written stays, and a failure leaves nothing.
 
-A tenant has a folder, with a file a run and one that is locked while any of them is written. Any id
-is the name of a file that is safe, and its own, on every file system.
+Any id is the name of a file that is safe, and its own, on every file system.
 """
 
 import errno
@@ -11,7 +10,6 @@ import time
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -231,7 +229,6 @@ def _lock(descriptor: int, path: Path) -> None:
             time.sleep(_RETRY_SECONDS)
 
 
-_ENDING = ".jsonl"
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
@@ -239,52 +236,6 @@ _DEVICES = frozenset(
 """The devices of Windows, whatever extension a name has."""
 _LONGEST = 120
 _SHOWN = 40
-
-
-@dataclass(frozen=True, slots=True)
-class TenantFolder:
-    """The place of a tenant's runs."""
-
-    root: Path
-    tenant: str
-
-    @property
-    def path(self) -> Path:
-        """The folder itself."""
-        return self.root / file_name(self.tenant)
-
-    def run_file(self, run_id: str) -> Path:
-        """The path of the run of this id."""
-        return self.path / f"{file_name(run_id)}{_ENDING}"
-
-    def run_files(self) -> list[Path]:
-        """The files of all runs; what is no file, such as a folder or a pipe, is not one."""
-        try:
-            with os.scandir(self.path) as found:
-                return [
-                    self.path / each.name
-                    for each in found
-                    if each.name.endswith(_ENDING) and _is_file(each)
-                ]
-        except FileNotFoundError:
-            return []
-
-    @contextmanager
-    def writing(self) -> Generator[None]:
-        """Lock the tenant for writing; the folder is created if need be."""
-        for folder in (self.root, self.path):
-            if not folder.is_dir():
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                settle_folder(folder.parent)
-        with exclusive(self.path / ".store"):
-            yield
-
-
-def _is_file(found: "os.DirEntry[str]") -> bool:
-    try:
-        return found.is_file()
-    except OSError:  # a link to itself
-        return False
 
 
 def file_name(identifier: str) -> str:

@@ -15,8 +15,10 @@ of lines: empty ones and `\r` are passed over.
 
 import json
 import logging
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -29,8 +31,9 @@ from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.files.durable import (
     Stamp,
-    TenantFolder,
+    exclusive,
     failures,
+    file_name,
     read_stamped,
     remove,
     settle,
@@ -107,6 +110,7 @@ def claim_line(fence: int) -> bytes:
     return f'{{"kind":"claim","fence":{fence}}}\n'.encode()
 
 
+_ENDING = ".jsonl"
 _KEPT = 16
 """Files whose records are kept for the next append: those at work."""
 _READERS = 4
@@ -197,21 +201,44 @@ class FileStorage(RepairingStore, PolledStore):
             return await self._readers.run(work)
 
     @property
-    def _files(self) -> TenantFolder:
-        """The files of the tenant."""
-        return TenantFolder(self.folder, self.tenant)
+    def _home(self) -> Path:
+        """The folder of the tenant: a file a run, and one that is locked while any is written."""
+        return self.folder / file_name(self.tenant)
+
+    def _path(self, run_id: str) -> Path:
+        """The file of the run of this id."""
+        return self._home / f"{file_name(run_id)}{_ENDING}"
+
+    def _paths(self) -> list[Path]:
+        """The files of all runs; what is no file, such as a folder or a pipe, is not one."""
+        home = self._home
+        try:
+            with os.scandir(home) as found:
+                named = [each for each in found if each.name.endswith(_ENDING)]
+        except FileNotFoundError:
+            return []
+        return [home / each.name for each in named if _is_file(each)]
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """Lock the tenant for writing; its folder is created if need be."""
+        for folder in (self.folder, self._home):
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                settle_folder(folder.parent)
+        with exclusive(self._home / ".store"):
+            yield
 
     def _append_to_file(
         self, run: Run, entries: Sequence[Entry], expected_version: int, fence: int | None
     ) -> None:
         """Append under the lock, or find that it was done before."""
-        folder = self._files
         payloads = encode_entries(run, entries, expected_version)
-        path = folder.run_file(run.run_id)
-        if expected_version and not folder.path.is_dir():
+        path = self._path(run.run_id)
+        if expected_version and not self._home.is_dir():
             # No folder is made for a run that is gone: a new one would seem to be an older copy.
             raise VersionConflict(run.run_id, expected=expected_version, found=0)
-        with folder.writing():
+        with self._writing():
             record = self._record(path)
             found, added = len(record.payloads), [payload.encode() for payload in payloads]
             if found != expected_version and holds(record.payloads, added, after=expected_version):
@@ -232,9 +259,9 @@ class FileStorage(RepairingStore, PolledStore):
 
     def _write_claim(self, run_id: str) -> int:
         """Write down that the run was taken over."""
-        path = self._files.run_file(run_id)
+        path = self._path(run_id)
         self._existing(run_id)  # no folder is made for a run that is unknown
-        with self._files.writing():
+        with self._writing():
             record = self._existing(run_id)
             after = replace(record, fence=record.fence + 1)
             self._add(path, after, claim_line(after.fence))
@@ -247,7 +274,7 @@ class FileStorage(RepairingStore, PolledStore):
         except StorageError as damage:
             # Or half an append is being cut off just now; under the lock it is certain.
             try:
-                with self._files.writing():
+                with self._writing():
                     return self._replay(run_id)
             except OSError:
                 raise damage from None
@@ -260,9 +287,9 @@ class FileStorage(RepairingStore, PolledStore):
         """
         stayed: set[str] = set()
         leaving: list[Path] = []
-        paths = {run_id: self._files.run_file(run_id) for run_id in moments}
+        paths = {run_id: self._path(run_id) for run_id in moments}
         if any(any(stamp_of(path)) for path in paths.values()):
-            with self._files.writing():
+            with self._writing():
                 for run_id, path in paths.items():
                     moment = moments[run_id]
                     held = moment and self._line(path)
@@ -271,13 +298,13 @@ class FileStorage(RepairingStore, PolledStore):
                     elif any(stamp_of(path)):
                         stayed.add(run_id)
                 remove(leaving)
-                settle_folder(self._files.path)
+                settle_folder(self._home)
         return frozenset(stayed)
 
     def _describe(self) -> str:
         """The number of runs in one line, after a trial of the lock."""
-        with self._files.writing():
-            return f"{len(self._files.run_files())} runs in {str(self._files.path)!r}"
+        with self._writing():
+            return f"{len(self._paths())} runs in {str(self._home)!r}"
 
     def _record(self, path: Path) -> FileRecord:
         known = self._records.get(path)
@@ -297,14 +324,14 @@ class FileStorage(RepairingStore, PolledStore):
         return stamp
 
     def _existing(self, run_id: str) -> FileRecord:
-        record = self._record(self._files.run_file(run_id))
+        record = self._record(self._path(run_id))
         if not record.payloads:
             raise ThoughtNotFound(run_id)
         return record
 
     def _summaries(self) -> Iterator[RunSummary]:
-        paths = self._files.run_files()
-        for gone in {path for path in list(self._lines) if path.parent == self._files.path}:
+        paths = self._paths()
+        for gone in {path for path in list(self._lines) if path.parent == self._home}:
             if gone not in paths:
                 self._lines.pop(gone, None)
         for path in paths:
@@ -334,15 +361,22 @@ class FileStorage(RepairingStore, PolledStore):
 
     def _replay(self, run_id: str) -> Run:
         return self._checked(
-            self._files.run_file(run_id), replay_run(run_id, self._existing(run_id).payloads)
+            self._path(run_id), replay_run(run_id, self._existing(run_id).payloads)
         )
 
     def _checked(self, path: Path, run: Run) -> Run:
         """The run, when the file is the one for its id."""
-        own = self._files.run_file(run.run_id)
+        own = self._path(run.run_id)
         if own != path:
             raise StorageError(
                 f"the file {str(path)!r} holds the run {run.run_id!r}",
                 f"give it back its name, {own.name!r}",
             )
         return run
+
+
+def _is_file(found: "os.DirEntry[str]") -> bool:
+    try:
+        return found.is_file()
+    except OSError:  # a link to itself
+        return False

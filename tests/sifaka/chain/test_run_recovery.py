@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from sifaka import Chain, RunResult, Thought
+from sifaka import Chain, Document, RunResult, Thought
 from sifaka.chain.recovery import MOST_ATTEMPTS, Recovery, plan_recovery
 from sifaka.errors import (
     ConfigurationError,
@@ -20,6 +20,7 @@ from sifaka.errors import (
 from sifaka.record.entries import Strategy
 from sifaka.record.results import CriticFeedback
 from sifaka.record.run import Phase
+from sifaka.retrievers.mock import MockRetriever
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.testing import ScriptedModel
 
@@ -72,6 +73,15 @@ async def test_what_the_provider_asks_for_is_waited(waited: list[float]) -> None
     result, _ = await recovered(fails("rate_limit", retry_after=7.5), "a b")
     assert (result.status, waited) == ("done", [7.5])
     assert strategies_of(result) == ["fewer_parallel_calls"]
+
+
+async def test_a_context_that_is_too_long_is_shortened() -> None:
+    long = MockRetriever(documents=(Document(text="x" * 8000),))
+    lines = (fails("context_window"), fails("context_window"), "a b")
+    result, model = await recovered(*lines, prompt="task", retrievers=[long])
+    assert result.text == "a b"
+    sizes = [len(t.pre_generation_context[0].text) for t in model.seen]
+    assert sizes == [8000, 4000, 2000]
 
 
 async def test_a_malformed_version_is_written_anew() -> None:
@@ -140,6 +150,7 @@ async def test_critics_that_all_hit_a_limit_are_asked_again_more_slowly(
 
 
 SLOWER: Strategy = "fewer_parallel_calls"
+SHORTER: Strategy = "shorter_context"
 
 
 def strategies(code: str, phase: Phase) -> list[Strategy | None]:
@@ -159,11 +170,11 @@ def plans(
 
 
 PLANS: list[Plan] = [
-    # What passes by itself is tried again; a provider that has enough is asked less; a writer
-    # without a usable reply writes anew.
+    # What passes by itself is tried again; a provider that has enough is asked less; a context
+    # that is too long is halved; a writer without a usable reply writes anew.
     *plans("generate", "connection timeout server operation_timeout", "retry", "retry", "retry"),
     *plans("generate", "rate_limit circuit_open", SLOWER, SLOWER, SLOWER),
-    *plans("generate", "context_window memory_limit_error"),
+    *plans("generate", "context_window memory_limit_error", SHORTER, SHORTER, SHORTER),
     *plans("generate", "malformed empty", "restart_iteration", "restart_iteration"),
     # A judge is asked again, and the version stays.
     *plans("select", "malformed", "retry", "retry", "retry"),
@@ -171,7 +182,7 @@ PLANS: list[Plan] = [
     *plans("critique", "critic_error connection malformed", "retry", then="skip"),
     *plans("critique", "unknown os_error", "retry", then="skip"),
     *plans("critique", "rate_limit", SLOWER, SLOWER, then="skip"),
-    *plans("critique", "context_window memory_limit_error", then="skip"),
+    *plans("critique", "context_window", SHORTER, SHORTER, SHORTER, then="skip"),
     # Of the writer it is for somebody to look at.
     *plans("generate", "unknown"),
 ]

@@ -147,7 +147,7 @@ async def test_every_member_of_a_panel_reads_every_section() -> None:
 def test_it_is_known_for_what_it_reads_with() -> None:
     sectioned = critic(SectionProvider())
     assert isinstance(sectioned, SectionedCritic)
-    assert sectioned.metered
+    assert sectioned.models
     assert sectioned.models == sectioned.inner.models
     assert sectioned.name == "self_refine"
 

@@ -161,8 +161,7 @@ def test_only_a_critic_without_any_model_needs_the_judge() -> None:
 
 
 def test_critics_without_a_model_take_no_call() -> None:
-    assert (LintCritic().metered, LintCritic().calls()) == (False, 0)
-    assert (SelfRefineCritic().metered, SelfRefineCritic().calls()) == (True, 1)
+    assert (LintCritic().calls(), SelfRefineCritic().calls()) == (0, 1)
 
 
 def test_objects_are_no_part_of_the_data() -> None:
@@ -259,7 +258,7 @@ def test_a_wrapper_speaks_for_the_critic_inside_it() -> None:
             return CriticFeedback(verdict="accept")
 
     foreign = as_critic(Named())
-    assert (foreign.metered, foreign.models, foreign.calls()) == (False, (), 0)
+    assert (foreign.models, foreign.calls()) == ((), 0)
     assert foreign.claim_checks == ()
     assert foreign.bind(Binding()) is foreign
     assert foreign.spec() == {

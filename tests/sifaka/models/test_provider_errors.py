@@ -4,12 +4,15 @@ from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from sifaka import Budget, Chain, RunResult
+from sifaka import Budget, Chain, Document, RunResult
 from sifaka.calls.breakers import Breakers
 from sifaka.errors import ModelProviderError
 from sifaka.models.metered import ATTEMPTS
 from sifaka.models.provider_errors import translate
+from sifaka.retrievers.mock import MockRetriever
 from tests.stubs.writer import Writer
 
 pytestmark = pytest.mark.anyio
@@ -68,6 +71,36 @@ def test_a_plain_400_is_not_called_a_content_filter() -> None:
     error = translated(400, {"message": "sk-secret is not a temperature"})
     assert "filter" not in str(error)
     assert "secret" not in str(error)
+
+
+def small(chars: int) -> FunctionModel:
+    """A model whose context has room for so many characters beside the instructions."""
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        prompt = str(getattr(messages[-1].parts[-1], "content", ""))
+        if len(prompt) > chars:
+            raise ModelHTTPError(*TOO_LONG["llama.cpp"][:1], "m", TOO_LONG["llama.cpp"][1])
+        return ModelResponse(parts=[TextPart(f"A text of {len(prompt)} characters of prompt.")])
+
+    return FunctionModel(answer)
+
+
+async def test_a_context_too_long_on_the_first_generation_is_recovered_from() -> None:
+    found = MockRetriever(documents=(Document(id="d", text="A long document. " * 500),))
+    chain = Chain(model=small(3_000), critics=[], retrievers=[found])
+    result = await chain.run_with_recovery("Write about it.")
+    assert (result.status, result.run.failures) == ("done", 2)
+    assert result.text.startswith("A text of ")
+    assert [r.strategy for r in result.run.recoveries] == ["shorter_context"] * 2
+
+
+async def test_a_text_too_long_for_the_model_is_written_in_smaller_sections() -> None:
+    parts = [f"# Part {n}\n\n" + f"Part {n} has words of its own. " * 60 for n in range(4)]
+    chain = Chain(model=small(2_500), critics=[], validators=[{"type": "length", "max_words": 90}])
+    result = await chain.run_with_recovery("Shorten it.", text="\n\n".join(parts))
+    assert result.run.recoveries
+    assert result.status == "done"
+    assert len(result.run.thoughts) > 1
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ function story(run, live) {
   const name = best.number ? `Version ${best.number}` : "The text as it came";
   if (run.status !== "done") return [h("b", null, name), " is the best so far", live || run.passed ? "." : [": ", listed(shortcomings(run, best)), "."]];
   const result = !best.number && run.versions.length > 1 ? ["No version was better, so ", h("b", null, "the text as it came"), " is the result"] : [h("b", null, name), " is the result"];
+  if (run.stop_reason === "rules_met" && !run.passed) return [result, ": ", listed([...merits(run, best), "nobody has judged what it says"]), "."];
   return run.passed ? [result, " and passes: ", listed(merits(run, best)), ".", run.left.length ? ` ${count(run.left.length, "remark")} that it may leave ${run.left.length === 1 ? "is" : "are"} below.` : null] : [result, " but does not pass: ", listed(shortcomings(run, best)), "."];
 }
 

@@ -1,7 +1,8 @@
 // The list of runs, with search and filters, and the question for a token.
 const STATES = { done: ["done", "good"], needs_revision: ["waits for a version", "warn"], running: ["running", "warn"], cancelled: ["stopped", ""], failed: ["failed", "bad"] };
-function status(name, live, passed) {
-  const [text, kind] = name === "done" && !passed ? ["done, does not pass", "warn"] : STATES[name] || [name, ""];
+function status(run, live) {
+  const unpassed = run.stop_reason === "rules_met" ? ["done, not judged", ""] : ["done, does not pass", "warn"];
+  const [text, kind] = run.status === "done" && !run.passed ? unpassed : STATES[run.status] || [run.status, ""];
   return h("span.pill", { class: [kind, live && "live"].filter(Boolean).join(" ") }, live ? h("span.dot") : null, text);
 }
 
@@ -39,7 +40,7 @@ function listPage(page, openRun) {
     const runs = seen.runs.filter((each) => seen.filter === "all" || each.status === seen.filter);
     const rows = seen.hits
       ? [...Map.groupBy(seen.hits, (each) => each.run_id)].map(([id, [best, ...more]]) => entry(id, marked(best.snippet), null, [when(best.created_at), h("span", null, id), more.length ? h("span", null, `and ${count(more.length, "version")} more`) : null]))
-      : runs.map((each) => entry(each.run_id, foreign(each.excerpt || "(no text yet)"), status(each.status, each.status === "running", each.passed), [when(each.updated_at), count(each.iterations + 1, "version"), h("span", null, each.run_id)].map((one) => (typeof one === "string" ? h("span", null, one) : one))));
+      : runs.map((each) => entry(each.run_id, foreign(each.excerpt || "(no text yet)"), status(each, each.status === "running"), [when(each.updated_at), count(each.iterations + 1, "version"), h("span", null, each.run_id)].map((one) => (typeof one === "string" ? h("span", null, one) : one))));
     show(results,
       seen.failure ? h("div.banner.bad", { role: "alert" }, foreign(seen.failure), button("Try again", () => load())) : null,
       seen.search ? h("p.quiet.small", null, foreign(seen.search)) : null,

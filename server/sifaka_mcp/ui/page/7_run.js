@@ -213,7 +213,7 @@ class RunPage {
     const best = run.champion === null ? null : run.versions[run.champion];
     show(this.parts.head,
       h("header.head", null,
-        h("div.crumb", null, door.kind === "web" ? h("a.brand", { href: door.address(null), "data-k": "runs", on: { click: (event) => { event.preventDefault(); openList(this.page); } } }, "Sifaka") : h("span.brand", null, "Sifaka"), status(run.status, live, run.passed), h("code", null, run.run_id)),
+        h("div.crumb", null, door.kind === "web" ? h("a.brand", { href: door.address(null), "data-k": "runs", on: { click: (event) => { event.preventDefault(); openList(this.page); } } }, "Sifaka") : h("span.brand", null, "Sifaka"), status(run, live), h("code", null, run.run_id)),
         h("h1", { dir: "auto" }, foreign(run.title || run.run_id)),
         h("div.actions", null, actions(this), door.kind === "app" && root.dataset.mode === "inline" ? button(door.modes.includes("fullscreen") ? "Full screen" : "Show all", () => door.widen(), { "data-k": "full" }) : null, door.kind === "app" ? null : themeButton())),
       this.complaint ? h("div.banner.bad", { role: "alert" }, foreign(this.complaint), button("Close", () => { this.complaint = null; this.head(); }, { "data-k": "close" })) : null,

@@ -1,0 +1,300 @@
+"""`sifaka install`: writes the server into the configuration of a host, and takes it out again.
+
+The files belong to people: an edit touches the one entry, and what a reader of the format makes of
+the rest must be the same before and after.
+"""
+
+import json
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+from sifaka.errors import ConfigurationError
+from sifaka_mcp.cli import options as opt
+from sifaka_mcp.cli.document import write_text
+from sifaka_mcp.cli.process import print_lines, say
+from sifaka_mcp.cli.session import Session
+
+NAME = "sifaka"
+"""Of the server, in each host."""
+Data = dict[str, Any]
+
+
+class Host(NamedTuple):
+    """Where a host keeps its servers, and in which form."""
+
+    file: str
+    project: str | None = None
+    key: str = "mcpServers"
+    form: str = '{"command": COMMAND, "args": []}'
+    """An entry as JSON, with COMMAND in the place of the program."""
+
+
+HOSTS: Mapping[str, Host] = MappingProxyType(
+    {
+        "claude-desktop": Host("{app}/Claude/claude_desktop_config.json"),
+        "claude-code": Host("{home}/.claude.json", ".mcp.json"),
+        "cursor": Host("{home}/.cursor/mcp.json", ".cursor/mcp.json"),
+        "vscode": Host(
+            "{app}/Code/User/mcp.json", ".vscode/mcp.json", "servers",
+            '{"type": "stdio", "command": COMMAND, "args": []}',
+        ),
+        "codex": Host("{codex}/config.toml", ".codex/config.toml", "mcp_servers"),
+        "gemini": Host("{home}/.gemini/settings.json", ".gemini/settings.json"),
+        "zed": Host("{zed}/settings.json", ".zed/settings.json", "context_servers"),
+        "windsurf": Host("{home}/.codeium/windsurf/mcp_config.json"),
+        "cline": Host(
+            "{app}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+        ),
+        "jetbrains": Host("{home}/.junie/mcp/mcp.json", ".junie/mcp/mcp.json"),
+        "goose": Host(
+            "{goose}/config.yaml", None, "extensions",
+            '{"name": "sifaka", "type": "stdio", "cmd": COMMAND, "args": [], "enabled": true,'
+            ' "timeout": 300}',
+        ),
+        "opencode": Host(
+            "{config}/opencode/opencode.json", "opencode.json", "mcp",
+            '{"type": "local", "command": [COMMAND], "enabled": true}',
+        ),
+    }
+)  # fmt: skip
+
+
+def configuration_file(host: str, platform: str, env: Mapping[str, str], home: Path) -> Path:
+    """The file of a user in which a host has its servers.
+
+    Args:
+        host: A name of `HOSTS`.
+        platform: As `sys.platform` says it.
+        env: The environment, in which a host or the system may name other folders.
+        home: The user's folder.
+    """
+    config = env.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    roaming = env.get("APPDATA") or f"{home}/AppData/Roaming"
+    on_windows = platform == "win32"
+    app = f"{home}/Library/Application Support" if platform == "darwin" else config
+    folders = {
+        "home": home,
+        "config": config,
+        "app": roaming if on_windows else app,
+        "codex": env.get("CODEX_HOME") or f"{home}/.codex",
+        "zed": f"{roaming}/Zed" if on_windows else f"{config}/zed",
+        "goose": f"{roaming}/Block/goose/config" if on_windows else f"{config}/goose",
+    }
+    return Path(HOSTS[host].file.format_map(folders))
+
+
+@opt.command(
+    opt.argument(
+        "host", nargs="?", choices=tuple(HOSTS), help="without one, those here are listed"
+    ),
+    opt.argument("--project", action="store_true", help="for the project in this folder alone"),
+    opt.either(
+        opt.argument("--print", action="store_true", help="print the entry, and write nothing"),
+        opt.argument("--remove", action="store_true", help="take the entry out"),
+    ),
+)
+def install(session: Session) -> int:
+    """Write, print or remove the entry of a host.
+
+    Raises:
+        ConfigurationError: The host has no file for a project, or its file is broken.
+    """
+    options = session.options
+    if options.host is None:
+        places = [(name, _file_of(name)) for name in HOSTS]
+        print_lines([f"{name}: {path}" for name, path in places if _is_here(path)])
+        say("`sifaka install HOST` writes the server into the file of one of them")
+        return 0
+    host = HOSTS[options.host]
+    if options.project and host.project is None:
+        raise ConfigurationError(f"{options.host} has no file for a project", "leave --project out")
+    path = Path(host.project or "").absolute() if options.project else _file_of(options.host)
+    command = str(Path(sys.executable).with_name("sifaka-mcp"))
+    entry: Data = json.loads(host.form.replace("COMMAND", json.dumps(command)))
+    if options.print:
+        print_lines([edited("", path.suffix, host.key, entry).rstrip()])
+        say(f"it belongs into {path}")
+        return 0
+    try:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        after = edited(before, path.suffix, host.key, None if options.remove else entry)
+    except (OSError, ValueError, RecursionError) as error:
+        told = f"{path}: {error}"
+        raise ConfigurationError(told, "it was left as it is; mend it, or see --print") from None
+    if after == before:
+        say(f"{path} is as it should be")
+        return 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(str(path), after)
+    say(f"{'removed from' if options.remove else 'written into'} {path}; restart the host")
+    return 0
+
+
+def _file_of(host: str) -> Path:
+    return configuration_file(host, sys.platform, os.environ, Path.home())
+
+
+def _is_here(path: Path) -> bool:
+    """True when there is the file of a host, or a folder of its own for it."""
+    return path.exists() or (path.parent.is_dir() and path.parent != Path.home())
+
+
+def edited(text: str, suffix: str, key: str, entry: Data | None) -> str:
+    """The text of a configuration with this entry of ours, or without any.
+
+    What else an entry says already, such as its `env`, stays.
+
+    Args:
+        text: The file; empty for a new one.
+        suffix: Its form: `.json`, which may have comments, `.toml` or `.yaml`.
+        key: The table of servers.
+        entry: Ours; None to have it removed.
+
+    Raises:
+        ValueError: The file is broken, or has a shape in which one entry cannot be changed alone.
+    """
+    read, write = _FORMS[suffix]
+    others, servers = _apart(read(text), key)
+    known = servers.get(NAME)
+    if entry is not None:
+        entry = {**(known or {}), **entry}
+    if entry == known:
+        return text
+    wanted = {name: value for name, value in servers.items() if name != NAME}
+    if entry is not None:
+        wanted[NAME] = entry
+    after = write(text, key, entry)
+    with suppress(ValueError):
+        if _apart(read(after), key) == (others, wanted):
+            return after
+    raise ValueError(f"its `{key}` is written in a way that is left alone")
+
+
+def _apart(data: Data, key: str) -> tuple[Data, Data]:
+    """What a configuration says beside the table of servers, and that table."""
+    servers: object = data.get(key)
+    if not isinstance(servers, dict | None):
+        raise ValueError(f"`{key}` is no table of servers")
+    others = {name: value for name, value in data.items() if name != key}
+    return others, cast("Data", servers or {})
+
+
+# --- JSON with comments ---
+
+_TOKEN = re.compile(
+    r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|[^\s"{}\[\],:/]+|[{}\[\],:]', re.DOTALL
+)
+
+
+def _read_json(text: str) -> Data:
+    def blank(token: re.Match[str]) -> str:
+        is_comment = token[0].startswith(("//", "/*"))
+        return re.sub(r"[^\n]", " ", token[0]) if is_comment else token[0]
+
+    plain = re.sub(r'("(?:\\.|[^"\\\n])*")|,(?=\s*[}\]])', r"\1", _TOKEN.sub(blank, text))
+    data: Data = json.loads(plain) if plain.strip() else {}
+    if not isinstance(cast("object", data), dict):
+        raise ValueError("it is no object")
+    return data
+
+
+def _places(text: str) -> Mapping[tuple[str, ...], tuple[int, int, int]]:
+    """By its path, where the key of a member begins, and where its value begins and ends."""
+    tokens = [each for each in _TOKEN.finditer(text) if not each[0].startswith(("//", "/*"))]
+    found: dict[tuple[str, ...], tuple[int, int, int]] = {}
+
+    def pass_value(number: int, path: tuple[str, ...], key_at: int) -> int:
+        first = tokens[number]
+        if first[0] in "{[":
+            number += 1
+            while (token := tokens[number])[0] not in "}]":
+                if token[0] == ",":
+                    number += 1
+                elif first[0] == "{":
+                    name: str = json.loads(token[0])
+                    number = pass_value(number + 2, (*path, name), token.start())
+                else:
+                    number = pass_value(number, (*path, ""), token.start())
+        found[path] = (key_at, first.start(), tokens[number].end())
+        return number + 1
+
+    pass_value(0, (), 0)
+    return found
+
+
+def _write_json(text: str, key: str, entry: Data | None) -> str:
+    places = _places(text if text.strip() else (text := "{}\n"))
+    key_at, start, end = places.get((key, NAME), (0, 0, 0))
+    if entry is None:
+        head, tail = text[:key_at].rstrip(), text[end:]
+        comma = re.match(r"\s*,", tail)
+        return head + tail[comma.end() :] if comma else head.removesuffix(",") + tail
+    if end:
+        return text[:start] + _dumped(entry, 2) + text[end:]
+    if (key,) in places:
+        return _inserted(text, places[key,][1] + 1, NAME, entry, 2)
+    return _inserted(text, places[()][1] + 1, key, {NAME: entry}, 1)
+
+
+def _inserted(text: str, at: int, name: str, value: Data, depth: int) -> str:
+    """The text with a first member in the object that begins there."""
+    is_empty = re.match(r"\s*\}", text[at:])
+    end = "\n" + "  " * (depth - 1) if is_empty else ","
+    rest = text[at:].lstrip() if is_empty else text[at:]
+    return f'{text[:at]}\n{"  " * depth}"{name}": {_dumped(value, depth)}{end}{rest}'
+
+
+def _dumped(value: Data, depth: int) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n" + "  " * depth)
+
+
+# --- TOML and YAML ---
+
+
+def _write_toml(text: str, key: str, entry: Data | None) -> str:
+    name = rf'\[{key}\.(?:{NAME}|"{NAME}")'
+    rest = r"[ \t]*(?:#[^\n]*)?(?:\n(?!\[)[^\n]*)*\n?"
+    if entry is None:  # with the tables inside it
+        return re.sub(rf"^{name}(?:\.[^\n\]]*)?\]{rest}", "", text, flags=re.MULTILINE)
+    values = {name: value for name, value in entry.items() if not isinstance(value, dict)}
+    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    table = "\n".join((f"[{key}.{NAME}]", *lines)) + "\n"
+    known = re.compile(rf"^{name}\]{rest}", re.MULTILINE)
+    if known.search(text):
+        return known.sub(lambda _: f"{table}\n", text, count=1)
+    return f"{text.rstrip()}\n\n{table}".lstrip()
+
+
+def _read_yaml(text: str) -> Data:
+    import yaml
+
+    try:
+        return cast("Data", yaml.safe_load(text) or {})
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from None
+
+
+def _write_yaml(text: str, key: str, entry: Data | None) -> str:
+    text = re.sub(rf"^  {NAME}:[^\n]*\n(?:   [^\n]*(?:\n|\Z))*", "", text, flags=re.MULTILINE)
+    if entry is None:
+        return text
+    lines = [f"    {name}: {json.dumps(value)}" for name, value in entry.items()]
+    block = "\n".join((f"  {NAME}:", *lines)) + "\n"
+    table = re.compile(rf"^{key}:[ \t]*(?:\{{\}})?[ \t]*(?:\n|\Z)", re.MULTILINE)
+    if table.search(text):
+        return table.sub(lambda _: f"{key}:\n{block}", text, count=1)
+    return f"{text.rstrip()}\n{key}:\n{block}".lstrip()
+
+
+_FORMS: Mapping[str, tuple[Callable[[str], Data], Callable[[str, str, Data | None], str]]] = {
+    ".json": (_read_json, _write_json),
+    ".toml": (tomllib.loads, _write_toml),
+    ".yaml": (_read_yaml, _write_yaml),
+}
