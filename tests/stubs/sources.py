@@ -155,7 +155,7 @@ async def answered(
 ) -> Any:
     """The answer to one request of a client, which is closed after it."""
     async with aclosing(client):
-        return await client.get(path, params, **options)
+        return await client.ask(path, params, **options)
 
 
 async def refusal(

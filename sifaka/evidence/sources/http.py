@@ -296,11 +296,18 @@ class HttpClient:
         self._known: tuple[float, Sequence[str]] = (0.0, ())
         self._kept: _Kept = WeakKeyDictionary()
 
-    async def get(
+    async def aclose(self) -> None:
+        """Close the connections of this event loop; they open again when they are needed."""
+        _, keeper = self._kept.pop(asyncio.get_running_loop(), (None, None))
+        if keeper is not None:
+            await keeper.aclose()
+
+    async def ask(
         self,
         path: str = "",
         params: Mapping[str, Any] | None = None,
         *,
+        body: Any = None,
         check: Check | None = None,
     ) -> Any:
         """The data that a path answers with.
@@ -308,32 +315,13 @@ class HttpClient:
         Args:
             path: Under the base; the base itself when empty.
             params: Of the query.
+            body: JSON of a search that is posted, which may be sent more than once.
             check: Raises a `SourceError` for an error that is told with status 200; a transient
                 one is tried again like any other.
 
         Raises:
             SourceError: There is no answer of use.
         """
-        return await self._ask("GET", path, params, None, check)
-
-    async def post(self, path: str, body: Any) -> Any:
-        """As `get`, of a search with a body of JSON, which may be sent more than once."""
-        return await self._ask("POST", path, None, body, None)
-
-    async def aclose(self) -> None:
-        """Close the connections of this event loop; they open again when they are needed."""
-        _, keeper = self._kept.pop(asyncio.get_running_loop(), (None, None))
-        if keeper is not None:
-            await keeper.aclose()
-
-    async def _ask(
-        self,
-        method: str,
-        path: str,
-        params: Mapping[str, Any] | None,
-        body: Any,
-        check: Check | None,
-    ) -> Any:
         endpoint = Endpoint(self.endpoint.adapter, _below(self.endpoint, path))
         breakers = self._breakers or current_calls().breakers
         circuit = f"adapter:{endpoint.adapter}"
@@ -349,7 +337,7 @@ class HttpClient:
                 attempt = 1
                 while True:
                     try:
-                        data = await self._answer(method, endpoint, params, body, check)
+                        data = await self._answer(endpoint, params, body, check)
                         break
                     except SourceError as failure:
                         wait = self._retrying.wait(failure, attempt)
@@ -371,12 +359,7 @@ class HttpClient:
         return data
 
     async def _answer(
-        self,
-        method: str,
-        endpoint: Endpoint,
-        params: Mapping[str, Any] | None,
-        body: Any,
-        check: Check | None,
+        self, endpoint: Endpoint, params: Mapping[str, Any] | None, body: Any, check: Check | None
     ) -> Any:
         """The answer to one request."""
         import httpx2
@@ -388,7 +371,7 @@ class HttpClient:
             failure: httpx2.TransportError = httpx2.ConnectError("there is no address")
             for address in (await self._addresses(host, endpoint))[:_MOST_ADDRESSES]:
                 request = client.build_request(
-                    method,
+                    "GET" if body is None else "POST",
                     url.copy_with(host=address),
                     json=body,
                     headers={"host": url.netloc.decode("ascii")},

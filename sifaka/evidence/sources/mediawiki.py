@@ -49,7 +49,7 @@ async def ask(wiki: HttpClient, wanted: str, action: str, **params: str | int) -
     """
     told = {"format": "json", "formatversion": 2, "maxlag": MAXLAG}
     check = partial(_check, wiki.endpoint)
-    answer = await wiki.get(params={"action": action, **params, **told}, check=check)
+    answer = await wiki.ask(params={"action": action, **params, **told}, check=check)
     found = mapping(mapping(answer).get(wanted))
     if not found:  # of a search without results, there is at least an empty list in it
         raise malformed(wiki, wanted)

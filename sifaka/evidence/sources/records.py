@@ -323,7 +323,7 @@ async def _query_dsl(
         "_source": list(server.fields.names),
         "track_total_hits": False,
     }
-    answer = await server.http.post(f"{server.index}/_search", body)
+    answer = await server.http.ask(f"{server.index}/_search", body=body)
     hits = server.listed(records_at(answer, "hits", "hits"), "hits")
     return [
         {
@@ -358,7 +358,7 @@ async def _meilisearch(
         written.append(f"{server.dated_by} < {ceil(filters.until.timestamp())}")
     if server.dated_by and written:
         asked["filter"] = written
-    answer = await server.http.post(f"indexes/{server.index}/search", asked)
+    answer = await server.http.ask(f"indexes/{server.index}/search", body=asked)
     return server.listed(records_at(answer, "hits"), "hits")
 
 
@@ -390,7 +390,7 @@ async def _solr(
     if server.fields.date and filters.asks_for_dates:
         since, until = _moment(filters.since), _moment(filters.until)
         asked["fq"] = f"{server.fields.date}:[{since} TO {until}}}"
-    answer = await server.http.get(f"{server.index}/select", asked)
+    answer = await server.http.ask(f"{server.index}/select", asked)
     return server.listed(records_at(answer, "response", "docs"), "response.docs")
 
 
@@ -423,7 +423,7 @@ async def atomwalker(
     `tests/unit/adapters/test_atomwalker.py`).
     """
     asked = {"search": query, "search_strategy": strategy, "size": str(size)}
-    answer = await server.http.get(f"{_PATH}/{server.index}", asked)
+    answer = await server.http.ask(f"{_PATH}/{server.index}", asked)
     papers = server.listed(records_at(answer, "papers"), "papers")
     return [_paper_of(paper) for paper in papers if _abstract(paper)]
 
@@ -461,7 +461,7 @@ async def _europe_pmc(
         until = filters.until.date().isoformat() if filters.until else "3000-01-01"
         asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
     told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
-    answer = await server.http.get("search", told)
+    answer = await server.http.ask("search", told)
     results = server.listed(records_at(answer, "resultList", "result"), "resultList.result")
     length = sum(len(str(each.get("abstractText"))) for each in results)
     return await run_limited(_articles, results, size=length, seconds=_SECONDS)

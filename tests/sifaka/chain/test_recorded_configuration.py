@@ -61,7 +61,7 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
         {
             "model": ScriptedModel(lines=[]),
             "judge_model": TestModel(),
-            "validators": [Foreign(), LengthValidator(max_words=3) & Foreign()],
+            "validators": [Foreign(), LengthValidator(max_words=3)],
             "critics": [
                 NCriticsCritic(models=("a:b", TestModel())),
                 SelfRefineCritic(model=TestModel()),
@@ -70,7 +70,7 @@ RECORDED: dict[str, tuple[dict[str, Any], str]] = {
             ],
             "retrievers": [MockRetriever()],
         },
-        "6e056737c09961908ffb862cec953dc68ad40b15b27fbccda8ace3207bd4117f",
+        "a8f9aa3c9a5d3ac9531bf20b7853b3ffbdb95e9d1449edd4904cdbc04a0a202b",
     ),
     "limits": (
         {

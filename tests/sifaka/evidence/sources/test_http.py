@@ -46,7 +46,7 @@ async def test_a_path_below_the_base_is_asked_with_parameters_and_headers() -> N
 async def test_a_search_with_a_body_is_posted() -> None:
     async with source([json_reply({"hits": []})]) as served:
         client = HttpClient(served.url, adapter="wiki")
-        await client.post("i/_search", {"size": 1})
+        await client.ask("i/_search", body={"size": 1})
         await client.aclose()
     [request] = served.requests
     assert (request.method, request.target) == ("POST", "/i/_search")
@@ -253,7 +253,7 @@ async def test_a_body_of_just_the_limit_is_read() -> None:
     body = b"x" * (LIMIT - 2)
     async with source([reply(b'"%b"' % body, content_type="text/plain")]) as served:
         client = HttpClient(served.url, adapter="wiki", largest=LIMIT)
-        assert len(await client.get()) == LIMIT - 2
+        assert len(await client.ask()) == LIMIT - 2
         await client.aclose()
 
 
@@ -288,7 +288,7 @@ AT_ONCE = Retrying(uniform=lower)
 
 async def code_of(client: HttpClient, **options: Any) -> str:
     with pytest.raises(SourceError) as caught:
-        await client.get(**options)
+        await client.ask(**options)
     return caught.value.code
 
 
@@ -317,7 +317,7 @@ async def test_what_another_try_may_mend_is_tried_three_times_and_nothing_else(
         if code:
             assert await code_of(client) == code
         else:
-            assert await client.get() == {"ok": True}
+            assert await client.ask() == {"ok": True}
         await client.aclose()
     assert len(served.requests) == requests
 
@@ -383,7 +383,7 @@ async def test_a_source_that_keeps_failing_is_left_alone() -> None:
         client = HttpClient(served.url, adapter="wiki", breakers=breakers, retrying=once)
         assert [await code_of(client) for _ in range(2)] == ["server", "server"]
         with pytest.raises(SourceError) as caught:
-            await client.get()
+            await client.ask()
         await client.aclose()
     assert (caught.value.code, caught.value.adapter) == ("circuit_open", "wiki")
     assert caught.value.retry_after
@@ -430,11 +430,11 @@ async def test_a_request_that_is_cancelled_leaves_the_trial_to_the_next() -> Non
     async with source(answer) as served:
         client = HttpClient(served.url, adapter="wiki", breakers=breakers)
         async with anyio.create_task_group() as group:
-            group.start_soon(client.get)
+            group.start_soon(client.ask)
             with anyio.fail_after(60):
                 await asked.wait()
             group.cancel_scope.cancel()
-        assert await client.get() == {"ok": True}
+        assert await client.ask() == {"ok": True}
         assert breakers.open_providers() == ()
         await client.aclose()
 
@@ -442,12 +442,12 @@ async def test_a_request_that_is_cancelled_leaves_the_trial_to_the_next() -> Non
 async def test_connections_are_used_again_until_they_are_closed() -> None:
     async with source([GOOD]) as served:
         client = HttpClient(served.url, adapter="wiki")
-        await client.get()
-        await client.get()
+        await client.ask()
+        await client.ask()
         assert served.connections == 1
         await client.aclose()
         await client.aclose()
-        await client.get()
+        await client.ask()
         assert served.connections == 2
         await client.aclose()
 
@@ -456,7 +456,7 @@ def test_another_event_loop_has_connections_of_its_own_and_none_is_left_open() -
     # A connection that is left open is a warning, and a warning fails the tests.
     async def ask(client: HttpClient) -> None:
         async with source([GOOD], port=port) as served:
-            assert await client.get() == {"ok": True}
+            assert await client.ask() == {"ok": True}
             assert served.connections == 1
 
     async def free_port() -> int:

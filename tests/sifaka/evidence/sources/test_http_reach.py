@@ -68,7 +68,7 @@ async def test_no_search_with_a_body_goes_elsewhere(status: int) -> None:
     async with source(lambda _: redirect("/elsewhere", status)) as served:
         client = client_of(served)
         with pytest.raises(SourceError, match=r"redirects to http://wiki\.example:\d+/elsewhere"):
-            await client.post("x", {"q": 1})
+            await client.ask("x", body={"q": 1})
         await client.aclose()
     assert len(served.requests) == 1
 
@@ -89,7 +89,7 @@ async def test_headers_go_with_each_request() -> None:
             headers={"X-Api-Key": "k", "User-Agent": "us/1"},
             network=INTERNET,
         )
-        await client.get(params={"token": "t"})
+        await client.ask(params={"token": "t"})
         await client.aclose()
     [request] = served.requests
     assert {"authorization", "x-api-key"} <= set(request.headers)
@@ -105,7 +105,7 @@ async def test_a_public_name_that_moves_to_a_private_address_is_not_followed() -
     async with source([GOOD]) as served, source([GOOD], host=INSIDE, port=served.port) as inside:
         network = Network(rebinding, lambda address: address == PUBLIC, remembered=0.0)
         client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
-        assert await client.get() == {"ok": True}
+        assert await client.ask() == {"ok": True}
         assert (await refusal(client)).code == "forbidden"
     assert inside.connections == 0
 
@@ -121,8 +121,8 @@ async def test_the_address_that_was_checked_is_the_one_that_is_connected_to() ->
     async with source([GOOD]) as served:
         network = Network(first_time_only, lambda address: address == PUBLIC)
         client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
-        await client.get()
-        await client.get()
+        await client.ask()
+        await client.ask()
         await client.aclose()
     assert asked == ["wiki.example"]
     assert {each.headers["host"] for each in served.requests} == {f"wiki.example:{served.port}"}
@@ -156,8 +156,8 @@ async def test_no_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPat
 async def test_cookies_are_not_kept() -> None:
     async with source([json_reply({}, set_cookie="a=b"), GOOD]) as served:
         client = HttpClient(served.url, adapter="wiki")
-        await client.get()
-        await client.get()
+        await client.ask()
+        await client.ask()
         await client.aclose()
     assert "cookie" not in served.requests[1].headers
 
@@ -225,7 +225,7 @@ async def test_the_certificate_has_to_be_of_the_name_and_not_of_the_address(
         assert await answered(client_over_tls(served.at("wiki.example"))) == {"ok": True}
         other = client_over_tls(served.at("mirror.example"))
         with pytest.raises(SourceError) as caught:
-            await other.get()
+            await other.ask()
         await other.aclose()
     assert caught.value.code == "connection"
     assert "certificate" in str(caught.value).lower()
