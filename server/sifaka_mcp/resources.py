@@ -24,8 +24,8 @@ from sifaka_mcp.schemas.history import RunOut, ThoughtOut
 from sifaka_mcp.state import AppState
 from sifaka_mcp.tools.answer import plain
 from sifaka_mcp.ui.apps import MIME_TYPE, RESOURCE, URI
+from sifaka_mcp.ui.page_data import overview_of, version_of
 from sifaka_mcp.ui.pages import page
-from sifaka_mcp.ui.views import overview_of, version_of
 
 ResourceContext = Context[AppState, object]
 

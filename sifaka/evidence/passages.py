@@ -10,8 +10,8 @@ from sifaka.evidence.documents import SourceDocument
 from sifaka.record.thought import Document
 from sifaka.storage.bm25 import query_words, rank
 from sifaka.text.markdown import front_matter
+from sifaka.text.numbers_and_names import Fold, folding, normalised
 from sifaka.text.prose import Span, trimmed
-from sifaka.text.statements import Fold, folding, normalised
 
 _LONGEST = 2_000
 """Characters of a passage."""

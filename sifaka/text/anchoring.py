@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from sifaka.text.numbers_and_names import Fold, folding
 from sifaka.text.prose import Span
-from sifaka.text.statements import Fold, folding
 
 _SIMILAR = 90.0
 """Percent of likeness from which a quote counts as found; below it, it was invented."""

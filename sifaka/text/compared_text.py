@@ -10,8 +10,8 @@ from itertools import combinations, pairwise
 from rapidfuzz.distance import DamerauLevenshtein
 
 from sifaka.text.language import FUNCTION_WORDS, tell_language
+from sifaka.text.numbers_and_names import READ_LANGUAGES, Statement, is_same, read, words_of
 from sifaka.text.prose import blanked, sentence_spans
-from sifaka.text.statements import READ_LANGUAGES, Statement, is_same, read, words_of
 
 STEM = 5
 """Letters by which the forms of one word are told."""

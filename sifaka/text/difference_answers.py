@@ -19,7 +19,7 @@ from sifaka.text.compared_text import (
 )
 from sifaka.text.language import LANGUAGE_NAMES, asks_for_translation, translation_into
 from sifaka.text.limits import instruction_of, limit_spans, names_only
-from sifaka.text.statements import Statement
+from sifaka.text.numbers_and_names import Statement
 
 Kind = Literal[
     "number", "date", "money", "url", "code", "quote", "name", "language", "order", "scope",

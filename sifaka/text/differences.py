@@ -28,7 +28,7 @@ from sifaka.text.difference_answers import Answers, Change, Kind, Task
 from sifaka.text.language import LANGUAGE_NAMES
 from sifaka.text.limits import outside_scope
 from sifaka.text.notation import numeral_readings, shown_number
-from sifaka.text.statements import Statement, is_same, read
+from sifaka.text.numbers_and_names import Statement, is_same, read
 
 Path = tuple[str, ...]
 """Where a value stands in data."""

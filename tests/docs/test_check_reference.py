@@ -5,8 +5,8 @@ import tomllib
 
 from sifaka.tasks.check import GROUPS, Diagnostic
 from sifaka_mcp.cli.check.configuration import CheckTable
+from sifaka_mcp.cli.check.jobs import FileReport
 from sifaka_mcp.cli.check.reports import as_json
-from sifaka_mcp.cli.check.work import FileReport
 from tests.docs.markdown import blocks, code, section, table
 
 PAGE = "docs/check.md"

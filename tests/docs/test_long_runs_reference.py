@@ -15,7 +15,7 @@ from sifaka_mcp.notify.subscriptions import MOST_STREAMS
 from sifaka_mcp.runs import followers
 from sifaka_mcp.settings import MOST_RUNS, Settings
 from sifaka_mcp.tasks import POLL_INTERVAL, TasksExtension, TaskStatus
-from sifaka_mcp.tools.work import PATIENCE
+from sifaka_mcp.tools.awaited_run import PATIENCE
 from tests.docs.markdown import code, section, table
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ from sifaka.record.entries import ChainConfig, Started
 from sifaka.record.research_question import Inquiry
 from sifaka.record.run import Run
 from sifaka.testing import ScriptedCritic, ScriptedModel
-from sifaka_mcp.tools.work import StepCounter
+from sifaka_mcp.tools.awaited_run import StepCounter
 from tests.sifaka.chain.scripted_researcher import ScriptedResearcher
 
 pytestmark = pytest.mark.anyio

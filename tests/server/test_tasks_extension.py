@@ -148,7 +148,7 @@ async def test_what_is_done_at_once_is_no_task(server: SifakaServer) -> None:
 async def test_a_request_that_may_become_a_task_does_not_wait_as_long_as_it_might(
     server: SifakaServer, writes: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sifaka_mcp.tools.work.PATIENCE", 0.1)
+    monkeypatch.setattr("sifaka_mcp.tools.awaited_run.PATIENCE", 0.1)
     writes(HANGS)
     async with tasks_client(server) as client:
         with anyio.fail_after(20):
@@ -172,7 +172,7 @@ async def test_wrong_arguments_are_refused_by_the_tool(server: SifakaServer) -> 
 async def test_the_model_of_the_host_is_asked_before_there_is_a_task(
     server: SifakaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sifaka_mcp.tools.work.PATIENCE", 0.0)
+    monkeypatch.setattr("sifaka_mcp.tools.awaited_run.PATIENCE", 0.0)
 
     async def answer(*_: object) -> CreateMessageResult:
         content = TextContent(type="text", text="one two three")

@@ -12,8 +12,8 @@ from sifaka.record.diff import diff
 from sifaka.record.run import Run
 from sifaka_mcp.cli import run as command
 from sifaka_mcp.cli.improve import TEXT
+from sifaka_mcp.ui.page_data import Data, Units, overview_of, version_of
 from sifaka_mcp.ui.pages import Door, page, page_of
-from sifaka_mcp.ui.views import Data, Units, overview_of, version_of
 from tests.stubs.cost import seconds
 from tests.ui import runs
 from tests.ui.payloads import payloads

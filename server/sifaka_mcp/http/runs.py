@@ -115,7 +115,7 @@ async def _list(request: Request, state: AppState) -> Response:
 
 async def _run(request: Request, state: AppState) -> Response:
     """The overview of a run; 204 when it has as many entries as the caller knows."""
-    from sifaka_mcp.ui.views import overview_of
+    from sifaka_mcp.ui.page_data import overview_of
 
     run = await state.load(request.path_params["run_id"])
     if request.query_params.get("after") == str(run.version):
@@ -124,7 +124,7 @@ async def _run(request: Request, state: AppState) -> Response:
 
 
 async def _version(request: Request, state: AppState) -> Response:
-    from sifaka_mcp.ui.views import version_of
+    from sifaka_mcp.ui.page_data import version_of
 
     run = await state.store.load(request.path_params["run_id"])
     return _json(await anyio.to_thread.run_sync(version_of, run, request.path_params["place"]))

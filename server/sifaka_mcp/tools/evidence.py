@@ -21,9 +21,9 @@ from sifaka_mcp.schemas.evidence import (
 )
 from sifaka_mcp.tenancy import may_only_read
 from sifaka_mcp.tools.answer import ToolContext, answer, state_of
+from sifaka_mcp.tools.awaited_run import counter
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.source import asked_again, text_of
-from sifaka_mcp.tools.work import counter
+from sifaka_mcp.tools.named_text import asked_again, text_of
 from sifaka_mcp.ui.apps import SHOWN
 from sifaka_mcp.view.evidence_text import found_evidence, step_of, verification
 

@@ -28,9 +28,9 @@ from sifaka_mcp.schemas.arguments import (
 )
 from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text
+from sifaka_mcp.tools.awaited_run import RunRequest
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.source import asked_again, text_of
-from sifaka_mcp.tools.work import RunRequest
+from sifaka_mcp.tools.named_text import asked_again, text_of
 from sifaka_mcp.ui.apps import SHOWN
 
 WAIT_SECONDS = 45.0

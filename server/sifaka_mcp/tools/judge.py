@@ -16,7 +16,7 @@ from sifaka_mcp.schemas.evidence import MOST_SOURCES, SourceIn, documents_of
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, IssueOut, ValidateOut
 from sifaka_mcp.tools.answer import ToolContext, answer, beside_the_loop, fitting, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.source import asked_again, text_of
+from sifaka_mcp.tools.named_text import asked_again, text_of
 from sifaka_mcp.view.text import critique, verdicts
 
 _PAGE = 40

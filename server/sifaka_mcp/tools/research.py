@@ -11,8 +11,8 @@ from sifaka.tasks.inquiry import MOST_ITERATIONS, MOST_SECTIONS, ready_to_resear
 from sifaka_mcp.schemas.arguments import BudgetLimits, HowReturned, ValidatorList, WaitSeconds
 from sifaka_mcp.schemas.runs import ResearchOut, TurnList, turns_of
 from sifaka_mcp.tools.answer import ToolContext
+from sifaka_mcp.tools.awaited_run import RunRequest
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import RunRequest
 from sifaka_mcp.ui.apps import SHOWN
 
 

@@ -15,8 +15,8 @@ from sifaka_mcp.schemas.arguments import HowReturned, RunId, WaitSeconds
 from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.schemas.runs import ImproveOut
 from sifaka_mcp.tools.answer import ToolContext, answer, answer_with_text, fitting, state_of
+from sifaka_mcp.tools.awaited_run import RunRequest
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.work import RunRequest
 from sifaka_mcp.ui.apps import PRESSED, SHOWN, view_of
 from sifaka_mcp.view.text import history
 

@@ -40,7 +40,7 @@ def hide_choice(ctx: ServerRequestContext[Any, Any], listed: dict[str, Any]) -> 
 
 def view_of(run: Run) -> dict[str, Any]:
     """The `_meta` of a result about a run: its view, with the texts of its best version."""
-    from sifaka_mcp.ui.views import overview_of, version_of
+    from sifaka_mcp.ui.page_data import overview_of, version_of
 
     shown = overview_of(run)
     place = len(run.thoughts) - 1 if shown["champion"] is None else shown["champion"]

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic_core import to_json
 
 from sifaka.record.run import Run
-from sifaka_mcp.ui.views import Data, overview_of, version_of
+from sifaka_mcp.ui.page_data import Data, overview_of, version_of
 
 Door = Literal["file", "web", "app"]
 """The place that a page gets its data from: itself, the server it came from, or an MCP host."""

@@ -34,8 +34,8 @@ from sifaka.evidence.verify import JUDGEMENTS, NO_MODEL, PARALLEL, Sheet, packed
 from sifaka.models.prompt import Prompt, frame
 from sifaka.models.structured import Form, ask
 from sifaka.record.claims import Claim, Judgement, Stance
+from sifaka.text.numbers_and_names import Statement, is_same, normalised, read
 from sifaka.text.prose import blanked, sentence_spans
-from sifaka.text.statements import Statement, is_same, normalised, read
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

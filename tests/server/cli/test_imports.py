@@ -90,7 +90,7 @@ NEEDED_BY_CALLS = {
     "openai", "opentelemetry.sdk", "pydantic_ai", "redis",
     "sifaka.chain.chain", "sifaka.chain.configuration", "sifaka.critics", "sifaka.editor",
     "sifaka.research.researcher", "sifaka.tasks", "sifaka.validators",
-    "sifaka_mcp.schemas", "sifaka_mcp.tools.definition", "sifaka_mcp.tools.work",
+    "sifaka_mcp.schemas", "sifaka_mcp.tools.definition", "sifaka_mcp.tools.awaited_run",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.quality.rewrites import compared, names_fault, open_of
 from sifaka.text.differences import Differences, compare
-from sifaka.text.statements import Statement, is_same, normalised, read
+from sifaka.text.numbers_and_names import Statement, is_same, normalised, read
 
 _CASES = {
     path.stem: [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -14,14 +14,14 @@ from sifaka.text.formats import Format
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.check.configuration import FORMATS, CheckConfiguration
 from sifaka_mcp.cli.check.files import Found, find_files
-from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, as_sarif, summary
-from sifaka_mcp.cli.check.work import (
+from sifaka_mcp.cli.check.jobs import (
     CheckJob,
     FileReport,
     check_file,
     check_files,
     processors,
 )
+from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, as_sarif, summary
 from sifaka_mcp.cli.process import printing, say, termination_interrupts
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.safe_text import flat, visible

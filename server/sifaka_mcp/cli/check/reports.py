@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sifaka.tasks.check import Diagnostic
-from sifaka_mcp.cli.check.work import FileReport
+from sifaka_mcp.cli.check.jobs import FileReport
 from sifaka_mcp.safe_text import flat, one_line, visible
 
 Report = Callable[[Sequence[FileReport]], Iterable[str]]

@@ -8,8 +8,8 @@ from typing import Any
 from jsonschema.validators import Draft202012Validator, validator_for
 
 from sifaka.tasks.check import Diagnostic
+from sifaka_mcp.cli.check.jobs import FileReport
 from sifaka_mcp.cli.check.reports import as_github
-from sifaka_mcp.cli.check.work import FileReport
 from tests.server.cli.check.conftest import Check
 from tests.server.cli.check.sarif_subset import SUBSET
 
