@@ -45,7 +45,7 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
         with at_terminal(tmp_path / "home", *asked, settings=keys) as session:
             session.until(r"\d/\d writing version 1 - \d+ s - 0 calls")
             writes.open()
-            session.until(r"\d/\d critiquing version 1 - \d+ s - 1 calls - \$0\.004")
+            session.until(r"\d/\d critiquing version 1 - \d+ s - 1 call - \$0\.004")
             judges.open()
             shown = session.end()
     assert "done" in shown
