@@ -39,7 +39,7 @@ function listPage(page, openRun) {
   const draw = held(() => {
     const runs = seen.runs.filter((each) => seen.filter === "all" || each.status === seen.filter);
     const rows = seen.hits
-      ? [...Map.groupBy(seen.hits, (each) => each.run_id)].map(([id, [best, ...more]]) => entry(id, marked(best.snippet), null, [when(best.created_at), h("span", null, id), more.length ? h("span", null, `and ${count(more.length, "version")} more`) : null]))
+      ? [...Map.groupBy(seen.hits, (each) => each.run_id)].map(([id, [best, ...more]]) => entry(id, marked(best.snippet), null, [when(best.created_at), h("span", null, `version ${best.thought_id.split(".").pop()}`, more.length ? ` and ${more.length} more` : null), h("span", null, id)]))
       : runs.map((each) => entry(each.run_id, foreign(each.excerpt || "(no text yet)"), status(each, each.status === "running"), [when(each.updated_at), count(each.iterations + 1, "version"), h("span", null, each.run_id)].map((one) => (typeof one === "string" ? h("span", null, one) : one))));
     show(results,
       seen.failure ? h("div.banner.bad", { role: "alert" }, foreign(seen.failure), button("Try again", () => load())) : null,
@@ -50,7 +50,7 @@ function listPage(page, openRun) {
 
   let timer;
   const keep = () => toAddress({ query: seen.query || null, filter: seen.filter === "all" ? null : seen.filter });
-  const search = h("input", { type: "search", name: "query", value: seen.query, placeholder: "Words of a text; tag:x passed:true since:7d", "aria-label": "Search past texts", autocomplete: "off", on: { input: () => { clearTimeout(timer); timer = setTimeout(() => { seen.query = search.value.trim(); keep(); load(); }, 250); } } });
+  const search = h("input", { type: "search", name: "query", value: seen.query, placeholder: "Words of a text; tag:x passed:true since:7d", "aria-label": "Search past texts", autocomplete: "off", on: { input: () => { clearTimeout(timer); timer = setTimeout(() => { if (!search.isConnected) return; seen.query = search.value.trim(); keep(); load(); }, 250); } } });
   const chips = h("div.seg", { role: "group", "aria-label": "Filter" }, Object.entries(FILTERS).map(([name, label]) => h("button", { type: "button", "aria-pressed": String(name === seen.filter), on: { click: (event) => { seen.filter = name; keep(); for (const each of chips.children) each.setAttribute("aria-pressed", each === event.currentTarget); draw(); } } }, label)));
   document.title = "Runs · Sifaka";
   show(page, h("header.head", null, h("div.crumb", null, h("span.brand", null, "Sifaka")), h("h1", null, "Runs"), h("div.actions", null, themeButton())), h("main", null, h("div.find", null, search, chips), results));
