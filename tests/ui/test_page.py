@@ -33,6 +33,18 @@ Tabs = Callable[..., Tab]
 WIDTHS = (360, 390, 760, 1400)
 
 
+def validated(text: str, rule: ContentValidator, end: Stopped) -> list[Entry]:
+    """The entries of a run with nothing but its input, checked by one rule."""
+    thought = Thought(run_id="run_0000000000000001", text=text, author="input")
+    return [
+        Started(run_id=thought.run_id, prompt=""),
+        Drafted(thought=thought),
+        Validated(thought_id=thought.id, results={rule.name: rule.validate(thought)}),
+        Decided(thought_id=thought.id, decision=Decision(accepted=True, note="the input")),
+        end,
+    ]
+
+
 def test_rejected_versions_are_below_the_line(tab: Tab, as_file: Written) -> None:
     tab.page.goto(as_file(runs.release_notes()))
     places = {
@@ -82,15 +94,8 @@ def test_the_first_sentence_says_what_happened_and_why(
 
 def test_rules_that_are_met_are_no_judgement(tab: Tab, as_file: Written) -> None:
     rule = ContentValidator(required=["text"])
-    thought = Thought(run_id="run_0000000000000001", text="A text.", author="input")
-    told: list[Entry] = [
-        Started(run_id=thought.run_id, prompt=""),
-        Drafted(thought=thought),
-        Validated(thought_id=thought.id, results={rule.name: rule.validate(thought)}),
-        Decided(thought_id=thought.id, decision=Decision(accepted=True, note="the input")),
-        Stopped(status="done", stop_reason="rules_met"),
-    ]
-    tab.page.goto(as_file(told))
+    end = Stopped(status="done", stop_reason="rules_met")
+    tab.page.goto(as_file(validated("A text.", rule, end)))
     expect(tab.page.locator(".story")).to_have_text(
         "The text as it came is the result: it meets 1 required rule and nobody has judged what it"
         " says."
@@ -186,15 +191,7 @@ def test_what_reorders_or_hides_words_is_spelt_out_everywhere(
 
 def test_a_card_says_each_name_once(tab: Tab, as_file: Written) -> None:
     rule = ContentValidator(prohibited=["world-class"])
-    thought = Thought(run_id="run_0000000000000001", text="A world-class text.", author="input")
-    told: list[Entry] = [
-        Started(run_id=thought.run_id, prompt=""),
-        Drafted(thought=thought),
-        Validated(thought_id=thought.id, results={rule.name: rule.validate(thought)}),
-        Decided(thought_id=thought.id, decision=Decision(accepted=True, note="the input")),
-        runs.DONE,
-    ]
-    tab.page.goto(as_file(told))
+    tab.page.goto(as_file(validated("A world-class text.", rule, runs.DONE)))
     expect(tab.page.locator(".why-card .meta > span:not([title])")).to_have_text(
         ["content", "rule prohibited"]
     )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.document import write_text
+from sifaka_mcp.cli.document import replace_file
 from sifaka_mcp.cli.process import print_lines, say
 from sifaka_mcp.cli.session import Session
 
@@ -108,31 +108,33 @@ def install(session: Session) -> int:
     """
     options = session.options
     if options.host is None:
-        places = [(name, _file_of(name)) for name in HOSTS]
-        print_lines([f"{name}: {path}" for name, path in places if _is_here(path)])
+        print_lines([f"{name}: {_file_of(name)}" for name in HOSTS if _is_here(_file_of(name))])
         say("`sifaka install HOST` writes the server into the file of one of them")
         return 0
     host = HOSTS[options.host]
     if options.project and host.project is None:
         raise ConfigurationError(f"{options.host} has no file for a project", "leave --project out")
     path = Path(host.project or "").absolute() if options.project else _file_of(options.host)
-    command = str(Path(sys.executable).with_name("sifaka-mcp"))
-    entry: Data = json.loads(host.form.replace("COMMAND", json.dumps(command)))
+    command = json.dumps(str(Path(sys.executable).with_name("sifaka-mcp")))
+    entry: Data = json.loads(host.form.replace("COMMAND", command))
     if options.print:
         print_lines([edited("", path.suffix, host.key, entry).rstrip()])
         say(f"it belongs into {path}")
         return 0
     try:
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        # Its bytes: line ends are kept as they are.
+        before = path.read_bytes().decode("utf-8") if path.exists() else ""
         after = edited(before, path.suffix, host.key, None if options.remove else entry)
+        if after != before:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(str(path.resolve()), after.encode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        told = f"{path}: {error}"
-        raise ConfigurationError(told, "it was left as it is; mend it, or see --print") from None
+        raise ConfigurationError(
+            f"{path}: {error}", "it was left as it is; mend it, or see --print"
+        ) from None
     if after == before:
         say(f"{path} is as it should be")
         return 0
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(str(path), after)
     say(f"{'removed from' if options.remove else 'written into'} {path}; restart the host")
     return 0
 
@@ -163,8 +165,10 @@ def edited(text: str, suffix: str, key: str, entry: Data | None) -> str:
     read, write = _FORMS[suffix]
     others, servers = _apart(read(text), key)
     known = servers.get(NAME)
+    if not isinstance(known, dict | None):
+        raise ValueError(f"`{NAME}` in `{key}` is no table")
     if entry is not None:
-        entry = {**(known or {}), **entry}
+        entry = {**cast("Data", known or {}), **entry}
     if entry == known:
         return text
     wanted = {name: value for name, value in servers.items() if name != NAME}
@@ -179,6 +183,8 @@ def edited(text: str, suffix: str, key: str, entry: Data | None) -> str:
 
 def _apart(data: Data, key: str) -> tuple[Data, Data]:
     """What a configuration says beside the table of servers, and that table."""
+    if not isinstance(cast("object", data), dict):
+        raise ValueError("it is no object")
     servers: object = data.get(key)
     if not isinstance(servers, dict | None):
         raise ValueError(f"`{key}` is no table of servers")
@@ -199,10 +205,7 @@ def _read_json(text: str) -> Data:
         return re.sub(r"[^\n]", " ", token[0]) if is_comment else token[0]
 
     plain = re.sub(r'("(?:\\.|[^"\\\n])*")|,(?=\s*[}\]])', r"\1", _TOKEN.sub(blank, text))
-    data: Data = json.loads(plain) if plain.strip() else {}
-    if not isinstance(cast("object", data), dict):
-        raise ValueError("it is no object")
-    return data
+    return json.loads(plain) if plain.strip() else {}
 
 
 def _places(text: str) -> Mapping[tuple[str, ...], tuple[int, int, int]]:

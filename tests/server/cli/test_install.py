@@ -143,6 +143,24 @@ def test_comments_and_everything_else_stay(home: Path) -> None:
     assert path.read_text(encoding="utf-8") == COMMENTED
 
 
+def test_line_ends_stay(home: Path) -> None:
+    path = home / ".cursor/mcp.json"
+    path.parent.mkdir()
+    before = b'{\r\n  "mcpServers": {\r\n    "a": {}\r\n  }\r\n}\r\n'
+    path.write_bytes(before)
+    assert run(["install", "cursor"]) == 0
+    assert run(["install", "cursor", "--remove"]) == 0
+    assert path.read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / ".cursor").write_text("a file", encoding="utf-8")
+    assert run(["install", "cursor"]) == 2
+    assert f"{home / '.cursor/mcp.json'}: " in capsys.readouterr().err
+
+
 def test_a_link_stays_a_link(home: Path) -> None:
     kept = home / "dotfiles.json"
     kept.write_text("{}", encoding="utf-8")
@@ -192,6 +210,8 @@ def test_what_else_an_entry_says_stays(suffix: str, key: str, text: str) -> None
         (".json", '{\n  "a": 1\n  "b": 2\n}', "line 3"),
         (".json", "[]", "no object"),
         (".json", '{"servers": []}', "no table of servers"),
+        (".json", '{"servers": {"sifaka": "x"}}', "no table"),
+        (".yaml", "- a\n", "no object"),
         (".toml", "a = 1\nb =\n", "line 2"),
         (".toml", 'servers = {sifaka = {command = "x"}}\n', "left alone"),
         (".yaml", "a: [1\n", "line 2"),
