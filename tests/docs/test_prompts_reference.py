@@ -1,4 +1,4 @@
-"""`docs/prompts.md` against what models are really sent, and the prompts against their rules."""
+"""`tests/snapshots/prompts.md` against what models are really sent, and the prompts against their rules."""
 
 import importlib
 import pkgutil
