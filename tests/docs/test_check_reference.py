@@ -2,13 +2,15 @@
 
 import json
 import tomllib
+from pathlib import Path
 
 from sifaka.editor import GROUPS
 from sifaka.tasks.check import Diagnostic
 from sifaka_mcp.cli.check.jobs import FileReport
-from sifaka_mcp.cli.check.reports import as_json
-from sifaka_mcp.settings.project_rules import CheckTable
+from sifaka_mcp.cli.check.reports import RULES, as_json
+from sifaka_mcp.settings.project_rules import CheckTable, rules_for
 from tests.docs.markdown import blocks, code, section, table
+from tests.snapshots import rules
 
 PAGE = "docs/check.md"
 
@@ -43,3 +45,15 @@ def test_every_key_of_the_json_report_is_told() -> None:
     assert list(told) == list(report)
     assert told["diagnostics"] - {"text", "safe"} == set(report["diagnostics"][0])
     assert told["summary"] == set(report["summary"])
+
+
+def test_the_page_on_rules_is_what_they_say_of_themselves() -> None:
+    assert rules.PAGE.read_text(encoding="utf-8") == rules.rendered()
+    assert rules.PAGE.name == RULES
+
+
+def test_the_rules_that_are_shown_exist(tmp_path: Path) -> None:
+    (block,) = blocks(PAGE, "toml")
+    file = tmp_path / "pyproject.toml"
+    file.write_text(block.content)
+    assert rules_for(tmp_path / "docs" / "archive" / "a.md") is not None

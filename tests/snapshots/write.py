@@ -10,6 +10,7 @@ from sifaka_mcp.settings import TOOLSETS, Settings
 from sifaka_mcp.tools import tools
 from sifaka_mcp.tools.definition import BoundedTool
 from sifaka_mcp.ui.apps import CHOICE
+from tests.snapshots import rules
 from tests.snapshots.prompts import PAGE, put_into
 from tests.snapshots.schemas import of_arguments, of_result
 
@@ -45,3 +46,4 @@ if __name__ == "__main__":
     for name, text in listings().items():
         (LISTED / name).write_text(text, encoding="utf-8")
     PAGE.write_text(put_into(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    rules.PAGE.write_text(rules.rendered(), encoding="utf-8")

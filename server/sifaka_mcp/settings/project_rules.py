@@ -157,9 +157,10 @@ def rules_for(path: Path) -> RuleChoice | None:
 
 def _searched(here: Path) -> Iterator[Path]:
     """The folders in which rules are looked for, from this one upwards."""
-    home, owner = Path.home(), _owner(here)
+    home, owner = Path.home(), None
     for each in (here, *here.parents):
-        if _owner(each) != owner:
+        owner, below = _owner(each), owner
+        if below is not None and owner != below:
             return
         yield each
         if each == home or os.path.exists(each / ".git"):  # noqa: PTH110 - a Path raises where it may not look
