@@ -134,7 +134,7 @@ async def test_a_budget_of_nothing_asks_nobody() -> None:
     assert result.stop_reason == "budget_calls"
 
 
-@pytest.mark.parametrize("number", range(1, 3 * len(NAMES) + 1))
+@pytest.mark.parametrize("number", [1, 2, 6, 7, 12, 13, 18])
 async def test_a_run_killed_between_two_sections_asks_for_none_twice(number: int) -> None:
     memory = MemoryStorage()
     before = SectionProvider(says, wants_says, turns=30)

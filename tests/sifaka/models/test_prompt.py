@@ -138,9 +138,13 @@ async def recorded(attack: Callable[[str], str]) -> Recording:
     return recording
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-async def test_foreign_words_stand_between_marks_in_every_prompt_of_a_run(attack: str) -> None:
-    recording = await recorded(ATTACKS[attack])
+def all_at_once(prompt: str) -> str:
+    return "\n".join(attack(prompt) for name, attack in ATTACKS.items() if "copied" not in name)
+
+
+@pytest.mark.parametrize("copied", ["", "copied marks", "copied openings"])
+async def test_foreign_words_stand_between_marks_in_every_prompt_of_a_run(copied: str) -> None:
+    recording = await recorded(ATTACKS.get(copied, all_at_once))
     assert len(recording.prompts) > 50
     for prompt in recording.prompts:
         assert HACKED not in outside(prompt)

@@ -1,5 +1,3 @@
-import time
-
 import anyio
 import anyio.lowlevel
 import pytest
@@ -59,15 +57,27 @@ async def test_counting_ends_at_a_limit() -> None:
     assert "1000 or more" in result.message
 
 
-@pytest.mark.parametrize("pattern", [CATASTROPHIC, "(a+)+$", "(.*a){20}$", "(x+x+)+y"])
-async def test_a_catastrophic_pattern_ends(pattern: str) -> None:
-    began = time.monotonic()
-    await check(TRAP, (pattern,))
-    assert time.monotonic() - began < 20, "it hangs"
+async def test_a_catastrophic_pattern_ends() -> None:
+    for pattern in ("(a+)+$", "(.*a){20}$", "(x+x+)+y"):
+        assert not (await check(TRAP, (pattern,))).passed, pattern
 
 
-async def test_a_pattern_that_takes_too_long_has_failed() -> None:
-    for result in (await check(TRAP, (CATASTROPHIC,)), await check(TRAP, (), (CATASTROPHIC,))):
+async def test_a_pattern_that_takes_too_long_has_failed_and_the_event_loop_runs_on() -> None:
+    ticks = 0
+    results: list[ValidationResult] = []
+
+    async def tick() -> None:
+        nonlocal ticks
+        while len(results) < 2:
+            ticks += 1
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(tick)
+        results.append(await check(TRAP, (CATASTROPHIC,)))
+        results.append(await check(TRAP, (), (CATASTROPHIC,)))
+    assert ticks > 100
+    for result in results:
         assert not result.passed
         assert "took longer than 0.25 s" in result.message
         assert "simplify the pattern" in result.suggestions[0]
@@ -79,29 +89,10 @@ async def test_many_slow_patterns_share_one_deadline() -> None:
     assert "'^a' took longer" in result.message, "its time was used up before its turn"
 
 
-async def test_the_event_loop_runs_on_while_a_pattern_does() -> None:
-    ticks = 0
-    finished = anyio.Event()
-
-    async def tick() -> None:
-        nonlocal ticks
-        while not finished.is_set():
-            ticks += 1
-            await anyio.lowlevel.checkpoint()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(tick)
-        await check(TRAP, (CATASTROPHIC,))
-        finished.set()
-    assert ticks > 100
-
-
 async def test_cancelling_does_not_wait_for_a_pattern() -> None:
-    began = time.monotonic()
     with anyio.move_on_after(0.01) as scope:
         await check(TRAP, (CATASTROPHIC,))
     assert scope.cancelled_caught
-    assert time.monotonic() - began < 20, "it hangs"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +119,7 @@ def test_no_pattern_too_many_and_a_contradiction_are_refused() -> None:
             RegexValidator(must_match=must_match, must_not_match=must_not_match)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.text())
 async def test_any_text_gets_a_result_with_spans_that_hold(text: str) -> None:
     result = await check(text, ("q",), (r"\w", r"\s*"))

@@ -30,7 +30,6 @@ from sifaka.validators import (
     parse_validators,
 )
 from sifaka.validators.execution import run_validators
-from tests.stubs.cost import seconds
 
 pytestmark = pytest.mark.anyio
 
@@ -206,19 +205,6 @@ async def test_a_megabyte_takes_less_than_two_seconds(spec: dict[str, object]) -
     began = time.process_time()
     await run_validators(validators, thought, text + "7")
     assert time.process_time() - began < 2
-
-
-def test_five_kilobytes_take_a_few_milliseconds() -> None:
-    validators = parse_validators(ALL[:3])
-    sentence = "The committee met in May to discuss the budget, which was too small for the plan. "
-    thought = Thought(text=(sentence * 100)[:5_000])
-
-    def check() -> None:
-        for validator in validators:
-            validator.validate(thought)
-
-    # 2 ms where it was written; the limit leaves room for a slower machine.
-    assert min(seconds(check) for _ in range(30)) < 0.008
 
 
 def mentions_harbor(text: str) -> bool:

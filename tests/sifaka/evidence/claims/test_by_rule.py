@@ -41,9 +41,6 @@ def test_the_title_names_the_subject_of_a_sentence() -> None:
     assert said(claim, sentence, title="The suspension bridge") == "contradicted"
     assert said(claim, sentence, title="Bridges") == ""
     assert said("The bridge never opened in 1931.", sentence, title="It never opened") == ""
-
-
-def test_two_sentences_about_a_claim_are_for_a_judge() -> None:
     claim, *others = (f"The bridge opened in {year}." for year in (1931, 1913, 1925))
     assert said(claim, *others) == ""
 
@@ -169,12 +166,9 @@ def test_a_sentence_that_begins_with_a_pronoun_takes_the_one_before_along() -> N
     assert tower.need < built.need, "a number needs evidence more than a name"
 
 
-def test_where_every_noun_has_a_capital_capitals_are_no_names() -> None:
+def test_sentences_of_other_languages_are_told_apart_and_their_capitals_are_no_names() -> None:
     assert found("Der Turm hat eine schöne Aussicht auf Fluss und Stadt.") == []
     assert found("Der Turm wurde von Ida Thorsby mit viel Mut entworfen.")
-
-
-def test_chinese_sentences_are_told_apart_without_spaces() -> None:
     assert found("这座塔建于1889年。它很漂亮！高度是330米。") == [
         "这座塔建于1889年。",
         "高度是330米。",

@@ -69,15 +69,14 @@ async def test_links_that_lead_out_are_not_followed(folder: Path, tmp_path: Path
     assert await ids(FolderAdapter(folder)) == ["inside.md", "within.md"]
 
 
-async def test_hidden_files_are_not_read_through_a_link_either(folder: Path) -> None:
+async def test_hidden_files_are_not_read_and_a_folder_that_is_a_link_is(
+    folder: Path, tmp_path: Path
+) -> None:
     (folder / ".git").mkdir()
     (folder / ".git" / "a.md").write_text("badger")
     (folder / ".hidden.md").write_text("badger")
     (folder / "shown.md").symlink_to(folder / ".hidden.md")
     assert await ids(FolderAdapter(folder)) == []
-
-
-async def test_a_folder_that_is_a_link_itself_is_read(folder: Path, tmp_path: Path) -> None:
     (folder / "a.md").write_text("badger")
     (tmp_path / "link").symlink_to(folder)
     assert await ids(FolderAdapter(tmp_path / "link")) == ["a.md"]
