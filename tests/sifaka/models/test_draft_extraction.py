@@ -46,10 +46,18 @@ def outcome(answer: str, given: Source) -> ExtractedDraft | None:
         return None
 
 
-def test_the_collection_is_large() -> None:
+def test_the_collection_is_large_and_most_of_it_is_told_at_once() -> None:
     assert len(REAL) >= 120
     assert len(REAL) + len(WRAPPINGS) + len(NONE) >= 250
     assert len(GOOD) + len(HONEST) + len(FIRST) >= 90
+    alone = [made for made in MENDED if outcome(made.draft, source(made)) is not None]
+    assert len(alone) >= 40
+    taken = [
+        made for made in HONEST if outcome(made.draft, source(made)) == ExtractedDraft(made.draft)
+    ]
+    assert len(taken) >= 0.8 * len(HONEST)
+    kinds = Counter(row["must"] for row in REAL)
+    assert kinds["refused"] + kinds["mended"] >= 80
 
 
 JSON = '```json\n{"name": "Anna Berg", "city": "Uppsala", "age": "34"}\n```'
@@ -71,11 +79,6 @@ def test_words_beside_the_fence_that_holds_the_text_are_asked_about_once() -> No
 def test_a_wrapped_text_comes_back_alone_or_is_asked_for_again(made: Made) -> None:
     draft = outcome(made.draft, source(made))
     assert draft is None or (draft.text, bool(draft.mended)) == (made.text, True)
-
-
-def test_most_that_is_certain_comes_back_without_a_second_question() -> None:
-    alone = [made for made in MENDED if outcome(made.draft, source(made)) is not None]
-    assert len(alone) >= 40
 
 
 @pytest.mark.parametrize("made", NONE, ids=lambda made: made.draft[:30])
@@ -100,13 +103,6 @@ def test_a_text_stays_as_it_is_to_the_last_byte(made: Made) -> None:
 def test_no_honest_text_is_refused_twice(made: Made) -> None:
     again = replace(source(made), shown=made.draft)
     assert draft_of(made.draft, again) == ExtractedDraft(made.draft)
-
-
-def test_most_honest_texts_are_taken_at_once() -> None:
-    taken = [
-        made for made in HONEST if outcome(made.draft, source(made)) == ExtractedDraft(made.draft)
-    ]
-    assert len(taken) >= 0.8 * len(HONEST)
 
 
 def test_another_answer_than_the_one_that_was_shown_is_not_meant_by_it() -> None:
@@ -134,11 +130,6 @@ def test_answers_of_a_real_small_model_become_what_they_must(row: dict[str, Any]
             assert draft is None or (draft.text, bool(draft.mended)) == (row["text"], True)
         case _:  # only who understands it can tell that it is no text
             assert draft is None or " id=" not in draft.text or " id=" in row["input"]
-
-
-def test_most_answers_of_a_small_model_that_are_no_text_are_told_by_their_form() -> None:
-    kinds = Counter(row["must"] for row in REAL)
-    assert kinds["refused"] + kinds["mended"] >= 80
 
 
 def test_no_mark_of_a_prompt_is_left_in_what_is_taken_from_a_real_answer() -> None:

@@ -232,13 +232,10 @@ async def test_a_review_asks_the_same_under_the_same_key_only() -> None:
     assert await asked(None) != await asked(None)
 
 
-def test_a_run_from_before_there_were_keys_has_one_all_the_same() -> None:
+def test_every_run_has_a_key_of_its_own_that_is_not_shown() -> None:
     started = Started()
     assert Run.start(started).frame_key == started.run_id
     assert Run.start(Started(frame_key="key")).frame_key == "key"
-
-
-def test_the_key_is_not_shown_with_a_run() -> None:
     assert "hidden-key" not in repr(Run.start(Started(frame_key="hidden-key")))
 
 

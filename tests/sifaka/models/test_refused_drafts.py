@@ -73,15 +73,12 @@ async def test_the_next_version_is_told_of_a_second_refusal() -> None:
     assert [result.run.decisions[t.id].accepted for t in result.run.thoughts] == [True, False, True]
 
 
-async def test_the_same_answer_again_is_meant() -> None:
+async def test_an_answer_that_is_given_again_or_needs_no_changes_is_meant() -> None:
     told = f"{BETTER}\n\nSee you on Sunday!"
     writer = Writer(told)
     result = await run(writer, "Invite them.", validators=[], max_iterations=1)
     assert result.text == told
     assert sum("was refused" in prompt for prompt in writer.of("write")) == 1
-
-
-async def test_no_changes_needed_is_an_answer_that_keeps_the_text() -> None:
     writer = Writer("No changes are needed.", TEXT)
     result = await run(writer, "Correct it.", validators=[], facts=None)
     assert (result.text, len(writer.asked)) == (TEXT, 2)
@@ -111,15 +108,13 @@ async def test_a_first_version_that_is_refused_fails_the_run(answer: str) -> Non
     assert "the answer was refused: it" in (result.error or "")
 
 
-async def test_a_run_with_refused_drafts_is_replayed_as_it_was() -> None:
+async def test_runs_are_replayed_with_refused_drafts_and_from_before_them() -> None:
     writer = Writer(echo, f"```\n{BETTER}\n```")
     chain = Chain(model=writer.model, critics=[], max_iterations=2, patience=None)
     result = await chain.run("Shorten it.", text=TEXT)
     assert result.run.mends
     assert (await chain.replay(result.run_id)).differences == ()
 
-
-async def test_a_run_from_before_drafts_were_mended_keeps_what_it_got() -> None:
     said = f"```\n{BETTER}\n```"
     chain = Chain(model=Writer(said).model, **SETTINGS)
     handle = await chain.start("Shorten it.", text=TEXT)

@@ -22,37 +22,25 @@ async def check(
     return await spec.validate(Thought(text=text))
 
 
-async def test_a_text_with_all_wanted_matches_and_no_other_passes() -> None:
+async def test_wanted_matches_pass_and_a_missing_one_is_told() -> None:
     result = await check("order 12", (r"\d+",), ("xyz",))
     assert result.passed
     assert result.message == "2 of 2 patterns as asked"
-
-
-async def test_a_missing_match_fails_and_says_which() -> None:
     result = await check("order", (r"\d+", "order"))
     assert result.message == "nothing matches '\\\\d+'"
     assert result.score == 0.5
     assert not result.issues[0].anchored
 
 
-async def test_each_forbidden_match_is_pointed_at() -> None:
+async def test_forbidden_matches_are_pointed_at_and_counted_to_a_limit() -> None:
     result = await check("😀 TODO and TODO", must_not_match=("TODO",))
     assert [(issue.start, issue.end) for issue in result.issues] == [(2, 6), (11, 15)]
     assert result.message == "2 matches of forbidden 'TODO'"
-
-
-async def test_fewer_forbidden_matches_score_higher() -> None:
     scores = [(await check("x" * count, must_not_match=("x",))).score for count in range(4)]
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores)) == 4
-
-
-async def test_a_pattern_that_matches_nothing_at_all_is_an_issue_of_no_length() -> None:
     result = await check("", must_not_match=("^$",))
     assert [(issue.start, issue.end) for issue in result.issues] == [(0, 0)]
-
-
-async def test_counting_ends_at_a_limit() -> None:
     result = await check("x" * (MATCH_LIMIT + 5), must_not_match=("x",))
     assert "1000 or more" in result.message
 
