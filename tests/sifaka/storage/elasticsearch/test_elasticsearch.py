@@ -397,7 +397,7 @@ async def connection(server: ElasticsearchServer) -> Any:
 async def test_wrong_requests_and_documents_are_refused(
     connection: ElasticsearchConnection,
 ) -> None:
-    asked = {"query": {"bool": {}}}
+    asked: dict[str, Any] = {"query": {"bool": {}}}
     short = {"field": "vector", "query_vector": [1.0], "k": 1, "num_candidates": 1}
     requests: list[tuple[str, dict[str, Any], str]] = [
         ("/x/_search", {"query": {"trem": {"name": "a"}}}, "parsing_exception"),
