@@ -127,7 +127,7 @@ async def test_the_next_append_cuts_off_what_was_left_of_the_last(
     assert content(file).startswith(whole)
 
 
-async def test_what_was_cut_off_of_a_first_entry_or_a_claim_never_was(
+async def test_a_run_whose_first_entry_was_cut_off_never_was(
     store: FileStorage, file: Path
 ) -> None:
     await begin(store)
@@ -138,6 +138,8 @@ async def test_what_was_cut_off_of_a_first_entry_or_a_claim_never_was(
     run = await begin(store)
     assert await store.load("run_1") == run
 
+
+async def test_a_claim_that_was_cut_off_counts_for_nothing(store: FileStorage, file: Path) -> None:
     run = await begin(store)
     await store.claim("run_1")
     await store.claim("run_1")

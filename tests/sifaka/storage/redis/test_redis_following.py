@@ -312,9 +312,7 @@ async def test_every_append_lets_all_of_a_run_live_on(prefix: str) -> None:
     await store.aclose()
 
 
-async def test_only_an_append_lets_a_run_live_on_and_without_a_time_nothing_expires(
-    prefix: str, store: RedisStorage
-) -> None:
+async def test_a_claim_lets_nothing_live_longer(prefix: str) -> None:
     store = living(prefix, LONG)
     run = await keep(store, "one")
     name = Keys(prefix, "default").run(run.run_id)
@@ -323,6 +321,8 @@ async def test_only_an_append_lets_a_run_live_on_and_without_a_time_nothing_expi
     assert 300_000 < await command(store, "PTTL", name) <= 400_000
     await store.aclose()
 
+
+async def test_without_a_time_to_live_nothing_expires(store: RedisStorage, prefix: str) -> None:
     run = await keep(store, "one")
     assert await command(store, "PTTL", Keys(prefix, "default").run(run.run_id)) == -1
     assert await command(store, "PTTL", Keys(prefix, "default").entries(run.run_id)) == -1
