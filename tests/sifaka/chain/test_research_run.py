@@ -65,7 +65,8 @@ async def test_the_first_version_is_researched_and_then_checked_like_any_other()
 async def test_each_step_of_research_is_told_with_one_end_and_the_durable_ones_are_on_record() -> (
     None
 ):
-    events = await told(researching(ScriptedResearcher(), model=ScriptedModel(lines=[])))
+    chain = researching(ScriptedResearcher(), model=ScriptedModel(lines=[]))
+    events = await told(chain)
     run = events[-1].run
     assert run is not None
     assert [entry.step for entry in run.research] == ["started", *["section_finished"] * 4]
@@ -74,9 +75,6 @@ async def test_each_step_of_research_is_told_with_one_end_and_the_durable_ones_a
     assert searching == finished == set(range(4))
     durable = [e for e in events if isinstance(e.entry, Researched)]
     assert [event.entry for event in durable] == list(run.research)
-
-    chain = researching(ScriptedResearcher(), model=ScriptedModel(lines=[]))
-    events = await told(chain)
     assert endings(events) == ["complete"] == [events[-1].research]
     again = await followed(chain, events[-1].run_id)
     assert endings(again) == ["complete"] == [again[-1].research]

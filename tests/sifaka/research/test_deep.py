@@ -61,7 +61,7 @@ def headings(thought: Thought) -> list[str]:
     return re.findall(r"^## (.*)$", thought.text, re.MULTILINE)
 
 
-async def test_the_report_has_the_sections_in_outline_order_and_resolves_its_references() -> None:
+async def test_the_report_has_the_sections_in_outline_order_and_one_numbering_for_all() -> None:
     bench = Bench(inquiry=DEEP)
     thought = await bench.research(Scholar(tool_selector=of_section).judge, shelf())
     assert headings(thought) == ["Oil", "Gas", "Wires", "References"]
@@ -69,9 +69,6 @@ async def test_the_report_has_the_sections_in_outline_order_and_resolves_its_ref
     assert ReportValidator().check(thought).passed
     assert thought.text.startswith("# The lamps\n\nIn short, lamps changed [1].\n\n## Oil")
 
-
-async def test_numbering_is_global_and_a_document_has_one_number_in_all_sections() -> None:
-    thought = await Bench(inquiry=DEEP).research(Scholar(tool_selector=of_section).judge, shelf())
     titles = [each["title"] for each in told(thought)["references"]]
     assert titles == [
         "Page about oil-lamps", "Page about all-lamps", "Page about gas-lamps",
@@ -81,6 +78,13 @@ async def test_numbering_is_global_and_a_document_has_one_number_in_all_sections
     assert re.findall(r"\[\d\]", gas) == ["[3]", "[2]"]
     assert [d.title for d in thought.pre_generation_context] == titles
     assert all(d.url and d.metadata["retrieved_at"] for d in thought.pre_generation_context)
+
+    assert bench.desk is not None
+    assert bench.steps[0] == ("started", None)
+    for step in ("section_started", "looping", "section_finished"):
+        assert {n for each, n in bench.steps if each == step} == {0, 1, 2}
+    assert (bench.desk.told[0].step, bench.desk.told[0].section) == ("thinking", None)
+    assert (bench.desk.told[-1].step, bench.desk.told[-1].section) == ("synthesizing", None)
 
 
 async def test_the_order_is_that_of_the_outline_whichever_section_ends_first() -> None:
@@ -211,17 +215,6 @@ async def test_headings_and_references_of_a_draft_do_not_break_the_report() -> N
     assert headings(thought)[-1] == "References"
     assert "### Detail" in thought.text
     assert ReportValidator().check(thought).passed
-
-
-async def test_the_events_of_sections_carry_their_numbers() -> None:
-    bench = Bench(inquiry=DEEP)
-    await bench.research(Scholar().judge, shelf())
-    assert bench.desk is not None
-    assert bench.steps[0] == ("started", None)
-    for step in ("section_started", "looping", "section_finished"):
-        assert {n for each, n in bench.steps if each == step} == {0, 1, 2}
-    assert (bench.desk.told[0].step, bench.desk.told[0].section) == ("thinking", None)
-    assert (bench.desk.told[-1].step, bench.desk.told[-1].section) == ("synthesizing", None)
 
 
 async def test_a_store_that_fails_is_no_failed_section_and_ends_the_others() -> None:
