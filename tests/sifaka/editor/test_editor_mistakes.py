@@ -244,6 +244,7 @@ def test_no_right_sentence_is_edited_however_wrong_it_looks() -> None:
     assert [sample.text for sample in tricky if edit(sample.text).changed] == []
 
 
+@pytest.mark.slow
 def test_the_held_out_sentences_meet_the_goals() -> None:
     samples = load("held_out")
     safe, suggested = total(samples, "safe"), total(samples, "suggested")
