@@ -29,6 +29,10 @@ def test_hard_prose_fails_with_its_hardest_sentence_and_its_long_words() -> None
     assert issue.rule == "max_grade"
     assert any("'interoperable'" in advice for advice in check(HARD).suggestions)
 
+    short_words = check("The cat sat on the mat and the dog ran to the sea in the sun.", 2)
+    assert short_words.suggestions == ("write shorter sentences",)
+    assert check("Silly money matters.", 2).suggestions == ("use words of fewer syllables",)
+
 
 def test_the_grade_is_flesch_kincaids() -> None:
     # 5 words, 1 sentence, 5 syllables: 0.39 * 5 + 11.8 * 1 - 15.59

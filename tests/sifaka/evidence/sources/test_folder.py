@@ -18,8 +18,10 @@ from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SourceDocument
+from sifaka.evidence.pipeline import EvidencePipeline
 from sifaka.evidence.search import search
 from sifaka.evidence.sources import folder as folders
+from sifaka.evidence.sources.catalogue import open_adapters
 from sifaka.evidence.sources.folder import FolderAdapter
 from sifaka.evidence.sources.readers import plain_text
 
@@ -460,3 +462,20 @@ def test_text_that_a_browser_does_not_show_is_left_out(hidden: str) -> None:
 )
 def test_text_that_is_shown_on_a_screen_is_kept(shown: str) -> None:
     assert plain_text(shown) == "seen"
+
+
+async def test_parts_of_one_table_do_not_come_before_all_else_and_a_broken_file_is_named(
+    tmp_path: Path,
+) -> None:
+    rows = [f"Vardø ferry,The Vardø ferry carried {n} passengers" for n in range(6_000)]
+    (tmp_path / "all.csv").write_text("ship,fact\n" + "\n".join(rows), encoding="utf-8")
+    for n in range(4):
+        (tmp_path / f"{n}.md").write_text(f"The Vardø ferry has deck {n}.", encoding="utf-8")
+    (tmp_path / "broken.txt").write_bytes(b"\x00\x01\xff")
+    adapters = open_adapters([f"town=folder:{tmp_path}"])
+    result = await EvidencePipeline(adapters).run("What of the Vardø ferry?", max_results=20)
+    first = [each.document.id for each in result.evidence[:7]]
+    assert sum(name.startswith("all.csv") for name in first) == 3
+    assert any(
+        line.startswith("town: left out: broken.txt") for line in (*result.degraded, *result.notes)
+    )
