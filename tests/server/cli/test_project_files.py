@@ -15,8 +15,8 @@ import pytest
 
 from sifaka._internal.immutable import Frozen
 from sifaka_mcp.cli import run
-from sifaka_mcp.cli.check.configuration import CheckTable
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.project_rules import CheckTable
 from sifaka_mcp.settings.sources import (
     OF_THE_USER,
     STRICTER,
