@@ -68,10 +68,7 @@ ROOT = Path(__file__).parents[3]
 READ = (Format.RST, Format.LATEX, Format.HTML)
 DOCUMENTS = [
     ROOT / "README.md",
-    *(
-        ROOT / "docs" / f"{name}.md"
-        for name in ("formats", "editor", "plugins", "tutorial", "hosts")
-    ),
+    *(ROOT / "docs" / f"{name}.md" for name in ("editor", "plugins", "tutorial", "hosts")),
 ]
 """Those in which lists, tables, code and formulas of all kinds stand."""
 
