@@ -63,7 +63,7 @@ POINTS: Mapping[str, Point] = {
     "a store on a read-only mount": Point("it is read", (f"{_CLI}/test_read_only_folder.py",)),
     "hostile HTML, PDF and DOCX": Point(
         "each is read or refused within its limits",
-        ("tests/sifaka/evidence/sources/test_documents.py",),
+        ("tests/sifaka/evidence/sources/test_folder.py",),
     ),
     "a file that changes, vanishes or becomes a link during --in-place": Point(
         "it is left alone, the result lies beside it", (f"{_CLI}/test_in_place.py",)
@@ -81,9 +81,7 @@ POINTS: Mapping[str, Point] = {
         "one line and exit code 2, in little time, and no command of a workflow",
         (f"{_CLI}/check/test_check_patterns.py", _CHECK),
     ),
-    "replies that end before their end": Point(
-        "none is a version", (f"{_MODELS}/test_refused_drafts.py",)
-    ),
+    "replies that end before their end": Point("none is a version", (f"{_MODELS}/test_drafts.py",)),
     "malformed replies of judges": Point(
         "none is a vote that says no verdict",
         (f"{_MODELS}/test_votes.py",),

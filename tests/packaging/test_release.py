@@ -110,7 +110,7 @@ def test_the_source_distribution_tests_itself(distributions: Path, tmp_path: Pat
         cwd=unpacked, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert all(place.startswith(str(unpacked)) for place in done.stdout.split())
-    some = ("tests/sifaka/test_extras.py", "tests/packaging/test_identity.py")
+    some = ("tests/sifaka/_internal/test_suggestions.py", "tests/packaging/test_identity.py")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *some]
     done = subprocess.run(command, cwd=unpacked, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]

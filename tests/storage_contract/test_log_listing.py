@@ -16,7 +16,7 @@ from sifaka.record.thought import Thought
 from sifaka.storage.protocol import ThoughtStore
 from tests.storage_contract.log_kinds import Log
 from tests.storage_contract.runs import keep
-from tests.stubs.runs import Seen, cancel, draft, listed, stop
+from tests.stubs.runs import Seen, append, cancel, draft, drafted, listed, stop
 
 pytestmark = pytest.mark.anyio
 
@@ -33,17 +33,12 @@ async def pages(log: ThoughtStore, limit: int) -> list[str]:
             return ids
 
 
-async def test_an_empty_store_lists_nothing(log: ThoughtStore) -> None:
+async def test_pages_show_25_runs_newest_first_without_loss_or_repeat(log: ThoughtStore) -> None:
     page = await log.recent(limit=10)
     assert (page.runs, page.next_cursor) == ((), None)
-
-
-@pytest.mark.parametrize("limit", [1, 7, 24, 25, 26])
-async def test_pages_show_25_runs_newest_first_without_loss_or_repeat(
-    log: ThoughtStore, limit: int
-) -> None:
     runs = [await keep(log, f"text {n}") for n in range(25)]
-    assert await pages(log, limit) == [run.run_id for run in reversed(runs)]
+    for limit in (1, 7, 24, 25, 26):
+        assert await pages(log, limit) == [run.run_id for run in reversed(runs)], limit
 
 
 async def test_runs_of_the_same_moment_are_all_listed(log: ThoughtStore) -> None:
@@ -72,17 +67,17 @@ async def test_the_order_is_by_time_whatever_the_zone(log: ThoughtStore) -> None
 
 
 async def test_a_run_updated_between_two_pages_moves_to_the_front(log: ThoughtStore) -> None:
-    runs = [await keep(log, f"text {n}") for n in range(25)]
+    runs = [await keep(log, f"text {n}") for n in range(7)]
     newest_first = [run.run_id for run in reversed(runs)]
-    first = await log.recent(limit=10)
+    first = await log.recent(limit=3)
 
-    shown_already = await cancel(log, runs[20])
-    not_shown_yet = await cancel(log, runs[3])
-    rest = await log.recent(limit=25, cursor=first.next_cursor)
+    shown_already = await cancel(log, runs[5])
+    not_shown_yet = await cancel(log, runs[1])
+    rest = await log.recent(limit=7, cursor=first.next_cursor)
 
     # Nothing repeats; runs that were not touched are there once; those that moved are in front.
     assert [line.run_id for line in rest.runs] == [
-        run_id for run_id in newest_first[10:] if run_id != not_shown_yet.run_id
+        run_id for run_id in newest_first[3:] if run_id != not_shown_yet.run_id
     ]
     front = await log.recent(limit=2)
     assert [line.run_id for line in front.runs] == [not_shown_yet.run_id, shown_already.run_id]
@@ -192,7 +187,7 @@ def damage(kind: Log) -> Damage:
     return kind.damage
 
 
-async def test_a_damaged_entry_is_told_and_harms_no_other_run(
+async def test_a_damaged_entry_is_told_harms_no_other_run_and_can_be_deleted(
     log: ThoughtStore, damage: Damage, caplog: pytest.LogCaptureFixture
 ) -> None:
     damaged = await keep(log, "The zebra, a zebra, zebras.")
@@ -209,11 +204,6 @@ async def test_a_damaged_entry_is_told_and_harms_no_other_run(
     with caplog.at_level(logging.WARNING, logger="sifaka"):
         assert healthy.summary() in (await log.recent(limit=5)).runs
 
-
-async def test_a_damaged_run_can_be_deleted(log: ThoughtStore, damage: Damage) -> None:
-    damaged = await keep(log, "The zebra eats.")
-    healthy = await keep(log, "The zebra sleeps.")
-    await damage(log, damaged.run_id)
     await log.delete(damaged.run_id)
     with pytest.raises(ThoughtNotFound):
         await log.load(damaged.run_id)
@@ -233,71 +223,42 @@ async def expiring(kind: Log) -> AsyncGenerator[ThoughtStore]:
     await log.aclose()
 
 
-async def until_gone(log: ThoughtStore, run: Run) -> None:
-    with anyio.fail_after(60):
-        while True:
-            try:
-                await log.load(run.run_id)
-            except ThoughtNotFound:
-                return
-            await anyio.sleep(0.05)
-
-
 @pytest.mark.long
-async def test_a_run_that_has_expired_is_nowhere_any_more(expiring: ThoughtStore) -> None:
+async def test_every_entry_gives_a_run_its_time_again_and_without_it_is_gone(
+    expiring: ThoughtStore,
+) -> None:
     run = await keep(expiring, "The zebra sleeps.")
-    entry = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="late"))
-    after = run.apply(entry)
-
-    await until_gone(expiring, run)
-
-    assert (await expiring.recent(limit=5)).runs == ()
-    with pytest.raises(ThoughtNotFound):
-        await expiring.claim(run.run_id)
-    with pytest.raises(ThoughtNotFound), anyio.fail_after(30):
-        async for _ in expiring.follow(run.run_id):
-            pass
-    with pytest.raises(VersionConflict) as caught:
-        await expiring.append(after, [entry], expected_version=run.version)
-    assert caught.value.found == 0
-    with pytest.raises(ThoughtNotFound):
-        await expiring.load(run.run_id)
-
-
-@pytest.mark.long
-async def test_every_entry_gives_a_run_its_time_again(expiring: ThoughtStore) -> None:
-    run = await keep(expiring, "The zebra sleeps.")
+    claimed = await keep(expiring, "The zebra drinks.")
+    await expiring.claim(claimed.run_id)
     other = await keep(expiring, "The zebra eats.")
+    late = drafted(other, "late")
     appended = 0
 
-    # Until one that gets no entries is gone, the other gets them.
+    # Until those that get no entries are gone, the other gets them.
     with anyio.fail_after(60):
-        while True:
-            thought = Thought(run_id=run.run_id, iteration=len(run.thoughts), text="It runs.")
-            entry = Drafted(thought=thought)
-            after = run.apply(entry)
-            await expiring.append(after, [entry], expected_version=run.version)
-            run, appended = after, appended + 1
-            try:
-                await expiring.load(other.run_id)
-            except ThoughtNotFound:
-                break
+        while other.run_id in await listed(expiring):
+            run, appended = await draft(expiring, run, "It runs."), appended + 1
             await anyio.sleep(SECONDS / 10)
 
     assert appended > 1
     assert await expiring.load(run.run_id) == run
     assert await listed(expiring) == [run.run_id]
+    for call in (expiring.load, expiring.claim):
+        with pytest.raises(ThoughtNotFound):
+            await call(other.run_id)
+    with pytest.raises(ThoughtNotFound), anyio.fail_after(30):
+        async for _ in expiring.follow(other.run_id):
+            pass
+    with pytest.raises(VersionConflict) as caught:
+        await append(expiring, other, late)
+    assert caught.value.found == 0
+    with pytest.raises(ThoughtNotFound):
+        await expiring.load(other.run_id)
 
-
-@pytest.mark.long
-async def test_an_id_may_begin_anew_once_its_run_has_expired(expiring: ThoughtStore) -> None:
-    run = await keep(expiring, "The zebra sleeps.")
-    await expiring.claim(run.run_id)
-    await until_gone(expiring, run)
-    started = Started(run_id=run.run_id)
+    started = Started(run_id=claimed.run_id)  # an id may begin anew
     again = Run.start(started)
     await expiring.append(again, [started], expected_version=0, fence=0)
-    assert await expiring.load(run.run_id) == again
+    assert await expiring.load(again.run_id) == again
 
 
 def test_a_store_outlives_the_event_loop_that_used_it_first(
@@ -319,16 +280,9 @@ def test_a_store_outlives_the_event_loop_that_used_it_first(
     assert anyio.run(read, run) == run
 
 
-def test_closing_twice_or_without_use_is_harmless(make_log: Callable[[], ThoughtStore]) -> None:
-    async def close_twice() -> None:
-        log = make_log()
-        await log.aclose()
-        await log.aclose()
-
-    anyio.run(close_twice)
-
-
-def test_a_closed_view_leaves_the_store_open(make_log: Callable[[], ThoughtStore]) -> None:
+def test_a_closed_view_leaves_the_store_open_and_closing_twice_is_harmless(
+    make_log: Callable[[], ThoughtStore],
+) -> None:
     async def close_view_first() -> None:
         log = make_log()
         view = log.scoped("guest")
@@ -336,6 +290,7 @@ def test_a_closed_view_leaves_the_store_open(make_log: Callable[[], ThoughtStore
         await view.aclose()
         run = await keep(log, "still open")
         assert await log.load(run.run_id) == run
-        await log.aclose()
+        for closed in (log, log, unused := make_log(), unused):
+            await closed.aclose()
 
     anyio.run(close_view_first)

@@ -355,14 +355,15 @@ def _version(connection: SqlConnection, tenant: str, run_id: str) -> int:
 def _payloads(
     connection: SqlConnection, tenant: str, run_id: str, after: int, version: int
 ) -> Iterator[bytes]:
-    # As bytes: damaged text is then reported with the entry it is in.
+    # As bytes: damaged text is then reported with the entry it is in. At once: a statement that is
+    # left in the middle, in the traceback of who cannot read an entry, would hold its snapshot.
     rows = connection.execute(
         """
         SELECT seq, CAST(payload AS BLOB) FROM entries
         WHERE tenant = ? AND run_id = ? AND seq > ? ORDER BY seq
         """,
         (tenant, run_id, after),
-    )
+    ).fetchall()
     count = after
     for seq, payload in rows:
         count += 1

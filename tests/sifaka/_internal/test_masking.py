@@ -59,7 +59,7 @@ SHAPES = (
 )
 def test_what_only_begins_like_a_key_does_not_take_forever(unit: str) -> None:
     """A pattern that reads the rest again from each beginning would take hours."""
-    assert len(masked(unit * (400_000 // len(unit)))) > 0
+    assert len(masked(unit * (100_000 // len(unit)))) > 0
 
 
 def test_a_token_is_gone_wherever_it_stands_in_a_name() -> None:

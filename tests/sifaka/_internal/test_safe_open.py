@@ -91,15 +91,14 @@ def test_where_only_names_can_be_opened_the_same_is_refused(root: Path, name: st
         pass
 
 
-def test_hidden_files_are_read_only_where_that_is_wanted(root: Path) -> None:
+def test_hidden_files_are_read_only_where_that_is_wanted_and_as_much_as_is_allowed(
+    root: Path,
+) -> None:
     links(root)
     assert read_beneath(root / ".env", 10, root) == b"secret"
     for name in (".env", "hidden.md"):
         with pytest.raises(PermissionError, match="is hidden"):
             read_beneath(root / name, 10, root, hidden=False)
-
-
-def test_no_more_is_read_than_is_allowed(root: Path) -> None:
     assert read_beneath(root / ".env", 6, root) == b"secret"
     with pytest.raises(OSError, match="larger than 5 bytes"):
         read_beneath(root / ".env", 5, root)

@@ -10,7 +10,7 @@ from sifaka.record.usage import Budget, Usage
 from tests.stubs.clock import Clock
 
 
-def test_reserved_calls_count_before_they_are_settled() -> None:
+def test_calls_count_before_they_are_settled_and_after_a_resume() -> None:
     ledger = Ledger(Budget(max_calls=2), Usage())
     ledger.reserve()
     ledger.reserve()
@@ -18,17 +18,19 @@ def test_reserved_calls_count_before_they_are_settled() -> None:
         ledger.reserve()
     assert error.value.limit == "calls"
 
-
-def test_what_was_spent_before_a_resume_counts() -> None:
     ledger = Ledger(Budget(max_calls=3), Usage(model_calls=3))
     with pytest.raises(BudgetExceeded):
         ledger.reserve()
 
 
-def test_tokens_are_input_and_output_together() -> None:
+def test_tokens_are_input_and_output_and_too_few_for_an_answer_are_not_bought() -> None:
     ledger = Ledger(Budget(max_tokens=100), Usage())
     ledger.settle(ledger.reserve(), Usage(model_calls=1, input_tokens=60, output_tokens=40))
     assert ledger.exhausted() == "tokens"
+    ledger = Ledger(Budget(max_tokens=300), Usage())
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve(Quote(input_tokens=100, output_tokens=1000))
+    assert ledger.reserve(Quote(input_tokens=100, output_tokens=50)).usage.output_tokens == 50
 
 
 def test_tokens_in_flight_are_set_aside_for_parallel_calls() -> None:
@@ -42,13 +44,6 @@ def test_tokens_in_flight_are_set_aside_for_parallel_calls() -> None:
     assert error.value.limit == "tokens"
     ledger.settle(first, Usage(model_calls=1, input_tokens=90, output_tokens=10))
     assert ledger.reserve(Quote(input_tokens=100, output_tokens=400)).usage.output_tokens == 400
-
-
-def test_an_answer_too_short_to_be_of_use_is_not_bought() -> None:
-    ledger = Ledger(Budget(max_tokens=300), Usage())
-    with pytest.raises(BudgetExceeded):
-        ledger.reserve(Quote(input_tokens=100, output_tokens=1000))
-    assert ledger.reserve(Quote(input_tokens=100, output_tokens=50)).usage.output_tokens == 50
 
 
 def test_money_is_set_aside_at_the_models_price() -> None:
@@ -99,17 +94,18 @@ def test_what_was_set_aside_and_not_used_goes_back() -> None:
     assert ledger.calls_left == 2
 
 
-def test_setting_aside_more_than_there_is_sets_nothing_aside() -> None:
+def test_nothing_is_set_aside_beyond_what_there_is_nor_of_another_ledger() -> None:
     ledger = Ledger(Budget(max_calls=3), Usage())
     with pytest.raises(BudgetExceeded), ledger.set_aside(4):
         pytest.fail("there is no room")
     assert ledger.calls_left == 3
-
-
-def test_a_share_of_one_ledger_is_no_share_of_another() -> None:
     outer, inner = Ledger(Budget(), Usage()), Ledger(Budget(max_calls=0), Usage())
     with outer.set_aside(5), pytest.raises(BudgetExceeded):
         inner.reserve()
+    whole = Ledger(Budget(max_calls=9), Usage())
+    with pytest.raises(BudgetExceeded), whole.part(Budget(max_calls=2)).set_aside(3):
+        pass
+    assert whole.calls_left == 9
 
 
 @pytest.mark.anyio
@@ -157,13 +153,19 @@ def test_model_calls_find_the_surroundings_of_their_run() -> None:
 ONE_CALL = Usage(model_calls=1, input_tokens=10, output_tokens=10)
 
 
-def test_what_a_part_spends_is_spent_by_the_whole() -> None:
+def test_what_a_part_spends_counts_for_the_whole_and_what_it_spent_before_for_it_alone() -> None:
     whole = Ledger(Budget(max_calls=3), Usage())
     part = whole.part(Budget(max_calls=2))
     part.settle(part.reserve(), ONE_CALL)
     part.charge(ONE_CALL)
     assert (part.spent.model_calls, whole.spent.model_calls) == (2, 2)
     assert (part.exhausted(), whole.exhausted()) == ("calls", None)
+
+    whole = Ledger(Budget(), Usage(model_calls=3))
+    part = whole.part(Budget(max_calls=3), Usage(model_calls=2))
+    part.reserve()
+    assert part.exhausted() == "calls"
+    assert whole.spent.model_calls == 3
 
 
 def test_a_part_stops_at_its_own_limit_and_others_go_on() -> None:
@@ -208,13 +210,6 @@ def test_calls_set_aside_for_a_part_are_there_although_the_whole_has_no_others()
         part.reserve()
 
 
-def test_a_part_sets_nothing_aside_beyond_its_own_limit() -> None:
-    whole = Ledger(Budget(max_calls=9), Usage())
-    with pytest.raises(BudgetExceeded), whole.part(Budget(max_calls=2)).set_aside(3):
-        pass
-    assert whole.calls_left == 9
-
-
 def test_the_shorter_of_both_limits_clips_an_answer() -> None:
     whole = Ledger(Budget(max_tokens=1000), Usage())
     part = whole.part(Budget(max_tokens=5000))
@@ -243,14 +238,6 @@ def test_while_a_part_waits_no_time_passes_for_the_whole() -> None:
     with part.waiting():
         clock.now = 100
     assert (part.seconds_left, whole.seconds_left) == (4, 10)
-
-
-def test_what_a_part_has_spent_before_counts_for_it_alone() -> None:
-    whole = Ledger(Budget(), Usage(model_calls=3))
-    part = whole.part(Budget(max_calls=3), Usage(model_calls=2))
-    part.reserve()
-    assert part.exhausted() == "calls"
-    assert whole.spent.model_calls == 3
 
 
 def test_a_call_of_a_part_stays_within_every_limit_the_stricter_one_each() -> None:

@@ -28,23 +28,17 @@ def calls(known: list[Called], *, replaying: bool = False) -> Calls:
     return Calls(ledger=ledger, journal=Journal(known, keep), replaying=replaying)
 
 
-async def test_an_answer_on_record_is_not_asked_for_again() -> None:
+async def test_answers_on_record_are_taken_for_the_same_request_of_the_run_alone() -> None:
     source, known = Source(), list[Called]()
     for _ in range(2):
         with calls(known).active(), scope("search"):
             assert await recorded("wiki", {"q": "x"}, source.answer) == "answer 1"
     assert (source.asked, len(known), known[0].model) == (1, 1, "wiki")
-
-
-async def test_an_answer_to_another_request_is_never_taken() -> None:
     source, known = Source(), list[Called]()
     for query in ("x", "y"):
         with calls(known).active(), scope("search"):
             await recorded("wiki", {"q": query}, source.answer)
     assert source.asked == 2
-
-
-async def test_outside_a_run_the_answer_is_made_and_not_kept() -> None:
     source = Source()
     assert await recorded("wiki", {}, source.answer) == "answer 1"
     assert await recorded("wiki", {}, source.answer) == "answer 2"

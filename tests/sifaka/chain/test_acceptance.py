@@ -183,14 +183,11 @@ def accepted(result: RunResult) -> list[bool]:
     return [result.run.decisions[t.id].accepted for t in result.run.thoughts]
 
 
-async def test_a_judge_decides_where_facts_do_not() -> None:
+async def test_a_judge_decides_where_facts_do_not_unless_it_prefers_whatever_comes_first() -> None:
     result = await judged("abcd", "x", "abcdefg", prefers=longer, max_iterations=3, patience=2)
     assert result.text == "abcdefg"
     assert accepted(result) == [True, True, False, True]
     assert "preferred in 1 of 1 comparisons" in reasons(result)[1]
-
-
-async def test_a_judge_that_prefers_whatever_comes_first_has_no_vote() -> None:
     result = await judged("abcd", "abcde", prefers=always_first)
     assert (result.text, result.stop_reason) == ("abc", "stalled")
 

@@ -38,22 +38,19 @@ def chain(*lines: str | Exception | Generation, **settings: Any) -> Chain:
     return Chain(**{**defaults, **settings})
 
 
-async def test_a_text_that_needs_nothing_is_done_without_a_model_call() -> None:
+async def test_a_text_is_improved_until_it_passes_and_one_that_needs_nothing_is_done() -> None:
     model = ScriptedModel(lines=[])
     result = await Chain(model=model, critics=[], validators=[AT_MOST_THREE]).run(text="a b c")
     assert (result.status, result.stop_reason) == ("done", "rules_met")
     assert not result.changed
     assert model.seen == []
-
-
-async def test_a_failing_text_is_improved_until_it_passes() -> None:
     result = await chain("still four words here", "three words now").run(text="one two three four")
     assert result.text == "three words now"
     assert result.rules_met
     assert result.run.iterations == 2
 
 
-async def test_a_worse_version_never_replaces_the_input() -> None:
+async def test_a_worse_version_never_replaces_the_input_which_others_are_written_from() -> None:
     result = await chain("a b c d e f g", "a b c d e f", max_iterations=2).run(text="a b c d")
     assert result.text == "a b c d"
     assert result.stop_reason == "max_iterations"
@@ -61,8 +58,6 @@ async def test_a_worse_version_never_replaces_the_input() -> None:
     assert [d.accepted for d in turned_down] == [False, False]
     assert all("distance from passing" in d.reason for d in turned_down)
 
-
-async def test_each_version_is_written_from_the_champion() -> None:
     model = ScriptedModel(lines=["a b c d e f g", "x y z"])
     await Chain(model=model, critics=[], validators=[AT_MOST_THREE]).run(text="a b c d")
     assert [t.text for t in model.seen] == ["a b c d", "a b c d"]
@@ -74,13 +69,10 @@ async def test_every_version_is_validated_and_the_verdict_is_for_exactly_that_te
     assert result.validation_results[0].passed
 
 
-async def test_the_same_text_twice_is_a_stall() -> None:
+async def test_versions_are_bounded_and_the_same_text_twice_is_a_stall() -> None:
     result = await chain("a b c d").run(text="a b c d")
     assert result.stop_reason == "stalled"
     assert result.run.decisions[result.run.thoughts[1].id].reason == "the same text as version 0"
-
-
-async def test_the_number_of_versions_is_bounded() -> None:
     lines = ["a b c d e f", "a b c d e", "a b c d f", "unused"]
     result = await chain(*lines, max_iterations=3).run(text="a b c d e f g")
     assert result.stop_reason == "max_iterations"
@@ -88,11 +80,13 @@ async def test_the_number_of_versions_is_bounded() -> None:
     assert result.text == "a b c d e"
 
 
-async def test_a_prompt_alone_is_written_first() -> None:
+async def test_a_text_is_written_first_from_a_prompt_alone_but_not_by_the_editor() -> None:
     result = await chain("three words now").run("write something")
     assert result.text == "three words now"
     assert result.run.iterations == 0
     assert result.run.thoughts[0].model_prompt == "write something"
+    with pytest.raises(ConfigurationError, match="cannot write a text from a prompt"):
+        await Chain(model="editor").run("write something")
 
 
 async def test_critics_are_asked_before_versions_are_compared() -> None:
@@ -130,7 +124,7 @@ class BrokenCritic:
         raise ZeroDivisionError("secret detail")
 
 
-async def test_a_critic_that_fails_abstains_and_its_error_reaches_neither_vote_nor_writer() -> None:
+async def test_critics_that_fail_abstain_and_when_all_do_the_run_says_so() -> None:
     wants_b = ScriptedCritic(objects_to=lambda text: "b" not in text)
     model = ScriptedModel(lines=["a b"])
     result = await Chain(model=model, critics=[BrokenCritic(), wants_b]).run(text="a")
@@ -138,29 +132,13 @@ async def test_a_critic_that_fails_abstains_and_its_error_reaches_neither_vote_n
     assert result.degraded == ("critic broken abstained: it crashed with ZeroDivisionError",)
     assert "secret" not in result.run.model_dump_json()
 
-
-async def test_when_every_critic_fails_the_run_says_so_and_keeps_the_text() -> None:
     result = await chain(critics=[BrokenCritic()]).run(text="a b c")
     assert (result.status, result.stop_reason, result.text) == ("failed", "error", "a b c")
     assert result.error is not None
     assert "every critic abstained" in result.error
 
 
-class BrokenValidator:
-    name = "broken"
-    required = True
-
-    def validate(self, thought: Thought) -> ValidationResult:
-        raise ZeroDivisionError
-
-
-async def test_a_validator_that_crashes_has_failed() -> None:
-    result = await chain("x", "y", validators=[BrokenValidator()]).run(text="a b c")
-    assert not result.passed
-    assert "ZeroDivisionError" in result.validation_results[0].message
-
-
-async def test_the_call_budget_is_checked_before_each_call() -> None:
+async def test_each_budget_stops_the_run_with_the_best_so_far() -> None:
     result = await chain(
         "a b c d e f", "a b c d e", budget=Budget(max_calls=1), max_iterations=9
     ).run(text="a b c d e f g")
@@ -168,12 +146,14 @@ async def test_the_call_budget_is_checked_before_each_call() -> None:
     assert result.usage.model_calls == 1
     assert result.text == "a b c d e f"
 
-
-async def test_the_token_budget_stops_the_run_with_the_best_so_far() -> None:
     spent = Usage(model_calls=1, input_tokens=60, output_tokens=50)
     line = Generation(text="a b c d e f", usage=spent)
     result = await chain(line, budget=Budget(max_tokens=100)).run(text="a b c d e f g")
     assert (result.stop_reason, result.text) == ("budget_tokens", "a b c d e f")
+    priceless = Usage(model_calls=1, cost_usd=None)
+    lines = [Generation(text=text, usage=priceless) for text in ("a b c d e f", "a b c d e")]
+    result = await chain(*lines, budget=Budget(max_cost_usd=5)).run(text="a b c d e f g")
+    assert (result.stop_reason, result.usage.model_calls) == ("budget_cost", 1)
 
 
 class SlowModel:
@@ -259,11 +239,6 @@ async def test_a_text_that_cannot_be_worked_on_is_refused(text: str) -> None:
     assert (await store.recent(limit=1)).runs == ()
 
 
-async def test_the_editor_cannot_write_from_nothing() -> None:
-    with pytest.raises(ConfigurationError, match="cannot write a text from a prompt"):
-        await Chain(model="editor").run("write something")
-
-
 async def test_a_version_is_not_paid_for_when_nobody_could_judge_it_any_more() -> None:
     budget = Budget(max_calls=2)
     chain = Chain(model=Writer("x").model, critics=["self_refine"], budget=budget)
@@ -312,13 +287,6 @@ async def test_an_answer_that_cannot_be_stored_is_a_malformed_answer(broken: str
     assert (result.status, result.text) == ("failed", "a b c d")
 
 
-async def test_a_price_that_is_not_known_may_have_used_up_the_cost_budget() -> None:
-    priceless = Usage(model_calls=1, cost_usd=None)
-    lines = [Generation(text=text, usage=priceless) for text in ("a b c d e f", "a b c d e")]
-    result = await chain(*lines, budget=Budget(max_cost_usd=5)).run(text="a b c d e f g")
-    assert (result.stop_reason, result.usage.model_calls) == ("budget_cost", 1)
-
-
 async def test_critics_without_room_for_their_calls_end_the_run_by_its_budget() -> None:
     critic = {"type": "self_consistency", "n": 3}
     result = await Chain(
@@ -362,13 +330,11 @@ async def test_what_is_left_are_the_issues_of_failed_validators_and_of_critics_o
     length = result.validation_results[0].issues[0].message
     assert left == {length: (1, 3), "tone: too loud": (1, 5), "not what was wanted": (2, 3)}
 
-
-async def test_nothing_is_left_of_a_text_that_passes() -> None:
     result = await improve("This is it.", validators=[LengthValidator(max_words=5)])
     assert (result.rules_met, result.left) == (True, ())
 
 
-async def test_the_repr_of_a_result_is_one_short_line() -> None:
+async def test_a_repr_is_one_short_line_without_what_is_empty_or_the_default() -> None:
     rule = {"type": "content", "required": ["30 days"]}
     result = await Chain(validators=[rule]).run(text=TEXT)
     told = repr(result)
@@ -380,8 +346,6 @@ async def test_the_repr_of_a_result_is_one_short_line() -> None:
         assert "\n" not in each
         assert len(each) < 500
 
-
-def test_the_repr_of_a_value_leaves_out_what_is_empty_or_the_default() -> None:
     assert repr(Issue(message="odd", severity=3)) == "Issue(message='odd')"
     long = ValidationResult(passed=False, message="x" * 90, suggestions=("a", "b"))
     told = f"ValidationResult(passed=False, message='{'x' * 37}...', score=0.0, suggestions=<2>)"

@@ -119,22 +119,13 @@ def test_an_effort_means_for_another_model_what_it_means_for_that_model() -> Non
     assert chain.config == Chain(effort="thorough", model="test").config
     assert (chain.config.policy, chain.config.width, chain.config.look_back) == ("best_of_n", 3, 2)
     assert chain.options["effort"] == "thorough"
-
-
-def test_explicit_settings_win_over_the_effort_with_another_model_too() -> None:
     explicit: dict[str, Any] = {"max_iterations": 0, "policy": "judged"}
     chain = Chain(effort="thorough", model="test", width=2, **explicit).with_model("test:test")
     assert (chain.config.width, chain.config.max_iterations) == (2, 0)
-
-
-def test_a_chain_that_was_judged_by_its_effort_can_get_a_model_that_cannot_judge() -> None:
     chain = Chain(effort="thorough", model="test").with_model("editor")
     assert chain.config == Chain(effort="thorough", model="editor").config
     assert (chain.config.policy, chain.config.width, chain.config.max_iterations) == ("best", 1, 5)
     assert chain.config.look_back is None
-
-
-def test_a_policy_that_was_asked_for_stays_with_another_model() -> None:
     chain = Chain(effort="thorough", model="test", policy="last").with_model("test")
     assert chain.config.policy == "last"
     with pytest.raises(ConfigurationError, match="needs a model that compares"):

@@ -78,7 +78,7 @@ def reason_of(result: RunResult) -> str:
     return "" if ending is None else ending.decision.reason
 
 
-async def test_a_version_that_the_judge_prefers_clearly_stands() -> None:
+async def test_the_judge_lets_a_version_stand_or_brings_the_input_back() -> None:
     judge = Answers(new)
     result = await looked_back(judge)
     assert (result.text, result.stop_reason) == (BETTER, "passed")
@@ -87,8 +87,6 @@ async def test_a_version_that_the_judge_prefers_clearly_stands() -> None:
     told = "preferred in 1 of 1 comparisons in both orders, version 0 in 0"
     assert reason_of(result) == told
 
-
-async def test_a_judge_that_prefers_the_input_brings_it_back() -> None:
     judge = Answers(old)
     result = await looked_back(judge)
     assert (result.text, result.changed, result.stop_reason) == (INPUT, False, "stalled")
@@ -201,10 +199,15 @@ async def test_the_edited_input_is_what_is_compared_and_what_stands() -> None:
     assert result.run.champion == result.run.thoughts[1]
 
 
-async def test_an_input_that_stays_is_not_looked_back_at() -> None:
+async def test_no_judge_is_asked_where_nothing_is_to_be_compared() -> None:
     judge = Answers(new)
     result = await looked_back(judge, model=ScriptedModel(lines=["x y z"] * 3))
     assert (result.text, judge.pairs, check(result)) == (INPUT, [], None)
+    judge = Answers(old)
+    kinds: list[dict[str, Any]] = [{"policy": "last"}, {"effort": "quick"}, {"look_back": 0}]
+    for settings in kinds:
+        result = await looked_back(judge, **settings)
+        assert (result.text, judge.pairs, check(result)) == (BETTER, [], None)
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
@@ -212,14 +215,6 @@ async def test_there_is_nothing_to_go_back_to_without_an_input(text: str) -> Non
     judge = Answers(old)
     result = await looked_back(judge, "Write.", text=text)
     assert (result.text, judge.pairs) == (BETTER, [])
-
-
-async def test_the_last_version_and_a_quick_one_stand_as_they_are() -> None:
-    judge = Answers(old)
-    kinds: list[dict[str, Any]] = [{"policy": "last"}, {"effort": "quick"}, {"look_back": 0}]
-    for settings in kinds:
-        result = await looked_back(judge, **settings)
-        assert (result.text, judge.pairs, check(result)) == (BETTER, [], None)
 
 
 async def test_a_judge_without_an_answer_leaves_the_best_and_the_result_says_so() -> None:
@@ -328,14 +323,11 @@ async def test_a_run_killed_in_the_look_back_asks_no_question_twice(number: int)
     assert replay.exact, replay.differences
 
 
-async def test_a_configuration_without_the_choice_is_the_usual_one() -> None:
+async def test_the_choice_to_look_back_has_a_usual_form_and_needs_a_model() -> None:
     usual = Chain(model="test").config
     assert usual.look_back == 1
     assert usual.model_copy(update={"look_back": None}).fingerprint == usual.fingerprint
     assert Chain(model="test", look_back=0).config.fingerprint != usual.fingerprint
-
-
-async def test_a_look_back_without_a_model_is_a_clear_error() -> None:
     assert Chain().config.look_back is None
     assert Chain(model=ScriptedModel(lines=[])).config.look_back is None
     with pytest.raises(ConfigurationError, match="look back needs a model"):

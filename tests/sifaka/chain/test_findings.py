@@ -62,11 +62,16 @@ async def test_facts_weigh_as_much_as_the_option_says(
     assert compared is (facts != "off")
 
 
-async def test_the_task_answers_for_the_value_that_it_names() -> None:
+async def test_the_task_and_a_required_rule_answer_for_what_they_name() -> None:
     chain, before = await waiting("There are 15 desks now.")
     done = await submit(chain, before, MOVED)
     assert (done.accepted, done.status) == (True, "done")
     assert answers(done) == {("covered", "task")}
+    rules = [{"type": "content", "required": ["15 desks"]}]
+    chain, before = await waiting("", validators=rules)
+    done = await submit(chain, before, MOVED)
+    assert (done.accepted, done.status, done.passed) == (True, "done", True)
+    assert {status for status, _ in answers(done)} == {"covered"}
 
 
 async def test_a_source_at_hand_answers_for_what_it_says() -> None:
@@ -80,14 +85,6 @@ async def test_a_source_at_hand_answers_for_what_it_says() -> None:
     done = await submit(chain, before, MOVED)
     assert answers(done) <= {("covered", "source"), ("noted", "")}
     assert done.accepted
-
-
-async def test_a_required_rule_answers_for_what_it_asks_for() -> None:
-    rules = [{"type": "content", "required": ["15 desks"]}]
-    chain, before = await waiting("", validators=rules)
-    done = await submit(chain, before, MOVED)
-    assert (done.accepted, done.status, done.passed) == (True, "done", True)
-    assert {status for status, _ in answers(done)} == {"covered"}
 
 
 async def test_the_caller_answers_by_a_reason_alone_and_no_try_is_spent() -> None:
@@ -105,20 +102,21 @@ async def test_the_caller_answers_by_a_reason_alone_and_no_try_is_spent() -> Non
     assert (await chain.replay(before.run_id)).differences == ()
 
 
-async def test_required_facts_are_answered_by_no_reason() -> None:
+async def test_reasons_cover_only_what_they_quote_and_no_required_fact() -> None:
     chain, before = await waiting(facts="require")
     for _ in range(2):
         told = await submit(chain, before, MOVED, reason="One came: 15.")
         assert (told.accepted, told.text) == (False, ASKED)
         assert told.findings.open
-
-
-async def test_a_reason_that_is_sent_first_covers_only_what_it_quotes() -> None:
     chain, before = await waiting()
     both = MOVED.replace("Monday", "Tuesday")
     told = await submit(chain, before, both, reason="There are 15 desks.")
     assert not told.accepted
     assert {each.after for each in told.findings.open} == {"Tuesday"}
+    chain, before = await waiting()
+    with pytest.raises(ConfigurationError, match="characters"):
+        await submit(chain, before, MOVED, reason="x" * 501)
+    assert (await chain.store.load(before.run_id)) == before.run
 
 
 async def test_a_caller_that_gives_a_reason_for_everything_loses_no_rule_and_is_on_record() -> None:
@@ -199,13 +197,6 @@ async def test_mistakes_of_parts_that_the_task_leaves_alone_are_not_listed() -> 
     begun = await Chain(model="caller").run("Shorten only section 2.", text=text)
     assert begun.brief is not None
     assert [issue.start for issue in begun.brief.issues] == [text.rindex("teh")]
-
-
-async def test_a_reason_longer_than_a_few_sentences_is_refused() -> None:
-    chain, before = await waiting()
-    with pytest.raises(ConfigurationError, match="characters"):
-        await submit(chain, before, MOVED, reason="x" * 501)
-    assert (await chain.store.load(before.run_id)) == before.run
 
 
 async def test_the_same_submission_twice_is_answered_twice_and_taken_once() -> None:

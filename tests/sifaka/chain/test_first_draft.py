@@ -77,11 +77,16 @@ async def test_a_difference_that_the_task_is_quoted_for_is_covered_and_the_versi
     assert (covered.by, covered.reason) == (result.run.config.model, "it to the moon")
 
 
-async def test_a_difference_that_a_document_is_quoted_for_is_covered() -> None:
+async def test_documents_and_evaluations_cover_differences_but_no_required_facts() -> None:
     found = Document(title="Freight", text="Everything that is sent there costs half as much more.")
     writing = Writer(CHANGED, form=covering("costs half as much more"))
     result = await ran(writing, retrievers=[MockRetriever(documents=(found,))])
     assert (result.text, result.passed) == (CHANGED, True)
+    result = await ran(Writer(CHANGED, form=covering("to the moon")), critics=["reflexion"])
+    assert (result.text, result.passed) == (CHANGED, True)
+    result = await ran(Writer(CHANGED, form=covering("it to the moon")), facts="require")
+    assert (result.text, result.passed) == (TEXT, False)
+    assert [each.status for each in result.turned_down[0].findings.differences] == ["open"]
 
 
 @pytest.mark.parametrize(
@@ -131,17 +136,6 @@ async def test_what_a_critic_of_others_calls_covered_answers_nothing() -> None:
 
     result = await ran(Writer(CHANGED, form=ACCEPT), critics=[Insurer()])
     assert (result.text, result.passed) == (TEXT, False)
-
-
-async def test_an_evaluation_before_a_reflection_covers_differences_too() -> None:
-    result = await ran(Writer(CHANGED, form=covering("to the moon")), critics=["reflexion"])
-    assert (result.text, result.passed) == (CHANGED, True)
-
-
-async def test_required_facts_are_covered_by_no_review() -> None:
-    result = await ran(Writer(CHANGED, form=covering("it to the moon")), facts="require")
-    assert (result.text, result.passed) == (TEXT, False)
-    assert [each.status for each in result.turned_down[0].findings.differences] == ["open"]
 
 
 async def test_a_writer_is_shown_the_version_that_was_turned_down_and_why() -> None:
@@ -208,15 +202,12 @@ async def test_critics_see_the_original_beside_each_version_but_not_twice() -> N
     assert all("original" not in thought.metadata for thought in result.run.thoughts)
 
 
-async def test_a_judge_sees_the_original_where_neither_version_is_it() -> None:
+async def test_an_original_is_shown_where_there_is_one() -> None:
     versions = ("It costs 6 dollars at example.org.", "It costs 6 dollars.")
     recorder, _ = await recorded(*versions, policy="judged", width=1)
     assert recorder.of("compare")
     for question in recorder.of("compare"):
         assert question.count(INPUT) == 1
-
-
-async def test_a_text_that_a_model_wrote_from_a_task_is_no_original() -> None:
     recorder, _ = await recorded("A first draft.", "A second draft.", text="")
     assert recorder.of("review")
     assert not any("<original" in question for question in recorder.of("review"))

@@ -99,13 +99,18 @@ async def test_the_writer_is_told_the_lessons_and_the_record_keeps_them() -> Non
     assert (await chain.replay(result.run_id)).exact
 
 
-async def test_without_being_asked_nothing_is_remembered() -> None:
+async def test_nothing_is_remembered_without_being_asked_nor_of_another_tenant() -> None:
     store = MemoryStorage()
     await taught(store)
 
     result = await Chain(validators=[RULE], store=store).run(text="You may return the order.")
 
     assert result.run.remembered == ()
+
+    store = MemoryStorage()
+    await taught(store)
+
+    assert await lessons_of_similar_runs(store.scoped("other"), "return your order", runs=9) == ()
 
 
 @pytest.mark.parametrize("number", [-1, 21])
@@ -178,13 +183,6 @@ async def test_runs_without_lessons_do_not_stand_in_the_way_of_those_with_some()
         await Chain(store=store).run(text="Return order.")
 
     assert await lessons_of_similar_runs(store, "return order", runs=1)
-
-
-async def test_lessons_of_another_tenant_are_never_told() -> None:
-    store = MemoryStorage()
-    await taught(store)
-
-    assert await lessons_of_similar_runs(store.scoped("other"), "return your order", runs=9) == ()
 
 
 async def test_all_lessons_together_are_bounded() -> None:

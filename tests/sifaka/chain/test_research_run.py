@@ -62,8 +62,11 @@ async def test_the_first_version_is_researched_and_then_checked_like_any_other()
     assert list(phases) == ["research", "generate", "validate", "select", "stop"]
 
 
-async def test_each_step_of_research_is_told_and_the_durable_ones_are_on_record() -> None:
-    events = await told(researching(ScriptedResearcher(), model=ScriptedModel(lines=[])))
+async def test_each_step_of_research_is_told_with_one_end_and_the_durable_ones_are_on_record() -> (
+    None
+):
+    chain = researching(ScriptedResearcher(), model=ScriptedModel(lines=[]))
+    events = await told(chain)
     run = events[-1].run
     assert run is not None
     assert [entry.step for entry in run.research] == ["started", *["section_finished"] * 4]
@@ -72,11 +75,6 @@ async def test_each_step_of_research_is_told_and_the_durable_ones_are_on_record(
     assert searching == finished == set(range(4))
     durable = [e for e in events if isinstance(e.entry, Researched)]
     assert [event.entry for event in durable] == list(run.research)
-
-
-async def test_exactly_one_terminal_event_ends_a_run_of_research_and_nothing_follows_it() -> None:
-    chain = researching(ScriptedResearcher(), model=ScriptedModel(lines=[]))
-    events = await told(chain)
     assert endings(events) == ["complete"] == [events[-1].research]
     again = await followed(chain, events[-1].run_id)
     assert endings(again) == ["complete"] == [again[-1].research]

@@ -79,9 +79,13 @@ def test_a_short_text_is_unknown(engine: Engine, text: str) -> None:
     assert "too short" in found.coverage
 
 
-def test_a_list_of_names_is_in_no_language() -> None:
+def test_close_relatives_and_names_make_it_less_sure() -> None:
     names = "Smith Johnson Williams Jones Brown Davis Miller Wilson"
     assert LanguageClassifier("own").classify(names).label == "unknown"
+    own = LanguageClassifier("own")
+    danish = own.classify("Udvalget mødtes for at drøfte det og det er ikke for sent at gøre det.")
+    german = own.classify(SENTENCES["de"])
+    assert danish.confidence < german.confidence
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -95,13 +99,6 @@ def test_code_and_urls_do_not_count(engine: Engine) -> None:
 def test_most_of_a_long_text_decides(engine: Engine) -> None:
     text = f"{SENTENCES['en']}\n\n" + f"{SENTENCES['de']}\n\n" * 2_000
     assert LanguageClassifier(engine).classify(text).label == "de"
-
-
-def test_close_relatives_make_it_less_sure() -> None:
-    own = LanguageClassifier("own")
-    danish = own.classify("Udvalget mødtes for at drøfte det og det er ikke for sent at gøre det.")
-    german = own.classify(SENTENCES["de"])
-    assert danish.confidence < german.confidence
 
 
 @given(st.text(max_size=200))
@@ -209,13 +206,10 @@ def test_saying_it_outright_beside_a_quotation_counts_in_full() -> None:
     assert found.confidence >= 0.85
 
 
-def test_different_wordings_add_up_and_the_same_one_does_not() -> None:
+def test_different_wordings_add_up_and_urls_are_not_read() -> None:
     once = classify("profanity", "Crap.").confidence
     assert classify("profanity", "Crap. Crap. Crap.").confidence == once
     assert classify("profanity", "Crap. Damn.").confidence > once
-
-
-def test_urls_are_not_read() -> None:
     assert classify("profanity", "See https://example.org/fuck/shit for it.").label == NONE_FOUND
 
 
@@ -253,10 +247,16 @@ def test_praise_and_blame_are_told_apart(text: str, label: str) -> None:
     assert found.scores[label] == max(found.scores.values())
 
 
-def test_a_neutral_text_is_never_certain() -> None:
+def test_sentiment_is_unknown_where_it_cannot_be_judged_and_neutral_never_certain() -> None:
     found = SentimentClassifier().classify("The table has four columns. The first holds the name.")
     assert (found.label, found.confidence) == ("neutral", 0.45)
     assert found.evidence == ()
+    found = SentimentClassifier().classify(
+        "Diese Bibliothek ist schrecklich, und ich kann die Fehler nicht mehr sehen."
+    )
+    assert (found.label, found.confidence) == ("unknown", 0)
+    assert "'de'" in found.coverage
+    assert SentimentClassifier().classify("").label == "unknown"
 
 
 def test_sentences_are_rated_one_by_one_and_pointed_at() -> None:
@@ -268,18 +268,6 @@ def test_sentences_are_rated_one_by_one_and_pointed_at() -> None:
     ]
     for issue in found.evidence:
         assert text[issue.start : issue.end] == issue.quote
-
-
-def test_another_language_is_not_judged() -> None:
-    found = SentimentClassifier().classify(
-        "Diese Bibliothek ist schrecklich, und ich kann die Fehler nicht mehr sehen."
-    )
-    assert (found.label, found.confidence) == ("unknown", 0)
-    assert "'de'" in found.coverage
-
-
-def test_an_empty_text_has_no_sentiment() -> None:
-    assert SentimentClassifier().classify("").label == "unknown"
 
 
 def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,13 +85,18 @@ async def test_only_principles_that_fired_pass_on_their_revision_request() -> No
     assert details["constitution"] == version_of(PRINCIPLES)
 
 
-async def test_a_principle_that_is_broken_in_several_places_is_one_issue() -> None:
+async def test_violations_are_one_issue_each_with_or_without_a_place() -> None:
     places = ["an invented one", "300 metres", "The tower", "surely"]
     found = {"verdict": "revise", "quotes": places, "message": "It is not sure.", "severity": 4}
     feedback, _ = await judge(found, draw=1)
     (issue,) = feedback.issues
     assert (issue.quote, issue.start, issue.severity) == ("300 metres", 20, 4)
     assert issue.message == "It is not sure. Also in 'The tower', 'surely'."
+
+    feedback, _ = await judge({"verdict": "revise"})
+    assert [(issue.rule, issue.anchored, issue.message) for issue in feedback.issues] == [
+        (name, False, f"breaks the principle {name!r}") for name in ("honest", "brief", "kind")
+    ]
 
 
 async def test_a_text_that_keeps_all_principles_is_accepted() -> None:
@@ -100,20 +105,10 @@ async def test_a_text_that_keeps_all_principles_is_accepted() -> None:
     assert dict(feedback.scores) == {"principles kept": 1.0}
 
 
-async def test_a_violation_without_a_place_is_an_issue_too() -> None:
-    feedback, _ = await judge({"verdict": "revise"})
-    assert [(issue.rule, issue.anchored, issue.message) for issue in feedback.issues] == [
-        (name, False, f"breaks the principle {name!r}") for name in ("honest", "brief", "kind")
-    ]
-
-
-async def test_a_principle_that_nobody_judged_is_on_record() -> None:
+async def test_principles_are_judged_apart_and_one_that_nobody_judged_is_on_record() -> None:
     feedback, _ = await judge(violated(fails="honest"))
     assert feedback.verdict == "accept"
     assert feedback.degraded == ("honest: refused",)
-
-
-async def test_each_principle_is_judged_in_a_question_of_its_own() -> None:
     _, scripted = await judge(violated())
     for asked in scripted.asked:
         assert sum(p.critique in asked.question for p in PRINCIPLES) == 1
@@ -155,13 +150,10 @@ def test_a_critic_no_longer_needs_the_file_it_was_read_from(tmp_path: Path) -> N
     assert len(critic.version) == 12
 
 
-def test_the_version_is_that_of_the_words_and_their_order() -> None:
+def test_the_version_is_that_of_the_words_of_principles_and_the_built_in_ones_are_pairs() -> None:
     assert version_of(PRINCIPLES) != version_of(PRINCIPLES[::-1])
     changed = PRINCIPLES[0].model_copy(update={"revision": "Make it true."})
     assert version_of((changed, *PRINCIPLES[1:])) != version_of(PRINCIPLES)
-
-
-def test_the_built_in_principles_are_pairs() -> None:
     assert ConstitutionalCritic().principles == BUILT_IN
     assert len({principle.name for principle in BUILT_IN}) == len(BUILT_IN) == 6
 

@@ -39,13 +39,10 @@ async def test_the_edited_text_is_accepted_and_scores_higher() -> None:
     assert before.scores["mechanics"] < after.scores["mechanics"] <= 1.0
 
 
-async def test_a_grave_mistake_without_a_safe_fix_asks_for_a_revision_too() -> None:
+async def test_grave_mistakes_ask_for_a_revision_and_matters_of_taste_do_not() -> None:
     feedback = await LintCritic().critique(Thought(text="I seen him there without you."))
     assert feedback.verdict == "revise"
     assert not any(issue.safe for issue in feedback.issues)
-
-
-async def test_matters_of_taste_do_not() -> None:
     text = "In order to be clear, it is basically the same as before. " + "We saw the dog " * 11
     feedback = await LintCritic().critique(Thought(text=f"{text.strip()}."))
     assert feedback.verdict == "accept"

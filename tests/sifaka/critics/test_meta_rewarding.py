@@ -104,14 +104,11 @@ async def test_a_judge_that_prefers_what_stands_first_decides_nothing() -> None:
     assert (told["pairs_split_by_order"], told["first_slot_share"]) == (3, 1.0)
 
 
-async def test_of_equal_judgments_the_shortest_is_taken() -> None:
+async def test_of_equal_judgments_the_shortest_near_the_best_is_taken() -> None:
     long = {"verdict": "revise", "suggestions": ["weak " * 20]}
     short = {"verdict": "accept", "suggestions": ["fair"]}
     feedback = await judge(lambda first, second: "first", [long, short])
     assert (feedback.verdict, details(feedback)["chosen"]) == ("accept", 1)
-
-
-def test_the_shortest_counts_only_near_the_best() -> None:
     assert shortest_near_best([0.5, 0.4, 0.1], [300, 200, 10]) == 1
     assert shortest_near_best([0.6, 0.3, 0.1], [300, 200, 10]) == 0
     assert shortest_near_best([0.5, 0.5], [10, 10]) == 0
@@ -157,18 +154,12 @@ def test_strengths_are_the_likeliest(wins: list[list[float]], strengths: tuple[f
     assert bradley_terry(wins, prior=0) == pytest.approx(strengths, abs=1e-6)
 
 
-def test_one_win_is_no_certainty() -> None:
+def test_strengths_are_no_certainties_and_a_circle_is_a_draw() -> None:
     # With half a win for each beforehand: 1.5 to 0.5.
     assert bradley_terry([[0, 1], [0, 0]]) == pytest.approx((0.75, 0.25), abs=1e-6)
     best, middle, worst = bradley_terry([[0, 1, 1], [0, 0, 1], [0, 0, 0]])
     assert best > middle > worst > 0.05
-
-
-def test_a_circle_is_a_draw() -> None:
     circle = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     assert bradley_terry(circle) == pytest.approx((1 / 3,) * 3, abs=1e-6)
-
-
-def test_without_comparisons_all_are_equal() -> None:
     assert bradley_terry([[0.0] * 4 for _ in range(4)]) == pytest.approx((0.25,) * 4)
     assert bradley_terry([[0.0]]) == (1.0,)

@@ -78,15 +78,13 @@ async def test_every_role_is_shown_the_original_and_asked_about_what_was_lost() 
     assert feedback.model_dump()["details"]["covered"] == {"d1": "leave the year out"}
 
 
-async def test_models_judge_beside_each_other() -> None:
+async def test_members_have_models_and_roles_of_their_own_in_turn() -> None:
     one, other = ScriptedJudge({"verdict": "accept"}), ScriptedJudge({"verdict": "revise"})
     critic = NCriticsCritic(models=(one.model, other.model)).bind(Binding())
     feedback = await critic.critique(Thought(text=TEXT))
     assert (one.calls, other.calls) == (1, 1)
     assert feedback.model_dump()["details"]["votes"] == {"accept": 1, "revise": 1}
 
-
-async def test_the_shorter_of_roles_and_models_starts_again() -> None:
     one, other = ScriptedJudge({"verdict": "accept"}), ScriptedJudge({"verdict": "accept"})
     roles = ("a sailor", "a cook", "a pilot")
     critic = NCriticsCritic(models=(one.model, other.model), roles=roles).bind(Binding())

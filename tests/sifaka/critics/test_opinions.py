@@ -78,7 +78,7 @@ async def test_numbers_and_lengths_are_bounded() -> None:
     assert feedback.confidence is None
 
 
-async def test_the_judge_sees_the_task_and_the_documents() -> None:
+async def test_the_judge_sees_the_task_the_documents_and_the_aspects() -> None:
     judge = ScriptedJudge({"verdict": "accept"})
     thought = Thought(prompt="When do we open?", text=TEXT)
     thought = thought.add_post_generation_context([Document(title="Hours", text="Nine to six.")])
@@ -86,8 +86,6 @@ async def test_the_judge_sees_the_task_and_the_documents() -> None:
     question = judge.asked[0].question
     assert all(part in question for part in ("When do we open?", "Hours\nNine to six.", TEXT))
 
-
-async def test_the_aspects_are_those_that_were_given() -> None:
     judge = ScriptedJudge({"verdict": "accept"})
     critic = SelfRefineCritic(aspects=("polite", "brief")).bind(judge.binding)
     await critic.critique(Thought(text=TEXT))

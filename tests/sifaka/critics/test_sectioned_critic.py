@@ -53,15 +53,12 @@ async def heard(answers: Mapping[str, Answer], *, text: str = TEXT) -> CriticFee
     return await critic(provider).critique(Thought(text=text))
 
 
-async def test_each_section_is_shown_by_itself_with_the_outline_of_the_document() -> None:
+async def test_sections_are_shown_by_themselves_with_the_outline_and_a_short_text_whole() -> None:
     provider = SectionProvider()
     await critic(provider).critique(Thought(text=TEXT))
     assert sorted(title_of(text) for text in provider.judged) == sorted(NAMES)
     assert all("Handbook\n  Alpha\n  Beta" in question for question in provider.questions)
     assert all("of 4 of a longer document" in question for question in provider.questions)
-
-
-async def test_a_short_text_is_read_as_a_whole() -> None:
     provider = SectionProvider()
     text = TEXT[:SECTION_CHARS]
     await critic(provider).critique(Thought(text=text))
@@ -94,23 +91,17 @@ async def test_scores_are_means_over_the_sections_and_all_accept_means_accept() 
     assert feedback.scores["clear"] == pytest.approx(0.8, abs=0.02)
 
 
-async def test_the_abstention_of_one_section_is_told_and_the_others_count() -> None:
+async def test_sections_that_abstain_are_told_and_half_of_them_are_no_vote() -> None:
     issue = {"quote": "the gamma does", "message": "vague"}
     feedback = await heard({"Beta": DOWN, "Gamma": {"verdict": "revise", "issues": [issue]}})
     assert (feedback.status, feedback.verdict, len(feedback.issues)) == ("ok", "revise", 1)
     (line,) = feedback.degraded
     assert line.startswith("[section 2: Beta] was not judged: the provider is down")
-
-
-async def test_when_all_sections_abstain_that_is_an_abstention() -> None:
     feedback = await heard(dict.fromkeys(NAMES, DOWN))
     assert (feedback.status, feedback.verdict) == ("abstained", None)
     assert feedback.reason is not None
     assert feedback.reason.startswith("the provider is down")
     assert feedback.details["code"] == "server"
-
-
-async def test_half_of_the_sections_unjudged_and_none_to_revise_is_no_vote() -> None:
     assert (await heard({"Alpha": DOWN, "Beta": DOWN})).status == "abstained"
     assert (await heard({"Alpha": DOWN})).status == "ok"
     revise = {"Alpha": DOWN, "Beta": DOWN, "Gamma": {"verdict": "revise"}}

@@ -31,10 +31,12 @@ def test_safe_fixes_are_applied_and_logged_in_text_order() -> None:
     )
 
 
-def test_suggestions_are_not_applied() -> None:
+def test_suggestions_and_issues_about_other_versions_are_not_applied() -> None:
     text = "one two three"
     assert apply(text, [fix(text, "one", "won", safe=False)]).edits == ()
     assert apply(text, [Issue(message="somewhere", fix="x", safe=True)]).text == text
+    stale = fix("one two three", "two", "2")
+    assert apply("xone two three", [stale]).text == "xone two three"
 
 
 def test_of_two_overlapping_fixes_only_one_is_applied() -> None:
@@ -42,11 +44,6 @@ def test_of_two_overlapping_fixes_only_one_is_applied() -> None:
     done = apply(text, [fix(text, "one two", "A"), fix(text, "two three", "B")])
     assert done.text == "one B"
     assert len(done.edits) == 1
-
-
-def test_an_issue_about_another_version_of_the_text_is_not_applied() -> None:
-    stale = fix("one two three", "two", "2")
-    assert apply("xone two three", [stale]).text == "xone two three"
 
 
 @pytest.mark.parametrize(

@@ -119,15 +119,12 @@ def test_a_negation_is_never_added_by_a_spelling_fix() -> None:
     assert not any(issue.safe for issue in lint(text).issues)
 
 
-def test_issues_are_anchored_and_in_text_order() -> None:
+def test_issues_are_anchored_in_text_order_and_safe_ones_do_not_overlap() -> None:
     text = " ".join(wrong for wrong, _ in MISTAKES)
     issues = lint(text).issues
     assert len(issues) >= 35
     assert all(i.anchored and text[i.start : i.end].startswith(i.quote) for i in issues)
     assert [i.start for i in issues] == sorted(i.start or 0 for i in issues)
-
-
-def test_safe_issues_do_not_overlap() -> None:
     text = "we dont want to to go  to the the the  shop , as teh that is a a apple ."
     spans = [(i.start or 0, i.end or 0) for i in lint(text).issues if i.safe]
     assert spans
@@ -218,13 +215,11 @@ def test_what_is_right_and_only_looks_wrong_stays(text: str) -> None:
     assert edit(text).text == text
 
 
-def test_a_verb_that_does_not_agree_is_suggested_and_not_mended() -> None:
+def test_suggested_fixes_are_applied_only_when_asked_for_and_certain() -> None:
     text = "She dont know where he go."
     assert edit(text).text == "She doesn't know where he go."
     assert edit(text, fixes="suggested").text == "She doesn't know where he goes."
 
-
-def test_suggested_fixes_are_applied_when_asked_for() -> None:
     text = "I seen the the fox. We bought apples,pears and plums."
     safe = "I seen the fox. We bought apples,pears and plums."
     everything = "I saw the fox. We bought apples, pears and plums."
@@ -232,19 +227,11 @@ def test_suggested_fixes_are_applied_when_asked_for() -> None:
     assert edit(text, fixes="suggested").text == everything
     assert edit(everything, fixes="suggested").edits == ()
 
-
-def test_a_suggestion_with_a_choice_of_fixes_is_never_applied() -> None:
     text = "The manger of the inn had no room."
     unclear = [issue for issue in lint(text).issues if issue.fix is None]
     assert apply(text, unclear, fixes="suggested").text == text
-
-
-def test_numbers_and_negations_stay_with_suggested_fixes_too() -> None:
     text = "She doesn't have no money. I no what you mean."
     assert edit(text, fixes="suggested").text == text
-
-
-def test_a_chain_makes_suggested_fixes_when_asked_for() -> None:
     text = "I seen the fox."
     assert Chain(model="editor").run_sync(text=text).text == text
     chain = Chain(model="editor", fixes="suggested")
@@ -257,6 +244,7 @@ def test_no_right_sentence_is_edited_however_wrong_it_looks() -> None:
     assert [sample.text for sample in tricky if edit(sample.text).changed] == []
 
 
+@pytest.mark.slow
 def test_the_held_out_sentences_meet_the_goals() -> None:
     samples = load("held_out")
     safe, suggested = total(samples, "safe"), total(samples, "suggested")

@@ -73,23 +73,17 @@ def test_a_thing_that_stands_for_itself_is_one_protected_span(text: str, piece: 
     assert any(s <= start and end <= e for s, e in protected(text))
 
 
-def test_plain_prose_is_not_protected() -> None:
+def test_plain_prose_and_emphasis_do_not_protect() -> None:
     assert protected("It's a plain sentence; isn't it? We don't think so - not at all.") == []
     assert protected("There's no money (none at all) in it: the dogs' owners can't pay.") == []
-
-
-def test_emphasis_does_not_protect_words() -> None:
     assert edit("This is *teh* and **untill** and _recieve_ in bold.\n").text == (
         "This is *the* and **until** and _receive_ in bold.\n"
     )
 
 
-def test_protected_spans_are_sorted_and_apart() -> None:
+def test_protected_spans_are_sorted_and_nothing_inside_is_reported() -> None:
     spans = protected(MIXED)
     assert all(a_end < b_start for (_, a_end), (b_start, _) in pairwise(spans))
-
-
-def test_nothing_inside_a_protected_span_is_reported() -> None:
     text = f"{MIXED}It is a apple that I could of recieved from them .\n"
     inside = protected(text)
     for issue in lint(text).issues:

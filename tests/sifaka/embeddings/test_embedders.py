@@ -285,46 +285,37 @@ def embedder(stub: Stub) -> Embedder:
     return open_embedder(NAME)
 
 
-async def test_a_provider_is_known_by_its_name(embedder: Embedder, stub: Stub) -> None:
+async def test_a_provider_is_asked_in_batches_for_vectors_of_length_one(
+    embedder: Embedder, stub: Stub
+) -> None:
     assert embedder.model_id == NAME
     assert not stub.requests
     assert await embedder.dimension() == 2
-    assert stub.requests[0]["model"] == "text-embedding-3-small"
-
-
-async def test_its_vectors_are_made_to_have_length_one(embedder: Embedder) -> None:
+    assert stub.requests.pop()["model"] == "text-embedding-3-small"
     (vector,) = await embedder.embed(["four"], role="query")
-    assert isclose(vector[0], 3 / 5)
-    assert isclose(vector[1], 4 / 5)
+    assert (isclose(vector[0], 3 / 5), isclose(vector[1], 4 / 5)) == (True, True)
 
+    await embedder.embed(["", "\n"], role="document")
+    assert stub.requests.pop()["input"] == [".", "."], "a blank text is not sent as it is"
 
-async def test_texts_are_sent_in_batches_and_come_back_in_order(
-    embedder: Embedder, stub: Stub
-) -> None:
+    stub.requests.clear()
     texts = ["x" * length for length in range(1, 131)]
     vectors = await embedder.embed(texts, role="document")
     assert [len(request["input"]) for request in stub.requests] == [64, 64, 2]
     for text, vector in zip(texts, vectors, strict=True):
-        assert isclose(vector[1], len(text) / sqrt(9 + len(text) ** 2))
+        assert isclose(vector[1], len(text) / sqrt(9 + len(text) ** 2)), "in their order"
 
 
-async def test_a_blank_text_is_not_sent_as_it_is(embedder: Embedder, stub: Stub) -> None:
-    await embedder.embed(["", "\n"], role="document")
-    assert stub.requests[0]["input"] == [".", "."]
-
-
-@pytest.mark.parametrize(
-    ("status", "retryable"), [(401, False), (404, False), (429, True), (500, True), (503, True)]
-)
 async def test_a_failure_says_its_status_and_nothing_of_the_body(
-    embedder: Embedder, stub: Stub, status: int, retryable: bool
+    embedder: Embedder, stub: Stub
 ) -> None:
-    stub.status = status
-    with pytest.raises(EmbeddingError, match=f"HTTP {status}") as caught:
-        await embedder.dimension()
-    assert caught.value.retryable is retryable
-    assert "secret" not in str(caught.value)
-    assert "\n" not in str(caught.value)
+    for status, retryable in ((401, False), (404, False), (429, True), (500, True), (503, True)):
+        stub.status = status
+        with pytest.raises(EmbeddingError, match=f"HTTP {status}") as caught:
+            await embedder.dimension()
+        assert caught.value.retryable is retryable
+        assert "secret" not in str(caught.value)
+        assert "\n" not in str(caught.value)
 
 
 async def test_a_provider_that_is_not_there_may_be_back_later(

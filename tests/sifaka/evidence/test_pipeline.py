@@ -277,6 +277,8 @@ async def test_a_batch_whose_run_cannot_be_recorded_breaks_off() -> None:
     pipeline = EvidencePipeline(Adapters([ScriptedAdapter(StorageError("the disk is full"))]))
     with pytest.raises(StorageError):
         await answer_each([QUESTION, QUESTION], pipeline.run)
+    with pytest.raises(StorageError):
+        await plan(EIFFEL, ScriptedJudge(StorageError("the disk is full")).model)
 
 
 async def test_a_batch_is_bounded() -> None:
@@ -402,13 +404,10 @@ async def test_a_plan_without_queries_takes_the_questions_words_and_says_so(quer
     assert made.degraded is None
 
 
-async def test_one_query_in_several_spellings_is_one() -> None:
+async def test_queries_are_cut_and_spelled_once() -> None:
     judge = ScriptedJudge(answer(["Eiffel  Height", "eiffel height", " EIFFEL HEIGHT"]))
     made = await plan(EIFFEL, judge.model)
     assert made.queries == ("Eiffel Height", EIFFEL)
-
-
-async def test_a_query_that_is_too_long_is_cut_at_the_end_of_a_word() -> None:
     judge = ScriptedJudge(answer(["tower " * 100, "two"]))
     made = await plan(EIFFEL, judge.model)
     assert len(made.queries[0]) <= LONGEST_QUERY
@@ -481,8 +480,3 @@ async def test_a_spent_budget_gives_the_keyword_plan() -> None:
         made = await plan(EIFFEL, judge.model)
     assert judge.calls == 0
     assert "budget of calls is spent" in (made.degraded or "")
-
-
-async def test_a_run_that_cannot_be_recorded_breaks_off() -> None:
-    with pytest.raises(StorageError):
-        await plan(EIFFEL, ScriptedJudge(StorageError("the disk is full")).model)

@@ -151,13 +151,10 @@ def test_front_matter_is_no_passage() -> None:
     assert passage.text == "The tower is 330 metres high."
 
 
-def test_passages_with_the_words_of_a_claim_come_first() -> None:
+def test_passages_nearest_to_a_claim_come_first_in_any_form_of_its_words() -> None:
     passages = passages_of([HISTORY, HEIGHT])
     found = nearest("The tower is 330 metres high.", passages, 1)
     assert [passage.document.title for passage in found] == ["Heights"]
-
-
-def test_words_of_a_claim_are_found_in_other_forms() -> None:
     eruption = Document(id="d3", title="Eruptions", text="The volcano erupted violently in 1883.")
     passages = passages_of([HISTORY, HEIGHT, eruption])
     (found,) = nearest("There were violent eruptions of volcanoes.", passages, 1)
@@ -176,20 +173,14 @@ def test_an_excerpt_holds_what_matches_in_the_order_of_the_text() -> None:
     assert GAP in shown
 
 
-def test_a_long_query_does_not_displace_a_short_one() -> None:
+def test_an_excerpt_is_of_what_matches_or_of_the_beginning() -> None:
     text = f"{FILLING} {HEIGHT.text} {FILLING} {HISTORY.text}"
     everything = "sentence number stands here says nothing"
     assert "330 metres" in excerpt(text, [everything, "metres"], 1_500)
-
-
-def test_the_passages_of_an_excerpt_stand_in_the_text() -> None:
     text = f"{FILLING} {HEIGHT.text} {FILLING}"
     squeezed = " ".join(text.split())
     for passage in excerpt(text, "metres high", 2_500).split(GAP):
         assert " ".join(passage.split()) in squeezed
-
-
-def test_an_excerpt_of_what_matches_nothing_is_the_beginning() -> None:
     assert FILLING.startswith(excerpt(FILLING, "xylophone", 1_000).split("\n")[0])
     assert 0 < len(excerpt("x" * 5_000, "y", 10)) <= 10
 

@@ -112,14 +112,11 @@ def test_the_score_is_at_most_1_and_1_where_perfect(judged: list[tuple[str, floa
     assert evidence.score == 1 or evidence.classification != "perfect"
 
 
-def test_weights_that_do_not_add_up_to_1_still_give_at_most_1() -> None:
+def test_what_was_not_verified_is_unverified_and_not_rejected_and_no_score_is_above_1() -> None:
     criteria = [Criterion(id="a"), Criterion(id="b")]
     assessments = tuple(Assessment(criterion=each.id, judgement="support") for each in criteria)
     verification = Verification(document=DOCUMENT, assessments=assessments)
     assert classify(verification, criteria).score == 1.0
-
-
-def test_what_could_not_be_verified_is_unverified_and_not_rejected() -> None:
     verification = Verification(document=DOCUMENT, degraded="the model is down")
     evidence = classify(verification, [Criterion(id="a")])
     assert (evidence.classification, evidence.score) == ("unverified", 0.0)
@@ -218,12 +215,9 @@ def test_what_several_lists_hold_comes_first_and_what_is_equal_keeps_their_order
     assert titles([A, B], [C, D], most=3) == ["a", "c", "b"]
 
 
-def test_the_score_is_the_sum_of_reciprocal_ranks() -> None:
+def test_the_score_is_the_sum_of_reciprocal_ranks_of_each_list_the_better() -> None:
     first = merged([[A, B], [C, B]], 10)[0]
     assert first.score == pytest.approx(2 / 62)
-
-
-def test_a_list_that_holds_a_document_twice_counts_once_with_its_better_rank() -> None:
     copy = A.model_copy(update={"url": f"{A.url}#part"})
     (only,) = merged([[A, copy]], 10)
     assert only.score == pytest.approx(1 / 61)

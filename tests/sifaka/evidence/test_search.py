@@ -145,8 +145,6 @@ async def test_a_site_filter_keeps_its_subdomains_and_nothing_that_only_looks_li
     )
     assert titles(searched.documents) == ["number 0", "number 1"]
 
-
-async def test_an_address_that_is_none_is_of_no_site_and_no_failure() -> None:
     found = [page("broken", url="http://[broken"), page("right", url="https://wiki.org/a")]
     filters = SearchFilters(sites=("https://WIKI.org/anything",))
     searched = await search([ScriptedAdapter(found)], ["a"], filters=filters)
@@ -164,13 +162,10 @@ def test_filters_that_contradict_each_other_are_refused() -> None:
         SearchFilters(since=datetime(2020, 1, 1, tzinfo=UTC), until=datetime(2020, 1, 1))
 
 
-async def test_a_date_without_a_zone_is_utc() -> None:
+async def test_filters_by_time_count_in_utc_and_what_they_leave_nothing_of_is_no_results() -> None:
     found = page("dated", published=datetime.fromisoformat("2020-01-01"))
     filters = SearchFilters(since=datetime(2020, 1, 1, tzinfo=UTC))
     assert (await search([ScriptedAdapter([found])], ["a"], filters=filters)).status == "found"
-
-
-async def test_when_filters_leave_nothing_it_is_no_results() -> None:
     filters = SearchFilters(until=datetime(2000, 1, 1, tzinfo=UTC))
     searched = await search([ScriptedAdapter([TOWER])], ["a"], filters=filters)
     assert searched.status == "no_results"
@@ -192,12 +187,9 @@ async def test_texts_come_without_control_characters_and_of_bounded_length() -> 
     assert document.adapter == "scripted"
 
 
-async def test_a_document_of_nothing_is_none() -> None:
+async def test_what_is_empty_is_neither_asked_for_nor_found() -> None:
     searched = await search([ScriptedAdapter([SourceDocument(text=" \x00 ", url="x")])], ["a"])
     assert searched.status == "no_results"
-
-
-async def test_without_queries_or_adapters_nothing_is_asked() -> None:
     adapter = ScriptedAdapter([TOWER])
     assert (await search([adapter], [" ", ""])).status == "no_results"
     assert (await search([], ["a"])).status == "search_failed"

@@ -83,7 +83,7 @@ async def test_one_quote_that_is_found_is_enough_and_the_invented_one_is_left_ou
     assert found[0].flags == ("quote_not_found",)
 
 
-async def test_a_contradiction_needs_a_quote_and_off_topic_needs_none() -> None:
+async def test_only_a_rejection_with_a_quote_contradicts() -> None:
     said = judged("height", "reject", "330 metres high", contradicts=True)
     assert (await assessments(said))[0].contradicts
     invented = judged("height", "reject", "300 metres high", contradicts=True)
@@ -92,20 +92,19 @@ async def test_a_contradiction_needs_a_quote_and_off_topic_needs_none() -> None:
     off_topic = (await assessments(judged("height", "reject")))[0]
     assert (off_topic.judgement, off_topic.contradicts, off_topic.flags) == ("reject", False, ())
 
-
-async def test_only_a_rejection_contradicts() -> None:
     said = judged("height", "support", "330 metres high", contradicts=True)
     assert not (await assessments(said))[0].contradicts
+    contrary = judged("height", "reject", "330 metres high", contradicts=True)
+    found = await assessments(judged("height", "reject"), contrary)
+    assert found[0].contradicts
 
 
-async def test_criteria_the_model_skipped_are_insufficient_and_flagged_missing() -> None:
+async def test_criteria_are_known_by_their_ids_and_those_that_were_skipped_are_flagged() -> None:
     found = await assessments(judged("height", "support", "330 metres high"))
     assert found[1] == Assessment(
         criterion="year", judgement="insufficient_information", flags=("missing",)
     )
 
-
-async def test_an_id_in_other_capitals_is_the_same_and_unknown_ones_are_ignored() -> None:
     found = await assessments(
         judged("weight", "support", "330 metres high"),
         judged(" HEIGHT ", "support", "330 metres high"),
@@ -126,12 +125,6 @@ async def test_a_duplicate_counts_once_the_worst_wins_and_is_flagged(order: int)
         found = await assessments(*[best, other][::order])
         assert (found[0].judgement, found[0].flags) == (other["judgement"], ("duplicate",))
         assert len(found) == 2
-
-
-async def test_of_two_rejections_the_contradiction_counts() -> None:
-    contrary = judged("height", "reject", "330 metres high", contradicts=True)
-    found = await assessments(judged("height", "reject"), contrary)
-    assert found[0].contradicts
 
 
 async def test_there_is_one_model_call_a_document_in_the_order_of_the_documents() -> None:
@@ -214,16 +207,6 @@ async def test_what_is_known_about_time_may_be_quoted_and_is_told() -> None:
     assert checked.assessments[1].judgement == "support"
     assert "Published: 2024-05-01" in judge.asked[0].question
     assert f"Retrieved: {TOWER.retrieved_at.date().isoformat()}" in judge.asked[0].question
-
-
-async def test_each_document_can_have_criteria_of_its_own() -> None:
-    judge = ScriptedJudge({"judgements": [judged("height", "reject")]})
-    asked = [[Sheet(TOWER, [HEIGHT])], [Sheet(page("the bridge"), [YEAR])]]
-    found = await fan_out(verifications(asked, question="?", model=judge.model), calls_each=0)
-    assert [[[a.criterion for a in each.assessments] for each in pack] for pack in found] == [
-        [["height"]],
-        [["year"]],
-    ]
 
 
 async def together(

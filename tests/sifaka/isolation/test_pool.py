@@ -24,17 +24,16 @@ def _own_workers() -> None:
     pool._pool.cache_clear()  # pyright: ignore[reportPrivateUsage]
 
 
-async def test_a_function_returns_what_it_returns_here() -> None:
+async def test_a_function_runs_in_another_process_and_returns_what_it_returns_here() -> None:
     assert await run_limited(divmod, 17, 5, size=inf, seconds=5) == (3, 2)
-
-
-async def test_it_runs_in_another_process() -> None:
     assert await run_limited(os.getpid, size=inf, seconds=5) != os.getpid()
 
 
-async def test_an_exception_arrives_as_it_is() -> None:
+async def test_an_exception_arrives_as_it_is_or_in_words() -> None:
     with pytest.raises(ZeroDivisionError):
         await run_limited(divmod, 1, 0, size=inf, seconds=5)
+    with pytest.raises(RuntimeError, match="_Unpicklable"):
+        await run_limited(_raises_what_cannot_travel, size=inf, seconds=5)
 
 
 class _Unpicklable(Exception):
@@ -44,11 +43,6 @@ class _Unpicklable(Exception):
 
 def _raises_what_cannot_travel() -> None:
     raise _Unpicklable
-
-
-async def test_an_exception_that_cannot_travel_is_told_in_words() -> None:
-    with pytest.raises(RuntimeError, match="_Unpicklable"):
-        await run_limited(_raises_what_cannot_travel, size=inf, seconds=5)
 
 
 def _burn() -> None:

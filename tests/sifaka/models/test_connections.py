@@ -40,15 +40,13 @@ def test_runs_in_one_event_loop_share_a_client(served: Provider) -> None:
     assert anyio.run(work) == ["done", "done"]
 
 
-def test_a_second_event_loop_is_refused_before_anything_is_started() -> None:
+def test_run_sync_is_refused_where_other_loops_have_the_connections() -> None:
     writing = chain(Connections(), "test")
     assert writing.run_sync("Write.").status == "done"
     with pytest.raises(ConfigurationError, match="one event loop"):
         writing.run_sync("Write.")
     assert len(anyio.run(lambda: writing.store.recent(limit=9)).runs) == 1
 
-
-def test_run_sync_inside_the_loop_that_has_the_connections_is_refused() -> None:
     async def work() -> None:
         async with Connections() as connections:
             with pytest.raises(ConfigurationError, match="one event loop"):
@@ -120,13 +118,10 @@ async def test_runs_that_begin_together_wait_for_one_thread_and_the_event_loop_i
     assert threads < 12
 
 
-async def test_what_needs_no_model_loads_nothing() -> None:
+async def test_loading_is_no_error_where_nothing_is_needed_or_there() -> None:
     assert [start_loading(model) for model in ("auto", "editor", "caller", None, object())] == [
         None
     ] * 5
-
-
-async def test_a_model_that_cannot_be_loaded_is_no_error_here_and_is_tried_again() -> None:
     await loaded("nothing-of-the-kind:model")
     first = start_loading("nothing-of-the-kind:model")
     assert first is not None

@@ -50,10 +50,13 @@ async def test_a_question_says_what_it_is_about_and_how_to_answer() -> None:
     assert writing.max_tokens > 1000
 
 
-async def test_a_token_budget_limits_how_long_an_answer_may_be() -> None:
+async def test_questions_have_keys_of_their_own_and_answers_a_limit() -> None:
     host = PresentHost(drafts())
     await chain(host, budget=Budget(max_tokens=9000)).run(TASK, text=TEXT)
     assert all(question.max_tokens < 9000 for question in host.asked.values())
+    later = LaterHost(drafts())
+    await in_rounds(later, critics=[{"type": "self_consistency", "n": 4}])
+    assert len(later.rounds[1]) == len(set(later.rounds[1])) == 4
 
 
 async def test_a_host_that_answers_later_leads_to_the_same_run() -> None:
@@ -69,12 +72,6 @@ async def test_a_host_that_answers_later_leads_to_the_same_run() -> None:
     assert result.text == "Draft 2 of the text."
     assert [len(keys) for keys in later.rounds] == [1, 2, 1, 2, 2]
     assert result.usage.model_calls == at_once.usage.model_calls == len(later.answered) == 8
-
-
-async def test_equal_questions_of_one_round_have_keys_of_their_own() -> None:
-    later = LaterHost(drafts())
-    await in_rounds(later, critics=[{"type": "self_consistency", "n": 4}])
-    assert len(later.rounds[1]) == len(set(later.rounds[1])) == 4
 
 
 async def test_no_more_is_asked_in_a_round_than_the_budget_has_room_for() -> None:

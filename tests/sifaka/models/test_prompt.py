@@ -138,9 +138,13 @@ async def recorded(attack: Callable[[str], str]) -> Recording:
     return recording
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-async def test_foreign_words_stand_between_marks_in_every_prompt_of_a_run(attack: str) -> None:
-    recording = await recorded(ATTACKS[attack])
+def all_at_once(prompt: str) -> str:
+    return "\n".join(attack(prompt) for name, attack in ATTACKS.items() if "copied" not in name)
+
+
+@pytest.mark.parametrize("copied", ["", "copied marks", "copied openings"])
+async def test_foreign_words_stand_between_marks_in_every_prompt_of_a_run(copied: str) -> None:
+    recording = await recorded(ATTACKS.get(copied, all_at_once))
     assert len(recording.prompts) > 50
     for prompt in recording.prompts:
         assert HACKED not in outside(prompt)
@@ -228,13 +232,10 @@ async def test_a_review_asks_the_same_under_the_same_key_only() -> None:
     assert await asked(None) != await asked(None)
 
 
-def test_a_run_from_before_there_were_keys_has_one_all_the_same() -> None:
+def test_every_run_has_a_key_of_its_own_that_is_not_shown() -> None:
     started = Started()
     assert Run.start(started).frame_key == started.run_id
     assert Run.start(Started(frame_key="key")).frame_key == "key"
-
-
-def test_the_key_is_not_shown_with_a_run() -> None:
     assert "hidden-key" not in repr(Run.start(Started(frame_key="hidden-key")))
 
 

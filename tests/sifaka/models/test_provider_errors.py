@@ -85,7 +85,7 @@ def small(chars: int) -> FunctionModel:
     return FunctionModel(answer)
 
 
-async def test_a_context_too_long_on_the_first_generation_is_recovered_from() -> None:
+async def test_what_is_too_long_is_written_shorter_or_in_smaller_sections() -> None:
     found = MockRetriever(documents=(Document(id="d", text="A long document. " * 500),))
     chain = Chain(model=small(3_000), critics=[], retrievers=[found])
     result = await chain.run_with_recovery("Write about it.")
@@ -93,8 +93,6 @@ async def test_a_context_too_long_on_the_first_generation_is_recovered_from() ->
     assert result.text.startswith("A text of ")
     assert [r.strategy for r in result.run.recoveries] == ["shorter_context"] * 2
 
-
-async def test_a_text_too_long_for_the_model_is_written_in_smaller_sections() -> None:
     parts = [f"# Part {n}\n\n" + f"Part {n} has words of its own. " * 60 for n in range(4)]
     chain = Chain(model=small(2_500), critics=[], validators=[{"type": "length", "max_words": 90}])
     result = await chain.run_with_recovery("Shorten it.", text="\n\n".join(parts))
@@ -142,7 +140,7 @@ async def shortened(first: Writer, *others: Writer, **settings: Any) -> RunResul
     return await chain.run(text="a b c")
 
 
-async def test_another_model_answers_when_the_first_has_failed_for_good() -> None:
+async def test_models_are_tried_in_turn_and_one_budget_counts_the_attempts() -> None:
     first, second = refused(401), Writer("a b", name="second")
     result = await shortened(first, second)
     assert (result.text, result.status) == ("a b", "done")
@@ -150,8 +148,6 @@ async def test_another_model_answers_when_the_first_has_failed_for_good() -> Non
     assert result.thought.author == "function:second"
     assert "function:second answered 1 calls in place of a model that failed" in result.degraded
 
-
-async def test_when_all_models_fail_the_error_names_each() -> None:
     result = await shortened(refused(401, "one"), refused(404, "two"))
     assert result.status == "failed"
     assert result.error is not None
@@ -159,8 +155,6 @@ async def test_when_all_models_fail_the_error_names_each() -> None:
     assert "function:two: the provider does not know the model" in result.error
     assert result.run.error_code == "not_found"
 
-
-async def test_attempts_of_all_models_count_in_one_budget() -> None:
     second = Writer("a b")
     result = await shortened(refused(503), second, budget=Budget(max_calls=ATTEMPTS))
     assert (result.stop_reason, result.usage.model_calls) == ("budget_calls", ATTEMPTS)

@@ -34,15 +34,13 @@ async def test_the_model_sees_documents_for_its_task() -> None:
     assert augmented.name == "scripted"
 
 
-async def test_without_a_task_documents_are_for_the_text() -> None:
+async def test_documents_are_for_the_text_where_there_is_no_task_a_few_and_none_twice() -> None:
     model = ScriptedModel(lines=["x"])
     await RetrievalAugmentedModel(model, MockRetriever({"a text": [FACT]})).generate_with_thought(
         Thought(text="a text")
     )
     assert model.seen[0].pre_generation_context == (FACT,)
 
-
-async def test_there_are_at_most_so_many_and_none_twice() -> None:
     model = ScriptedModel(lines=["x"])
     retriever = MockRetriever([FACT, OTHER, "third"])
     thought = Thought(prompt="p").add_pre_generation_context([FACT])

@@ -106,7 +106,7 @@ async def test_edits_that_do_not_fit_are_shown_to_their_writer_once(edits: Any, 
     assert (result.text, len(stubborn.asked)) == (TEXT, 2)
 
 
-async def test_edits_are_asked_for_only_where_all_that_is_to_change_has_a_place() -> None:
+async def test_the_whole_text_is_asked_for_where_edits_cannot_be_told() -> None:
     writer = Writer(BETTER)
     rules: list[dict[str, Any]] = [{"type": "content", "required": ["Rome"]}]
     rules.append({"type": "length", "max_words": 9, "required": False})
@@ -115,8 +115,6 @@ async def test_edits_are_asked_for_only_where_all_that_is_to_change_has_a_place(
     assert "- content must pass" in writer.of("write")[0]
     assert "- length should pass" in writer.of("write")[0]
 
-
-async def test_a_text_that_could_be_taken_for_edits_is_written_whole() -> None:
     text = json.dumps({"edits": [{"find": "the the team", "replace": FILLER}]})
     better = text.replace("the the", "the")
     writer = Writer(better)
@@ -137,7 +135,7 @@ async def test_the_fixes_of_a_review_are_made_without_a_call() -> None:
     assert reasons["there"] == "'there plan' is wrong"
 
 
-async def test_a_paragraph_that_is_deleted_leaves_no_hole() -> None:
+async def test_the_end_of_a_text_and_its_paragraphs_stay() -> None:
     text = "One.\n\nIt is said twice.\n\nThree.\n"
     critic = Reviewer(fixes={"It is said twice.": ""})
     assert (await run(Writer(), critic, text)).text == "One.\n\nThree.\n"
@@ -145,8 +143,6 @@ async def test_a_paragraph_that_is_deleted_leaves_no_hole() -> None:
     result = await run(Writer(), critic, last_line)
     assert result.text == "One.\n\n\nThree.\n", "no paragraphs are joined"
 
-
-async def test_an_answer_has_the_last_newline_of_its_text() -> None:
     writer, critic = Writer("It is the team."), Reviewer(fixes={"the the team": None})
     for end in ("", "\n"):
         assert (

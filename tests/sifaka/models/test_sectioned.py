@@ -70,15 +70,12 @@ def test_the_document_of_these_tests_has_a_section_for_each_name() -> None:
     assert len(TEXT) > SECTION_CHARS
 
 
-async def test_a_text_up_to_the_limit_is_written_as_a_whole() -> None:
+async def test_a_short_text_and_one_that_there_is_not_yet_are_written_as_a_whole() -> None:
     text = TEXT[:SECTION_CHARS]
     model, scripted = writer(lambda thought: "new")
     generation = await model(Thought(prompt=TASK, text=text))
     assert (generation.text, "sections" in generation.metadata) == ("new", False)
     assert [seen.text for seen in scripted.seen] == [text]
-
-
-async def test_a_text_that_there_is_not_yet_is_written_as_a_whole() -> None:
     text = "\n\n".join(
         f"Line {n} is not like line {n + 1} of it." for n in range(SECTION_CHARS // 20)
     )
@@ -239,7 +236,7 @@ async def test_without_a_task_what_is_protected_must_survive_in_its_section() ->
         assert numbered(generation)[1:3] == ["improved", "improved"]
 
 
-async def test_a_bug_of_the_writer_costs_its_section_and_no_other(
+async def test_a_section_whose_writer_stumbles_costs_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     model, _ = writer(by_title({"Beta": KeyError("a secret"), "Gamma": "The gamma part is new."}))
@@ -250,8 +247,6 @@ async def test_a_bug_of_the_writer_costs_its_section_and_no_other(
     assert told == "[section 2: Beta] was not written: scripted: broke off with KeyError"
     assert "model:scripted failed" in caplog.text
 
-
-async def test_an_answer_that_no_text_may_hold_is_a_failure_of_its_section() -> None:
     model, _ = writer(by_title({"Beta": "beta\0b", "Gamma": "The gamma part is new."}))
     generation = await model(Thought(prompt=TASK, text=TEXT))
     assert numbered(generation) == ["kept", "failed", "improved", "kept"]

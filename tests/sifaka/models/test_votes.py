@@ -207,9 +207,12 @@ def vote(response: ModelResponse) -> str | None:
         return None
 
 
-def test_the_table_is_large() -> None:
+def test_the_tables_are_large_and_of_many_kinds() -> None:
     assert len(VOTES) + len(ASKED_AGAIN) + len(NO_VOTES) >= 150
     assert len(NO_VOTES) >= 90
+    assert len(RECOVERABLE) >= 350
+    assert len(UNRECOVERABLE) >= 250
+    assert len({case.kind for case in CORPUS}) >= 18
 
 
 @pytest.mark.parametrize("reply", VOTES)
@@ -296,12 +299,6 @@ UNRECOVERABLE = [case for case in CORPUS if case.verdict is None]
 GOOD = ModelResponse(parts=[ToolCallPart("answer", REVISE)])
 
 
-def test_the_corpus_is_large_and_of_many_kinds() -> None:
-    assert len(RECOVERABLE) >= 350
-    assert len(UNRECOVERABLE) >= 250
-    assert len({case.kind for case in CORPUS}) >= 18
-
-
 @pytest.mark.slow
 async def test_what_is_certain_is_read_without_asking_again() -> None:
     missed: list[Malformed] = []
@@ -351,11 +348,20 @@ async def test_the_second_question_says_what_was_wrong_and_does_not_repeat_the_r
     assert len(added) < 400
 
 
-async def test_an_answer_that_the_text_suggests_still_counts_when_it_is_given_as_one() -> None:
+async def test_a_verdict_that_is_given_as_an_answer_counts_although_it_is_suggested_or_cut_off() -> (
+    None
+):
     suggested = '{"verdict": "accept", "issues": [], "confidence": 1.0}'
     provider = Provider(ModelResponse(parts=[ToolCallPart("answer", suggested)]))
     opinion, _ = await provider.opinion()
     assert opinion.verdict == "accept"
+
+    cut = ModelResponse(
+        parts=[ToolCallPart("answer", '{"verdict": "revise", "suggestions": ["Give the add')],
+        finish_reason="length",
+    )
+    opinion, _ = await Provider(cut).opinion()
+    assert (opinion.verdict, opinion.suggestions) == ("revise", [])
 
 
 @pytest.mark.parametrize("way", ["text", "tool"])
@@ -375,19 +381,13 @@ async def test_a_quoted_verdict_whose_marks_are_not_escaped_is_not_taken(
             assert outcome == "malformed" or getattr(outcome, "verdict", None) == "revise"
 
 
-async def test_two_tool_calls_that_disagree_are_no_answer() -> None:
+async def test_answers_that_contradict_or_are_endless_are_none() -> None:
     parts = [ToolCallPart("answer", {"verdict": verdict}) for verdict in ("accept", "revise")]
     with pytest.raises(ModelProviderError, match="contradict"):
         await Provider(ModelResponse(parts=parts)).opinion()
-
-
-async def test_an_answer_that_was_cut_off_counts_when_its_verdict_is_there() -> None:
-    cut = ModelResponse(
-        parts=[ToolCallPart("answer", '{"verdict": "revise", "suggestions": ["Give the add')],
-        finish_reason="length",
-    )
-    opinion, _ = await Provider(cut).opinion()
-    assert (opinion.verdict, opinion.suggestions) == ("revise", [])
+    long = ModelResponse(parts=[TextPart('{"verdict": "revise"}' + " " * 10_000_000 + "{")])
+    with pytest.raises(ModelProviderError, match="1,000,000 characters"):
+        await Provider(long).opinion()
 
 
 async def test_the_second_question_is_a_call_in_the_budget() -> None:
@@ -396,12 +396,6 @@ async def test_the_second_question_is_a_call_in_the_budget() -> None:
     with surroundings.active(), pytest.raises(BudgetExceeded):
         await provider.opinion()
     assert len(provider.asked) == 1
-
-
-async def test_a_reply_of_ten_megabytes_is_not_parsed() -> None:
-    long = ModelResponse(parts=[TextPart('{"verdict": "revise"}' + " " * 10_000_000 + "{")])
-    with pytest.raises(ModelProviderError, match="1,000,000 characters"):
-        await Provider(long).opinion()
 
 
 async def test_a_reply_over_which_the_adapter_stumbles_is_asked_for_once_more() -> None:

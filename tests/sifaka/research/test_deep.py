@@ -61,7 +61,7 @@ def headings(thought: Thought) -> list[str]:
     return re.findall(r"^## (.*)$", thought.text, re.MULTILINE)
 
 
-async def test_the_report_has_the_sections_in_outline_order_and_resolves_its_references() -> None:
+async def test_the_report_has_the_sections_in_outline_order_and_one_numbering_for_all() -> None:
     bench = Bench(inquiry=DEEP)
     thought = await bench.research(Scholar(tool_selector=of_section).judge, shelf())
     assert headings(thought) == ["Oil", "Gas", "Wires", "References"]
@@ -69,9 +69,6 @@ async def test_the_report_has_the_sections_in_outline_order_and_resolves_its_ref
     assert ReportValidator().check(thought).passed
     assert thought.text.startswith("# The lamps\n\nIn short, lamps changed [1].\n\n## Oil")
 
-
-async def test_numbering_is_global_and_a_document_has_one_number_in_all_sections() -> None:
-    thought = await Bench(inquiry=DEEP).research(Scholar(tool_selector=of_section).judge, shelf())
     titles = [each["title"] for each in told(thought)["references"]]
     assert titles == [
         "Page about oil-lamps", "Page about all-lamps", "Page about gas-lamps",
@@ -81,6 +78,13 @@ async def test_numbering_is_global_and_a_document_has_one_number_in_all_sections
     assert re.findall(r"\[\d\]", gas) == ["[3]", "[2]"]
     assert [d.title for d in thought.pre_generation_context] == titles
     assert all(d.url and d.metadata["retrieved_at"] for d in thought.pre_generation_context)
+
+    assert bench.desk is not None
+    assert bench.steps[0] == ("started", None)
+    for step in ("section_started", "looping", "section_finished"):
+        assert {n for each, n in bench.steps if each == step} == {0, 1, 2}
+    assert (bench.desk.told[0].step, bench.desk.told[0].section) == ("thinking", None)
+    assert (bench.desk.told[-1].step, bench.desk.told[-1].section) == ("synthesizing", None)
 
 
 async def test_the_order_is_that_of_the_outline_whichever_section_ends_first() -> None:
@@ -177,28 +181,31 @@ async def test_when_all_sections_fail_the_run_fails_with_no_made_up_text() -> No
     assert bench.steps.count(("section_finished", 0)) == 1
 
 
-async def test_a_summary_that_cannot_be_written_costs_the_sections_nothing() -> None:
+async def test_a_summary_is_left_out_where_it_fails_and_cites_only_what_is_listed() -> None:
     scholar = Scholar(synthesizer=lambda _: ModelProviderError("refused", code="rejected"))
     thought = await Bench(inquiry=DEEP).research(scholar.judge, shelf())
     assert thought.text.startswith("# The lamps\n\n## Oil")
     assert "the report has no summary: refused" in told(thought, "degraded")
     assert told(thought)["partial"] is False
-
-
-async def test_a_summary_cites_only_what_the_report_lists() -> None:
     scholar = Scholar(synthesizer=lambda _: {"summary": "All [1] and nothing [44]."})
     thought = await Bench(inquiry=DEEP).research(scholar.judge, shelf())
     assert "All [1] and nothing." in thought.text
     assert "the summary cited what was not found; removed: [44]" in told(thought, "degraded")
 
 
-async def test_of_a_longer_plan_the_first_sections_are_researched_and_the_rest_is_told() -> None:
+async def test_plans_have_some_sections_and_not_too_many() -> None:
     scholar = Scholar(planner=plan_of("A", "B", "B", "C", "D"))
     bench = Bench(inquiry=Inquiry(mode="deep", max_sections=3))
     thought = await bench.research(scholar.judge, shelf())
     assert told(thought)["outline"] == ("A", "B", "B (2)")
     assert "planned and left out: C, D" in told(thought, "degraded")
     assert "at most 3 sections" in scholar.of("planner")[0].question
+
+    scholar = Scholar(planner=lambda _: {"title": "Lamps", "sections": []})
+    thought = await Bench(inquiry=DEEP).research(scholar.judge, shelf())
+    assert [each["title"] for each in told(thought)["sections"]] == ["Answer"]
+    assert any("the report has one section" in line for line in told(thought, "degraded"))
+    assert ReportValidator().check(thought).passed
 
 
 async def test_headings_and_references_of_a_draft_do_not_break_the_report() -> None:
@@ -208,17 +215,6 @@ async def test_headings_and_references_of_a_draft_do_not_break_the_report() -> N
     assert headings(thought)[-1] == "References"
     assert "### Detail" in thought.text
     assert ReportValidator().check(thought).passed
-
-
-async def test_the_events_of_sections_carry_their_numbers() -> None:
-    bench = Bench(inquiry=DEEP)
-    await bench.research(Scholar().judge, shelf())
-    assert bench.desk is not None
-    assert bench.steps[0] == ("started", None)
-    for step in ("section_started", "looping", "section_finished"):
-        assert {n for each, n in bench.steps if each == step} == {0, 1, 2}
-    assert (bench.desk.told[0].step, bench.desk.told[0].section) == ("thinking", None)
-    assert (bench.desk.told[-1].step, bench.desk.told[-1].section) == ("synthesizing", None)
 
 
 async def test_a_store_that_fails_is_no_failed_section_and_ends_the_others() -> None:
@@ -280,11 +276,3 @@ async def test_two_runs_on_one_researcher_share_nothing() -> None:
     writers = [each.question for each in scholar.of("writer")]
     assert [sum(f"Question {n}" in each for each in writers) for n in range(2)] == [3, 3]
     assert {agent_of(each) for each in scholar.asked} >= {"planner", "synthesizer"}
-
-
-async def test_a_plan_without_a_section_becomes_a_report_with_one() -> None:
-    scholar = Scholar(planner=lambda _: {"title": "Lamps", "sections": []})
-    thought = await Bench(inquiry=DEEP).research(scholar.judge, shelf())
-    assert [each["title"] for each in told(thought)["sections"]] == ["Answer"]
-    assert any("the report has one section" in line for line in told(thought, "degraded"))
-    assert ReportValidator().check(thought).passed

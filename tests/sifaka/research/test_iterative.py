@@ -193,14 +193,11 @@ async def test_instructions_inside_a_document_stay_material() -> None:
         assert "HACKED" not in each.question.partition(" id=")[0]
 
 
-async def test_a_source_that_fails_is_told_and_the_others_are_used() -> None:
+async def test_a_source_that_fails_is_told_and_without_any_the_research_fails() -> None:
     broken = ScriptedAdapter(SourceError("the wiki is down"), name="wiki")
     thought = await Bench().research(Scholar().judge, shelf(), broken)
     assert "wiki: the wiki is down" in told(thought, "degraded")
     assert thought.pre_generation_context
-
-
-async def test_when_no_source_can_be_searched_the_research_fails_and_makes_nothing_up() -> None:
     broken = ScriptedAdapter(SourceError("the wiki is down"), name="wiki")
     scholar = Scholar()
     with pytest.raises(SourceError, match="the wiki is down"):
@@ -256,14 +253,11 @@ async def rounds(scholar: Scholar) -> tuple[int, list[str]]:
     return research["sections"][0]["iterations"], list(told(thought, "degraded"))
 
 
-async def test_a_judge_who_has_enough_ends_the_search() -> None:
+async def test_a_judge_ends_the_search_where_he_has_enough_and_is_bounded_where_not() -> None:
     scholar = Scholar(
         knowledge_gap=lambda _: GAPS, should_continue=lambda _: {"should_continue": False}
     )
     assert await rounds(scholar) == (1, [])
-
-
-async def test_a_judge_who_never_has_enough_is_bounded() -> None:
     scholar = Scholar(
         knowledge_gap=lambda _: NO_GAPS, should_continue=lambda _: {"should_continue": True}
     )
@@ -328,20 +322,14 @@ async def test_it_is_told_to_be_degraded_and_nothing_is_turned_down() -> None:
     assert finding["classification"] == "unverified"
 
 
-async def test_the_sections_of_a_deep_outline_are_the_queries_of_the_keyword_plan() -> None:
+async def test_without_a_model_only_sections_that_are_not_written_are_missing() -> None:
     thought = await Bench(inquiry=Inquiry(mode="deep")).research(None, shelf())
     outline = told(thought)["outline"]
     assert outline[0] == "How did the lamps of the coast change?"
     assert len(outline) == 3
-
-
-async def test_its_only_complaints_are_the_sections_that_are_not_written() -> None:
     thought = await Bench(inquiry=Inquiry(mode="deep")).research(None, shelf())
     result = ReportValidator().check(thought)
     assert {issue.rule for issue in result.issues} == {"unwritten"}
-
-
-async def test_the_written_report_passes_with_the_same_documents() -> None:
     thought = await Bench(inquiry=Inquiry(mode="deep")).research(None, shelf())
     written = thought.text.replace("_To be written._", "As it is known [1].")
     assert ReportValidator().check(thought.with_text(written)).passed

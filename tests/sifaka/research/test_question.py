@@ -209,13 +209,11 @@ def test_a_tool_call_stays_with_its_return(most: int) -> None:
     assert ids == back
 
 
-def test_as_much_is_kept_as_may_be() -> None:
+def test_as_much_is_kept_as_may_be_and_no_half_of_a_call() -> None:
     assert trimmed(CONVERSATION, 8) == CONVERSATION
     assert trimmed(CONVERSATION, 7) == trimmed(CONVERSATION, 4) == CONVERSATION[4:]
     assert trimmed(CONVERSATION, 3) == []
 
-
-def test_words_that_came_with_a_return_are_no_beginning_without_its_call() -> None:
     both = ModelRequest(
         parts=[ToolReturnPart("look", "found", tool_call_id="look"), UserPromptPart("and more")]
     )
@@ -223,8 +221,6 @@ def test_words_that_came_with_a_return_are_no_beginning_without_its_call() -> No
     assert trimmed(messages, 2) == []
     assert trimmed(messages, 4) == messages
 
-
-def test_a_call_without_an_answer_goes() -> None:
     asked = [*CONVERSATION, says("third")]
     assert trimmed([*asked, calls("look")]) == asked
 

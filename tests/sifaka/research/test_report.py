@@ -135,7 +135,7 @@ def test_every_marker_resolves_whatever_a_document_is_called(fields: dict[str, s
     assert result.passed, result.message
 
 
-def test_numbers_follow_the_first_mention_and_do_not_depend_on_local_numbers() -> None:
+def test_references_follow_the_first_mention_and_only_what_is_cited_is_listed() -> None:
     same = {"url": "https://example.org/same"}
     one = section(0, "B [2] A [1].", finding(1), finding(2, **same))
     two = section(1, "Same [1]. New [3].", finding(1, **same), finding(3, title="New"))
@@ -143,8 +143,6 @@ def test_numbers_follow_the_first_mention_and_do_not_depend_on_local_numbers() -
     assert texts == ("B [1] A [2].", "Same [1]. New [3].")
     assert [each.document.title for each in references] == ["Page 2", "Page 1", "New"]
 
-
-def test_only_what_is_cited_is_listed() -> None:
     _, references = numbered([section(0, "Only [2].", finding(1), finding(2))])
     assert [each.document.title for each in references] == ["Page 2"]
 

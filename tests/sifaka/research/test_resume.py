@@ -76,7 +76,7 @@ def uninterrupted() -> Whole:
 
 @pytest.mark.parametrize(
     ("at", "in_a_database"),
-    [(at, at in {5, 11, 20}) for at in (1, 2, 3, 5, 8, 11, 13, 17, 20, 22, 24)],
+    [(at, at in {5, 11, 20}) for at in (1, 5, 8, 11, 17, 20, 22, 24)],
 )
 async def test_work_that_is_cancelled_at_any_call_repeats_no_finished_call(
     at: int, in_a_database: bool, tmp_path: Path, uninterrupted: Whole
@@ -108,7 +108,7 @@ def _without_dates(thought: Thought) -> tuple[str, object]:
     return thought.text.split("Retrieved")[0], told(thought)["sections"]
 
 
-@pytest.mark.parametrize("steps", range(1, 10))
+@pytest.mark.parametrize("steps", [1, 2, 4, 6, 9])
 async def test_work_that_breaks_off_after_any_step_on_record_goes_on_after_it(
     steps: int, uninterrupted: Whole
 ) -> None:

@@ -175,14 +175,12 @@ def test_a_server_may_have_a_token_and_a_database(
     assert login(address) == {"token": token, "db_name": database}
 
 
-def test_options_are_the_time_to_live_and_the_prefix() -> None:
+def test_a_url_of_redis_says_where_and_how_long() -> None:
     said = parse_store_url("milvus+http://db?ttl=30d&prefix=team_a", MILVUS)
     assert (said.shown, said.prefix, said.ttl) == ("milvus+http://db:19530", "team_a", 30 * 86_400)
     said = parse_store_url("milvus+http://db", MILVUS)
     assert (said.shown, said.prefix, said.ttl) == ("milvus+http://db:19530", "sifaka", None)
 
-
-def test_a_url_says_where_and_how_long() -> None:
     address = parse_store_url("elasticsearch+http://[::1]?prefix=team-a&ttl=30d", ELASTICSEARCH)
     assert (address.base, address.prefix) == ("http://[::1]:9200", "team-a")
     assert address.ttl == 30 * 86_400

@@ -23,46 +23,31 @@ def scores(query: str, *texts: str) -> list[float]:
     return rank(query_words(query), [((text, 1.0),) for text in texts])
 
 
-def test_a_rare_word_weighs_more_than_a_frequent_one() -> None:
+def test_rare_words_short_texts_and_heavy_fields_weigh_more() -> None:
     rare, frequent, neither = scores("the heron", "a heron", "the stork", "no match")[:3]
     assert scores("the heron", "the heron", "the stork", "the crane")[0] > 0
     texts = ("heron x", "the x", "the y", "the z")
     assert scores("the heron", *texts)[0] > scores("the heron", *texts)[1]
     assert min(rare, frequent) > neither == 0
-
-
-def test_a_match_in_a_short_text_weighs_more() -> None:
     short, long = scores("heron", "a heron", "a heron among very many other words")
     assert short > long
-
-
-def test_repeating_a_word_helps_less_each_time() -> None:
     one, two, three, _ = scores("x", "x a a", "x x a", "x x x", "a a a")
     assert one < two < three
     assert three - two < two - one
-
-
-def test_a_word_in_a_lighter_field_counts_less() -> None:
     title, body = rank(["x"], [(("x", 0.5), ("a", 1.0)), (("a", 0.5), ("x", 1.0))])
     assert 0 < title < body
 
 
-def test_the_same_word_in_another_case_counts_once() -> None:
+def test_queries_are_words_once_in_bounds() -> None:
     assert query_words("Café CAFÉ, tea!") == ("CAFÉ", "tea")
     assert scores("Café cafe", "cafe") == scores("cafe", "cafe")
-
-
-def test_a_long_query_is_cut() -> None:
     assert len(query_words(" ".join(f"w{n}" for n in range(1000)))) == MAX_WORDS
-
-
-def test_nothing_is_ranked_in_nothing() -> None:
     assert scores("x") == []
     assert scores("", "a text") == [0]
     assert scores("x", "", "?!") == [0, 0]
 
 
-def test_a_snippet_shows_the_surroundings_of_the_first_match() -> None:
+def test_a_snippet_shows_the_first_match_in_its_spelling_and_is_short() -> None:
     text = " ".join(f"w{n}" for n in range(50))
     assert snippet(["W20"], [text]).startswith("…w16 w17 w18 w19 **w20** w21")
     assert snippet(["w20"], [text]).endswith(" w31…")
@@ -70,14 +55,9 @@ def test_a_snippet_shows_the_surroundings_of_the_first_match() -> None:
     assert snippet(["w49"], [text]).endswith("w48 **w49**")
     assert snippet(["x"], [text]) == ""
 
-
-def test_a_snippet_keeps_the_spelling_of_the_text() -> None:
     assert snippet(["creme"], ["", "Une  Crème\nbrûlée, s'il vous plaît"]) == (
         "Une **Crème** brûlée, s'il vous plaît"
     )
-
-
-def test_a_snippet_is_cut_at_300_characters() -> None:
     assert len(shorten("x" * 301)) == 300
     assert shorten("x" * 300) == "x" * 300
 
@@ -154,11 +134,8 @@ async def test_a_damaged_run_is_left_out_and_a_log_that_is_away_is_told(retryabl
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
-def test_words_alone_filter_nothing() -> None:
+def test_filters_may_stand_anywhere_and_words_alone_are_none() -> None:
     assert parse_query("  refund   policy ") == ("refund policy", ANY)
-
-
-def test_filters_may_stand_anywhere_and_are_not_words() -> None:
     words, only = parse_query("tag:legal refund passed:true since:2026-01-31 policy tag:eu/de")
     assert words == "refund policy"
     assert only == Filters(

@@ -50,14 +50,11 @@ def test_a_text_of_decomposed_characters_is_found_by_composed_ones() -> None:
     assert unicodedata.normalize("NFC", text[slice(*span)]) == "hängt Dämmerung"
 
 
-def test_a_long_quote_has_to_be_exact() -> None:
+def test_the_first_of_several_places_counts_and_a_long_quote_has_to_be_exact() -> None:
     text = " ".join(f"word{n}" for n in range(200))
     assert anchor(text, text[:800]) == (0, 800)
     assert anchor(text, text[:800].replace("word7 ", "wort7 ")) is None
     assert anchor(text, text[:300].replace("word7 ", "wort7 ")) == (0, 300)
-
-
-def test_the_first_of_several_places_counts() -> None:
     assert anchor("one two one two", "two") == (4, 7)
 
 

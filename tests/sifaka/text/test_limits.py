@@ -235,19 +235,13 @@ def test_a_task_that_surely_names_no_part_has_no_scope(task: str) -> None:
     assert outside_scope(task, HANDBOOK, REVISED) == ()
 
 
-def test_a_salutation_is_no_paragraph() -> None:
+def test_paragraphs_and_sections_are_counted_as_a_reader_does() -> None:
     letter = "Dear parents,\n\nThe concert is off. We are sorry.\n\nYours truly write soon."
     (span,) = scope_of("Rewrite only the first paragraph.", letter)
     assert letter[slice(*span)].startswith("The concert")
-
-
-def test_sections_without_numbers_are_counted() -> None:
     text = "# Top\n\n## A\n\nOne.\n\n## B\n\nTwo.\n"
     changed = text.replace("One", "Eins").replace("Two", "Zwei")
     assert outside_scope("Only translate section 2.", text, changed) == (("One.", "Eins."),)
-
-
-def test_new_line_breaks_are_no_change_and_new_paragraphs_are_one() -> None:
     wrapped = LETTER.replace("price is", "price\nis").replace("Best", "Bye.\n\nBest")
     assert outside_scope("Rephrase just paragraph 1.", LETTER, wrapped) == (("", "Bye."),)
 

@@ -159,13 +159,10 @@ def test_a_heading_alone_goes_with_the_beginning_of_what_it_stands_above() -> No
     assert third.title == "Next"
 
 
-def test_small_neighbours_under_one_heading_are_taken_together() -> None:
+def test_small_neighbours_are_taken_together_under_one_heading_alone() -> None:
     small = "".join(f"### S{n}\n\nshort\n\n" for n in range(6))
     text = f"## Big\n\n{'long ' * 30}\n\n## Small\n\n{small}## Last\n\n{'long ' * 30}\n"
     assert titles(text, 200) == ["Big", "Small", "Last"]
-
-
-def test_neighbours_under_different_headings_stay_apart() -> None:
     chapter = "".join(f"## {{0}}{n}\n\n{'word ' * 12}\n\n" for n in range(2))
     text = "".join(f"# {c}\n\n{chapter.format(c)}" for c in "AB")
     for section in split(text, 130):
@@ -210,19 +207,13 @@ def test_a_text_without_headings_is_divided_at_paragraphs() -> None:
     assert {section.part for section in sections} == {1, 2, 3, 4, 5}
 
 
-def test_a_long_paragraph_is_divided_at_sentences() -> None:
+def test_paragraphs_lists_and_tables_that_are_long_are_divided_where_their_parts_end() -> None:
     text = "This is one sentence of several. " * 20
     assert all(section.text.endswith(". ") for section in split(text, 150))
-
-
-def test_a_long_list_is_divided_at_its_items_and_a_table_at_its_rows() -> None:
     items = "".join(f"- item {n} has some words. And more\n  goes on here\n" for n in range(30))
     assert all(section.text.startswith("- item") for section in split(items, 200))
     rows = "".join(f"| cell {n} | a b. c |\n" for n in range(30))
     assert all(section.text.startswith("| cell") for section in split(rows, 200))
-
-
-def test_a_list_that_fits_is_not_cut() -> None:
     items = "- one\n\n  goes on\n\n- two\n- three\n\n"
     text = "Intro words here.\n\n" * 4 + items + "After the list.\n"
     assert sum(items in section.text for section in split(text, 90)) == 1
@@ -307,13 +298,10 @@ def test_what_is_no_term_or_stands_in_one_part_is_not_shared(one: str, other: st
     assert shared(one, other) == set()
 
 
-def test_each_part_has_its_own_terms() -> None:
+def test_each_part_has_its_own_terms_in_bounds() -> None:
     first, second, third = shared_terms(["Blue Harbor", "Blue Harbor and Red Tower", "Red Tower"])
     assert (first, third) == ({"Blue Harbor"}, {"Red Tower"})
     assert second == {"Blue Harbor", "Red Tower"}
-
-
-def test_the_terms_are_bounded_and_the_same_each_time() -> None:
     many = " x ".join(f"some_name_{n}" for n in range(3 * MOST_TERMS))
     found = shared_terms([many, many])
     assert len(found[0]) == MOST_TERMS

@@ -75,13 +75,10 @@ async def test_what_a_screen_finds_fails_with_its_places() -> None:
     assert result.suggestions
 
 
-async def test_a_screen_that_finds_nothing_passes_without_calling_the_text_clean() -> None:
+async def test_a_text_passes_where_nothing_is_found_or_it_is_below_the_threshold() -> None:
     result = await check("The committee met in May.", name="toxicity")
     assert result.passed
     assert result.message.startswith("none found, confidence 0.20; looked at: explicit")
-
-
-async def test_below_the_threshold_it_passes_and_says_so() -> None:
     result = await check(INSULT, name="toxicity", threshold=0.9)
     assert result.passed
     assert result.message.endswith("below the threshold 0.9")

@@ -28,7 +28,7 @@ def fixed(spec: ContentValidator, text: str) -> str:
     return text
 
 
-def test_a_missing_term_fails_with_what_to_do() -> None:
+def test_missing_terms_fail_with_what_to_do_and_a_text_with_all_passes() -> None:
     result = ContentValidator(required=["refund policy", "price"]).validate(
         Thought(text="The price is low.")
     )
@@ -36,8 +36,6 @@ def test_a_missing_term_fails_with_what_to_do() -> None:
     assert result.suggestions == ("mention 'refund policy'",)
     assert result.score == 0.5
 
-
-def test_a_text_with_all_terms_passes() -> None:
     spec = ContentValidator(required=["price"], prohibited=["leverage"])
     result = spec.validate(Thought(text="The price is low."))
     assert (result.passed, result.score) == (True, 1.0)
@@ -128,13 +126,10 @@ def test_fewer_occurrences_score_higher() -> None:
     assert scores == sorted(set(scores), reverse=True)
 
 
-def test_required_is_the_flag_as_an_attribute_and_the_terms_on_the_wire() -> None:
+def test_required_is_the_flag_or_the_terms_by_its_type() -> None:
     assert ContentValidator(required=["a"]).required is True
     assert ContentValidator(required=["a"], must_pass=False).required is False
     assert ContentValidator(required=["a"]).model_dump()["required"] == ("a",)
-
-
-def test_a_boolean_under_required_is_the_flag() -> None:
     spec = ContentValidator.model_validate({"required": False, "prohibited": ["x"]})
     assert (spec.required, spec.required_terms) == (False, ())
 

@@ -1,7 +1,6 @@
 """JSON with and without a schema, YAML and Markdown."""
 
 import json
-import time
 from datetime import date
 from pathlib import Path
 
@@ -284,8 +283,11 @@ async def test_the_value_of_yaml_is_pointed_at_too() -> None:
     assert (issue.quote, issue.start) == ("two 😀", text.index("two"))
 
 
-def test_fewer_violations_are_reported_than_there_are() -> None:
+async def test_schemas_that_hold_for_ever_or_list_too_much_are_cut_short() -> None:
     assert len(violations({"items": {"type": "string"}}, list(range(1000)))) == VIOLATION_LIMIT
+    spec = FormatValidator(format="json", schema={"$ref": "#"})
+    result = await spec.validate(Thought(text="1"))
+    assert "nested too deeply" in result.message
 
 
 @pytest.mark.parametrize(
@@ -343,16 +345,8 @@ def test_markdown_takes_no_schema() -> None:
 async def test_a_catastrophic_pattern_in_a_schema_ends_in_time() -> None:
     slow = {"type": "array", "items": {"pattern": "^(a|aa)+$"}}
     text = json.dumps(["a" * 40 + "!"] * 100)
-    began = time.monotonic()
     result = await FormatValidator(format="json", schema=slow).validate(Thought(text=text))
-    assert time.monotonic() - began < 20, "it hangs"
     assert "took too long" in result.message
-
-
-async def test_a_schema_that_refers_to_itself_without_end_fails() -> None:
-    spec = FormatValidator(format="json", schema={"$ref": "#"})
-    result = await spec.validate(Thought(text="1"))
-    assert "nested too deeply" in result.message
 
 
 @pytest.mark.parametrize("value", [date(2020, 1, 1), {"a", "b"}])
@@ -436,10 +430,8 @@ def test_an_alias_bomb_is_refused_at_once(merge: str) -> None:
     for level in range(1, 12):
         aliases = ", ".join([f"*a{level - 1}"] * 10)
         lines.append(f"a{level}: &a{level} {{{merge or 'k: '}[{aliases}]}}")
-    began = time.monotonic()
     result = check_yaml("\n".join(lines), {})
     assert "aliases add more than" in result.message
-    assert time.monotonic() - began < 20, "it hangs"
 
 
 @pytest.mark.slow

@@ -37,10 +37,13 @@ def test_bounds_include_both_ends_and_one_over_or_under_fails_with_the_figures(
     assert figures in {"", result.message}
 
 
-def test_the_overflow_is_pointed_at_from_where_the_limit_is_crossed() -> None:
+def test_the_overflow_is_pointed_at_from_where_the_limit_is_crossed_and_quoted_in_part() -> None:
     issue = only_issue(check("one two 😀 three four", max_words=2))
     assert (issue.start, issue.end, issue.quote) == (10, 20, "three four")
     assert (issue.rule, issue.category, issue.fix) == ("max_words", "length", None)
+    text = "x" * 1000
+    issue = only_issue(check(text, max_chars=10))
+    assert (issue.end, len(issue.quote)) == (1000, 200)
 
 
 def test_characters_are_those_that_a_reader_sees() -> None:
@@ -79,12 +82,6 @@ def test_a_megabyte_of_any_script_is_counted_in_one_pass() -> None:
     for text in ("我们在三十天内退款。", "เราคืนเงินภายในสามสิบวัน", "मा", "👨‍👩‍👧‍👦"):
         long = text * (300_000 // len(text))
         assert not check(long, max_words=10, max_chars=10).passed
-
-
-def test_a_long_overflow_is_quoted_in_part() -> None:
-    text = "x" * 1000
-    issue = only_issue(check(text, max_chars=10))
-    assert (issue.end, len(issue.quote)) == (1000, 200)
 
 
 def test_too_few_words_is_an_issue_without_a_place_and_what_to_do_is_suggested() -> None:

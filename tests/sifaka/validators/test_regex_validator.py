@@ -1,5 +1,3 @@
-import time
-
 import anyio
 import anyio.lowlevel
 import pytest
@@ -24,50 +22,50 @@ async def check(
     return await spec.validate(Thought(text=text))
 
 
-async def test_a_text_with_all_wanted_matches_and_no_other_passes() -> None:
+async def test_wanted_matches_pass_and_a_missing_one_is_told() -> None:
     result = await check("order 12", (r"\d+",), ("xyz",))
     assert result.passed
     assert result.message == "2 of 2 patterns as asked"
-
-
-async def test_a_missing_match_fails_and_says_which() -> None:
     result = await check("order", (r"\d+", "order"))
     assert result.message == "nothing matches '\\\\d+'"
     assert result.score == 0.5
     assert not result.issues[0].anchored
 
 
-async def test_each_forbidden_match_is_pointed_at() -> None:
+async def test_forbidden_matches_are_pointed_at_and_counted_to_a_limit() -> None:
     result = await check("😀 TODO and TODO", must_not_match=("TODO",))
     assert [(issue.start, issue.end) for issue in result.issues] == [(2, 6), (11, 15)]
     assert result.message == "2 matches of forbidden 'TODO'"
-
-
-async def test_fewer_forbidden_matches_score_higher() -> None:
     scores = [(await check("x" * count, must_not_match=("x",))).score for count in range(4)]
     assert scores == sorted(scores, reverse=True)
     assert len(set(scores)) == 4
-
-
-async def test_a_pattern_that_matches_nothing_at_all_is_an_issue_of_no_length() -> None:
     result = await check("", must_not_match=("^$",))
     assert [(issue.start, issue.end) for issue in result.issues] == [(0, 0)]
-
-
-async def test_counting_ends_at_a_limit() -> None:
     result = await check("x" * (MATCH_LIMIT + 5), must_not_match=("x",))
     assert "1000 or more" in result.message
 
 
-@pytest.mark.parametrize("pattern", [CATASTROPHIC, "(a+)+$", "(.*a){20}$", "(x+x+)+y"])
-async def test_a_catastrophic_pattern_ends(pattern: str) -> None:
-    began = time.monotonic()
-    await check(TRAP, (pattern,))
-    assert time.monotonic() - began < 20, "it hangs"
+async def test_a_catastrophic_pattern_ends() -> None:
+    for pattern in ("(a+)+$", "(.*a){20}$", "(x+x+)+y"):
+        assert not (await check(TRAP, (pattern,))).passed, pattern
 
 
-async def test_a_pattern_that_takes_too_long_has_failed() -> None:
-    for result in (await check(TRAP, (CATASTROPHIC,)), await check(TRAP, (), (CATASTROPHIC,))):
+async def test_a_pattern_that_takes_too_long_has_failed_and_the_event_loop_runs_on() -> None:
+    ticks = 0
+    results: list[ValidationResult] = []
+
+    async def tick() -> None:
+        nonlocal ticks
+        while len(results) < 2:
+            ticks += 1
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(tick)
+        results.append(await check(TRAP, (CATASTROPHIC,)))
+        results.append(await check(TRAP, (), (CATASTROPHIC,)))
+    assert ticks > 100
+    for result in results:
         assert not result.passed
         assert "took longer than 0.25 s" in result.message
         assert "simplify the pattern" in result.suggestions[0]
@@ -79,29 +77,10 @@ async def test_many_slow_patterns_share_one_deadline() -> None:
     assert "'^a' took longer" in result.message, "its time was used up before its turn"
 
 
-async def test_the_event_loop_runs_on_while_a_pattern_does() -> None:
-    ticks = 0
-    finished = anyio.Event()
-
-    async def tick() -> None:
-        nonlocal ticks
-        while not finished.is_set():
-            ticks += 1
-            await anyio.lowlevel.checkpoint()
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(tick)
-        await check(TRAP, (CATASTROPHIC,))
-        finished.set()
-    assert ticks > 100
-
-
 async def test_cancelling_does_not_wait_for_a_pattern() -> None:
-    began = time.monotonic()
     with anyio.move_on_after(0.01) as scope:
         await check(TRAP, (CATASTROPHIC,))
     assert scope.cancelled_caught
-    assert time.monotonic() - began < 20, "it hangs"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +107,7 @@ def test_no_pattern_too_many_and_a_contradiction_are_refused() -> None:
             RegexValidator(must_match=must_match, must_not_match=must_not_match)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(st.text())
 async def test_any_text_gets_a_result_with_spans_that_hold(text: str) -> None:
     result = await check(text, ("q",), (r"\w", r"\s*"))

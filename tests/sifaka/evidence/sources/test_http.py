@@ -173,13 +173,10 @@ async def test_what_is_no_json_is_malformed(body: bytes, kind: str) -> None:
     assert len(served.requests) == 1
 
 
-async def test_a_broken_compression_is_malformed() -> None:
+async def test_compressed_answers_are_unpacked_if_they_can_be() -> None:
     broken = reply(b"no gzip", content_type="application/json", content_encoding="gzip")
     async with source([broken]) as served:
         assert (await refusal(HttpClient(served.url, adapter="wiki"))).code == "malformed"
-
-
-async def test_compressed_answers_are_unpacked() -> None:
     packed = gzip.compress(b'{"a": 1}')
     answer = reply(packed, content_type="application/json", content_encoding="gzip")
     async with source([answer]) as served:
@@ -349,7 +346,7 @@ async def test_an_error_that_is_told_with_success_is_tried_again_if_it_passes() 
     assert len(served.requests) == 2
 
 
-def test_the_wait_doubles_and_is_drawn_between_none_and_that() -> None:
+def test_waits_double_are_drawn_and_may_be_asked_for_in_bounds() -> None:
     drawn: list[tuple[float, float]] = []
 
     def uniform(least: float, most: float) -> float:
@@ -361,8 +358,6 @@ def test_the_wait_doubles_and_is_drawn_between_none_and_that() -> None:
     assert [retrying.wait(failed, attempt) for attempt in (1, 2, 3)] == [0.5, 1.0, None]
     assert drawn == [(0.0, 0.5), (0.0, 1.0)]
 
-
-def test_a_source_may_ask_for_a_bounded_wait() -> None:
     retrying = Retrying(longest=30)
     assert retrying.wait(SourceError("x", code="rate_limit", retry_after=30), 1) == 30
     assert retrying.wait(SourceError("x", code="rate_limit", retry_after=31), 1) is None

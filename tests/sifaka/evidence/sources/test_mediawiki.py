@@ -188,17 +188,11 @@ async def test_missing_pages_are_left_out_and_redirects_followed() -> None:
         assert [each.id for each in await searched(served, limit=2)] == ["9"]
 
 
-async def test_a_page_that_cannot_be_read_leaves_the_others() -> None:
+async def test_pages_that_cannot_be_read_leave_the_others_and_without_any_it_is_an_error() -> None:
     async with source(wiki(error("nosuchpageid"), parsed("<p>b</p>"))) as served:
         assert [each.title for each in await searched(served, limit=2)] == ["B"]
-
-
-async def test_if_no_page_can_be_read_that_is_an_error() -> None:
     async with source(wiki(error("nosuchpageid"))) as served:
         assert (await failure(served)).code == "not_found"
-
-
-async def test_a_wiki_that_fails_while_it_is_read_is_an_error_whatever_was_read() -> None:
     async with source(wiki(parsed("<p>a</p>"), reply(status=503))) as served:
         with pytest.raises(SourceError) as caught:
             await searched(served, limit=2)

@@ -86,17 +86,11 @@ def test_a_relative_folder_is_below_where_the_program_was_started(
     ]
 
 
-def test_a_spec_without_a_name_has_that_of_its_kind() -> None:
+def test_adapters_are_named_by_their_kind_each_once() -> None:
     found = open_adapters(["wikipedia:sv", "folder:/x", "thoughts:"], store=MemoryStorage())
     assert found.names == ("wikipedia", "folder", "thoughts")
-
-
-def test_two_of_one_name_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="two adapters are named 'folder'"):
         open_adapters(["folder:/x", "folder:/y"])
-
-
-def test_a_path_in_front_of_an_index_is_kept() -> None:
     (adapter,) = open_adapters(["es=elasticsearch+https://host/es/papers-*"]).chosen()
     assert adapter.place == "https://host/es/papers-*"
 
@@ -130,9 +124,10 @@ def test_a_key_that_cannot_be_sent_is_refused_and_not_repeated() -> None:
     assert "s3cret" not in str(caught.value)
 
 
-def test_a_kind_without_keys_refuses_one() -> None:
+def test_keys_for_kinds_without_them_are_refused_and_those_of_others_left_alone() -> None:
     with pytest.raises(ConfigurationError, match="takes no key"):
         open_adapters(["folder:/x"], keys={"folder": "abc"})
+    assert open_adapters(["folder:/x"], keys={"other": "abc"}).names == ("folder",)
 
 
 @pytest.mark.anyio
@@ -144,10 +139,6 @@ async def test_a_wiki_is_told_who_asks_and_with_which_key() -> None:
     server.stop()
     assert "(jo@isles.example)" in server.asked[0].headers["user-agent"]
     assert server.asked[0].headers["authorization"] == "Bearer abc"
-
-
-def test_a_key_for_an_adapter_that_is_not_opened_is_left_alone() -> None:
-    assert open_adapters(["folder:/x"], keys={"other": "abc"}).names == ("folder",)
 
 
 def test_past_texts_are_those_of_the_store_that_is_given() -> None:
@@ -193,13 +184,10 @@ def test_a_scheme_alone_is_no_key() -> None:
         authorization("Bearer ")
 
 
-def test_keys_are_a_list_of_names_with_their_secrets() -> None:
+def test_a_key_is_a_list_of_names_and_every_secret_part_is_known() -> None:
     told = "es=ApiKey abc==, wiki=jo:a%2Cb ,meili=k=v"
     assert dict(named_keys(told)) == {"es": "ApiKey abc==", "wiki": "jo:a,b", "meili": "k=v"}
     assert named_keys("abc") == (("", "abc"),)
-
-
-def test_every_part_that_is_secret_is_known() -> None:
     found = secrets_of("es=ApiKey abc==,wiki=jo:pass word")
     assert {"ApiKey abc==", "abc==", "jo:pass word", "pass word"} <= set(found)
 

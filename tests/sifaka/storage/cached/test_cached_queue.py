@@ -324,7 +324,7 @@ def test_a_cache_forgets_what_was_not_used_for_longest() -> None:
     assert cache.get("ann", first.run_id) is None
 
 
-async def test_a_store_of_parts_may_be_the_log_of_another(tmp_path: Path) -> None:
+async def test_stores_of_parts_are_nested_but_need_one_log(tmp_path: Path) -> None:
     memory, middle, last = MemoryStorage(), SQLiteStorage(tmp_path / "a"), SearchIndexInMemory()
     inner = CachedStorage(middle, last, queue=tmp_path / "queue.db")
     outer = CachedStorage(cache=memory, persistence=inner)
@@ -334,13 +334,9 @@ async def test_a_store_of_parts_may_be_the_log_of_another(tmp_path: Path) -> Non
     await outer.aclose()
     assert await last.load(run.run_id) == run
 
-
-def test_an_index_alone_is_no_store() -> None:
     with pytest.raises(ConfigurationError, match="no log"):
         CachedStorage(SearchIndexInMemory(), SearchIndexInMemory())
 
-
-def test_a_second_log_is_refused_and_both_are_named(tmp_path: Path) -> None:
     first, second = (SQLiteStorage(tmp_path / name) for name in ("a", "b"))
     with pytest.raises(ConfigurationError, match="second log") as caught:
         CachedStorage(MemoryStorage(), CachedStorage(first, second))
@@ -439,23 +435,17 @@ def test_who_was_cancelled_has_not_found_out(clock: Clock) -> None:
     assert attempt(tier)
 
 
-def test_what_fails_for_one_run_keeps_no_other_waiting(clock: Clock) -> None:
+def test_a_tier_that_knows_no_such_run_or_fails_for_one_works_for_others(clock: Clock) -> None:
     tier = Part("redis", MemoryStorage(), retry_after=5)
     attempt(tier, raising(down(retryable=False), clock))
     meanwhile: list[bool] = []
     assert attempt(tier, lambda: meanwhile.append(attempt(tier)))
     assert meanwhile == [True]
-
-
-def test_a_tier_that_knows_no_such_run_works(clock: Clock) -> None:
     tier = Part("redis", MemoryStorage(), retry_after=5)
     attempt(tier, raising(down(), clock))
     clock.passes(6)
     attempt(tier, raising(ThoughtNotFound("run_x"), clock))
     assert tier.failure is None
-
-
-def test_a_tier_that_is_to_be_asked_each_time_is(clock: Clock) -> None:
     tier = Part("redis", MemoryStorage(), retry_after=0)
     attempt(tier, raising(down(), clock, after=5))
     assert attempt(tier)

@@ -280,50 +280,35 @@ async def test_an_api_key_is_sent() -> None:
     server.stop()
 
 
-@pytest.mark.parametrize(
-    ("error", "retryable", "said"),
-    [
+async def test_each_refusal_is_an_error_of_one_line(
+    server: ElasticsearchServer, index: ElasticsearchIndex
+) -> None:
+    blocked = "index [x] blocked by: [flood-stage]"
+    refusals = (
         (rejected(), True, "429: es_rejected_execution_exception"),
         (ElasticError(503, "unavailable_shards_exception", "primary"), True, "503"),
-        (
-            ElasticError(429, "cluster_block_exception", "index [x] blocked by: [flood-stage]"),
-            True,
-            "blocked for writing",
-        ),
+        (ElasticError(429, "cluster_block_exception", blocked), True, "blocked for writing"),
         (ElasticError(403, "security_exception", "action unauthorized"), False, "credentials"),
         (ElasticError(406, "", "Content-Type header [] is not supported"), False, "Content-Type"),
         (ElasticError(400, "mapper_parsing_exception", "No\nhandler"), False, "No handler"),
-        (
-            ElasticError(404, "index_not_found_exception", "no such index [x]"),
-            False,
-            "lost an index",
-        ),
-    ],
-)
-async def test_each_refusal_is_an_error_of_one_line(
-    server: ElasticsearchServer,
-    index: ElasticsearchIndex,
-    error: ElasticError,
-    retryable: bool,
-    said: str,
-) -> None:
-    def intercept(request: Request) -> None:
-        raise error
-
-    server.intercept = intercept
+        (ElasticError(404, "index_not_found_exception", "no such [x]"), False, "lost an index"),
+    )
     run = made("x", run_id="run_1")
-    for call in (
-        index.put(run),
-        index.thoughts("run_1"),
-        index.search("x", limit=1),
-        index.drop("run_1"),
-        index.catch_up(),
-    ):
-        with pytest.raises(StorageError) as caught:
-            await call
-        assert caught.value.retryable == retryable
-        assert said in str(caught.value)
-        assert "\n" not in str(caught.value)
+    for error, retryable, said in refusals:
+
+        def intercept(request: Request, error: ElasticError = error) -> None:
+            raise error
+
+        server.intercept = intercept
+        for call in (
+            *(index.put(run), index.thoughts("run_1"), index.search("x", limit=1)),
+            *(index.drop("run_1"), index.catch_up()),
+        ):
+            with pytest.raises(StorageError) as caught:
+                await call
+            assert caught.value.retryable == retryable, said
+            assert said in str(caught.value)
+            assert "\n" not in str(caught.value)
 
 
 async def test_one_version_of_a_bulk_that_is_refused_refuses_the_put(
@@ -409,47 +394,32 @@ async def connection(server: ElasticsearchServer) -> Any:
     await connection.aclose()
 
 
-@pytest.mark.parametrize(
-    ("path", "body", "kind"),
-    [
+async def test_wrong_requests_and_documents_are_refused(
+    connection: ElasticsearchConnection,
+) -> None:
+    asked: dict[str, Any] = {"query": {"bool": {}}}
+    short = {"field": "vector", "query_vector": [1.0], "k": 1, "num_candidates": 1}
+    requests: list[tuple[str, dict[str, Any], str]] = [
         ("/x/_search", {"query": {"trem": {"name": "a"}}}, "parsing_exception"),
         ("/x/_search", {"query": {"bool": {"shuold": []}}}, "parsing_exception"),
         ("/x/_search", {"quary": {}}, "parsing_exception"),
-        ("/x/_search?sort=name", {"query": {"bool": {}}}, "illegal_argument_exception"),
-        ("/x/_search", {"query": {"bool": {}}, "size": 10_001}, "search_phase_execution_exception"),
-        (
-            "/x/_search",
-            {"query": {"bool": {}}, "sort": [{"nmae": "asc"}]},
-            "search_phase_execution_exception",
-        ),
-        (
-            "/x/_search",
-            {"knn": {"field": "vector", "query_vector": [1.0], "k": 1, "num_candidates": 1}},
-            "search_phase_execution_exception",
-        ),
-        ("/y/_search", {"query": {"bool": {}}}, "index_not_found_exception"),
+        ("/x/_search?sort=name", asked, "illegal_argument_exception"),
+        ("/x/_search", {**asked, "size": 10_001}, "search_phase_execution_exception"),
+        ("/x/_search", {**asked, "sort": [{"nmae": "asc"}]}, "search_phase_execution_exception"),
+        ("/x/_search", {"knn": short}, "search_phase_execution_exception"),
+        ("/y/_search", asked, "index_not_found_exception"),
         ("/x/_serch", {}, "illegal_argument_exception"),
-    ],
-)
-async def test_a_wrong_request_is_refused(
-    connection: ElasticsearchConnection, path: str, body: dict[str, Any], kind: str
-) -> None:
-    answer = await connection.send("POST", path, body)
-    assert (answer.status >= 300, answer.kind) == (True, kind)
-
-
-@pytest.mark.parametrize(
-    ("source", "kind"),
-    [
+    ]
+    for path, body, kind in requests:
+        answer = await connection.send("POST", path, body)
+        assert (answer.status >= 300, answer.kind) == (True, kind), body
+    documents: list[tuple[dict[str, Any], str]] = [
         ({"nmae": "a"}, "strict_dynamic_mapping_exception"),
         ({"count": "many"}, "document_parsing_exception"),
         ({"name": "x" * 40_000}, "document_parsing_exception"),
         ({"vector": [1.0, 2.0, 3.0]}, "document_parsing_exception"),
         ({"vector": [0.0, 0.0]}, "document_parsing_exception"),
-    ],
-)
-async def test_a_wrong_document_is_refused(
-    connection: ElasticsearchConnection, source: dict[str, Any], kind: str
-) -> None:
-    answer = await connection.send("PUT", "/x/_doc/1", source)
-    assert (answer.status, answer.kind) == (400, kind)
+    ]
+    for source, kind in documents:
+        answer = await connection.send("PUT", "/x/_doc/1", source)
+        assert (answer.status, answer.kind) == (400, kind), f"{source}"[:40]

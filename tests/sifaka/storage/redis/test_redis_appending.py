@@ -279,7 +279,7 @@ async def test_tenants_of_all_kinds_are_apart(store: RedisStorage) -> None:
         await store.load("same")
 
 
-def test_no_two_keys_are_the_same_and_a_tenants_share_a_slot() -> None:
+def test_keys_are_documented_and_never_the_same() -> None:
     names: list[str] = []
     for tenant in ("a", "b", "a}:{b", "{b}"):
         keys = Keys("sifaka", tenant)
@@ -291,8 +291,6 @@ def test_no_two_keys_are_the_same_and_a_tenants_share_a_slot() -> None:
         names += own
     assert not [pair for pair in combinations(names, 2) if pair[0] == pair[1]]
 
-
-def test_the_layout_of_keys_is_what_is_documented() -> None:
     keys = Keys("sifaka", "ann")
     assert keys.run("run_1") == "sifaka:run:{ann}:run_1"
     assert keys.entries("run_1") == "sifaka:run:{ann}:run_1:it"

@@ -108,19 +108,14 @@ async def test_a_wrong_password_is_told_and_not_shown() -> None:
             with pytest.raises(StorageError, match="password"), anyio.fail_after(5):
                 await anext(store.follow("run_0"))
             await store.aclose()
+        store = RedisStorage(server.url)  # one that begins with a long command
+        told = await refused(keep(store, "x"), retryable=False)
+        assert "refuses the user name or the password" in told
+        await store.aclose()
 
         store = RedisStorage(server.url.replace("//", "//:right@"))
         with pytest.raises(ThoughtNotFound):
             await store.load("run_0")
-        await store.aclose()
-
-
-async def test_a_password_that_is_missing_is_told_to_who_begins_with_a_long_command() -> None:
-    with redis_server(password="right") as server:
-        store = RedisStorage(server.url)
-        assert "refuses the user name or the password" in await refused(
-            keep(store, "x"), retryable=False
-        )
         await store.aclose()
 
 
@@ -323,7 +318,13 @@ async def test_a_user_reaches_nothing_of_another_tenant(guarded: RedisServer) ->
     await bob.aclose()
 
 
-async def test_a_script_of_its_own_lets_a_user_see_no_more(guarded: RedisServer) -> None:
+async def test_a_script_of_its_own_lets_a_user_see_no_more_and_no_user_sees_nothing(
+    guarded: RedisServer,
+) -> None:
+    store = RedisStorage(guarded.url)
+    with pytest.raises(StorageError, match="refuses the user name or the password"):
+        await store.load("run_0")
+    await store.aclose()
     bob = opened(guarded, "bob", tenant="bob")
     await keep(bob, "a secret plan", run_id="run_1")
     ann = opened(guarded, "ann", tenant="ann")
@@ -341,13 +342,6 @@ async def test_a_script_of_its_own_lets_a_user_see_no_more(guarded: RedisServer)
             await command(ann, *words)
     await ann.aclose()
     await bob.aclose()
-
-
-async def test_without_a_user_there_is_no_access(guarded: RedisServer) -> None:
-    store = RedisStorage(guarded.url)
-    with pytest.raises(StorageError, match="refuses the user name or the password"):
-        await store.load("run_0")
-    await store.aclose()
 
 
 async def test_a_server_tells_its_version_and_what_may_lose_runs(own_redis: RedisServer) -> None:

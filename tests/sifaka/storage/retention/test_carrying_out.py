@@ -254,25 +254,18 @@ async def leaving(store: MemoryStorage, **policy: object) -> list[str]:
     return [line.run.run_id for line in planned.leaving]
 
 
-async def test_without_a_limit_everything_stays(store: MemoryStorage) -> None:
+async def test_by_age_all_that_are_older_leave_by_number_the_unfinished_stay_and_without_limit_all(
+    store: MemoryStorage,
+) -> None:
     assert await leaving(store) == []
-
-
-async def test_by_age_all_that_are_older_leave_finished_or_not(store: MemoryStorage) -> None:
     assert await leaving(store, max_age=timedelta(days=3)) == ["run_4", "run_5"]
     assert await leaving(store, max_age=timedelta(days=3, seconds=-1)) == [
         *("run_3", "run_4", "run_5")
     ]
-
-
-async def test_by_number_the_newest_stay_and_the_unfinished_too(store: MemoryStorage) -> None:
     assert await leaving(store, max_runs=2) == ["run_3", "run_4"]
     assert await leaving(store, max_runs=0) == ["run_1", "run_3", "run_4"]
     assert await leaving(store, max_runs=5) == []
     assert await leaving(store, max_runs=2, keep_unfinished=False) == [*("run_3", "run_4", "run_5")]
-
-
-async def test_what_leaves_says_why(store: MemoryStorage) -> None:
     policy = Policy(max_age=timedelta(days=4), max_runs=3, keep_unfinished=False)
     reasons = {line.run.run_id: line.reason for line in (await plan(store, policy, NOW)).leaving}
     assert reasons == {"run_4": "beyond the number", "run_5": "too old"}

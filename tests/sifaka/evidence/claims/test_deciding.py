@@ -1,11 +1,24 @@
-"""What is claimed and what is said of it without a model, and what the figures of a quote tell."""
+"""What is claimed, and who decides about it: rules, or a judge who is asked again."""
+
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sifaka.errors import ModelProviderError
+from sifaka.evidence.claims.checker import EvidenceChecker
 from sifaka.evidence.claims.comparison import disagreement, judged_by_rule, sentence_near
 from sifaka.evidence.claims.extraction import checkable, claims_by_rule
 from sifaka.evidence.documents import SourceDocument
+from sifaka.evidence.sources.collection import NONE
+from sifaka.record.claims import CheckOptions, ClaimReport, ClaimVerdict, verdicts_in
+from sifaka.record.thought import Document
+from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
+from tests.sifaka.evidence.claims.reader import second_question
 from tests.stubs.cost import seconds
+
+pytestmark = pytest.mark.anyio
 
 
 def said(claim: str, *sentences: str, title: str = "") -> str:
@@ -41,9 +54,6 @@ def test_the_title_names_the_subject_of_a_sentence() -> None:
     assert said(claim, sentence, title="The suspension bridge") == "contradicted"
     assert said(claim, sentence, title="Bridges") == ""
     assert said("The bridge never opened in 1931.", sentence, title="It never opened") == ""
-
-
-def test_two_sentences_about_a_claim_are_for_a_judge() -> None:
     claim, *others = (f"The bridge opened in {year}." for year in (1931, 1913, 1925))
     assert said(claim, *others) == ""
 
@@ -169,12 +179,9 @@ def test_a_sentence_that_begins_with_a_pronoun_takes_the_one_before_along() -> N
     assert tower.need < built.need, "a number needs evidence more than a name"
 
 
-def test_where_every_noun_has_a_capital_capitals_are_no_names() -> None:
+def test_sentences_of_other_languages_are_told_apart_and_their_capitals_are_no_names() -> None:
     assert found("Der Turm hat eine schöne Aussicht auf Fluss und Stadt.") == []
     assert found("Der Turm wurde von Ida Thorsby mit viel Mut entworfen.")
-
-
-def test_chinese_sentences_are_told_apart_without_spaces() -> None:
     assert found("这座塔建于1889年。它很漂亮！高度是330米。") == [
         "这座塔建于1889年。",
         "高度是330米。",
@@ -186,3 +193,96 @@ def test_the_same_sentence_twice_is_one_claim_and_very_many_are_bounded() -> Non
     many = claims_by_rule(" ".join(f"The tower has {n} doors." for n in range(500)))
     assert len(many.claims) == 200
     assert many.degraded == ("300 further claims of the text were left out",)
+
+
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "judgements.jsonl").read_text().splitlines()
+]
+BUILT, QUOTE = "The tower was built in 1888.", "The tower was built in 1889."
+
+
+class Judge:
+    """Says what it is told to, about claims that are known by their words."""
+
+    def __init__(self, judgement: str, quote: str, *, confirms: bool | Exception = True) -> None:
+        self.second: list[str] = []
+        self._first = {
+            "criterion": "claim-1",
+            "judgement": "reject" if judgement == "contradicted" else "support",
+            "contradicts": judgement == "contradicted",
+            "quotes": [quote],
+        }
+        self._confirms = confirms
+        self.model = ScriptedJudge(self._answer).model
+
+    def _answer(self, asked: Asked) -> Answer:
+        if "answers" not in asked.fields:
+            return {"judgements": [self._first]}
+        self.second.append(asked.question)
+        if isinstance(self._confirms, Exception):
+            raise self._confirms
+        answers = [
+            {"id": name, "says": self._confirms, "missing": "" if self._confirms else "the year"}
+            for name, _, _ in second_question(asked.question)
+        ]
+        return {"answers": answers}
+
+
+async def checked(judge: Judge, claim: str, text: str, **options: Any) -> ClaimReport:
+    return await EvidenceChecker(NONE, judge.model).check(
+        claims=[claim],
+        documents=[Document(text=text, title="A page")],
+        options=CheckOptions(search=False, max_age_seconds=0, **options),
+    )
+
+
+@pytest.mark.parametrize("checks", ["single", "double"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["claim"])
+async def test_nothing_right_that_a_judge_says_is_overturned(
+    case: dict[str, str], checks: str
+) -> None:
+    judge = Judge(case["truth"], case["sentence"])
+    (verdict,) = (await checked(judge, case["claim"], case["sentence"], checks=checks)).verdicts
+    assert verdict.verdict == case["truth"]
+
+
+async def test_a_figure_that_disagrees_is_asked_about_blind_and_confirmed_with_its_flag() -> None:
+    judge = Judge("supported", QUOTE)
+    text = f"It stands by the river. {QUOTE} It rusts. It is not for sale."
+    (verdict,) = (await checked(judge, BUILT, text)).verdicts
+    (evidence,) = verdict.evidence
+    assert (verdict.verdict, evidence.stance) == ("supported", "supports")
+    assert "1888" in evidence.flag
+    (question,) = judge.second
+    assert "It stands by the river." in question
+    assert "It rusts." in question
+    assert "A page" in question
+    assert "not for sale" not in question
+    assert "supports" not in question
+
+
+@pytest.mark.parametrize(
+    "confirms", [False, ModelProviderError("refused", code="rejected")], ids=["no", "no answer"]
+)
+async def test_what_is_not_confirmed_is_in_doubt_and_blocks(confirms: bool | Exception) -> None:
+    report = await checked(Judge("supported", QUOTE, confirms=confirms), BUILT, QUOTE)
+    (verdict,) = report.blocking
+    assert (verdict.verdict, verdict.evidence[0].stance) == ("in_doubt", "in_doubt")
+    assert "1888" in verdict.reason
+
+
+async def test_support_without_a_flag_is_asked_about_only_when_checks_are_double() -> None:
+    for checks, status in (("single", "supported"), ("double", "in_doubt")):
+        judge = Judge("supported", QUOTE, confirms=False)
+        (verdict,) = (await checked(judge, QUOTE, QUOTE, checks=checks)).verdicts
+        assert verdict.verdict == status
+        assert len(judge.second) == (checks == "double")
+
+
+def test_verdicts_of_an_older_form_are_still_read() -> None:
+    made = {"claim": {"text": BUILT}, "verdict": "unverified", "reason": "it is in doubt"}
+    old = {**made, "evidence": [{"stance": "unjudged", "quote": QUOTE}]}
+    (verdict,) = verdicts_in({"claims": [old]})
+    assert isinstance(verdict, ClaimVerdict)
+    assert (verdict.verdict, verdict.evidence[0].flag) == ("unverified", "")
