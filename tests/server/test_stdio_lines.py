@@ -2,74 +2,52 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.stubs.servers import environment
-
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "raw", "version": "1"},
-    },
-}
+from tests.stubs.commands import started
+from tests.stubs.servers import HELLO, heard, tell
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [sys.executable, "-m", "sifaka_mcp"],
-        env=environment(tmp_path),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        try:
-            answer(process, json.dumps(HELLO))
-            yield process
-        finally:
-            process.kill()
+def server(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with started(tmp_path, program="sifaka_mcp") as process:
+        tell(process, HELLO)
+        heard(process)
+        yield process
+        process.kill()
 
 
-def answer(process: subprocess.Popen[str], line: str) -> dict[str, Any]:
+def answer(process: subprocess.Popen[bytes], line: str) -> dict[str, Any]:
     assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(f"{line}\n")
+    process.stdin.write(f"{line}\n".encode())
     process.stdin.flush()
-    return json.loads(process.stdout.readline())
+    return heard(process)
 
 
-def test_half_of_a_surrogate_pair_is_refused_under_the_id_of_its_request(
-    server: subprocess.Popen[str],
+def called(number: int, tool: str, **arguments: Any) -> str:
+    """A line that calls a tool."""
+    params = {"name": tool, "arguments": arguments}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+
+
+PING = {"jsonrpc": "2.0", "id": 9, "method": "ping"}
+
+
+def test_lines_that_are_no_messages_are_refused_and_the_next_is_served(
+    server: subprocess.Popen[bytes],
 ) -> None:
-    call: dict[str, Any] = {"name": "improve_text", "arguments": {"text": "a\ud800b"}}
-    line = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call})
-    refused = answer(server, line)
+    # Half of a surrogate pair, under the id of its request.
+    refused = answer(server, called(7, "improve_text", text="a\ud800b"))
     assert (refused["id"], refused["error"]["code"]) == (7, -32700)
     assert "\n" not in refused["error"]["message"]
-    listing: dict[str, Any] = {"name": "get_thought_history", "arguments": {}}
-    line = json.dumps({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": listing})
-    assert answer(server, line)["result"]["structuredContent"]["runs"] == []
-
-
-def test_garbage_is_answered_and_the_next_line_is_served(server: subprocess.Popen[str]) -> None:
+    found = answer(server, called(8, "get_thought_history"))
+    assert found["result"]["structuredContent"]["runs"] == []
     assert answer(server, "garbage")["error"]["code"] == -32700
-    line = json.dumps({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})
-    assert len(answer(server, line)["result"]["tools"]) == 7
-
-
-def test_a_message_nested_too_deeply_is_refused_and_the_next_is_answered(
-    server: subprocess.Popen[str],
-) -> None:
+    # Nested too deeply.
     nested = "[" * 5_000 + "]" * 5_000
     refused = answer(
         server,
@@ -77,23 +55,16 @@ def test_a_message_nested_too_deeply_is_refused_and_the_next_is_answered(
         f'{{"name": "validate_text", "arguments": {{"text": "a", "validators": {nested}}}}}}}',
     )
     assert (refused["id"], refused["error"]["code"]) == ('a"b', -32700)
-    refused = answer(server, f'{{"params": {nested}, "id": 8}}')
-    assert refused["error"]["code"] == -32700
-    assert answer(server, '{"jsonrpc": "2.0", "id": 9, "method": "ping"}')["id"] == 9
+    assert answer(server, f'{{"params": {nested}, "id": 8}}')["error"]["code"] == -32700
+    assert answer(server, json.dumps(PING)) == {"jsonrpc": "2.0", "id": 9, "result": {}}
 
 
-def test_a_byte_order_mark_before_a_message_is_no_part_of_it(
-    server: subprocess.Popen[str],
+def test_a_byte_order_mark_is_no_part_of_a_message_and_a_batch_is_told_what_to_do(
+    server: subprocess.Popen[bytes],
 ) -> None:
-    ping = json.dumps({"jsonrpc": "2.0", "id": 9, "method": "ping"})
-    assert answer(server, f"\ufeff{ping}") == {"jsonrpc": "2.0", "id": 9, "result": {}}
-    refused = answer(server, "\ufeffnonsense")
-    assert refused["error"]["code"] == -32700
-
-
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_a_batch_is_answered_with_what_to_do(server: subprocess.Popen[str], mark: str) -> None:
-    ping = {"jsonrpc": "2.0", "id": 9, "method": "ping"}
-    refused = answer(server, mark + json.dumps([ping, ping]))
-    assert refused["error"]["code"] == -32600
-    assert "send each one by itself" in refused["error"]["message"]
+    assert answer(server, f"\ufeff{json.dumps(PING)}")["result"] == {}
+    assert answer(server, "\ufeffnonsense")["error"]["code"] == -32700
+    for mark in ("", "\ufeff"):
+        refused = answer(server, mark + json.dumps([PING, PING]))
+        assert refused["error"]["code"] == -32600
+        assert "send each one by itself" in refused["error"]["message"]
