@@ -4,19 +4,16 @@ import io
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from sifaka_mcp.cli import run
 from sifaka_mcp.cli.improve import accepted_fixes, suggested_fixes
-from tests.stubs.servers import environment
+from tests.stubs.commands import SIFAKA, Sifaka, own_environment
 
 pty = pytest.importorskip("pty")
-ROOT = str(Path(__file__).parents[3])
 TEXT = "I seen a fox. We like apples,pears and plums here. He done it. They done the work.\n"
 SEEN, COMMA, DONE, WORK = "saw", ", ", "did", "did"
 
@@ -55,29 +52,28 @@ def test_the_sentence_is_shown_with_the_change_in_it() -> None:
     assert "1/4 wrong_verb" in shown.getvalue()
 
 
-def reviewed(
-    folder: Path, keys: str, *arguments: str, file: str = "text.md"
-) -> subprocess.CompletedProcess[bytes]:
+def reviewed(folder: Path, keys: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     """The command at a terminal at which each of the keys was typed on a line."""
     person, terminal = pty.openpty()
     with os.fdopen(person, "wb", buffering=0) as keyboard:
         keyboard.write("".join(f"{key}\n" for key in keys).encode())
-        process = subprocess.Popen(
-            [sys.executable, "-m", "sifaka_mcp.cli", "improve", file, "--review", *arguments],
-            cwd=folder,
-            env=environment(folder / "home", PYTHONPATH=ROOT),
-            stdin=terminal,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        os.close(terminal)
-        out, err = process.communicate(timeout=100)
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+        try:
+            return subprocess.run(
+                [*SIFAKA, "improve", "text.md", "--review", *arguments],
+                cwd=folder,
+                env=own_environment(folder),
+                stdin=terminal,
+                capture_output=True,
+                timeout=100,
+                check=False,
+            )
+        finally:
+            os.close(terminal)
 
 
 @pytest.mark.slow
 def test_accepted_fixes_become_one_version_and_the_rest_is_declined(
-    here: Path, capsys: pytest.CaptureFixture[str]
+    here: Path, sifaka: Sifaka
 ) -> None:
     (here / "text.md").write_text(TEXT)
     done = reviewed(here, "ynny", "--json")
@@ -85,9 +81,13 @@ def test_accepted_fixes_become_one_version_and_the_rest_is_declined(
     result = json.loads(done.stdout)
     assert result["text"] == TEXT.replace("I seen", "I saw").replace("They done", "They did")
     assert result["status"] == "done"
-    assert run(["history", result["run_id"], "--json"]) == 0
-    thoughts = json.loads(capsys.readouterr().out)["thoughts"]
+    thoughts = sifaka.json("history", result["run_id"])["thoughts"]
     assert [version["author"] for version in thoughts] == ["input", "caller"]
+    # Where nothing is suggested nothing is asked.
+    (here / "text.md").write_text("The cat slept on the warm roof.\n")
+    done = reviewed(here, "", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["changed"] is False
 
 
 @pytest.mark.slow
@@ -99,19 +99,11 @@ def test_q_keeps_what_was_accepted_and_safe_edits_are_made_without_asking(here: 
 
 
 @pytest.mark.slow
-def test_without_a_suggestion_nothing_is_asked(here: Path) -> None:
-    (here / "text.md").write_text("The cat slept on the warm roof.\n")
-    done = reviewed(here, "", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["changed"] is False
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("file", ["-", "text.md"])
 def test_without_a_terminal_the_error_says_what_to_do(here: Path, file: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "sifaka_mcp.cli", "improve", file, "--review"],
-        env=environment(here / "home", PYTHONPATH=ROOT),
+        [*SIFAKA, "improve", file, "--review"],
+        env=own_environment(here),
         cwd=here,
         input=TEXT.encode(),
         capture_output=True,
@@ -119,18 +111,13 @@ def test_without_a_terminal_the_error_says_what_to_do(here: Path, file: str) -> 
         check=False,
         start_new_session=True,  # which has no terminal
     )
-    assert done.returncode == 2
-    assert done.stdout == b""
+    assert (done.returncode, done.stdout) == (2, b"")
     assert b"--review asks at a terminal, and there is none" in done.stderr
     assert b"--suggestions" in done.stderr
 
 
-def test_suggestions_are_made_when_asked_for(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_suggestions_are_made_when_asked_for(here: Path, sifaka: Sifaka) -> None:
     (here / "text.md").write_text(TEXT)
-    assert run(["improve", "text.md", "--suggestions", "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert result["text"] == (
+    assert sifaka.json("improve", "text.md", "--suggestions")["text"] == (
         "I saw a fox. We like apples, pears and plums here. He did it. They did the work.\n"
     )
