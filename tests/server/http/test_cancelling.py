@@ -41,75 +41,55 @@ async def paid(
                 gate.open()
 
 
-@pytest.mark.parametrize("sessions", ["off", "on"])
-@pytest.mark.parametrize("named", [7, "7"])
+KEY = {"sifaka.idempotency-key": "a key"}
+"""Keeps a run from leaving with its client, and not from being cancelled."""
+
+
+@pytest.mark.parametrize(
+    ("sessions", "word", "how"),
+    [
+        ("off", {"number": 7}, {}),
+        ("on", {"number": "7"}, {}),
+        ("off", {"number": "token of 7"}, {}),
+        ("off", {"number": 7, "_meta": {"progressToken": "token of 7"}}, {}),
+        ("off", {"number": 7}, KEY),
+        ("on", {"number": 7}, KEY),
+    ],
+)
 async def test_no_call_is_paid_for_after_a_cancellation(
-    tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch, sessions: str, named: object
+    tmp_path: Path,
+    gate: Gate,
+    monkeypatch: pytest.MonkeyPatch,
+    sessions: str,
+    word: dict[str, Any],
+    how: dict[str, str],
 ) -> None:
     async with (
         paid(tmp_path, gate, monkeypatch, sessions=sessions) as (url, models),
         caller(url, in_session=sessions == "on") as client,
     ):
-        async with improving(client, gate):
-            asked = len(models.requests)
-            await client.cancel(named)
+        async with improving(client, gate, **how):
+            await client.cancel(**word)
         assert '"code":-32800' in client.answers[7]
         await models.deserted()
         gate.open()
         await client.until(IDLE)
         assert await client.statuses() == ["cancelled"]
-        assert len(models.requests) == asked == 1
-
-
-@pytest.mark.parametrize(
-    "word", [{"number": "token of 7"}, {"number": 7, "_meta": {"progressToken": "token of 7"}}]
-)
-async def test_a_progress_token_names_a_run_without_sessions(
-    tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch, word: dict[str, Any]
-) -> None:
-    async with paid(tmp_path, gate, monkeypatch) as (url, models), caller(url) as client:
-        async with improving(client, gate):
-            await client.cancel(**word)
-        gate.open()
-        await client.until(IDLE)
-        assert await client.statuses() == ["cancelled"]
         assert len(models.requests) == 1
 
 
-@pytest.mark.parametrize("sessions", ["off", "on"])
-async def test_an_idempotency_key_keeps_a_run_from_leaving_and_not_from_being_cancelled(
-    tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch, sessions: str
-) -> None:
-    async with (
-        paid(tmp_path, gate, monkeypatch, sessions=sessions) as (url, models),
-        caller(url, in_session=sessions == "on") as client,
-    ):
-        async with improving(client, gate, **{"sifaka.idempotency-key": "a key"}):
-            await client.cancel(7)
-        gate.open()
-        await client.until(IDLE)
-        assert await client.statuses() == ["cancelled"]
-        assert len(models.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("number", "name"),
-    [(8, "test/1"), (True, "test/1"), (None, "test/1"), ({"a": 1}, "test/1"), (7, "another/1")],
-)
 async def test_what_names_no_call_of_this_client_stops_nothing(
-    tmp_path: Path,
-    gate: Gate,
-    monkeypatch: pytest.MonkeyPatch,
-    number: object,
-    name: str,
+    tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
         paid(tmp_path, gate, monkeypatch) as (url, _),
         caller(url) as client,
-        caller(url, name=name) as other,
+        caller(url, name="another/1") as other,
     ):
         async with improving(client, gate):
-            await other.cancel(number)
+            for number in (8, True, None, {"a": 1}):
+                await client.cancel(number)
+            await other.cancel(7)
             gate.open()
         assert '"result"' in client.answers[7]
 

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from sifaka_mcp.tenancy import caller_of
-from tests.stubs.served import asking, bearer, grant_token, served
+from tests.stubs.served import grant_token, pinging, served
 
 pytestmark = pytest.mark.anyio
 PAGE = "https://app.example"
@@ -18,7 +18,6 @@ async def test_only_the_servers_own_names_are_answered(tmp_path: Path) -> None:
         "public_url": "https://sifaka.example/mcp",
     }
     with served(tmp_path, **settings) as url:
-        request = asking()
         async with httpx2.AsyncClient() as http:
             for host, status in {
                 "a.example:1": 200,
@@ -43,8 +42,7 @@ async def test_only_the_servers_own_names_are_answered(tmp_path: Path) -> None:
                 "localhost.evil.example:80": 421,
                 "169.254.169.254": 421,
             }.items():
-                headers = request["headers"] | {"host": host}
-                answer = await http.post(url, json=request["json"], headers=headers)
+                answer = await http.post(url, **pinging(host=host))
                 assert answer.status_code == status, host
                 numbers = await http.get(url.replace("/mcp", "/metrics"), headers={"host": host})
                 assert numbers.status_code == status, host
@@ -52,7 +50,6 @@ async def test_only_the_servers_own_names_are_answered(tmp_path: Path) -> None:
 
 async def test_only_pages_of_its_own_names_are_answered(tmp_path: Path) -> None:
     with served(tmp_path, allowed_hosts="a.example:*", cors_origins=PAGE) as url:
-        request = asking()
         async with httpx2.AsyncClient() as http:
             for origin, status in {
                 "http://localhost:3000": 200,
@@ -71,20 +68,10 @@ async def test_only_pages_of_its_own_names_are_answered(tmp_path: Path) -> None:
                 "https://evil.example": 403,
                 "null": 403,
             }.items():
-                headers = request["headers"] | {"origin": origin}
-                answer = await http.post(url, json=request["json"], headers=headers)
+                answer = await http.post(url, **pinging(origin=origin))
                 assert answer.status_code == status, origin
                 allowed = answer.headers.get("access-control-allow-origin")
                 assert allowed == (PAGE if origin == PAGE else None)
-
-
-async def test_health_is_told_under_any_name_for_load_balancers_ask_by_address(
-    tmp_path: Path,
-) -> None:
-    with served(tmp_path) as url:
-        async with httpx2.AsyncClient(headers={"host": "10.1.2.3:8000"}) as http:
-            for path in ("/healthz", "/readyz"):
-                assert (await http.get(url.replace("/mcp", path))).status_code == 200
 
 
 async def test_a_page_may_ask_before_it_has_a_token_what_it_may_send(tmp_path: Path) -> None:
@@ -107,60 +94,47 @@ async def test_a_page_may_ask_before_it_has_a_token_what_it_may_send(tmp_path: P
             foreign = await http.options(url, headers=asked | {"origin": "https://evil.example"})
             assert foreign.status_code == 400
             assert "access-control-allow-origin" not in foreign.headers
-            request = asking()
-            refused = await http.post(
-                url, json=request["json"], headers=request["headers"] | {"origin": PAGE}
-            )
+            refused = await http.post(url, **pinging(origin=PAGE))
             assert refused.status_code == 401
             assert refused.headers["access-control-allow-origin"] == PAGE, "the page may read why"
             assert "www-authenticate" in refused.headers["access-control-expose-headers"]
-            answer = await http.post(
-                url,
-                json=request["json"],
-                headers=request["headers"] | {"origin": PAGE} | bearer(alice),
-            )
+            answer = await http.post(url, **pinging(alice, origin=PAGE))
             assert answer.status_code == 200
             assert "mcp-session-id" in answer.headers["access-control-expose-headers"]
             assert "access-control-allow-credentials" not in answer.headers
 
 
-async def test_without_such_pages_nothing_is_said_to_browsers(tmp_path: Path) -> None:
+async def test_health_is_told_under_any_name_and_nothing_to_pages_that_are_not_let_in(
+    tmp_path: Path,
+) -> None:
     with served(tmp_path) as url:
-        asked = {"origin": "http://localhost:1", "access-control-request-method": "POST"}
         async with httpx2.AsyncClient() as http:
+            for path in ("/healthz", "/readyz"):  # load balancers ask by address
+                address = {"host": "10.1.2.3:8000"}
+                answer = await http.get(url.replace("/mcp", path), headers=address)
+                assert answer.status_code == 200
+            asked = {"origin": "http://localhost:1", "access-control-request-method": "POST"}
             answer = await http.options(url, headers=asked)
             assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-@pytest.mark.parametrize(("trusted", "limited"), [("", True), ("127.0.0.1", False)])
+@pytest.mark.parametrize(
+    ("trusted", "told", "statuses"),
+    [
+        ("", ["203.0.113.1", "203.0.113.2", "203.0.113.3"], [200, 429, 429]),
+        ("127.0.0.1", ["203.0.113.1", "203.0.113.2", "203.0.113.3"], [200, 200, 200]),
+        # What is no address is one caller; where nothing is told, it is the proxy that asks.
+        ("127.0.0.1", ["x", "203.0.113.9991", "203.0.113.999", "unknown", "-"], [200, *[429] * 4]),
+        ("127.0.0.1", ["x", "", ""], [200, 200, 429]),
+    ],
+)
 async def test_an_address_that_a_proxy_tells_counts_only_when_the_proxy_is_trusted(
-    tmp_path: Path, trusted: str, limited: bool
+    tmp_path: Path, trusted: str, told: list[str], statuses: list[int]
 ) -> None:
     with served(tmp_path, rate_limit="1/hour", trusted_proxies=trusted) as url:
-        request = asking()
-        statuses: list[int] = []
         async with httpx2.AsyncClient() as http:
-            for number in range(3):
-                headers = request["headers"] | {"x-forwarded-for": f"203.0.113.{number}"}
-                answer = await http.post(url, json=request["json"], headers=headers)
-                statuses.append(answer.status_code)
-    assert statuses == ([200, 429, 429] if limited else [200, 200, 200])
-
-
-@pytest.mark.parametrize("forged", ["not an address", "203.0.113.999", "unknown", "-", ""])
-async def test_what_a_proxy_forwards_and_is_no_address_is_one_caller(
-    tmp_path: Path, forged: str
-) -> None:
-    with served(tmp_path, rate_limit="1/hour", trusted_proxies="127.0.0.1") as url:
-        request = asking()
-        statuses: list[int] = []
-        async with httpx2.AsyncClient() as http:
-            for told in ("x", f"{forged}1" if forged else "", forged):
-                headers = request["headers"] | {"x-forwarded-for": told}
-                answer = await http.post(url, json=request["json"], headers=headers)
-                statuses.append(answer.status_code)
-    # Where nothing is told, it is the proxy itself that asks.
-    assert statuses == ([200, 429, 429] if forged else [200, 200, 429])
+            answers = [await http.post(url, **pinging(x_forwarded_for=each)) for each in told]
+    assert [answer.status_code for answer in answers] == statuses
 
 
 def test_addresses_of_one_site_are_one_caller() -> None:

@@ -1,14 +1,17 @@
-"""The wire as clients of all kinds use it: marks, types, slashes and batches."""
+"""The wire as clients of all kinds use it: header fields, marks, types, slashes and batches."""
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
 from tests.stubs.served import served
+from tests.stubs.servers import HELLO
 
 CALL: dict[str, Any] = {
     "jsonrpc": "2.0",
@@ -22,9 +25,9 @@ CALL: dict[str, Any] = {
 JSON, EVENTS = "application/json", "text/event-stream"
 
 
-@pytest.fixture(params=[False, True], ids=["stateless", "sessions"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    with served(tmp_path, sessions=request.param) as url:
+@pytest.fixture(scope="module", params=[False, True], ids=["stateless", "sessions"])
+def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("home"), sessions=request.param) as url:
         yield url
 
 
@@ -39,13 +42,7 @@ def post(url: str, body: Any, accept: str | None, **headers: str) -> httpx2.Resp
 
 
 def session(url: str) -> dict[str, str]:
-    params = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "raw", "version": "1"},
-    }
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
-    answer = post(url, hello, JSON)
+    answer = post(url, {"jsonrpc": "2.0", **HELLO}, JSON)
     assert answer.json()["result"]["serverInfo"]["name"] == "sifaka"
     found = answer.headers.get("mcp-session-id")
     return {} if found is None else {"mcp-session-id": found}
@@ -80,17 +77,12 @@ def test_the_answer_is_of_the_type_that_is_taken(url: str, accept: str | None, k
     assert found["result"]["structuredContent"]["passed"] is False
 
 
-def test_another_type_is_not_acceptable(url: str) -> None:
-    assert post(url, CALL, "text/html", **session(url)).status_code == 406
-
-
-def test_the_address_with_a_slash_is_answered_in_place(url: str) -> None:
-    assert read(post(f"{url}/", CALL, JSON, **session(url)))["id"] == 7
-
-
-def test_a_byte_order_mark_is_no_part_of_a_message(url: str) -> None:
+def test_slashes_and_byte_order_marks_change_nothing(url: str) -> None:
+    told = session(url)
+    assert post(url, CALL, "text/html", **told).status_code == 406
+    assert read(post(f"{url}/", CALL, JSON, **told))["id"] == 7
     body = b"\xef\xbb\xbf" + json.dumps(CALL).encode()
-    assert read(post(url, body, JSON, **session(url)))["id"] == 7
+    assert read(post(url, body, JSON, **told))["id"] == 7
 
 
 @pytest.mark.parametrize("body", [b"[]", b" \n[1]", json.dumps([CALL, CALL]).encode()])
@@ -107,3 +99,45 @@ def test_errors_and_notifications_are_answered_as_before(url: str) -> None:
     assert read(post(url, unknown, JSON, **told))["error"]["code"] == -32602
     note = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert post(url, note, JSON, **told).status_code == 202
+
+
+REQUEST: dict[str, object] = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {
+        "name": "validate_text",
+        "arguments": {"text": "One", "validators": [{"type": "length", "max_words": 1}]},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    },
+}
+
+
+def sent(url: str, head: str, body: str) -> tuple[bytes, bytes]:
+    """The status and the rest of the answer to a request that is sent as it stands."""
+    place = urlsplit(url)
+    first = f"POST {place.path} HTTP/1.1\r\nHost: {place.netloc}\r\nConnection: close\r\n"
+    fields = (
+        "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+        "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
+    )
+    with socket.create_connection((place.hostname, place.port), timeout=30) as connection:
+        connection.sendall(f"{first}{fields}{head}\r\n{body}".encode())
+        with connection.makefile("rb") as answer:
+            return answer.readline().split()[1], answer.read()
+
+
+def test_fields_are_read_without_whitespace_and_before_the_body_alone(tmp_path: Path) -> None:
+    body = json.dumps(REQUEST)
+    named, chunked = "Mcp-Name: validate_text\r\n", "Transfer-Encoding: chunked\r\n"
+    with served(tmp_path) as url:
+        for name in ("validate_text", " \tvalidate_text \t"):
+            head = f"Content-Length: {len(body)}\r\nMcp-Name:{name}\r\n"
+            status, answer = sent(url, head, body)
+            assert (status, b'"passed":true' in answer) == (b"200", True)
+        for before, behind, status in ((named, "", b"200"), ("", named, b"400")):
+            chunks = f"{len(body):x}\r\n{body}\r\n0\r\n{behind}\r\n"
+            assert sent(url, f"{chunked}{before}", chunks)[0] == status

@@ -10,9 +10,10 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
+from mcp_types import PromptReference, ResourceTemplateReference, TextResourceContents
 
-from tests.stubs.served import asking, bearer, client_of, grant_token, served
+from tests.stubs.calls import call, refusal
+from tests.stubs.served import asking, bearer, client_of, grant_token, pinging, served
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
@@ -34,11 +35,9 @@ def url(tmp_path: Path, tokens: Path) -> Generator[str]:
 
 
 async def begun(client: Client) -> dict[str, Any]:
-    result = await client.call_tool("improve_text", {"text": "Secret plan.", "validators": RULES})
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    assert result.structured_content["status"] == "needs_revision"
-    return result.structured_content
+    run = await call(client, "improve_text", text="Secret plan.", validators=RULES)
+    assert run["status"] == "needs_revision"
+    return run
 
 
 async def said(client: Client, run_id: str, thought_id: str) -> list[str]:
@@ -50,11 +49,7 @@ async def said(client: Client, run_id: str, thought_id: str) -> list[str]:
         ("submit_revision", {"run_id": run_id, "parent_id": thought_id, "text": "A refund."}),
         ("cancel_run", {"run_id": run_id}),
     ):
-        result = await client.call_tool(tool, arguments)
-        first = result.content[0]
-        assert isinstance(first, TextContent)
-        assert result.is_error, tool
-        answers.append(first.text)
+        answers.append(await refusal(client, tool, **arguments))
     for address in (f"run://{run_id}", f"run://{run_id}/diff", f"thought://{thought_id}"):
         try:
             read = await client.read_resource(address)
@@ -79,12 +74,9 @@ async def test_the_runs_of_others_are_as_unknown_as_those_that_never_were(
         assert foreign == [answer.replace(UNKNOWN, run_id) for answer in expected]
         assert not any("shown" in answer or "Secret" in answer for answer in foreign)
 
-        listed = await his.call_tool("get_thought_history", {})
-        assert listed.structured_content is not None
-        assert listed.structured_content["runs"] == []
-        found = await his.call_tool("get_thought_history", {"query": "secret plan"})
-        assert found.structured_content is not None
-        assert found.structured_content["hits"] == []
+        assert (await call(his, "get_thought_history"))["runs"] == []
+        found = await call(his, "get_thought_history", query="secret plan")
+        assert found["hits"] == []
         for reference in (
             ResourceTemplateReference(uri="run://{run_id}"),
             ResourceTemplateReference(uri="thought://{thought_id}"),
@@ -95,9 +87,8 @@ async def test_the_runs_of_others_are_as_unknown_as_those_that_never_were(
                 completed = await his.complete(reference, argument)
                 assert completed.completion.values == []
 
-        kept = await hers.call_tool("get_thought_history", {"run_id": run_id})
-        assert kept.structured_content is not None
-        assert kept.structured_content["run"]["status"] == "needs_revision", "it was not touched"
+        kept = await call(hers, "get_thought_history", run_id=run_id)
+        assert kept["run"]["status"] == "needs_revision", "it was not touched"
         argument = {"name": "run_id", "value": ""}
         completed = await hers.complete(ResourceTemplateReference(uri="run://{run_id}"), argument)
         assert completed.completion.values == [run_id]
@@ -143,9 +134,7 @@ async def test_without_a_good_token_nothing_is_answered(url: str, tokens: Path) 
     request = asking()
     async with httpx2.AsyncClient() as http:
         for headers in wrong:
-            answer = await http.post(
-                url, json=request["json"], headers=request["headers"] | headers
-            )
+            answer = await http.post(url, **pinging(**headers))
             assert answer.status_code == 401, headers
             assert answer.headers["www-authenticate"].startswith("Bearer ")
             assert answer.json()["error"] == "invalid_token"
@@ -153,10 +142,7 @@ async def test_without_a_good_token_nothing_is_answered(url: str, tokens: Path) 
         for query in (f"access_token={alice}", f"token={alice}", f"authorization=Bearer%20{alice}"):
             answer = await http.post(f"{url}?{query}", **request)
             assert answer.status_code == 401, "a token in a query ends up in logs"
-        answer = await http.post(
-            url, json=request["json"], headers=request["headers"] | bearer(alice)
-        )
-        assert answer.status_code == 200
+        assert (await http.post(url, **pinging(alice))).status_code == 200
 
 
 async def test_there_are_no_streams_that_stay_open_for_nothing(
@@ -179,12 +165,10 @@ async def test_a_token_that_is_withdrawn_is_refused_at_the_next_request(
     url: str, tokens: Path
 ) -> None:
     alice = grant_token(tokens, "alice")
-    request = asking()
-    headers = request["headers"] | bearer(alice)
     async with httpx2.AsyncClient() as http:
-        assert (await http.post(url, json=request["json"], headers=headers)).status_code == 200
+        assert (await http.post(url, **pinging(alice))).status_code == 200
         await anyio.Path(tokens).write_text("# none\n")
-        assert (await http.post(url, json=request["json"], headers=headers)).status_code == 401
+        assert (await http.post(url, **pinging(alice))).status_code == 401
 
 
 @pytest.mark.servers
@@ -219,15 +203,13 @@ async def test_a_token_for_reading_reads_and_changes_nothing(
         listed = {tool.name for tool in (await reading.list_tools()).tools}
         assert listed == set(arguments)
         for tool in sorted(listed):
-            result = await reading.call_tool(tool, arguments[tool])
-            assert result.is_error == (tool not in READERS), (tool, result.content)
-            if result.is_error:
-                assert isinstance(result.content[0], TextContent)
-                assert "sifaka:write" in result.content[0].text
+            if tool in READERS:
+                await call(reading, tool, **arguments[tool])
+            else:
+                assert "sifaka:write" in await refusal(reading, tool, **arguments[tool])
         assert (await reading.read_resource(f"run://{run_id}")).contents
-        history = await writing.call_tool("get_thought_history", {})
-        assert history.structured_content is not None
-        assert [r["status"] for r in history.structured_content["runs"]] == ["needs_revision"]
+        history = await call(writing, "get_thought_history")
+        assert [r["status"] for r in history["runs"]] == ["needs_revision"]
     async with httpx2.AsyncClient() as http:
         for name in ("Improve_text", " improve_text", ["improve_text"], {"improve_text": 1}, None):
             request = asking("tools/call", name=name, arguments={"text": "x"})
