@@ -159,7 +159,7 @@ def test_the_packed_file_holds_what_it_takes_and_nothing_of_this_machine(packed:
 
 @pytest.mark.servers
 @pytest.mark.anyio
-async def test_unpacked_elsewhere_what_the_manifest_says_is_started_and_works(
+async def test_unpacked_elsewhere_what_the_manifest_says_works(
     unpacked: Path, tmp_path: Path
 ) -> None:
     runs = tmp_path / "runs"
@@ -184,7 +184,7 @@ async def test_unpacked_elsewhere_what_the_manifest_says_is_started_and_works(
 @pytest.mark.servers
 @pytest.mark.timeout(400)  # 80 wheels are downloaded, unless pip has them
 @pytest.mark.anyio
-async def test_with_its_wheels_inside_it_starts_without_the_network_and_without_a_cache(
+async def test_with_its_wheels_inside_it_starts_without_the_network(
     wheel: Path, tmp_path: Path
 ) -> None:
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
@@ -212,9 +212,7 @@ async def test_with_its_wheels_inside_it_starts_without_the_network_and_without_
 
 @pytest.mark.servers
 @pytest.mark.anyio
-async def test_a_model_without_its_key_is_told_by_the_name_of_the_key(
-    unpacked: Path, tmp_path: Path
-) -> None:
+async def test_a_model_without_its_key_is_told_by_its_name(unpacked: Path, tmp_path: Path) -> None:
     parameters = launch(unpacked, tmp_path, model="openai:gpt-5")
     assert parameters.env is not None
     assert parameters.env["OPENAI_API_KEY"] == ""

@@ -75,7 +75,7 @@ def test_the_source_distribution_holds_no_more_than_it_says(distributions: Path)
     assert not [parts for parts in members if {"node_modules", "__pycache__"} & set(parts)]
 
 
-async def test_installed_alone_its_commands_serve(
+async def test_alone_its_commands_serve(
     wheel: Path, published: dict[str, str], tmp_path: Path
 ) -> None:
     venv = tmp_path / "venv"

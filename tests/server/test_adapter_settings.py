@@ -25,9 +25,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("name", "value", "said"), WRONG)
-def test_a_wrong_adapter_or_key_is_one_line_without_secrets(
-    name: str, value: str, said: str
-) -> None:
+def test_a_wrong_adapter_is_one_line_without_secrets(name: str, value: str, said: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         load_settings({f"SIFAKA_{name}": value})
     line = str(caught.value)

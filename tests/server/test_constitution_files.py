@@ -130,9 +130,7 @@ def test_a_link_within_the_folder_is_a_name_like_others(home: Path) -> None:
         f"- {{name: {SECRET * 9}, critique: b, revision: c}}",
     ],
 )
-async def test_a_file_that_is_no_constitution_is_not_quoted_to_a_client(
-    tmp_path: Path, content: str
-) -> None:
+async def test_a_file_that_is_no_constitution_is_not_quoted(tmp_path: Path, content: str) -> None:
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "own.yaml").write_text(content)
     async with Client(SifakaServer(Settings(home=tmp_path))) as client:

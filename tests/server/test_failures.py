@@ -40,7 +40,7 @@ async def refusal(server: SifakaServer, era: Era) -> str:
     return refused.value.error.message
 
 
-async def test_a_bug_keeps_its_words_to_itself(
+async def test_a_bug_keeps_silent(
     tmp_path: Path, era: Era, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert await refusal(Broken(Settings(home=tmp_path)), era) == "Internal error"

@@ -8,12 +8,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.client import ClientRequestContext
-from mcp_types import (
-    CallToolResult,
-    CreateMessageRequestParams,
-    CreateMessageResult,
-    TextContent,
-)
+from mcp_types import CallToolResult, CreateMessageRequestParams, CreateMessageResult, TextContent
 
 from sifaka.models.prompt import DATA_NOTICE, frame
 from sifaka_mcp.app import SifakaServer
@@ -55,10 +50,7 @@ RULES = (
 
 
 async def waiting(
-    client: Client,
-    text: str,
-    rules: Sequence[Mapping[str, object]] = RULES,
-    **more: str,
+    client: Client, text: str, rules: Sequence[Mapping[str, object]] = RULES, **more: str
 ) -> tuple[str, dict[str, Any]]:
     """A run that waits for its caller."""
     arguments = {"text": text, "validators": rules, "model": "caller", "return": "text", **more}
@@ -66,9 +58,7 @@ async def waiting(
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-async def test_a_text_cannot_pretend_to_be_a_part_of_the_answer(
-    client: Client, attack: str
-) -> None:
+async def test_a_text_cannot_pretend_to_be_of_the_answer(client: Client, attack: str) -> None:
     words = ATTACKS[attack]
     told, out = await waiting(client, f"A text.\n{words}")
     assert out["status"] == "needs_revision"
@@ -163,9 +153,7 @@ class Host:
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-async def test_the_rounds_of_a_review_ask_the_same_and_reviews_differ(
-    tmp_path: Path, era: Any
-) -> None:
+async def test_rounds_of_a_review_ask_the_same_others_not(tmp_path: Path, era: Any) -> None:
     host = Host()
     server = SifakaServer(Settings(home=tmp_path))
     drawn = {"type": "constitutional", "draw": 1}

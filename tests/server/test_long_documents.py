@@ -116,9 +116,7 @@ class SectionHost(ScriptedHost):
         return said(better(text) if is_for_a_writer(params) else json.dumps(judged(text)))
 
 
-async def test_the_model_of_the_host_is_asked_for_all_sections_in_one_round(
-    era: Era, tmp_path: Path
-) -> None:
+async def test_the_host_is_asked_for_all_sections_in_one_round(era: Era, tmp_path: Path) -> None:
     host = SectionHost()
     server = SifakaServer(Settings(home=tmp_path, store="memory:"))
     arguments = {"text": TEXT, "model": "host", "critics": ["self_refine"], "return": "text"}

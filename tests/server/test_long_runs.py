@@ -77,7 +77,7 @@ async def test_a_run_that_is_done_is_not_cancelled_any_more(settings: Settings) 
         assert await call(client, "cancel_run", run_id=done["run_id"]) == done
 
 
-async def test_a_request_that_is_cancelled_cancels_its_run(
+async def test_a_cancelled_request_cancels_its_run(
     hanging: Provider, settings: Settings, era: Era
 ) -> None:
     async def leave(progress: float, total: float | None, message: str | None) -> None:
@@ -118,9 +118,7 @@ async def test_a_run_that_was_answered_running_is_finished_and_told_to_another_s
 Told = list[tuple[float, float | None, str]]
 
 
-async def test_progress_tells_what_is_being_done_and_rises_to_its_total(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_progress_tells_what_is_done_and_rises_to_its_total(tmp_path: Path, era: Era) -> None:
     told: Told = []
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
@@ -169,7 +167,7 @@ def _check(told: Told) -> None:
     assert told[-1][2].startswith("stop: ")
 
 
-async def test_as_many_runs_as_may_be_and_no_more(
+async def test_so_many_runs_and_no_more(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, era: Era
 ) -> None:
     few = settings.model_copy(update={"max_runs": 2})

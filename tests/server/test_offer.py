@@ -144,7 +144,7 @@ async def test_an_unknown_name_is_answered_with_those_there_are(client: Client) 
 @pytest.mark.parametrize(
     ("name", "arguments"), [("refine", {}), ("nobody", {}), ("review", {"text": "a", "x": "y"})]
 )
-async def test_a_wrong_prompt_is_the_callers_mistake(
+async def test_a_wrong_prompt_is_refused(
     client: Client, name: str, arguments: dict[str, str]
 ) -> None:
     with pytest.raises(MCPError) as error:

@@ -137,9 +137,7 @@ async def test_what_cannot_be_meant_is_refused_in_one_line(
     assert (await call(client, "get_thought_history"))["runs"] == []
 
 
-async def test_a_server_starts_and_says_so_when_its_store_cannot_be_reached(
-    tmp_path: Path,
-) -> None:
+async def test_a_server_starts_without_its_store_and_says_so(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, store="redis://127.0.0.1:1/0")
     async with Client(SifakaServer(settings)) as client:
         checked = await call(client, "validate_text", text="x", validators=[RULE])
@@ -163,9 +161,7 @@ async def test_both_eras_hear_the_same_of_a_run_with_tags(era: Era, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_the_default_server_loads_no_database_and_no_model_that_it_does_not_use(
-    tmp_path: Path,
-) -> None:
+def test_the_default_server_loads_no_database_that_it_does_not_use(tmp_path: Path) -> None:
     code = """
 import sys
 from pathlib import Path

@@ -15,13 +15,7 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call, refusal
 from tests.stubs.provider import Gate, Reply, calls, provider, told_of
-from tests.stubs.research_answers import (
-    ResearchAnswers,
-    Topic,
-    asked_of,
-    form_of,
-    question_of,
-)
+from tests.stubs.research_answers import ResearchAnswers, Topic, asked_of, form_of, question_of
 from tests.stubs.sampling_client import said as says
 from tests.stubs.sampling_client import words
 from tests.stubs.servers import Era, http_server, let_go, stdio_server
@@ -61,9 +55,7 @@ async def client(era: Era, tmp_path: Path, pages: Path) -> AsyncIterator[Client]
 
 
 @pytest.mark.slow
-async def test_without_a_model_it_answers_with_the_evidence_and_takes_a_good_report(
-    client: Client,
-) -> None:
+async def test_without_a_model_it_answers_with_evidence_and_takes_a_report(client: Client) -> None:
     waiting = await call(client, "research", question=QUESTION, mode="deep")
     assert (waiting["status"], waiting["passed"]) == ("needs_revision", False)
     assert OIL.quote in waiting["text"]

@@ -66,8 +66,7 @@ def test_verdicts_of_validators_and_critics_are_told_with_each_source_once() -> 
         details={"claims": [verdict("It is of iron.", later, of_tower("x", url="https://b.c"))]},
     )
     run = run_of(
-        version(0, validation_results={"evidence": checked}),
-        version(1, critic_feedback=(said,)),
+        version(0, validation_results={"evidence": checked}), version(1, critic_feedback=(said,))
     )
     out = evidence_of(run)
     assert [each["thought_id"] for each in out["versions"]] == ["run_1.0", "run_1.1"]

@@ -85,9 +85,7 @@ async def test_each_document_has_its_class_and_quotes_for_each_criterion(
     assert "from 'The tower', 'both.md' in pages, without a date" in content.text
 
 
-async def test_a_plan_alone_searches_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_plan_searches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = f"gone=folder:{tmp_path / 'nowhere'}"
     with provider(judged) as provided:
         told_of(provided, monkeypatch)
@@ -99,9 +97,7 @@ async def test_a_plan_alone_searches_nothing(
     assert (out["status"], out["evidence"], out["degraded"]) == (None, [], [])
 
 
-async def test_without_a_model_the_caller_judges_ranked_passages(
-    tmp_path: Path, pages: str
-) -> None:
+async def test_without_a_model_the_caller_judges_passages(tmp_path: Path, pages: str) -> None:
     async with Client(server(tmp_path, pages)) as client:
         out = data(await client.call_tool("search_evidence", {"question": QUESTION}))
     assert {each["classification"] for each in out["evidence"]} == {"unverified"}
@@ -113,7 +109,7 @@ def base(url: str) -> str:
     return url.removesuffix("/mcp")
 
 
-async def test_open_sifts_requests_are_answered(
+async def test_open_sift_is_answered(
     tmp_path: Path, pages: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with provider(judged) as provided:

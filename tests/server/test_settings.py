@@ -79,9 +79,7 @@ def test_what_is_allowed_is_taken_as_it_is(name: str, value: object) -> None:
     assert getattr(Settings.model_validate({name: value}), name) == value
 
 
-def test_looking_at_a_store_touches_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_looking_at_stores_touches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     load_settings({"SIFAKA_STORE": "sqlite:///runs.db", "SIFAKA_HOME": str(tmp_path / "home")})
     assert list(tmp_path.iterdir()) == []

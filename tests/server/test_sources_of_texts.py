@@ -88,7 +88,7 @@ async def improved(client: Client, source: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("as_uri", [True, False])
-async def test_a_file_of_a_granted_root_is_read(
+async def test_a_file_of_a_root_is_read(
     granted: Path, tmp_path: Path, era: Era, as_uri: bool
 ) -> None:
     file, roots = granted / "a.txt", Roots(granted)
@@ -156,9 +156,7 @@ async def test_a_version_and_the_best_one_of_a_run_are_read(client: Client) -> N
         assert "no run or thought" in told(result)
 
 
-async def test_what_judges_a_text_reads_a_source_too(
-    granted: Path, tmp_path: Path, era: Era
-) -> None:
+async def test_what_judges_texts_reads_sources(granted: Path, tmp_path: Path, era: Era) -> None:
     server, roots = SifakaServer(Settings(home=tmp_path)), Roots(granted)
     source = str(granted / "a.txt")
     async with Client(server, mode=era, list_roots_callback=roots) as client:

@@ -37,9 +37,7 @@ def called(number: int, tool: str, **arguments: Any) -> str:
 PING = {"jsonrpc": "2.0", "id": 9, "method": "ping"}
 
 
-def test_lines_that_are_no_messages_are_refused_and_the_next_is_served(
-    server: subprocess.Popen[bytes],
-) -> None:
+def test_lines_that_are_no_messages_are_refused(server: subprocess.Popen[bytes]) -> None:
     # Half of a surrogate pair, under the id of its request.
     refused = answer(server, called(7, "improve_text", text="a\ud800b"))
     assert (refused["id"], refused["error"]["code"]) == (7, -32700)

@@ -29,14 +29,7 @@ from sifaka_mcp.settings import Settings
 from tests.server.test_subscriptions import token_of
 from tests.stubs.provider import HANGS, Reply, provider, says, told_of
 from tests.stubs.served import served
-from tests.stubs.tasks_client import (
-    TASKS,
-    AnyResult,
-    CreateTaskResult,
-    ask,
-    ended,
-    tasks_client,
-)
+from tests.stubs.tasks_client import TASKS, AnyResult, CreateTaskResult, ask, ended, tasks_client
 
 pytestmark = pytest.mark.anyio
 
@@ -185,7 +178,7 @@ async def test_the_model_of_the_host_is_asked_before_there_is_a_task(
         assert result.structured_content["text"] == "one two three"
 
 
-async def test_a_task_is_cancelled_and_stays_so(
+async def test_a_task_is_cancelled_for_good(
     server: SifakaServer, writes: Callable[..., None]
 ) -> None:
     writes(HANGS)
@@ -210,9 +203,7 @@ async def test_a_replica_answers_for_tasks_of_another_and_cancels_them(
         assert (await ended(client, task.task_id))["status"] == "cancelled"
 
 
-async def test_a_run_that_waits_for_a_revision_is_a_completed_task_whatever_becomes_of_it(
-    server: SifakaServer,
-) -> None:
+async def test_a_run_that_waits_for_a_revision_is_a_completed_task(server: SifakaServer) -> None:
     async with tasks_client(server) as client:
         result = await client.call_tool("improve_text", WAITING)
         out = result.structured_content
@@ -313,7 +304,7 @@ async def test_what_was_before_the_extension_is_not_known(server: SifakaServer) 
             assert (await refusal(client, method, "run_0")).code == METHOD_NOT_FOUND
 
 
-async def test_the_handshake_era_has_no_tasks(
+async def test_the_handshake_has_no_tasks(
     server: SifakaServer, writes: Callable[..., None]
 ) -> None:
     writes(HANGS)

@@ -63,9 +63,7 @@ async def test_a_short_text_that_changed_is_given_whole_with_its_changes(client:
     assert len(out["diff"]) == 1
 
 
-async def test_of_a_longer_text_the_changes_are_given_where_they_are_shorter(
-    client: Client,
-) -> None:
+async def test_of_a_longer_text_the_changes_are_given_if_shorter(client: Client) -> None:
     assert len(BROKEN) > LONG > SHORT
     result = await answered(client, "improve_text", text=BROKEN, model="editor")
     out = data(result)
@@ -77,9 +75,7 @@ async def test_of_a_longer_text_the_changes_are_given_where_they_are_shorter(
         assert json.dumps(each["before"]) in words(result)
 
 
-async def test_a_long_text_that_is_new_stands_in_one_part_and_is_linked_in_the_other(
-    client: Client,
-) -> None:
+async def test_a_long_text_that_is_new_stands_in_one_part_alone(client: Client) -> None:
     broken = "\n".join(f"{line} {line.replace('the', 'the the')}" for line in SENTENCES)
     result = await answered(client, "improve_text", text=broken, model="editor")
     out = data(result)
@@ -138,9 +134,7 @@ async def test_a_revision_may_be_given_as_edits(client: Client) -> None:
     assert read.text == CLEAN.replace(*REQUIRED)
 
 
-async def test_changes_that_do_not_fit_are_refused_and_the_run_goes_on_waiting(
-    client: Client,
-) -> None:
+async def test_changes_that_do_not_fit_are_refused_and_the_run_waits(client: Client) -> None:
     out = await call(client, "improve_text", text=CLEAN, validators=[RULE])
     ids = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
     twice = [{"find": "the boats", "replace": "the ships"}]

@@ -100,9 +100,7 @@ async def test_a_caller_driven_run_from_the_first_brief_to_done(client: Client) 
     assert history["thoughts"][1]["reason"] == worse["reason"]
 
 
-async def test_a_run_that_waits_for_a_rule_may_be_ended_by_accepting_the_text(
-    client: Client,
-) -> None:
+async def test_a_run_that_waits_may_be_ended_by_accepting_the_text(client: Client) -> None:
     rule = {"type": "length", "min_words": 50}
     out = await call(client, "improve_text", text="A short text.", validators=[rule])
     assert (out["status"], out["passed"]) == ("needs_revision", False)
@@ -300,9 +298,7 @@ async def test_bad_input_is_one_line_that_says_what_to_do_and_stores_nothing(
 
 
 @pytest.mark.slow
-async def test_a_catastrophic_pattern_is_a_failed_check_not_a_hanging_server(
-    client: Client,
-) -> None:
+async def test_a_catastrophic_pattern_is_a_failed_check(client: Client) -> None:
     out = await call(
         client,
         "validate_text",
@@ -318,8 +314,6 @@ async def test_a_text_that_is_json_arrives_as_it_was_sent(client: Client) -> Non
         assert json.loads(out["text"]) == json.loads(text)
 
 
-async def test_null_for_an_argument_that_may_be_left_out_is_as_if_left_out(
-    client: Client,
-) -> None:
+async def test_null_for_an_optional_argument_is_as_if_left_out(client: Client) -> None:
     out = await call(client, "get_thought_history", run_id=None, query=None, cursor=None)
     assert out["runs"] == []

@@ -147,9 +147,7 @@ async def test_a_read_only_store_refuses_whatever_would_change_it() -> None:
     assert (await kept.load(run.run_id)).version == 1
 
 
-async def test_an_allowed_plugin_is_listed_and_used_over_mcp(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_allowed_plugin_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(PACKAGES), *sys.path])
     settings = Settings(home=tmp_path, plugins=("acme-critics",))
     try:

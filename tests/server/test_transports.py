@@ -67,8 +67,7 @@ async def test_a_run_started_on_one_server_is_finished_on_another(tmp_path: Path
     rules = [{"type": "content", "required": ["refund"]}]
     async with Client(stdio_server(tmp_path)) as client:
         waiting = await client.call_tool(
-            "improve_text",
-            {"text": "You get it back.", "validators": rules, "effort": "quick"},
+            "improve_text", {"text": "You get it back.", "validators": rules, "effort": "quick"}
         )
         assert waiting.structured_content is not None
     brief = waiting.structured_content["brief"]

@@ -8,12 +8,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.client import ClientRequestContext
-from mcp_types import (
-    CallToolResult,
-    CreateMessageRequestParams,
-    CreateMessageResult,
-    TextContent,
-)
+from mcp_types import CallToolResult, CreateMessageRequestParams, CreateMessageResult, TextContent
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
@@ -127,7 +122,7 @@ async def test_each_claim_of_a_text_gets_a_verdict_with_its_place_and_its_source
     assert out["usage"]["model_calls"] == 3
 
 
-async def test_given_claims_are_not_looked_for_by_a_model(
+async def test_given_claims_are_not_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, asked = await asked_of(
@@ -152,9 +147,7 @@ async def test_given_claims_get_their_place_in_a_text_that_has_them(client: Clie
     assert elsewhere["start"] is None
 
 
-async def test_without_a_model_the_caller_judges_by_ranked_passages_and_nothing_is_rejected(
-    client: Client,
-) -> None:
+async def test_without_a_model_the_caller_judges_by_ranked_passages(client: Client) -> None:
     out = await verified(client, text=TEXT, sources=[SOUP, TOWER], max_documents=1)
     assert [each["verdict"] for each in out["verdicts"]] == [
         "supported",
@@ -186,9 +179,7 @@ async def test_the_caller_hands_its_judgements_in(client: Client) -> None:
     assert "no claim is '3'" in words_of(wrong)
 
 
-async def test_the_words_of_the_answer_stand_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_words_stand_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with provider([EXTRACTS, JUDGES, CONFIRMS]) as served:
         told_of(served, monkeypatch)
         async with Client(server(tmp_path, model="openai-chat:stub")) as client:
@@ -205,9 +196,7 @@ async def test_the_words_of_the_answer_stand_alone(
         assert needed in told
 
 
-async def test_the_words_of_an_answer_without_a_model_are_enough_to_judge_by(
-    client: Client,
-) -> None:
+async def test_the_words_of_an_answer_are_enough_to_judge_by(client: Client) -> None:
     result = await client.call_tool("verify_evidence", {"claims": [PAINTED], "sources": [TOWER]})
     told = words_of(result)
     assert f"1. unverified: {PAINTED!r}" in told
@@ -248,9 +237,7 @@ class ReadingHost:
         return said(json.dumps(next((a for f, a in answers.items() if f in asked), JUDGED)))
 
 
-async def test_the_host_judges_in_both_eras_and_is_asked_nothing_twice(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_the_host_judges_and_is_asked_nothing_twice(tmp_path: Path, era: Era) -> None:
     host = ReadingHost()
     async with Client(server(tmp_path), mode=era, sampling_callback=host) as client:
         out = await verified(client, text=TEXT, sources=[TOWER])
@@ -260,9 +247,7 @@ async def test_the_host_judges_in_both_eras_and_is_asked_nothing_twice(
     assert out["degraded"] == []
 
 
-async def test_a_host_that_cannot_be_asked_leaves_the_judging_to_the_caller(
-    client: Client,
-) -> None:
+async def test_a_host_that_cannot_be_asked_leaves_it_to_the_caller(client: Client) -> None:
     out = await verified(client, claims=[TALL], sources=[TOWER], model="host")
     assert out["verdicts"][0]["verdict"] == "unverified"
     assert out["verdicts"][0]["evidence"][0]["stance"] == "unjudged"
@@ -334,9 +319,7 @@ def pages(tmp_path: Path) -> tuple[str, ...]:
     return (f"pages=folder:{folder}",)
 
 
-async def test_what_is_configured_is_searched_and_told_as_progress(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_what_is_configured_is_searched_and_told(tmp_path: Path, era: Era) -> None:
     told: list[str] = []
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
@@ -373,9 +356,7 @@ async def test_an_unknown_adapter_is_refused_with_the_known_ones(tmp_path: Path)
             assert words_of(result) == "unknown adapter 'nowhere' — configured: pages"
 
 
-async def test_dates_and_sites_hold_for_what_is_searched_not_for_what_is_given(
-    tmp_path: Path,
-) -> None:
+async def test_dates_and_sites_hold_for_what_is_searched_alone(tmp_path: Path) -> None:
     async with Client(server(tmp_path, adapters=pages(tmp_path))) as client:
 
         async def adapters_of(**arguments: Any) -> set[str]:
@@ -390,9 +371,7 @@ async def test_dates_and_sites_hold_for_what_is_searched_not_for_what_is_given(
         assert await adapters_of(sites=["wiki.example"]) == {"given"}, "files have no host"
 
 
-async def test_a_host_that_is_asked_in_rounds_judges_what_was_searched(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_a_host_in_rounds_judges_what_was_searched(tmp_path: Path, era: Era) -> None:
     host = ReadingHost()
     adapters = pages(tmp_path)
     settings = server(tmp_path, adapters=adapters)

@@ -201,7 +201,7 @@ async def test_killed_on_the_command_line_and_gone_on_with_by_an_mcp_client(
     assert any(message.startswith("research: ") for message in told), "it is put together"
 
 
-async def test_killed_and_gone_on_with_on_the_command_line(
+async def test_killed_and_gone_on_with_by_command(
     tmp_path: Path, wiki_api: str, gate: Gate
 ) -> None:
     with model(gate, wiki_api) as (served, environ):
@@ -243,7 +243,7 @@ async def test_an_mcp_client_researches_the_wiki_and_is_told_of_each_section(
         assert f"research, section {number}: researching {topic.title!r}" in told
 
 
-async def test_without_a_model_there_is_the_evidence_and_the_caller_writes(
+async def test_without_a_model_the_caller_writes_from_evidence(
     tmp_path: Path, wiki_api: str
 ) -> None:
     told = {"SIFAKA_ADAPTERS": f"wiki=mediawiki+{wiki_api}", "SIFAKA_TOOLSETS": "research"}

@@ -129,9 +129,7 @@ async def test_a_token_that_was_changed_is_not(verifier: JwtVerifier, told: Issu
     assert await verifier.verify_token(signed(told, base(told))) is not None
 
 
-async def test_other_things_that_an_issuer_signs_are_not(
-    verifier: JwtVerifier, told: Issuer
-) -> None:
+async def test_other_things_an_issuer_signs_are_not(verifier: JwtVerifier, told: Issuer) -> None:
     for kind in ("JWT", "at+jwt", "application/at+jwt", "AT+JWT"):
         assert await verifier.verify_token(signed(told, base(told), typ=kind)) is not None
     for kind in ("logout+jwt", "dpop+jwt", "secevent+jwt"):
@@ -143,7 +141,7 @@ async def test_what_is_no_token_is_not(verifier: JwtVerifier, token: str) -> Non
     assert await verifier.verify_token(token) is None
 
 
-async def test_one_of_several_audiences_is_enough_and_scopes_may_be_a_list(
+async def test_one_audience_is_enough_and_scopes_may_be_a_list(
     verifier: JwtVerifier, told: Issuer
 ) -> None:
     found = await verifier.verify_token(told.token(aud=["other", "sifaka"], scp=["a", "b"]))

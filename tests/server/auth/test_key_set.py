@@ -70,7 +70,7 @@ async def test_a_key_that_was_withdrawn_is_not_trusted_for_long(told: Issuer) ->
     assert await keys.find("one", "RS256") is None
 
 
-async def test_known_keys_go_on_when_the_issuer_is_away(
+async def test_known_keys_outlive_their_issuer(
     told: Issuer, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = Clock()
@@ -135,7 +135,7 @@ async def test_metadata_of_another_issuer_and_keys_without_tls_are_refused(told:
     assert told.asked == []
 
 
-async def test_an_issuer_that_does_not_answer_is_not_waited_for(
+async def test_a_silent_issuer_is_not_waited_for(
     told: Issuer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sifaka_mcp.auth.access.FETCH_SECONDS", 0.2)

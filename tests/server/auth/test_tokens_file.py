@@ -41,7 +41,7 @@ def test_a_change_counts_at_once_and_without_a_restart(file: Path) -> None:
     assert tokens.grant(bob)
 
 
-def test_a_file_that_breaks_keeps_the_last_good_one_and_says_so_once(
+def test_a_broken_file_keeps_the_last_good_one_in_force(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     alice = grant_token(file, "alice")

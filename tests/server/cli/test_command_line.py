@@ -85,7 +85,7 @@ def test_history_search_and_resume_find_the_run(sifaka: Sifaka) -> None:
     sifaka.prints("resume", run_id)
 
 
-def test_flags_win_over_the_environment_over_the_folder_over_the_users_own_file(
+def test_flags_win_over_the_environment_over_files(
     sifaka: Sifaka, here: Path, config: Path
 ) -> None:
     config.mkdir()
@@ -167,8 +167,6 @@ def ended(reason: StopReason, *, passed: bool) -> RunResult:
 
 
 @pytest.mark.parametrize("reason", ["passed", "stalled"])
-def test_a_run_that_is_done_is_0_when_its_text_passes_whatever_ended_it(
-    reason: StopReason,
-) -> None:
+def test_a_run_that_is_done_is_0_when_its_text_passes(reason: StopReason) -> None:
     assert finish(ended(reason, passed=True), as_json=True) == 0
     assert finish(ended(reason, passed=False), as_json=True) == 1

@@ -47,9 +47,7 @@ def test_it_shows_what_is_not_taken_from_the_file_of_a_folder(sifaka: Sifaka, he
     assert f"ok    project file: {here}/sifaka.toml: store\n" in done.out
 
 
-def test_it_looks_at_each_adapter(
-    sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_looks_at_adapters(sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = SearchServer(always(of_json(HITS)))
     spec = f"isles=elasticsearch+http://{server.host}/isles"
     monkeypatch.setenv("SIFAKA_ADAPTERS", f"{spec},notes=folder:{here},past=thoughts:")
@@ -76,9 +74,7 @@ def test_a_key_of_no_adapter_and_a_missing_folder_are_told(sifaka: Sifaka, here:
 
 
 @pytest.mark.slow
-def test_with_index_it_indexes_older_runs_and_tells_how_many(
-    sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_indexes_older_runs(sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "note.md").write_text("A zebra is is striped.\n")
     for _ in range(2):
         sifaka.prints("improve", "note.md")

@@ -32,9 +32,7 @@ def file(tmp_path: Path) -> TextFile:
     return read_text_file(path)
 
 
-def test_a_file_that_was_edited_meanwhile_keeps_the_edit(
-    file: TextFile, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_was_edited_stays(file: TextFile, capsys: pytest.CaptureFixture[str]) -> None:
     file.path.write_text("edited by a person")
     assert not write_back(file, "new")
     assert file.path.read_text() == "edited by a person"
@@ -93,7 +91,7 @@ def test_a_read_only_file_is_left_alone(tmp_path: Path) -> None:
     assert file.read_text() == "old"
 
 
-def test_a_read_only_file_is_refused_on_the_word_of_the_system(
+def test_a_read_only_file_is_refused_as_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file.md"

@@ -48,9 +48,7 @@ def filled(here: Path) -> Path:
     return here
 
 
-def test_without_yes_it_shows_what_would_go_and_changes_nothing(
-    sifaka: Sifaka, filled: Path
-) -> None:
+def test_without_yes_it_shows_what_would_go(sifaka: Sifaka, filled: Path) -> None:
     lines = sifaka.prints("forget", "--older-than", "9d").splitlines()
     for line, run_id, age in zip(lines, ("run_10", "run_100"), (" 10d", "100d"), strict=False):
         words = rf"{run_id}  {age}  too old +From {age.strip()[:-1]} days ago\. x+"
@@ -83,7 +81,7 @@ def test_with_yes_it_is_done_once(sifaka: Sifaka, filled: Path) -> None:
         (["--keep", "0"], []),
     ],
 )
-def test_what_passes_every_limit_stays(
+def test_what_passes_limits_stays(
     sifaka: Sifaka, filled: Path, limit: list[str], stay: list[str]
 ) -> None:
     sifaka.prints("forget", *limit, "--yes")
@@ -156,7 +154,7 @@ def test_ages_are_read_and_shown_as_people_write_them() -> None:
     ],
 )
 @pytest.mark.usefixtures("filled")
-def test_the_other_store_is_named_without_its_secrets(sifaka: Sifaka, url: str, shown: str) -> None:
+def test_the_other_store_is_named_without_secrets(sifaka: Sifaka, url: str, shown: str) -> None:
     forget = ("forget", "--keep", "3", "--to", url)
     out = sifaka.prints(*forget)
     assert out.startswith(f"would be moved to {shown!r}: 0 runs")
@@ -165,9 +163,7 @@ def test_the_other_store_is_named_without_its_secrets(sifaka: Sifaka, url: str, 
     assert "hunter2" not in f"{out}{told}"
 
 
-def test_the_store_itself_under_another_name_is_no_other_store(
-    sifaka: Sifaka, filled: Path
-) -> None:
+def test_the_store_under_another_name_is_no_other_store(sifaka: Sifaka, filled: Path) -> None:
     alias = filled / "alias.db"
     alias.symlink_to(filled / "home" / "sifaka.db")
     for url in (f"sqlite:///{filled}/home/../home/sifaka.db", f"sqlite:///{alias}"):
@@ -177,9 +173,7 @@ def test_the_store_itself_under_another_name_is_no_other_store(
 
 
 @pytest.mark.slow
-def test_an_interrupt_leaves_every_run_in_one_store_or_in_both(
-    sifaka: Sifaka, filled: Path
-) -> None:
+def test_an_interrupt_leaves_every_run_in_a_store(sifaka: Sifaka, filled: Path) -> None:
     home, forget = filled / "home", ("forget", "--keep", "1", "--to", "file:", "--yes")
     anyio.run(fill, "sqlite:", home, range(200, 400))
     before = set(anyio.run(ids_in, "sqlite:", home, 500))

@@ -41,9 +41,7 @@ def modules_after(commands: Sequence[Sequence[str]], folder: Path) -> list[set[s
 
 
 @pytest.mark.slow
-def test_commands_that_do_not_serve_import_no_protocol_and_no_more_than_they_need(
-    tmp_path: Path,
-) -> None:
+def test_commands_that_do_not_serve_import_no_protocol(tmp_path: Path) -> None:
     (tmp_path / "text.md").write_text("This is is a text.\n", encoding="utf-8")
     commands = [
         ("--help",),
@@ -89,9 +87,7 @@ NEEDED_BY_CALLS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", REQUESTS)
-def test_a_server_that_lists_its_tools_has_imported_nothing_that_calls_need(
-    era: str, tmp_path: Path
-) -> None:
+def test_a_server_that_lists_tools_has_imported_no_more(era: str, tmp_path: Path) -> None:
     """What the warm-up imports in its thread is not counted: no answer waits for it."""
     assert all(map(find_spec, NEEDED_BY_CALLS)), "a module there has another name now"
     first, second = REQUESTS[era]

@@ -86,9 +86,7 @@ def home(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_an_entry_is_written_once_and_taken_out_again(
-    sifaka: Sifaka, home: Path, host: str
-) -> None:
+def test_an_entry_is_written_once_and_taken_out(sifaka: Sifaka, home: Path, host: str) -> None:
     path = configuration_file(host, "linux", {}, home)
     sifaka.prints("install", host)
     first = path.read_text(encoding="utf-8")
@@ -207,9 +205,7 @@ def test_what_else_an_entry_says_stays(suffix: str, key: str, text: str) -> None
         (".yaml", "servers: {a: {b: 1}}\n", "left alone"),
     ],
 )
-def test_a_broken_file_and_one_of_another_shape_are_left_alone(
-    suffix: str, text: str, told: str
-) -> None:
+def test_a_file_of_another_shape_is_left_alone(suffix: str, text: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         edited(text, suffix, "servers", ENTRY)
 

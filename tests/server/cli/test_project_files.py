@@ -161,9 +161,7 @@ def test_a_file_that_cannot_be_read_is_one_line_and_stops_nothing(
     assert not config.exists()
 
 
-def test_names_that_a_terminal_would_obey_are_spelt_out_and_counted(
-    sifaka: Sifaka, here: Path
-) -> None:
+def test_names_that_a_terminal_would_obey_are_spelt_out(sifaka: Sifaka, here: Path) -> None:
     names = ['"a\\u001b[31m\\nb"', '"\\u202eerots"', f'"{"x" * 500}"']
     names += [f"k{n}" for n in range(20)]
     (here / "sifaka.toml").write_text("".join(f"{name} = 1\n" for name in names))
@@ -193,9 +191,7 @@ def trust(folder: Path, config: Path) -> None:
     keep_trusted(config, {str(folder): named})
 
 
-def test_a_trusted_folder_sets_everything_until_its_file_changes(
-    tmp_path: Path, config: Path
-) -> None:
+def test_a_trusted_folder_sets_all_until_its_file_changes(tmp_path: Path, config: Path) -> None:
     folder = written(tmp_path / "mine", {"store": "redis://host/0", "allow_anonymous": True})
     trust(folder, config)
     settings = load_settings({}, project=file_of(folder, config))
@@ -262,7 +258,7 @@ def test_a_broken_record_trusts_nothing(record: str, tmp_path: Path, config: Pat
     assert file_of(written(tmp_path), config).settings == {}
 
 
-def test_the_record_is_the_users_alone_and_outside_of_the_folder(
+def test_the_record_is_the_users_own_and_elsewhere(
     sifaka: Sifaka, here: Path, config: Path
 ) -> None:
     written(here, {"store": "redis://jo:s3cret-word@host/0", "state_keys": ["k" * 32]})
@@ -277,9 +273,7 @@ def test_the_record_is_the_users_alone_and_outside_of_the_folder(
     assert list(json.loads(record.read_text())) == [str(here)]
 
 
-def test_trust_is_listed_and_revoked(
-    sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trust_can_be_revoked(sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(here, {"log_level": "ERROR"})
     sifaka.prints("trust", str(here), "--yes")
     sifaka.prints("trust", "--yes")  # once more changes nothing
@@ -325,7 +319,7 @@ def test_at_a_terminal_trust_is_asked_for(typed: str, code: int, here: Path, con
 
 
 @pytest.mark.parametrize("told", [{"modle": "auto"}, {"model": "gpt"}])
-def test_a_wrong_file_is_not_trusted(
+def test_a_wrong_file_is_not(
     told: Mapping[str, object], sifaka: Sifaka, here: Path, config: Path
 ) -> None:
     written(here, told)

@@ -43,7 +43,7 @@ def test_without_a_model_it_shows_the_evidence_and_waits_for_a_writer(sifaka: Si
     assert "\x1b" not in out, "no colour in a pipe"
 
 
-def test_a_model_writes_the_report_into_a_file(
+def test_a_model_writes_into_a_file(
     sifaka: Sifaka, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with provider(ResearchAnswers([OIL, GAS])) as served:
@@ -59,9 +59,7 @@ def test_a_model_writes_the_report_into_a_file(
 
 
 @pytest.mark.usefixtures("folder")
-def test_json_is_the_structured_result_of_the_tool(
-    sifaka: Sifaka, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_json_is_the_result_of_the_tool(sifaka: Sifaka, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIFAKA_MODEL", "openai-chat:stub")
     with provider(ResearchAnswers([OIL, GAS], failing="Gas")) as served:
         told_of(served, monkeypatch)
@@ -100,9 +98,7 @@ def test_json_is_the_structured_result_of_the_tool(
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_wrong_usage_is_one_line_and_starts_nothing(
-    sifaka: Sifaka, arguments: list[str], said: str
-) -> None:
+def test_wrong_usage_starts_nothing(sifaka: Sifaka, arguments: list[str], said: str) -> None:
     assert said in sifaka.refuses("research", *arguments)
     assert sifaka.json("history")["runs"] == []
 
@@ -122,7 +118,7 @@ def test_a_report_that_a_person_wrote_is_taken_in(sifaka: Sifaka, folder: Path) 
     assert sifaka("submit", "run_0123456789abcdef", "report.md").code == 2
 
 
-def test_the_conversation_in_a_file_says_what_is_meant(
+def test_a_file_says_what_is_meant(
     sifaka: Sifaka, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk = [{"role": "user", "text": "What is to be told of oil lamps?"}]

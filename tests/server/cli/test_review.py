@@ -72,9 +72,7 @@ def reviewed(folder: Path, keys: str, *arguments: str) -> subprocess.CompletedPr
 
 
 @pytest.mark.slow
-def test_accepted_fixes_become_one_version_and_the_rest_is_declined(
-    here: Path, sifaka: Sifaka
-) -> None:
+def test_accepted_fixes_become_one_version(here: Path, sifaka: Sifaka) -> None:
     (here / "text.md").write_text(TEXT)
     done = reviewed(here, "ynny", "--json")
     assert done.returncode == 0, done.stderr

@@ -77,9 +77,7 @@ def test_an_interrupt_ends_a_server_that_waits_for_standard_input(here: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
-def test_a_terminated_run_is_on_record_as_cancelled(
-    here: Path, sifaka: Sifaka, background: bool
-) -> None:
+def test_a_terminated_run_is_cancelled(here: Path, sifaka: Sifaka, background: bool) -> None:
     # As shells start a command in the background.
     usual = signal.signal(signal.SIGINT, signal.SIG_IGN) if background else None
     with asking(here, "text.md") as (command, _):
@@ -112,9 +110,7 @@ def test_an_interrupt_prints_the_command_that_goes_on_with_the_run(here: Path) -
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes with names")
-def test_a_signal_ends_a_command_that_waits_for_its_text(
-    number: signal.Signals, code: int, here: Path
-) -> None:
+def test_a_signal_ends_a_command_that_waits(number: signal.Signals, code: int, here: Path) -> None:
     os.mkfifo(here / "pipe")
     with started(here, "validate", "pipe", "--max-words", "5") as command:
         try:
@@ -146,7 +142,7 @@ class Terminal(io.TextIOWrapper):
         return self.read()
 
 
-def test_a_terminal_without_unicode_gets_escapes_and_valid_json(
+def test_a_terminal_without_unicode_gets_escapes(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "text.md").write_text("Caf\u00e9 recieve \U0001f600.\n", encoding="utf-8")
@@ -175,7 +171,7 @@ def test_a_terminal_without_unicode_gets_escapes_and_valid_json(
     ],
     ids=" ".join,
 )
-def test_no_terminal_gets_what_it_would_obey(
+def test_no_terminal_obeys(
     here: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     text = "We recieve \x1b]0;title\x07 and \x9b31m and \x85 teh end.\n"
@@ -225,9 +221,7 @@ def test_a_pipe_gets_utf_8_whatever_the_locale_says(here: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["-", "text.md --out -"])
-def test_a_filter_prints_the_text_alone_and_its_report_on_standard_error(
-    here: Path, target: str
-) -> None:
+def test_a_filter_prints_the_text_and_its_report_apart(here: Path, target: str) -> None:
     (here / "text.md").write_bytes(b"We recieve it.\r\n\nNo end")
     done = in_shell(here, f"$SIFAKA improve {target} < text.md")
     assert done.returncode == 0

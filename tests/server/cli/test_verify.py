@@ -48,9 +48,7 @@ def test_the_exit_code_says_whether_something_is_contradicted(
     assert out["usage"]["model_calls"] == 3
 
 
-def test_without_a_model_the_evidence_is_ranked_and_nothing_is_contradicted(
-    sifaka: Sifaka, folder: Path
-) -> None:
+def test_without_a_model_nothing_is_contradicted(sifaka: Sifaka, folder: Path) -> None:
     code, out, err = sifaka(*VERIFY)
     assert (code, err) == (0, ""), "and no progress"
     assert "unverified: 'The tower is 300 metres tall." in out
@@ -63,9 +61,7 @@ def test_without_a_model_the_evidence_is_ranked_and_nothing_is_contradicted(
     sifaka.prints(*verify, "--allow-unverified")
 
 
-def test_what_is_configured_is_searched_but_beside_a_source_only_what_is_named(
-    sifaka: Sifaka, folder: Path
-) -> None:
+def test_beside_a_source_only_what_is_named_is_searched(sifaka: Sifaka, folder: Path) -> None:
     specs = f"pages=folder:{folder / 'pages'}"
 
     def searched(*arguments: str, configured: str = specs) -> set[str]:
@@ -112,7 +108,7 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     assert said in sifaka.refuses(*arguments)
 
 
-def test_search_evidence_prints_what_was_found(
+def test_what_was_found_is_printed(
     sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = pages_in(here)

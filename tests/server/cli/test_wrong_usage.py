@@ -138,7 +138,7 @@ def test_a_closed_standard_input_is_said(
 
 
 @pytest.mark.parametrize("number", [1, 5, 6, 7])
-def test_a_store_that_cannot_be_opened_is_a_wrong_configuration(
+def test_a_store_that_cannot_be_opened_is_wrong_usage(
     sifaka: Sifaka, here: Path, number: int
 ) -> None:
     done = sifaka(*COMMANDS[number], SIFAKA_HOME=str(here / "text.md" / "home"))

@@ -62,9 +62,7 @@ async def test_a_run_outlives_a_kill_between_two_rounds(tmp_path: Path) -> None:
     assert out["usage"]["model_calls"] == len(host.asked) == 3 * 2 + 3
 
 
-async def test_resume_run_goes_on_with_a_run_whose_client_has_lost_its_round(
-    tmp_path: Path,
-) -> None:
+async def test_a_run_whose_client_has_lost_its_round_is_resumed(tmp_path: Path) -> None:
     host, call = ScriptedHost(), ByHand("improve_text", **ARGUMENTS)
     async with Client(server(tmp_path), sampling_callback=host) as client:
         for _ in range(2):
@@ -77,9 +75,7 @@ async def test_resume_run_goes_on_with_a_run_whose_client_has_lost_its_round(
     assert nothing_was_asked_twice(host)
 
 
-async def test_a_host_that_leaves_while_it_is_asked_in_the_background_may_come_back(
-    tmp_path: Path,
-) -> None:
+async def test_a_host_that_leaves_while_it_is_asked_may_come_back(tmp_path: Path) -> None:
     asked = anyio.Event()
 
     async def hangs(
@@ -105,9 +101,7 @@ async def test_the_rounds_of_a_call_may_come_to_two_servers_over_one_file(tmp_pa
 
 
 @pytest.mark.slow
-async def test_and_to_two_over_one_redis_that_have_a_key_in_common(
-    tmp_path: Path, redis: RedisServer
-) -> None:
+async def test_and_to_two_over_one_redis_with_one_key(tmp_path: Path, redis: RedisServer) -> None:
     keys = (SecretStr("k" * 32),)
     one, two = (
         Settings(home=tmp_path / name, store=redis.url, state_keys=keys) for name in ("one", "two")
@@ -131,9 +125,7 @@ async def test_a_server_with_another_key_refuses_a_round_and_leaves_the_run_to_t
     assert (out["status"], out["text"]) == ("done", "Draft 3 of the text.")
 
 
-async def test_a_key_that_is_being_replaced_opens_what_it_has_sealed(
-    tmp_path: Path, redis: RedisServer
-) -> None:
+async def test_a_replaced_key_opens_what_it_has_sealed(tmp_path: Path, redis: RedisServer) -> None:
     old, new = SecretStr("o" * 32), SecretStr("n" * 32)
     before, after = (
         Settings(home=tmp_path, store=redis.url, state_keys=keys) for keys in ((old,), (new, old))

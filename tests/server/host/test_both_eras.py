@@ -50,9 +50,7 @@ async def test_the_host_leads_to_the_same_text_in_both_eras(
 
 
 @pytest.mark.slow
-async def test_over_http_the_host_is_asked_in_rounds_and_in_a_handshake_not_at_all(
-    tmp_path: Path,
-) -> None:
+async def test_over_http_the_host_is_asked_in_rounds_alone(tmp_path: Path) -> None:
     host, unasked = ScriptedHost(content_with=3), ScriptedHost()
     with served(tmp_path) as url:
         async with Client(url, sampling_callback=host) as client:
@@ -72,9 +70,7 @@ async def test_an_iteration_takes_three_rounds(tmp_path: Path) -> None:
     assert all(len(each.request_state or "") < 1000 for each in call.rounds)
 
 
-async def test_what_the_task_allows_is_answered_with_the_reviews_of_the_drafts(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_reviews_answer_what_the_task_allows(tmp_path: Path, era: Era) -> None:
     host = ScriptedHost(content_with=3)
     arguments = {**ARGUMENTS, "prompt": "write drafts"}  # whose numbers differ: it does not say so
     async with hosted("memory", era, tmp_path, host) as client:
@@ -85,9 +81,7 @@ async def test_what_the_task_allows_is_answered_with_the_reviews_of_the_drafts(
     assert len(host.asked) == WITH_THREE_CRITIQUES
 
 
-async def test_auto_takes_the_host_where_the_client_offers_its_model(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_auto_takes_the_host_where_it_is_offered(tmp_path: Path, era: Era) -> None:
     arguments = {"text": TEXT, "prompt": "write drafts, change the numbers"}
     host = ScriptedHost(content_with=1)
     async with hosted("memory", era, tmp_path, host) as client:
@@ -110,9 +104,7 @@ async def test_a_configured_provider_comes_before_the_host(
     assert (out["model"], out["status"], host.asked) == ("openai-chat:stub", "done", [])
 
 
-async def test_a_client_without_sampling_that_asks_for_the_host_writes_itself(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_a_client_without_sampling_writes_itself(tmp_path: Path, era: Era) -> None:
     arguments = {"text": TEXT, "prompt": "write drafts, change the numbers", "model": "host"}
     async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
         out = data(await client.call_tool("improve_text", arguments))
@@ -122,9 +114,7 @@ async def test_a_client_without_sampling_that_asks_for_the_host_writes_itself(
     assert out["usage"]["model_calls"] == 0
 
 
-async def test_a_run_that_outlives_its_request_goes_on_with_resume_run(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_a_run_that_outlives_its_request_is_resumed(tmp_path: Path, era: Era) -> None:
     host = ScriptedHost(content_with=2)
     async with hosted("memory", era, tmp_path, host) as client:
         begun = data(await client.call_tool("improve_text", {**ARGUMENTS, "wait_seconds": 0}))

@@ -73,9 +73,7 @@ async def test_a_run_whose_answers_somebody_else_waits_for_is_left_alone(tmp_pat
         assert (await call.finish(client, host))["status"] == "done"
 
 
-async def test_after_a_restart_whoever_looks_settles_what_has_waited_too_long(
-    tmp_path: Path,
-) -> None:
+async def test_after_a_restart_what_has_waited_too_long_is_settled(tmp_path: Path) -> None:
     host, call = ScriptedHost(content_with=1), ByHand("improve_text", **ARGUMENTS)
     async with Client(SifakaServer(Settings(home=tmp_path)), sampling_callback=host) as client:
         await call.go_on(client, host)

@@ -78,7 +78,7 @@ async def test_what_was_not_answered_is_asked_again_and_nothing_else(
     assert out["usage"]["model_calls"] == len(host.asked) == 3
 
 
-async def test_answers_to_what_was_not_asked_are_ignored(
+async def test_unasked_answers_are_ignored(
     call: ByHand, client: Client, host: ScriptedHost
 ) -> None:
     host.content_with = 2
@@ -113,9 +113,7 @@ async def test_an_answer_of_another_kind_is_refused_and_changes_nothing(
     assert (await call.finish(client, host))["text"] == "Draft 1 of the text."
 
 
-async def test_an_answer_of_another_kind_is_an_abstention_where_it_was_asked_for_at_once(
-    server: SifakaServer,
-) -> None:
+async def test_an_answer_of_another_kind_at_once_is_an_abstention(server: SifakaServer) -> None:
     host = ScriptedHost(says=AN_IMAGE)
     async with Client(server, mode="legacy", sampling_callback=host) as client:
         out = data(await client.call_tool("improve_text", ARGUMENTS))
@@ -144,7 +142,7 @@ async def test_a_poor_answer_for_the_writer_is_not_asked_for_again_and_the_calle
     assert out["brief"]["issues"][0]["message"] == "go on"
 
 
-async def test_an_opinion_that_was_cut_is_asked_for_once_more(
+async def test_a_cut_opinion_is_asked_for_again(
     call: ByHand, client: Client, host: ScriptedHost
 ) -> None:
     first, second = call.questions
@@ -193,7 +191,7 @@ def asked_by(subject: str) -> Generator[None]:
         auth_context_var.reset(reset)
 
 
-async def test_a_round_of_another_tenant_is_refused_and_changes_nothing(
+async def test_a_round_of_another_tenant_is_refused(
     server: SifakaServer, host: ScriptedHost
 ) -> None:
     call = ByHand("improve_text", **ARGUMENTS)

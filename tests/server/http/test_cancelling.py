@@ -151,9 +151,7 @@ async def test_a_cancellation_that_crosses_its_answer_stops_no_later_call(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sessions", ["off", "on"])
-async def test_a_cancellation_while_the_answer_is_written_leaves_it_whole(
-    tmp_path: Path, sessions: str
-) -> None:
+async def test_a_cancellation_leaves_an_answer_whole(tmp_path: Path, sessions: str) -> None:
     """Many at once, each cancelled about when its answer comes: one of both, never neither."""
     with served(tmp_path, sessions=sessions) as url:
         async with caller(url, in_session=sessions == "on") as client:

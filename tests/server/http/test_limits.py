@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -96,9 +96,7 @@ async def test_without_tokens_an_address_is_limited(tmp_path: Path) -> None:
             assert (await http.get(url.replace("/mcp", "/readyz"))).status_code == 200
 
 
-async def test_replicas_on_one_redis_count_together_and_each_alone_without_it(
-    tmp_path: Path,
-) -> None:
+async def test_replicas_on_one_redis_count_together_and_alone_without(tmp_path: Path) -> None:
     with (
         redis_server() as redis,
         served(tmp_path, store=redis.url, rate_limit="6/hour") as one,
@@ -279,7 +277,7 @@ async def test_half_requests_do_not_hold_the_server_and_a_long_text_is_told(plai
     assert f"at most {MAX_TEXT:,} are allowed" in told
 
 
-async def test_a_client_that_does_not_come_to_the_point_is_dropped(
+async def test_a_client_that_dawdles_is_dropped(
     plain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PatientProtocol, "patience", 0.2)
@@ -296,7 +294,7 @@ async def test_a_client_that_does_not_come_to_the_point_is_dropped(
 
 
 @contextmanager
-def answering(app: ASGIApp) -> Iterator[tuple[str, int]]:
+def answering(app: ASGIApp) -> Generator[tuple[str, int]]:
     """The address at which an application is served with patience."""
     config = uvicorn.Config(app, http=PatientProtocol, log_config=None, lifespan="off")
     with (

@@ -150,7 +150,7 @@ async def test_a_body_of_millions_of_values_is_refused_before_it_is_parsed(
 
 
 @pytest.mark.slow
-async def test_of_bodies_that_come_together_one_is_parsed_at_a_time(
+async def test_of_many_bodies_one_is_parsed_at_a_time(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = body_of("").ljust(256 * 1024)

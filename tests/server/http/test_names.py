@@ -104,9 +104,7 @@ async def test_a_page_may_ask_before_it_has_a_token_what_it_may_send(tmp_path: P
             assert "access-control-allow-credentials" not in answer.headers
 
 
-async def test_health_is_told_under_any_name_and_nothing_to_pages_that_are_not_let_in(
-    tmp_path: Path,
-) -> None:
+async def test_health_is_told_under_any_name_and_nothing_to_pages(tmp_path: Path) -> None:
     with served(tmp_path) as url:
         async with httpx2.AsyncClient() as http:
             for path in ("/healthz", "/readyz"):  # load balancers ask by address

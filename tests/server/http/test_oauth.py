@@ -29,9 +29,7 @@ async def status_of(url: str, token: str) -> int:
         return answer.status_code
 
 
-async def test_a_client_without_a_token_learns_where_to_get_one(
-    told: Issuer, tmp_path: Path
-) -> None:
+async def test_who_has_no_token_learns_where_to_get_one(told: Issuer, tmp_path: Path) -> None:
     with served(tmp_path, oauth_issuer=told.url, oauth_scopes=("sifaka",)) as url:
         async with httpx2.AsyncClient() as http:
             refused = await http.post(url, **asking())
@@ -47,9 +45,7 @@ async def test_a_client_without_a_token_learns_where_to_get_one(
             assert metadata["scopes_supported"] == ["sifaka"]
 
 
-async def test_a_server_with_tokens_of_its_own_advertises_no_authorization_server(
-    tmp_path: Path,
-) -> None:
+async def test_a_server_with_its_own_tokens_advertises_no_other(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     grant_token(tokens, "alice")
     with served(tmp_path, auth_tokens_file=tokens) as url:
@@ -61,9 +57,7 @@ async def test_a_server_with_tokens_of_its_own_advertises_no_authorization_serve
 
 
 @pytest.mark.slow
-async def test_the_audience_is_this_server_unless_another_name_is_given(
-    told: Issuer, tmp_path: Path
-) -> None:
+async def test_the_audience_is_this_server_or_as_named(told: Issuer, tmp_path: Path) -> None:
     with served(tmp_path, oauth_issuer=told.url) as url:
         assert await status_of(url, told.token(aud=url)) == 200
         assert await status_of(url, told.token(aud="sifaka")) == 401
@@ -102,9 +96,7 @@ async def test_any_subject_is_a_tenant_and_one_alone(told: Issuer, tmp_path: Pat
 
 
 @pytest.mark.slow
-async def test_a_token_has_to_be_good_for_what_the_server_asks(
-    told: Issuer, tmp_path: Path
-) -> None:
+async def test_a_token_has_to_be_good_for_what_is_asked(told: Issuer, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     own = grant_token(tokens, "alice")
     settings = {"oauth_issuer": told.url, "oauth_audience": "sifaka", "oauth_scopes": "a,b"}

@@ -25,9 +25,7 @@ ARGUMENTS = {
 }
 
 
-async def test_a_server_sends_its_spans_counts_what_models_cost_and_logs_requests(
-    tmp_path: Path,
-) -> None:
+async def test_a_server_sends_spans_counts_costs_and_logs_requests(tmp_path: Path) -> None:
     replies = [says("A refund.", tokens=(120, 7))] * 20
     with collector() as receiver, provider(replies) as models:
         settings = {
@@ -88,9 +86,7 @@ async def test_a_server_sends_its_spans_counts_what_models_cost_and_logs_request
     assert "sk-" not in log
 
 
-async def test_over_stdio_spans_are_sent_as_well_and_a_failed_call_has_its_type(
-    tmp_path: Path,
-) -> None:
+async def test_over_stdio_a_span_of_a_failed_call_has_its_type(tmp_path: Path) -> None:
     with collector() as receiver, provider([fails(401)] * 10) as models:
         parameters = stdio_server(
             tmp_path,

@@ -63,9 +63,7 @@ async def test_a_server_whose_store_is_away_is_alive_and_not_ready(
     assert "s3cret" not in caplog.text
 
 
-async def test_numbers_are_told_without_names_of_tenants_or_of_anything_made_up(
-    tmp_path: Path,
-) -> None:
+async def test_numbers_are_told_without_any_name_made_up(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     alice = grant_token(tokens, "alice")
     with served(tmp_path, auth_tokens_file=tokens) as url:
@@ -100,9 +98,7 @@ def test_what_a_caller_made_up_is_no_label() -> None:
     assert public_name("phase", "write") == "write"
 
 
-async def test_runs_in_progress_are_counted_and_answered_before_the_server_ends(
-    tmp_path: Path,
-) -> None:
+async def test_runs_in_progress_are_counted_and_answered_in_the_end(tmp_path: Path) -> None:
     asked, stopping = threading.Event(), threading.Event()
 
     def in_its_own_time() -> Iterator[Reply]:

@@ -49,9 +49,7 @@ async def ended(told: list[str]) -> None:
             await anyio.sleep(0.01)
 
 
-async def test_another_tenant_with_the_id_of_a_session_is_as_one_that_never_was(
-    tmp_path: Path,
-) -> None:
+async def test_the_session_of_another_is_as_one_that_never_was(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")
     with with_sessions(tmp_path, auth_tokens_file=tokens) as url:
@@ -84,9 +82,7 @@ async def test_a_token_for_reading_only_writes_in_no_session_of_its_tenant(tmp_p
 
 
 @pytest.mark.parametrize("scopes", [("sifaka:read",), ("sifaka:write",)])
-async def test_a_session_is_ended_by_the_token_that_opened_it_alone(
-    tmp_path: Path, scopes: tuple[str, ...]
-) -> None:
+async def test_a_session_is_ended_by_its_own_token(tmp_path: Path, scopes: tuple[str, ...]) -> None:
     tokens = tmp_path / "tokens"
     full = grant_token(tokens, "alice")
     another = grant_token(tokens, "alice", scopes=scopes)
@@ -104,9 +100,7 @@ async def test_a_session_is_ended_by_the_token_that_opened_it_alone(
             assert (await other.http.delete(url)).status_code == 200, "it ends its own"
 
 
-async def test_a_session_is_unknown_after_a_restart_and_the_answer_says_what_to_do(
-    tmp_path: Path,
-) -> None:
+async def test_a_session_is_unknown_after_a_restart(tmp_path: Path) -> None:
     with with_sessions(tmp_path) as url:
         async with caller(url) as first:
             session = await first.open()
@@ -126,7 +120,7 @@ async def test_a_session_is_unknown_after_a_restart_and_the_answer_says_what_to_
             await again.until("sifaka_sessions 1.0")
 
 
-async def test_the_end_of_a_session_ends_its_work(
+async def test_a_session_ends_with_its_work(
     tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await loaded(MODEL)
@@ -166,9 +160,7 @@ async def test_a_client_that_disconnects_from_a_session_cancels_nothing(
 
 
 @pytest.mark.slow
-async def test_sessions_that_are_left_make_room_for_others_of_their_tenant_alone(
-    tmp_path: Path,
-) -> None:
+async def test_sessions_that_are_left_make_room_for_their_tenant(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")
     with with_sessions(tmp_path, auth_tokens_file=tokens, max_sessions=5) as url:
@@ -267,9 +259,7 @@ async def test_a_person_who_declines_in_a_session_is_given_a_brief(tmp_path: Pat
     assert "User rejected" in out["degraded"][-1]
 
 
-async def test_a_run_that_outlives_its_request_asks_again_when_it_is_resumed(
-    tmp_path: Path,
-) -> None:
+async def test_a_run_that_outlives_its_request_asks_when_resumed(tmp_path: Path) -> None:
     host = ScriptedHost(content_with=1)
     arguments = {"text": TEXT, "prompt": "write drafts", "wait_seconds": 0}
     with with_sessions(tmp_path) as url:

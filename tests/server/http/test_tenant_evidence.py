@@ -101,9 +101,7 @@ async def test_a_token_for_reading_searches_over_plain_http_and_asks_no_model(
     assert plan["degraded"]
 
 
-async def test_a_tenants_budget_holds_for_plain_http(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_tenants_budget_holds_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = tmp_path / "tokens"
     tokens.touch()
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")

@@ -61,7 +61,7 @@ async def said(client: Client, run_id: str, thought_id: str) -> list[str]:
     return answers
 
 
-async def test_the_runs_of_others_are_as_unknown_as_those_that_never_were(
+async def test_runs_of_others_are_as_those_that_never_were(
     url: str, tokens: Path, era: Era
 ) -> None:
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")
@@ -94,9 +94,7 @@ async def test_the_runs_of_others_are_as_unknown_as_those_that_never_were(
         assert completed.completion.values == [run_id]
 
 
-async def test_nothing_a_client_sends_beside_its_token_says_who_it_is(
-    url: str, tokens: Path, era: Era
-) -> None:
+async def test_nothing_but_its_token_says_who_a_client_is(url: str, tokens: Path, era: Era) -> None:
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")
     async with client_of(url, alice, era) as hers:
         run = await begun(hers)
@@ -145,9 +143,7 @@ async def test_without_a_good_token_nothing_is_answered(url: str, tokens: Path) 
         assert (await http.post(url, **pinging(alice))).status_code == 200
 
 
-async def test_there_are_no_streams_that_stay_open_for_nothing(
-    url: str, tokens: Path, tmp_path: Path
-) -> None:
+async def test_no_stream_stays_open_for_nothing(url: str, tokens: Path, tmp_path: Path) -> None:
     alice = grant_token(tokens, "alice")
     stream = {"accept": "text/event-stream"}
     with served(tmp_path) as anonymous:
@@ -161,9 +157,7 @@ async def test_there_are_no_streams_that_stay_open_for_nothing(
             assert "www-authenticate" in refused.headers
 
 
-async def test_a_token_that_is_withdrawn_is_refused_at_the_next_request(
-    url: str, tokens: Path
-) -> None:
+async def test_a_withdrawn_token_is_refused_at_once(url: str, tokens: Path) -> None:
     alice = grant_token(tokens, "alice")
     async with httpx2.AsyncClient() as http:
         assert (await http.post(url, **pinging(alice))).status_code == 200
@@ -182,9 +176,7 @@ async def test_a_stream_ends_with_the_token_that_has_opened_it(url: str, tokens:
                 await client.list_tools()
 
 
-async def test_a_token_for_reading_reads_and_changes_nothing(
-    url: str, tokens: Path, era: Era
-) -> None:
+async def test_a_token_for_reading_changes_nothing(url: str, tokens: Path, era: Era) -> None:
     alice = grant_token(tokens, "alice")
     reader = grant_token(tokens, "alice", scopes=("sifaka:read",))
     both = grant_token(tokens, "alice", scopes=("sifaka:read", "sifaka:write"))

@@ -24,7 +24,7 @@ ARGUMENTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])
-async def test_three_resumes_at_once_are_one(
+async def test_resumes_at_once_are_one(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate()

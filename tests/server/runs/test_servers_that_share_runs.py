@@ -157,7 +157,7 @@ async def test_a_run_that_was_interrupted_and_goes_on_is_cancelled_in_the_middle
     assert len(served.requests) == 2, "it was not taken away from who had gone on with it"
 
 
-async def test_an_interrupted_run_can_be_cancelled_for_good(
+async def test_an_interrupted_run_can_be_cancelled(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     with provider([HANGS]) as served:

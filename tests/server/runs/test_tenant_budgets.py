@@ -130,7 +130,7 @@ async def test_a_tenants_runs_stop_at_its_budget_and_others_go_on(
         assert len(models.requests) == 6, "a restart gives nothing back"
 
 
-async def test_a_token_for_reading_only_spends_nothing(
+async def test_a_reading_token_spends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = tmp_path / "tokens"
@@ -162,7 +162,7 @@ async def test_a_budget_is_read_from_the_environment() -> None:
             load_settings({"SIFAKA_TENANT_BUDGET": wrong})
 
 
-async def test_without_tokens_the_configured_tenant_has_the_budget(
+async def test_without_tokens_the_tenant_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with provider(lambda _: opinion("accept")) as models:

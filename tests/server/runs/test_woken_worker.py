@@ -61,11 +61,7 @@ async def test_a_worker_that_wakes_up_between_two_attempts_makes_no_further_call
     url, gate = f"sqlite:///{tmp_path / 'runs.db'}", Gate()
     store = open_store(url, home=tmp_path)
     failing = fails(503, **{"retry-after": "1"})
-    replies = [
-        replace(failing, gate=gate),
-        says("in time"),
-        says("paid twice"),
-    ]
+    replies = [replace(failing, gate=gate), says("in time"), says("paid twice")]
     with provider(replies) as served:
         monkeypatch.setenv("OPENAI_BASE_URL", served.url)
         chain = Chain(model="openai-chat:stub", critics=[], store=store)

@@ -41,10 +41,7 @@ def test_no_word_is_split(before: str, after: str, shown: str) -> None:
 
 def test_what_one_issue_changed_in_two_places_has_one_reason() -> None:
     before = "You get it on a daily basis, and and you pay."
-    issues = [
-        Issue.at(before, 11, 27, "too long"),
-        Issue.at(before, 29, 36, "repeated"),
-    ]
+    issues = [Issue.at(before, 11, 27, "too long"), Issue.at(before, 29, 36, "repeated")]
     shown = marked(before, "You get it daily, and you pay.", *issues)
     assert shown == (
         "You get it [-on a daily basis-]{+daily+} (too long),[- and-] (repeated) and you pay."
@@ -93,7 +90,7 @@ def test_the_list_has_a_line_for_each_edit() -> None:
 
 
 @pytest.mark.parametrize("show", [list_changes, show_changes])
-def test_of_very_many_changes_the_rest_is_counted(
+def test_of_many_changes_the_rest_is_counted(
     show: Callable[[Sequence[Hunk], Console], None],
 ) -> None:
     stream = io.StringIO()

@@ -34,8 +34,7 @@ def test_times_are_told_as_people_say_them(passed: timedelta, said: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
-    [(0.4, "0 s"), (14.9, "14 s"), (125, "2 min 5 s"), (3780, "1 h 3 min")],
+    ("seconds", "said"), [(0.4, "0 s"), (14.9, "14 s"), (125, "2 min 5 s"), (3780, "1 h 3 min")]
 )
 def test_durations_are_told_as_people_say_them(seconds: float, said: str) -> None:
     assert duration(seconds) == said
