@@ -1,4 +1,4 @@
-"""Runs that take longer than their request: waiting, polling, cancelling, leaving."""
+"""Runs that take longer than their request: waiting, polling, cancelling, leaving, progress."""
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
@@ -10,13 +10,21 @@ import anyio
 import pytest
 from mcp import Client
 
+from sifaka import Chain, ChainEvent
+from sifaka.record.entries import ChainConfig, Started
+from sifaka.record.research_question import Inquiry
+from sifaka.record.run import Run
+from sifaka.testing import ScriptedCritic, ScriptedModel
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.tools.awaited_run import StepCounter
+from tests.sifaka.chain.scripted_researcher import ScriptedResearcher
 from tests.stubs.calls import call, refusal
 from tests.stubs.provider import HANGS, Gate, Provider, Reply, opinion, provider, says, told_of
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
+
 
 TEXT = "one two three four"
 RULES = [{"type": "length", "max_words": 3}]
@@ -250,3 +258,81 @@ async def test_of_two_revisions_at_the_same_time_one_wins_and_the_other_is_told(
     assert (ended["status"], ended["text"]) == ("done", "one two")
     assert "done" in late
     assert (once_more["accepted"], once_more["unchanged"]) == (True, True)
+
+
+ONE_WORD = [{"type": "length", "max_words": 1}]
+
+
+def objects(text: str) -> bool:
+    return len(text.split()) > 1
+
+
+@pytest.mark.parametrize(
+    ("chain", "text"),
+    [
+        (Chain(model="editor"), "It is is the the end ."),
+        (Chain(model="editor", max_iterations=0), "It is is the the end ."),
+        (Chain(model="auto", validators=ONE_WORD), "It is is the the end ."),
+        (
+            Chain(
+                model=ScriptedModel(lines=["a b c", "a b", "a c", "a", "b", "c"]),
+                validators=ONE_WORD,
+                critics=[ScriptedCritic(objects_to=objects)],
+                policy="best_of_n",
+                width=3,
+                max_iterations=2,
+            ),
+            "a b c d",
+        ),
+        (Chain(model=ScriptedModel(lines=["a b", "a"]), validators=ONE_WORD, critics=[]), ""),
+        (
+            Chain(
+                model=ScriptedModel(lines=["a b", "a"]),
+                validators=ONE_WORD,
+                critics=[],
+                inquiry=Inquiry(max_sections=1, max_iterations=1),
+                researcher=ScriptedResearcher(),
+            ),
+            "",
+        ),
+    ],
+    ids=[
+        "editor",
+        "editor without iterations",
+        "auto",
+        "three at a time",
+        "from a prompt",
+        "researched",
+    ],
+)
+async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
+    run = (await chain.start("Write.", text=text)).run
+    steps, reached = StepCounter(run), list[int]()
+
+    async def listen(event: ChainEvent) -> None:
+        value = steps.advance(event)
+        if value is not None:
+            reached.append(value)
+
+    await chain.resume(run.run_id, listen=listen)
+
+    assert reached == sorted(set(reached))
+    assert reached[-1] == steps.total
+    assert len(reached) > 3
+
+
+async def test_a_run_that_takes_more_rounds_than_most_stays_below_the_total_until_its_end() -> None:
+    model = ScriptedModel(lines=["a b c", "a b", "a"])
+    chain = Chain(model=model, validators=ONE_WORD, critics=[], max_iterations=3)
+    steps = StepCounter(Run.start(Started(config=ChainConfig(max_iterations=0))))
+    reached: list[int] = []
+
+    async def listen(event: ChainEvent) -> None:
+        value = steps.advance(event)
+        if value is not None:
+            reached.append(value)
+
+    await chain.run(text="a b c d", listen=listen)
+
+    assert reached == sorted(set(reached))
+    assert reached[-2:] == [steps.total - 1, steps.total]

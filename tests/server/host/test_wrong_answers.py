@@ -1,6 +1,8 @@
-"""Answers of a round that are missing, unknown, of another kind, or of another call."""
+"""Answers of a round that are missing, unknown, of another kind or call; the key of the seal."""
 
+import os
 from collections.abc import AsyncGenerator, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,16 +12,19 @@ from mcp import Client
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.server.request_state import RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import CreateMessageResult, ElicitResult, ImageContent, InputResponse
 
 from sifaka.record.run import Run
 from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.host.sampling import sealing
 from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, error, said
 from tests.stubs.servers import state_of
 
 pytestmark = pytest.mark.anyio
+
 
 ARGUMENTS: dict[str, Any] = {
     "text": TEXT,
@@ -222,3 +227,27 @@ async def test_a_round_that_is_sent_twice_counts_once(
     assert await call.call(client, answers) is None
     assert list(call.questions) == [writing]
     assert (await the_run(server)).version == version
+
+
+def seal(security: RequestStateSecurity) -> str:
+    return security.codec.seal(b"state")
+
+
+def test_all_who_share_a_home_seal_with_one_key_that_others_cannot_read(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home")
+    every = [sealing(settings) for _ in range(32)]
+    with ThreadPoolExecutor(8) as threads:
+        sealed = list(threads.map(seal, every))
+    assert {sealing(settings).codec.unseal(each) for each in sealed} == {b"state"}
+    (key,) = settings.home.iterdir()
+    assert key.stat().st_mode & 0o077 == 0
+
+
+def test_what_lies_there_already_is_not_written_to(tmp_path: Path) -> None:
+    other = tmp_path / "precious"
+    other.write_text("mine")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / f"state.key.{os.getpid()}").symlink_to(other)
+    sealing(Settings(home=home)).codec.seal(b"state")
+    assert other.read_text() == "mine"

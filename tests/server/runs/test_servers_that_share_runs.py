@@ -1,6 +1,5 @@
 """Two servers in front of one file of runs, and servers that come one after the other."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -18,23 +17,17 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
 from tests.stubs.provider import HANGS, Gate, provider, says, told_of
-from tests.stubs.servers import environment, http_server, let_go
+from tests.stubs.redis_server import redis_server
+from tests.stubs.sampling_client import data
+from tests.stubs.servers import HELLO, INITIALIZED, environment, http_server, let_go, tell
 
 pytestmark = pytest.mark.anyio
+
 
 ARGUMENTS: dict[str, Any] = {
     "text": "one two three four",
     "validators": [{"type": "length", "max_words": 3}],
     "critics": [],
-}
-HELLO = {
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
 }
 IMPROVE = {
     "id": 2,
@@ -187,11 +180,7 @@ def asked_on_stdio(home: Path, **more: str) -> Generator[subprocess.Popen[bytes]
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
     ) as process:
-        assert process.stdin is not None
-        for message in (HELLO, {"method": "notifications/initialized"}, IMPROVE):
-            line = json.dumps({"jsonrpc": "2.0", **message})
-            process.stdin.write(f"{line}\n".encode())
-        process.stdin.flush()
+        tell(process, HELLO, INITIALIZED, IMPROVE)
         yield process
 
 
@@ -239,3 +228,54 @@ async def test_a_server_that_is_told_to_stop_answers_first_and_interrupts_the_ru
     assert [answer["status"] for answer in answers] == ["running"]
     assert (status, code) == ("cancelled", "interrupted")
     assert (ended["status"], ended["text"]) == ("done", "one two")
+
+
+RESUMED: dict[str, Any] = {
+    "text": "x",
+    "validators": [{"type": "content", "required": ["refund"]}],
+    "model": "openai-chat:stub",
+    "critics": ["lint"],
+    "wait_seconds": 0,
+}
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+async def test_resumes_at_once_are_one(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate()
+    with redis_server() as redis, provider(lambda _: says("A refund.", gate=gate)) as models:
+        told_of(models, monkeypatch)
+        store = "sqlite:" if kind == "sqlite" else redis.url
+        settings = Settings(home=tmp_path, store=store)
+        with anyio.fail_after(50):
+            async with Client(SifakaServer(settings)) as client:
+                begun = data(await client.call_tool("improve_text", RESUMED))
+                await gate.reached()
+            first = len(models.requests)
+            results: list[dict[str, Any]] = []
+
+            async def resume(ready: anyio.Event) -> None:
+                async with Client(SifakaServer(settings)) as client:
+                    await client.list_tools()
+                    ready.set()
+                    await go.wait()
+                    asked = {"run_id": begun["run_id"], "wait_seconds": 30}
+                    results.append(data(await client.call_tool("resume_run", asked)))
+                    if len(results) < 3:
+                        await done.wait()
+                    done.set()
+
+            go, done = anyio.Event(), anyio.Event()
+            async with anyio.create_task_group() as group:
+                for _ in range(3):
+                    ready = anyio.Event()
+                    group.start_soon(resume, ready)
+                    await ready.wait()
+                go.set()
+                while len(models.requests) == first:  # noqa: ASYNC110 - in another thread
+                    await anyio.sleep(0.01)
+                await anyio.sleep(1)
+                gate.open()
+    assert [each["text"] for each in results] == ["A refund."] * 3
+    assert len(models.requests) == first + 1

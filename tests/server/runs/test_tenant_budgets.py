@@ -7,7 +7,6 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from mcp_types import CallToolResult
 
 from sifaka.errors import BudgetExceeded, ConfigurationError, StorageError
 from sifaka.record.usage import Budget, Usage
@@ -19,6 +18,7 @@ from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.sources import load_settings
 from tests.stubs.provider import opinion, provider, says, told_of
 from tests.stubs.redis_server import redis_server
+from tests.stubs.sampling_client import data
 from tests.stubs.served import client_of, grant_token, served
 
 pytestmark = pytest.mark.anyio
@@ -115,10 +115,10 @@ async def test_a_tenants_runs_stop_at_its_budget_and_others_go_on(
         with served(tmp_path, store="sqlite:", **settings) as url:
             async with client_of(url, alice, "auto") as client:
                 await client.call_tool("improve_text", arguments)
-                last = told(await client.call_tool("improve_text", arguments))
+                last = data(await client.call_tool("improve_text", arguments))
                 assert len(models.requests) == 3
                 assert last["stop_reason"] == "budget_calls"
-                listed = told(await client.call_tool("get_thought_history", {}))
+                listed = data(await client.call_tool("get_thought_history", {}))
                 assert len(listed["runs"]) == 2, "the account is no run of the tenant"
             async with client_of(url, bob, "auto") as client:
                 await client.call_tool("improve_text", arguments)
@@ -171,8 +171,3 @@ async def test_without_tokens_the_tenant_is_limited(
         async with Client(SifakaServer(settings)) as client:
             await client.call_tool("critique_text", {"text": "It is so."})
         assert models.requests == []
-
-
-def told(result: CallToolResult) -> dict[str, Any]:
-    assert result.structured_content is not None, result
-    return result.structured_content
