@@ -14,6 +14,7 @@ from sifaka.models.prompt import DATA_NOTICE, frame
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.sifaka.models.test_prompt import HACKED, OPENING, marks, outside
+from tests.stubs.sampling_client import data, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -37,10 +38,7 @@ def lines_of(told: str) -> list[str]:
 
 
 def parts(result: CallToolResult) -> tuple[str, dict[str, Any]]:
-    assert not result.is_error
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    return content.text, result.structured_content or {}
+    return text_of(result), data(result)
 
 
 RULES = (

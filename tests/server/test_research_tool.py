@@ -96,39 +96,37 @@ async def test_text_and_data_each_stand_alone(client: Client) -> None:
         assert needed in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ({"question": " \n"}, "the question is empty"),
-        ({"question": "why " * 100_000}, "the question has 399,999 characters"),
-        ({"question": "x", "adapters": ["wiki"]}, "unknown adapter 'wiki' — configured: docs"),
-        ({"question": "x", "mode": "wide"}, "mode: should be 'iterative', 'deep' or 'auto'"),
-        ({"question": "x", "history": [{"role": "system", "text": "x"}]}, "history[0].role"),
-        ({"question": "x", "history": [{"role": "user", "text": "a\0b"}]}, "history[0].text"),
-        ({"question": "x", "max_sections": 0}, "max_sections"),
-        ({"question": "x", "max_iterations": 21}, "max_iterations"),
-        ({"question": "x", "budget": {"max_seconds": 0}}, "budget.max_seconds"),
-        ({"question": "x", "section_budget": {"max_calls": -1}}, "section_budget.max_calls"),
-        ({"question": "x", "model": "editor"}, "the editor cannot research"),
-        ({"question": "x", "model": "gpt-5"}, "unknown model 'gpt-5'"),
-        ({"question": "a\0b"}, "NUL"),
-        ({"question": "x", "validators": [{"type": "colour"}]}, "colour"),
-        (
-            {"question": "x", "model": "test", "budget": {"max_calls": 0}},
-            "budget.max_calls=0 leaves no call to a model",
-        ),
-        (
-            {"question": "x", "model": "test", "section_budget": {"max_tokens": 0}},
-            "section_budget.max_tokens=0 leaves no call to a model",
-        ),
-    ],
-)
-async def test_bad_input_is_one_clear_line_and_nothing_is_started(
-    client: Client, arguments: dict[str, Any], expected: str
-) -> None:
-    message = await refusal(client, "research", **arguments)
-    assert expected in message
-    assert "\n" not in message
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"question": " \n"}, "the question is empty"),
+    ({"question": "why " * 100_000}, "the question has 399,999 characters"),
+    ({"question": "x", "adapters": ["wiki"]}, "unknown adapter 'wiki' — configured: docs"),
+    ({"question": "x", "mode": "wide"}, "mode: should be 'iterative', 'deep' or 'auto'"),
+    ({"question": "x", "history": [{"role": "system", "text": "x"}]}, "history[0].role"),
+    ({"question": "x", "history": [{"role": "user", "text": "a\0b"}]}, "history[0].text"),
+    ({"question": "x", "max_sections": 0}, "max_sections"),
+    ({"question": "x", "max_iterations": 21}, "max_iterations"),
+    ({"question": "x", "budget": {"max_seconds": 0}}, "budget.max_seconds"),
+    ({"question": "x", "section_budget": {"max_calls": -1}}, "section_budget.max_calls"),
+    ({"question": "x", "model": "editor"}, "the editor cannot research"),
+    ({"question": "x", "model": "gpt-5"}, "unknown model 'gpt-5'"),
+    ({"question": "a\0b"}, "NUL"),
+    ({"question": "x", "validators": [{"type": "colour"}]}, "colour"),
+    (
+        {"question": "x", "model": "test", "budget": {"max_calls": 0}},
+        "budget.max_calls=0 leaves no call to a model",
+    ),
+    (
+        {"question": "x", "model": "test", "section_budget": {"max_tokens": 0}},
+        "section_budget.max_tokens=0 leaves no call to a model",
+    ),
+]
+
+
+async def test_bad_input_is_one_clear_line_and_nothing_is_started(client: Client) -> None:
+    for arguments, expected in BAD:
+        message = await refusal(client, "research", **arguments)
+        assert expected in message
+        assert "\n" not in message
     assert (await call(client, "get_thought_history"))["runs"] == []
 
 

@@ -36,6 +36,7 @@ from sifaka_mcp.notify.subscriptions import MOST
 from sifaka_mcp.runs import followers
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
+from tests.stubs.calls import call
 from tests.stubs.redis_server import redis_server
 from tests.stubs.servers import Era, Transport, http_server, stdio_server
 from tests.stubs.stores import PassingStore
@@ -108,21 +109,14 @@ async def subscribing(server: Any, era: Era) -> AsyncGenerator[tuple[Client, Upd
 
 async def begin(client: Client) -> dict[str, Any]:
     """A run that waits for a revision."""
-    result = await client.call_tool(
-        "improve_text", {"text": TEXT, "validators": RULES, "effort": "quick"}
-    )
-    assert result.structured_content is not None
-    assert result.structured_content["status"] == "needs_revision"
-    return result.structured_content
+    run = await call(client, "improve_text", text=TEXT, validators=RULES, effort="quick")
+    assert run["status"] == "needs_revision"
+    return run
 
 
 async def finish(client: Client, begun: dict[str, Any]) -> None:
-    result = await client.call_tool(
-        "submit_revision",
-        {"run_id": begun["run_id"], "parent_id": begun["brief"]["parent_id"], "text": REVISED},
-    )
-    assert result.structured_content is not None
-    assert result.structured_content["status"] == "done"
+    ids = {"run_id": begun["run_id"], "parent_id": begun["brief"]["parent_id"]}
+    assert (await call(client, "submit_revision", **ids, text=REVISED))["status"] == "done"
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What a server offers: toolsets, plugins, schemas, resources, prompts, completions."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from sifaka_mcp.settings.sources import load_settings
 from sifaka_mcp.stores.catalogue import ReadOnlyStore
 from sifaka_mcp.tools import tools
 from tests.snapshots.write import LISTED, listings, with_schemas
+from tests.stubs.calls import call, refusal
+from tests.stubs.commands import ROOT
 from tests.stubs.servers import Era, stdio_server
 
 pytestmark = pytest.mark.anyio
@@ -189,7 +192,7 @@ async def catalogue(client: Client, of: str) -> str:
     return content.text
 
 
-REFUSED: tuple[tuple[str, dict[str, object]], ...] = (
+REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("validate_text", {"validators": [{"type": "acme_lines", "most": 1}]}),
     ("improve_text", {"validators": [{"type": "acme_lines", "most": 1}]}),
     ("improve_text", {"critics": ["acme_tone"]}),
@@ -199,23 +202,19 @@ REFUSED: tuple[tuple[str, dict[str, object]], ...] = (
 
 @pytest.mark.slow
 async def test_a_plugin_that_is_not_allowed_is_refused_by_a_real_server(tmp_path: Path) -> None:
-    async with Client(stdio_server(tmp_path, PYTHONPATH=str(PACKAGES))) as client:
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "server", PACKAGES)))
+    async with Client(stdio_server(tmp_path, PYTHONPATH=path)) as client:
         for tool, arguments in REFUSED:
-            refused = await client.call_tool(tool, {"text": TEXT, **arguments})
-            (content,) = refused.content
-            assert isinstance(content, TextContent)
-            assert refused.is_error
-            assert "which is not allowed" in content.text
-            assert "\n" not in content.text
+            told = await refusal(client, tool, text=TEXT, **arguments)
+            assert "which is not allowed" in told
+            assert "\n" not in told
 
 
 async def test_an_unknown_validator_is_told_as_before(tmp_path: Path) -> None:
     async with Client(SifakaServer(Settings(home=tmp_path))) as client:
         wrong = {"type": "lenght", "max_words": 3}
-        refused = await client.call_tool("validate_text", {"text": TEXT, "validators": [wrong]})
-    (content,) = refused.content
-    assert isinstance(content, TextContent)
-    assert content.text.startswith(
+        told = await refusal(client, "validate_text", text=TEXT, validators=[wrong])
+    assert told.startswith(
         "validators[0]: unknown type 'lenght'; did you mean 'length'? known: length"
     )
 
@@ -235,9 +234,7 @@ CATALOGUES = {"catalogue://validators", "catalogue://critics", "ui://sifaka/run.
 
 
 async def improved(client: Client) -> dict[str, Any]:
-    result = await client.call_tool("improve_text", {"text": TEXT, "model": "editor"})
-    assert result.structured_content is not None
-    return result.structured_content
+    return await call(client, "improve_text", text=TEXT, model="editor")
 
 
 async def read(client: Client, uri: str) -> str:

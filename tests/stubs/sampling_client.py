@@ -203,13 +203,19 @@ async def handed_in(client: Client, out: Mapping[str, Any], text: str) -> dict[s
     return data(await client.call_tool("submit_revision", {**place, "accept": True}))
 
 
+def text_of(result: CallToolResult) -> str:
+    """The words of a result."""
+    content = result.content[0]
+    assert isinstance(content, TextContent)
+    return content.text
+
+
 def error(result: CallToolResult | None) -> str:
     """The words of a result that is one."""
     assert result is not None
     assert result.is_error
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    return content.text
+    assert len(result.content) == 1
+    return text_of(result)
 
 
 @asynccontextmanager

