@@ -18,7 +18,7 @@ from sifaka.text.sections import SECTION_CHARS
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.long_documents import by_sections, document_of_chapters, shown_text
-from tests.stubs.provider import Provider, provider, told_of
+from tests.stubs.provider import Provider, provided
 from tests.stubs.sampling_client import (
     ByHand,
     ScriptedHost,
@@ -55,8 +55,9 @@ def written() -> list[str]:
 
 @pytest.fixture
 def served(written: list[str], monkeypatch: pytest.MonkeyPatch) -> Generator[Provider]:
-    with provider(by_sections(better, judged, written, frozenset({"Gamma"}))) as served:
-        told_of(served, monkeypatch)
+    with provided(
+        by_sections(better, judged, written, frozenset({"Gamma"})), monkeypatch
+    ) as served:
         yield served
 
 
@@ -96,8 +97,7 @@ async def test_of_many_sections_that_failed_some_are_told_as_text_and_all_as_dat
     names = [f"Chapter {n}" for n in range(48)]
     text = document_of_chapters(*names, sentences=100)
     failing = frozenset(names[:44])
-    with provider(by_sections(better, judged, [], failing)) as served:
-        told_of(served, monkeypatch)
+    with provided(by_sections(better, judged, [], failing), monkeypatch):
         arguments = {"text": text, "model": MODEL, "max_iterations": 1, "return": "text"}
         async with Client(SifakaServer(Settings(home=tmp_path))) as client:
             told, out = parts(

@@ -14,7 +14,7 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, TextConte
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call, refusal
-from tests.stubs.provider import Gate, Reply, calls, provider, told_of
+from tests.stubs.provider import Gate, Reply, calls, provided
 from tests.stubs.research_answers import ResearchAnswers, Topic, asked_of, form_of, question_of
 from tests.stubs.sampling_client import said as says
 from tests.stubs.sampling_client import words
@@ -138,8 +138,7 @@ async def test_the_conversation_says_what_is_meant(
     def read(request: Mapping[str, Any]) -> Reply | None:
         return calls("answer", meant) if "mode" in form_of(request) else None
 
-    with provider(ResearchAnswers([OIL], before=read)) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL], before=read), monkeypatch):
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server) as client:
             done = await call(
@@ -175,8 +174,7 @@ async def test_a_model_writes_the_report_section_by_section_with_progress(
     async def listen(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message or ""))
 
-    with provider(ResearchAnswers([OIL, GAS])) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS]), monkeypatch) as served:
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server, mode=era) as client:
             result = await client.call_tool(
@@ -218,8 +216,7 @@ def holding(gate: Gate) -> Callable[[Mapping[str, Any]], Reply | None]:
 async def test_a_run_that_takes_longer_is_polled_and_tells_how_far_its_sections_are(
     tmp_path: Path, pages: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(ResearchAnswers([OIL, GAS], before=holding(gate))) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS], before=holding(gate)), monkeypatch):
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server) as client:
             begun = await call(client, "research", question=QUESTION, wait_seconds=0)
@@ -241,8 +238,7 @@ async def test_a_run_that_takes_longer_is_polled_and_tells_how_far_its_sections_
 async def test_cancelling_stops_research_in_the_middle(
     tmp_path: Path, pages: Path, gate: Gate, era: Era, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(ResearchAnswers([OIL, GAS], before=holding(gate))) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS], before=holding(gate)), monkeypatch) as served:
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server, mode=era) as client:
             begun = await call(client, "research", question=QUESTION, wait_seconds=0)
@@ -261,8 +257,7 @@ async def test_cancelling_stops_research_in_the_middle(
 async def test_a_failed_section_is_named_and_the_others_are_there(
     tmp_path: Path, pages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(ResearchAnswers([OIL, GAS], failing="Gas")) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS], failing="Gas"), monkeypatch):
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server) as client:
             out = await call(client, "research", question=QUESTION)
@@ -278,8 +273,7 @@ async def test_a_failed_section_is_named_and_the_others_are_there(
 async def test_a_client_that_knows_tasks_gets_research_as_one(
     tmp_path: Path, pages: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(ResearchAnswers([OIL, GAS], before=holding(gate))) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS], before=holding(gate)), monkeypatch):
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with tasks_client(server) as client:
             begun = await client.session.call_tool(

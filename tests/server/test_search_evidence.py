@@ -20,7 +20,7 @@ from sifaka.record.thought import Document, Thought
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.schemas.evidence import evidence_of
 from sifaka_mcp.settings import Settings
-from tests.stubs.provider import Reply, calls, provider, told_of
+from tests.stubs.provider import Reply, calls, provided
 from tests.stubs.sampling_client import data
 from tests.stubs.served import grant_token, served
 from tests.stubs.servers import Era
@@ -75,8 +75,7 @@ def server(home: Path, pages: str, **settings: Any) -> SifakaServer:
 async def test_each_document_has_its_class_and_quotes_for_each_criterion(
     tmp_path: Path, pages: str, monkeypatch: pytest.MonkeyPatch, era: Era
 ) -> None:
-    with provider(judged) as provided:
-        told_of(provided, monkeypatch)
+    with provided(judged, monkeypatch):
         async with Client(server(tmp_path, pages, model="openai-chat:stub"), mode=era) as client:
             result = await client.call_tool("search_evidence", {"question": QUESTION})
     out = data(result)
@@ -97,8 +96,7 @@ async def test_each_document_has_its_class_and_quotes_for_each_criterion(
 
 async def test_a_plan_searches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = f"gone=folder:{tmp_path / 'nowhere'}"
-    with provider(judged) as provided:
-        told_of(provided, monkeypatch)
+    with provided(judged, monkeypatch):
         async with Client(server(tmp_path, gone, model="openai-chat:stub")) as client:
             out = data(
                 await client.call_tool("search_evidence", {"question": QUESTION, "plan_only": True})
@@ -122,8 +120,7 @@ def base(url: str) -> str:
 async def test_open_sift_is_answered(
     tmp_path: Path, pages: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(judged) as provided:
-        told_of(provided, monkeypatch)
+    with provided(judged, monkeypatch):
         settings = {"toolsets": "evidence", "adapters": pages, "model": "openai-chat:stub"}
         with served(tmp_path, **settings) as url:
             async with httpx.AsyncClient(base_url=base(url), timeout=60) as http:

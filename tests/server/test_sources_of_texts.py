@@ -21,7 +21,7 @@ from pydantic import FileUrl
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call, refusal
-from tests.stubs.provider import fails, provider, told_of
+from tests.stubs.provider import fails, provided
 from tests.stubs.sampling_client import ScriptedHost, data, said, text_of
 from tests.stubs.served import served
 from tests.stubs.servers import Era, stdio_server
@@ -198,8 +198,7 @@ async def test_a_revision_from_a_file_is_judged_by_a_host_that_is_asked_in_round
     settings = Settings(home=tmp_path, judge_model="openai-chat:stub", fallback_models=("host",))
     critics = [{"type": "meta_rewarding", "n": 2}]
     arguments = {"text": "A text.", "model": "caller", "critics": critics, "facts": "off"}
-    with provider([fails(401)] * 40) as served:
-        told_of(served, monkeypatch)
+    with provided([fails(401)] * 40, monkeypatch):
         async with Client(
             SifakaServer(settings), mode=era, list_roots_callback=roots, sampling_callback=host
         ) as client:

@@ -14,7 +14,7 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.server.test_injection import lines_of
 from tests.sifaka.models.test_prompt import HACKED
-from tests.stubs.provider import HANGS, Reply, calls, fails, provider, told_of
+from tests.stubs.provider import HANGS, Reply, calls, fails, provided
 from tests.stubs.sampling_client import data, error, said, text_of, words
 from tests.stubs.served import served
 from tests.stubs.servers import Era, state_of, stdio_server
@@ -78,8 +78,7 @@ async def asked_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replies: list[Reply], **arguments: Any
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What a server with a provider answers, and what the provider was asked."""
-    with provider(replies) as served:
-        told_of(served, monkeypatch)
+    with provided(replies, monkeypatch) as served:
         async with Client(server(tmp_path, model="openai-chat:stub")) as client:
             return await verified(client, **arguments), served.requests
 
@@ -175,8 +174,7 @@ async def test_the_caller_hands_its_judgements_in(client: Client) -> None:
 
 
 async def test_the_words_stand_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with provider([EXTRACTS, JUDGES, CONFIRMS]) as served:
-        told_of(served, monkeypatch)
+    with provided([EXTRACTS, JUDGES, CONFIRMS], monkeypatch):
         async with Client(server(tmp_path, model="openai-chat:stub")) as client:
             arguments = {"text": TEXT, "sources": [TOWER]}
             told = text_of(await client.call_tool("verify_evidence", arguments))
@@ -293,8 +291,7 @@ async def test_progress_tells_what_was_found_and_judged(
         del total
         told.append((progress, message or ""))
 
-    with provider([EXTRACTS, JUDGES, CONFIRMS]) as served:
-        told_of(served, monkeypatch)
+    with provided([EXTRACTS, JUDGES, CONFIRMS], monkeypatch):
         async with Client(server(tmp_path, model="openai-chat:stub"), mode=era) as client:
             arguments = {"text": TEXT, "sources": [TOWER]}
             await client.call_tool("verify_evidence", arguments, progress_callback=listen)

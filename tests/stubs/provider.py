@@ -171,3 +171,13 @@ def told_of(served: Provider, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     return variables | {"SIFAKA_MODEL": "openai-chat:stub"}
+
+
+@contextmanager
+def provided(
+    replies: Iterable[Reply] | Script, monkeypatch: pytest.MonkeyPatch
+) -> Generator[Provider]:
+    """A provider that servers in this process ask."""
+    with provider(replies) as served:
+        told_of(served, monkeypatch)
+        yield served

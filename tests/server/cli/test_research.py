@@ -14,7 +14,7 @@ import pytest
 from sifaka import ChainEvent
 from sifaka_mcp.view.progress import TerminalProgress
 from tests.stubs.commands import Sifaka, started
-from tests.stubs.provider import Gate, Reply, calls, provider, told_of
+from tests.stubs.provider import Gate, Reply, calls, provided, provider, told_of
 from tests.stubs.research_answers import ResearchAnswers, Topic, asked_of, form_of, question_of
 
 OIL = Topic(title="Oil", query="oil lamps", quote="Oil lamps burned from 1811.")
@@ -46,8 +46,7 @@ def test_without_a_model_it_shows_the_evidence_and_waits_for_a_writer(sifaka: Si
 def test_a_model_writes_into_a_file(
     sifaka: Sifaka, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(ResearchAnswers([OIL, GAS])) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS]), monkeypatch):
         arguments = ("--model", "openai-chat:stub", "--sections", "2", "--out", "report.md")
         told = sifaka.prints("research", QUESTION, *arguments)
     report = (folder / "report.md").read_text()
@@ -61,8 +60,7 @@ def test_a_model_writes_into_a_file(
 @pytest.mark.usefixtures("folder")
 def test_json_is_the_result_of_the_tool(sifaka: Sifaka, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SIFAKA_MODEL", "openai-chat:stub")
-    with provider(ResearchAnswers([OIL, GAS], failing="Gas")) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS], failing="Gas"), monkeypatch) as served:
         arguments = ("--mode", "deep", "--iterations", "1", "--adapters", "pages")
         out = sifaka.json("research", QUESTION, *arguments, code=1)
     assert (out["passed"], out["stop_reason"]) == (False, "issues_left")
@@ -72,8 +70,7 @@ def test_json_is_the_result_of_the_tool(sifaka: Sifaka, monkeypatch: pytest.Monk
     assert sections == [("Oil", "done"), ("Gas", "failed")]
     (reference,) = out["research"]["references"]
     assert (reference["n"], reference["title"]) == (1, "Oil lamps")
-    with provider(ResearchAnswers([OIL, GAS])) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS]), monkeypatch) as served:
         spent = json.loads(sifaka("research", QUESTION, "--max-calls", "9", "--json").out)
         assert len(served.requests) <= 9, "reached means no further call"
     assert spent["status"] == "done"
@@ -128,8 +125,7 @@ def test_a_file_says_what_is_meant(
     def read(request: Mapping[str, Any]) -> Reply | None:
         return calls("answer", meant) if "mode" in form_of(request) else None
 
-    with provider(ResearchAnswers([OIL], before=read)) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL], before=read), monkeypatch) as served:
         arguments = ("--history", "talk.json", "--model", "openai-chat:stub")
         told = sifaka.prints("research", "And what is to be told of them?", *arguments)
         (reading,) = (asked_of(each) for each in served.requests if "mode" in form_of(each))

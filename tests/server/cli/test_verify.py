@@ -11,7 +11,7 @@ from sifaka_mcp.view.evidence_text import verification
 from tests.server.test_search_evidence import BUILT, PLAN, QUESTION, TALL, judged, pages_in
 from tests.server.test_verify_tool import CONFIRMS, EXTRACTS, JUDGED, JUDGES, TEXT, TOWER
 from tests.stubs.commands import Sifaka, sifaka_process
-from tests.stubs.provider import Reply, calls, provider, told_of
+from tests.stubs.provider import Reply, calls, provided
 
 SUPPORTED = calls("answer", {"judgements": [JUDGED["judgements"][0]]})
 ONE_CLAIM = calls(
@@ -39,8 +39,7 @@ def folder(here: Path) -> Path:
 def test_the_exit_code_says_whether_something_is_contradicted(
     sifaka: Sifaka, monkeypatch: pytest.MonkeyPatch, replies: list[Reply], code: int
 ) -> None:
-    with provider(replies) as served:
-        told_of(served, monkeypatch)
+    with provided(replies, monkeypatch):
         out = sifaka.json(*VERIFY, "--model", "openai-chat:stub", code=code)
     assert out["blocking"] == (code == 1)
     assert out["verdicts"][0]["verdict"] == "supported"
@@ -113,8 +112,7 @@ def test_what_was_found_is_printed(
 ) -> None:
     pages = pages_in(here)
     command = ("search-evidence", QUESTION, "--adapters", pages)
-    with provider(judged) as provided:
-        told_of(provided, monkeypatch)
+    with provided(judged, monkeypatch):
         asked = (*command, "--model", "openai-chat:stub")
         found = sifaka.json(*asked)["evidence"]
         plan = sifaka.json(*asked, "--plan")

@@ -10,7 +10,7 @@ from mcp_types import LoggingLevel, LoggingMessageNotificationParams
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
-from tests.stubs.provider import fails, opinion, provider, told_of
+from tests.stubs.provider import fails, opinion, provided
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, hosted, words
 from tests.stubs.served import served
 from tests.stubs.servers import Era
@@ -100,8 +100,7 @@ async def test_a_configured_provider_comes_before_the_host(
 ) -> None:
     host = ScriptedHost()
     server = SifakaServer(Settings(home=tmp_path, model="openai-chat:stub"))
-    with provider([opinion("accept")]) as served:
-        told_of(served, monkeypatch)
+    with provided([opinion("accept")], monkeypatch):
         async with Client(server, mode=era, sampling_callback=host) as client:
             out = data(await client.call_tool("improve_text", {"text": TEXT}))
     assert (out["model"], out["status"], host.asked) == ("openai-chat:stub", "done", [])
@@ -139,8 +138,7 @@ async def test_a_revision_is_judged_by_the_host_where_the_judge_fails(
         "facts": "off",
         "effort": "quick",
     }
-    with provider([fails(401)] * 20) as served:
-        told_of(served, monkeypatch)
+    with provided([fails(401)] * 20, monkeypatch):
         async with Client(SifakaServer(settings), mode=era, sampling_callback=host) as client:
             begun = data(await client.call_tool("improve_text", arguments))
             revision = {

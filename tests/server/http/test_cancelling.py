@@ -17,7 +17,7 @@ from mcp_types import CallToolResult
 
 from sifaka.models.provider import loaded
 from tests.stubs.handshake import MODEL, Caller, caller
-from tests.stubs.provider import HANGS, Gate, Provider, provider, says, told_of
+from tests.stubs.provider import HANGS, Gate, Provider, provided, provider, says
 from tests.stubs.served import client_of, grant_token, served
 from tests.stubs.servers import Era, http_server
 
@@ -42,13 +42,14 @@ async def paid(
 ) -> AsyncGenerator[tuple[str, Provider]]:
     """A server whose provider counts what it is asked, and answers when the gate is open."""
     await loaded(MODEL)  # which takes long on a busy machine
-    with provider(lambda _: says("A text.", gate=gate)) as models:
-        told_of(models, monkeypatch)
-        with served(home, **settings) as url:
-            try:
-                yield url, models
-            finally:
-                gate.open()
+    with (
+        provided(lambda _: says("A text.", gate=gate), monkeypatch) as models,
+        served(home, **settings) as url,
+    ):
+        try:
+            yield url, models
+        finally:
+            gate.open()
 
 
 KEY = {"sifaka.idempotency-key": "a key"}

@@ -15,7 +15,7 @@ from mcp_types import EmptyResult, SubscribeRequest, SubscribeRequestParams
 
 from sifaka.models.provider import loaded
 from tests.stubs.handshake import MODEL, Caller, caller
-from tests.stubs.provider import Gate, provider, says, told_of
+from tests.stubs.provider import Gate, provided, says
 from tests.stubs.sampling_client import TEXT, ScriptedHost, data, is_for_a_writer
 from tests.stubs.served import client_of, grant_token, served
 from tests.stubs.servers import Era, http_server
@@ -124,20 +124,21 @@ async def test_a_session_ends_with_its_work(
     tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await loaded(MODEL)
-    with provider(lambda _: says("A text.", gate=gate)) as models:
-        told_of(models, monkeypatch)
-        with with_sessions(tmp_path) as url:
-            async with caller(url, in_session=True) as client, anyio.create_task_group() as group:
-                group.start_soon(client.improve)
-                await gate.reached()
-                assert (await client.http.delete(url)).status_code == 200
-                assert (await client.post("ping", 1)).status_code == 404
-                await models.deserted()
-                gate.open()
-                await client.until("sifaka_runs_in_progress 0.0")
-                assert await client.statuses() == ["cancelled"]
-                assert len(models.requests) == 1
-                await client.until("sifaka_sessions 0.0")
+    with (
+        provided(lambda _: says("A text.", gate=gate), monkeypatch) as models,
+        with_sessions(tmp_path) as url,
+    ):
+        async with caller(url, in_session=True) as client, anyio.create_task_group() as group:
+            group.start_soon(client.improve)
+            await gate.reached()
+            assert (await client.http.delete(url)).status_code == 200
+            assert (await client.post("ping", 1)).status_code == 404
+            await models.deserted()
+            gate.open()
+            await client.until("sifaka_runs_in_progress 0.0")
+            assert await client.statuses() == ["cancelled"]
+            assert len(models.requests) == 1
+            await client.until("sifaka_sessions 0.0")
 
 
 @pytest.mark.slow
@@ -145,18 +146,19 @@ async def test_a_client_that_disconnects_from_a_session_cancels_nothing(
     tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await loaded(MODEL)
-    with provider(lambda _: says("A refund.", gate=gate)) as models:
-        told_of(models, monkeypatch)
-        with with_sessions(tmp_path) as url:
-            async with caller(url, in_session=True) as client:
-                async with anyio.create_task_group() as group:
-                    group.start_soon(client.improve)
-                    await gate.reached()
-                    group.cancel_scope.cancel()
-                gate.open()
-                await client.until("sifaka_runs_in_progress 0.0")
-                assert await client.statuses() != ["cancelled"]
-                assert len(models.requests) > 1
+    with (
+        provided(lambda _: says("A refund.", gate=gate), monkeypatch) as models,
+        with_sessions(tmp_path) as url,
+    ):
+        async with caller(url, in_session=True) as client:
+            async with anyio.create_task_group() as group:
+                group.start_soon(client.improve)
+                await gate.reached()
+                group.cancel_scope.cancel()
+            gate.open()
+            await client.until("sifaka_runs_in_progress 0.0")
+            assert await client.statuses() != ["cancelled"]
+            assert len(models.requests) > 1
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference, TextResourceContents
 
 from tests.stubs.calls import call, refusal
-from tests.stubs.provider import Reply, calls, provider, told_of
+from tests.stubs.provider import Reply, calls, provided
 from tests.stubs.served import asking, bearer, client_of, grant_token, pinging, served
 from tests.stubs.servers import Era
 
@@ -288,8 +288,7 @@ async def test_a_token_for_reading_searches_over_plain_http_and_asks_no_model(
     tokens = tmp_path / "tokens"
     tokens.touch()
     reader = grant_token(tokens, "alice", scopes=("sifaka:read",))
-    with provider(judged) as models:
-        told_of(models, monkeypatch)
+    with provided(judged, monkeypatch) as models:
         configured = {"auth_tokens_file": tokens, "model": "openai-chat:stub"}
         async with searching(tmp_path, {}, **configured) as http:
             search = (await http.post("/v1/search", **asked_with(reader))).json()
@@ -304,8 +303,7 @@ async def test_a_tenants_budget_holds_here(tmp_path: Path, monkeypatch: pytest.M
     tokens = tmp_path / "tokens"
     tokens.touch()
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")
-    with provider(judged) as models:
-        told_of(models, monkeypatch)
+    with provided(judged, monkeypatch) as models:
         configured = {"auth_tokens_file": tokens, "model": "openai-chat:stub"}
         async with searching(tmp_path, {"tenant_budget": "max_calls=5"}, **configured) as http:
             first = (await http.post("/v1/search", **asked_with(alice))).json()

@@ -15,7 +15,7 @@ from mcp_types import CallToolResult
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.host.sampling import KEY_META
 from sifaka_mcp.settings import Settings
-from tests.stubs.provider import Gate, provider, says, told_of
+from tests.stubs.provider import Gate, provided, provider, says, told_of
 from tests.stubs.redis_server import redis_server
 from tests.stubs.sampling_client import data, error
 from tests.stubs.served import client_of, grant_token, served
@@ -41,35 +41,37 @@ async def test_a_retry_after_a_broken_stream_joins_the_run(
     gate, again = Gate(), anyio.Event()
     results: list[CallToolResult] = []
     header = {"Idempotency-Key": "8e03978e"}
-    with provider(lambda _: says("A refund.", gate=gate)) as models:
-        told_of(models, monkeypatch)
-        with served(tmp_path) as url, anyio.fail_after(30):
+    with (
+        provided(lambda _: says("A refund.", gate=gate), monkeypatch) as models,
+        served(tmp_path) as url,
+        anyio.fail_after(30),
+    ):
 
-            async def breaking(scope: anyio.CancelScope) -> None:
-                with scope:
-                    async with client_of(url, None, era, **header) as client:
-                        await client.call_tool("improve_text", ARGUMENTS)
-
-            async def hear(progress: float, total: float | None, message: str | None) -> None:
-                assert progress > 0 or (message or "").startswith("run run_")
-                again.set()
-
-            async with anyio.create_task_group() as group:
-                scope = anyio.CancelScope()
-                group.start_soon(breaking, scope)
-                await gate.reached()
-                scope.cancel()
+        async def breaking(scope: anyio.CancelScope) -> None:
+            with scope:
                 async with client_of(url, None, era, **header) as client:
+                    await client.call_tool("improve_text", ARGUMENTS)
 
-                    async def open_when_joined() -> None:
-                        await again.wait()
-                        gate.open()
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            assert progress > 0 or (message or "").startswith("run run_")
+            again.set()
 
-                    group.start_soon(open_when_joined)
-                    results.append(
-                        await client.call_tool("improve_text", ARGUMENTS, progress_callback=hear)
-                    )
-                    results.append(await client.call_tool("improve_text", ARGUMENTS))
+        async with anyio.create_task_group() as group:
+            scope = anyio.CancelScope()
+            group.start_soon(breaking, scope)
+            await gate.reached()
+            scope.cancel()
+            async with client_of(url, None, era, **header) as client:
+
+                async def open_when_joined() -> None:
+                    await again.wait()
+                    gate.open()
+
+                group.start_soon(open_when_joined)
+                results.append(
+                    await client.call_tool("improve_text", ARGUMENTS, progress_callback=hear)
+                )
+                results.append(await client.call_tool("improve_text", ARGUMENTS))
     assert data(results[0])["text"] == "A refund."
     assert data(results[1])["run_id"] == data(results[0])["run_id"]
     assert len(models.requests) == 1, "paid once"

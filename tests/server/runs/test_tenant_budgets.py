@@ -16,7 +16,7 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.runs.daily_spending import Accounts
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.sources import load_settings
-from tests.stubs.provider import opinion, provider, says, told_of
+from tests.stubs.provider import opinion, provided, says
 from tests.stubs.redis_server import redis_server
 from tests.stubs.sampling_client import data
 from tests.stubs.served import client_of, grant_token, served
@@ -109,8 +109,7 @@ async def test_a_tenants_runs_stop_at_its_budget_and_others_go_on(
         "model": MODEL,
         "max_iterations": 9,
     }
-    with provider(lambda _: says("Not yet.")) as models:
-        told_of(models, monkeypatch)
+    with provided(lambda _: says("Not yet."), monkeypatch) as models:
         settings = {"auth_tokens_file": tokens, "tenant_budget": "max_calls=3"}
         with served(tmp_path, store="sqlite:", **settings) as url:
             async with client_of(url, alice, "auto") as client:
@@ -137,21 +136,22 @@ async def test_a_reading_token_spends_nothing(
     reader = grant_token(tokens, "alice", scopes=("sifaka:read",))
     writer = grant_token(tokens, "alice")
     text = {"text": "It is is so."}
-    with provider(lambda _: opinion("accept")) as models:
-        told_of(models, monkeypatch)
-        with served(tmp_path, auth_tokens_file=tokens, model=MODEL, judge_model=MODEL) as url:
-            async with client_of(url, reader, "auto") as client:
-                plain = await client.call_tool("critique_text", text)
-                assert not plain.is_error, "what needs no model is done"
-                named = await client.call_tool("critique_text", {**text, "model": MODEL})
-                assert named.is_error
-                critic = {"type": "self_refine", "model": MODEL}
-                await client.call_tool("critique_text", {**text, "critics": [critic]})
-                await client.call_tool("validate_text", {**text, "validators": []})
-            assert models.requests == []
-            async with client_of(url, writer, "auto") as client:
-                await client.call_tool("critique_text", text)
-            assert models.requests
+    with (
+        provided(lambda _: opinion("accept"), monkeypatch) as models,
+        served(tmp_path, auth_tokens_file=tokens, model=MODEL, judge_model=MODEL) as url,
+    ):
+        async with client_of(url, reader, "auto") as client:
+            plain = await client.call_tool("critique_text", text)
+            assert not plain.is_error, "what needs no model is done"
+            named = await client.call_tool("critique_text", {**text, "model": MODEL})
+            assert named.is_error
+            critic = {"type": "self_refine", "model": MODEL}
+            await client.call_tool("critique_text", {**text, "critics": [critic]})
+            await client.call_tool("validate_text", {**text, "validators": []})
+        assert models.requests == []
+        async with client_of(url, writer, "auto") as client:
+            await client.call_tool("critique_text", text)
+        assert models.requests
 
 
 async def test_a_budget_is_read_from_the_environment() -> None:
@@ -165,8 +165,7 @@ async def test_a_budget_is_read_from_the_environment() -> None:
 async def test_without_tokens_the_tenant_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(lambda _: opinion("accept")) as models:
-        told_of(models, monkeypatch)
+    with provided(lambda _: opinion("accept"), monkeypatch) as models:
         settings = Settings(home=tmp_path, model=MODEL, tenant_budget=Budget(max_calls=0))
         async with Client(SifakaServer(settings)) as client:
             await client.call_tool("critique_text", {"text": "It is so."})
