@@ -94,6 +94,13 @@ def fails(status: int, **headers: str) -> Reply:
 
 
 HANGS = Reply(hangs=True)
+REFUND: dict[str, Any] = {
+    "text": "x",
+    "validators": [{"type": "content", "required": ["refund"]}],
+    "model": "openai-chat:stub",
+    "critics": ["lint"],
+}
+"""The arguments of `improve_text` for a text that takes one reply with that word."""
 Script = Callable[[dict[str, Any]], Reply]
 """What is replied to a request."""
 

@@ -8,7 +8,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import anyio
@@ -21,7 +20,7 @@ from sifaka.storage import open_store
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.server.runs.test_queue import KEY, Worked, line_of, running, worker
-from tests.stubs.provider import Gate, fails, provider, says, told_of
+from tests.stubs.provider import REFUND, Gate, fails, provider, says, told_of
 from tests.stubs.redis_server import shared_redis
 from tests.stubs.sampling_client import data
 from tests.stubs.servers import http_server, skewed
@@ -37,13 +36,7 @@ SILENCE = 4.0
 """Seconds after which a worker is dead, on a busy machine too."""
 LOOKS = 2 * SILENCE
 """Seconds in which a server looks for silent workers some times."""
-ARGUMENTS: dict[str, Any] = {
-    "text": "x",
-    "validators": [{"type": "content", "required": ["refund"]}],
-    "model": "openai-chat:stub",
-    "critics": ["lint"],
-    "wait_seconds": 0,
-}
+ARGUMENTS = REFUND | {"wait_seconds": 0}
 
 
 @pytest.mark.parametrize("seconds", [60, pytest.param(-60, marks=pytest.mark.servers)])

@@ -15,7 +15,7 @@ from mcp_types import CallToolResult
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.host.sampling import KEY_META
 from sifaka_mcp.settings import Settings
-from tests.stubs.provider import Gate, provided, provider, says, told_of
+from tests.stubs.provider import REFUND, Gate, provided, provider, says, told_of
 from tests.stubs.redis_server import redis_server
 from tests.stubs.sampling_client import data, error
 from tests.stubs.served import client_of, grant_token, served
@@ -24,13 +24,6 @@ from tests.stubs.servers import Era, http_server
 pytestmark = pytest.mark.anyio
 
 
-MODEL = "openai-chat:stub"
-ARGUMENTS: dict[str, Any] = {
-    "text": "x",
-    "validators": [{"type": "content", "required": ["refund"]}],
-    "model": MODEL,
-    "critics": ["lint"],
-}
 KEY: Any = {KEY_META: "8e03978e-40d5-43dd-bc93-6894a57f9324"}
 
 
@@ -50,7 +43,7 @@ async def test_a_retry_after_a_broken_stream_joins_the_run(
         async def breaking(scope: anyio.CancelScope) -> None:
             with scope:
                 async with client_of(url, None, era, **header) as client:
-                    await client.call_tool("improve_text", ARGUMENTS)
+                    await client.call_tool("improve_text", REFUND)
 
         async def hear(progress: float, total: float | None, message: str | None) -> None:
             assert progress > 0 or (message or "").startswith("run run_")
@@ -69,9 +62,9 @@ async def test_a_retry_after_a_broken_stream_joins_the_run(
 
                 group.start_soon(open_when_joined)
                 results.append(
-                    await client.call_tool("improve_text", ARGUMENTS, progress_callback=hear)
+                    await client.call_tool("improve_text", REFUND, progress_callback=hear)
                 )
-                results.append(await client.call_tool("improve_text", ARGUMENTS))
+                results.append(await client.call_tool("improve_text", REFUND))
     assert data(results[0])["text"] == "A refund."
     assert data(results[1])["run_id"] == data(results[0])["run_id"]
     assert len(models.requests) == 1, "paid once"
@@ -86,7 +79,7 @@ async def test_a_retry_goes_on_with_the_run_of_a_process_that_was_killed(tmp_pat
             async def breaking() -> None:
                 with pytest.raises(BaseExceptionGroup):
                     async with client_of(url, None) as client:
-                        await client.call_tool("improve_text", ARGUMENTS, meta=KEY)
+                        await client.call_tool("improve_text", REFUND, meta=KEY)
 
             async with anyio.create_task_group() as group:
                 group.start_soon(breaking)
@@ -95,7 +88,7 @@ async def test_a_retry_goes_on_with_the_run_of_a_process_that_was_killed(tmp_pat
         gate.open()
         with http_server(tmp_path, **key) as (url, _):
             async with client_of(url, None) as client:
-                result = await client.call_tool("improve_text", ARGUMENTS, meta=KEY)
+                result = await client.call_tool("improve_text", REFUND, meta=KEY)
                 listed = await client.call_tool("get_thought_history", {})
     assert data(result)["text"] == "A refund."
     assert len(data(listed)["runs"]) == 1
@@ -175,7 +168,7 @@ async def test_a_retry_on_another_server_joins_the_run(
                 ended: list[dict[str, Any]] = []
 
                 async def retry(client: Client) -> None:
-                    arguments = ARGUMENTS | {"wait_seconds": 2}
+                    arguments = REFUND | {"wait_seconds": 2}
                     again = data(await client.call_tool("improve_text", arguments, meta=KEY))
                     gate.open()
                     while again["status"] == "running":
@@ -202,4 +195,4 @@ async def first(url: str, *, task_status: TaskStatus[str]) -> None:
 
     with suppress(Exception):
         async with Client(url) as client:
-            await client.call_tool("improve_text", ARGUMENTS, meta=KEY, progress_callback=hear)
+            await client.call_tool("improve_text", REFUND, meta=KEY, progress_callback=hear)

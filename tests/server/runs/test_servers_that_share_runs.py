@@ -16,7 +16,7 @@ from sifaka.storage import SQLiteStorage
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
-from tests.stubs.provider import HANGS, Gate, provided, provider, says, told_of
+from tests.stubs.provider import HANGS, REFUND, Gate, provided, provider, says, told_of
 from tests.stubs.redis_server import redis_server
 from tests.stubs.sampling_client import data
 from tests.stubs.servers import HELLO, INITIALIZED, environment, http_server, let_go, tell
@@ -221,13 +221,7 @@ async def test_a_server_that_is_told_to_stop_answers_first_and_interrupts_the_ru
     assert (ended["status"], ended["text"]) == ("done", "one two")
 
 
-RESUMED: dict[str, Any] = {
-    "text": "x",
-    "validators": [{"type": "content", "required": ["refund"]}],
-    "model": "openai-chat:stub",
-    "critics": ["lint"],
-    "wait_seconds": 0,
-}
+RESUMED = REFUND | {"wait_seconds": 0}
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "redis"])

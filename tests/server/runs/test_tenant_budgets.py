@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -16,7 +15,7 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.runs.daily_spending import Accounts
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.sources import load_settings
-from tests.stubs.provider import opinion, provided, says
+from tests.stubs.provider import REFUND, opinion, provided, says
 from tests.stubs.redis_server import redis_server
 from tests.stubs.sampling_client import data
 from tests.stubs.served import client_of, grant_token, served
@@ -102,13 +101,7 @@ async def test_a_tenants_runs_stop_at_its_budget_and_others_go_on(
 ) -> None:
     tokens = tmp_path / "tokens"
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")
-    arguments: dict[str, Any] = {
-        "text": "x",
-        "validators": [{"type": "content", "required": ["refund"]}],
-        "critics": ["lint"],
-        "model": MODEL,
-        "max_iterations": 9,
-    }
+    arguments = REFUND | {"max_iterations": 9}
     with provided(lambda _: says("Not yet."), monkeypatch) as models:
         settings = {"auth_tokens_file": tokens, "tenant_budget": "max_calls=3"}
         with served(tmp_path, store="sqlite:", **settings) as url:
