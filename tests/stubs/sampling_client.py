@@ -27,6 +27,13 @@ from tests.stubs.hosts import covered, joined
 from tests.stubs.servers import Era, stdio_server
 
 TEXT = "Draft 0 of the text."
+DRAFTS: dict[str, Any] = {
+    "text": TEXT,
+    "prompt": "write drafts, change the numbers",
+    "model": "host",
+    "max_iterations": 3,
+}
+"""The arguments of `improve_text` for a run whose versions `ScriptedHost` writes."""
 REFUSED = ErrorData(code=-1, message="User rejected sampling request")
 _DRAFT = re.compile(r"Draft (\d+)")
 

@@ -21,7 +21,7 @@ from sifaka_mcp.host.sampling import MOST_ROUNDS
 from sifaka_mcp.settings import Settings
 from tests.stubs.redis_server import RedisServer, redis_server
 from tests.stubs.sampling_client import (
-    TEXT,
+    DRAFTS,
     ByHand,
     ScriptedHost,
     data,
@@ -36,12 +36,8 @@ from tests.stubs.servers import http_server, state_of
 pytestmark = pytest.mark.anyio
 
 
-ARGUMENTS: dict[str, Any] = {
-    "text": TEXT,
-    "prompt": "write drafts, change the numbers",
-    "model": "host",
+ARGUMENTS = DRAFTS | {
     "critics": ["self_refine", {"type": "prompt", "rubric": "is it nice?"}],
-    "max_iterations": 3,
     "wait_seconds": 300,  # on a busy machine the work may take long
 }
 
@@ -172,13 +168,7 @@ def server(home: Path) -> SifakaServer:
     return SifakaServer(Settings(home=home))
 
 
-ONE_CRITIC: dict[str, Any] = {
-    "text": TEXT,
-    "prompt": "write drafts, change the numbers",
-    "model": "host",
-    "critics": ["self_refine"],
-    "max_iterations": 3,
-}
+ONE_CRITIC = DRAFTS | {"critics": ["self_refine"]}
 
 
 async def test_a_run_that_is_not_answered_is_gone_on_with_without_its_host(tmp_path: Path) -> None:

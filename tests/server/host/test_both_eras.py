@@ -11,7 +11,7 @@ from mcp_types import LoggingLevel, LoggingMessageNotificationParams
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.provider import fails, opinion, provided
-from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, hosted, words
+from tests.stubs.sampling_client import DRAFTS, TEXT, ByHand, ScriptedHost, data, hosted, words
 from tests.stubs.served import served
 from tests.stubs.servers import Era
 
@@ -23,13 +23,7 @@ CRITICS: list[Any] = [
     {"type": "prompt", "name": "nice", "rubric": "is it nice?"},
     {"type": "self_consistency", "n": 2},
 ]
-ARGUMENTS: dict[str, Any] = {
-    "text": TEXT,
-    "prompt": "write drafts, change the numbers",
-    "model": "host",
-    "critics": CRITICS,
-    "max_iterations": 3,
-}
+ARGUMENTS = DRAFTS | {"critics": CRITICS}
 WITH_THREE_CRITIQUES = 3 * 4 + 2 + 3
 
 

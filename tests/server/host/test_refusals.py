@@ -14,6 +14,7 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import (
+    DRAFTS,
     REFUSED,
     TEXT,
     ByHand,
@@ -30,13 +31,8 @@ from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
 
-ARGUMENTS: dict[str, Any] = {
-    "text": TEXT,
-    "prompt": "write drafts, change the numbers",
-    "model": "host",
-    "critics": ["self_refine", {"type": "prompt", "rubric": "is it nice?"}],
-    "max_iterations": 3,
-}
+CRITICS: list[Any] = ["self_refine", {"type": "prompt", "rubric": "is it nice?"}]
+ARGUMENTS = DRAFTS | {"critics": CRITICS}
 
 
 async def test_the_caller_writes_where_everything_is_refused(tmp_path: Path) -> None:
