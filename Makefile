@@ -181,7 +181,7 @@ weights: $(INSTALLED)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
-# The editor on labelled sentences; writes the tables of docs/editor.md.
+# The editor on labelled sentences; writes the table of docs/editor.md.
 bench-editor: $(READY)
 	$(BIN)/python -m benchmarks.quality.editor --markdown docs/editor.md
 

@@ -12,6 +12,8 @@ from benchmarks.quality.tables import Table, put_into
 from benchmarks.report import machine
 
 WORLDS = ("binary", "continuous", "consensus")
+PUBLISHED = frozenset({"binary", "own", "equal", "consensus"})
+"""The tables that the document shows; the others are only printed."""
 
 
 def main() -> None:
@@ -59,7 +61,8 @@ def main() -> None:
             agreements = consensus_table.measure(options.reviews, options.seed, pool)
             show(consensus_table.table_of(agreements))
     if options.markdown:
-        put_into(options.markdown, [(table.name, table.as_markdown()) for table in tables])
+        shown = [table for table in tables if table.name in PUBLISHED]
+        put_into(options.markdown, [(table.name, table.as_markdown()) for table in shown])
     if options.plot:
         from benchmarks.quality.plot import draw
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol, Self
 from sifaka._internal.immutable import Frozen
 from sifaka._internal.naming import function_name, function_place
 from sifaka.record.claims import CheckOptions, ClaimChecker
+from sifaka.record.rule_choice import RuleChoice
 
 _BUILT_IN = "sifaka."
 
@@ -23,6 +24,8 @@ class Binding:
     """Checks claims against evidence, for those that do."""
     search: bool = True
     """True when there are sources to search; otherwise only documents at hand count."""
+    rules: RuleChoice | None = None
+    """The editor's rules that are wanted; `default` when None."""
 
 
 class ClaimCheck(NamedTuple):

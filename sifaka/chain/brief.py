@@ -258,10 +258,11 @@ def _stock_prose(text: str) -> str:
     """The worst of it in a line; empty where a text has no more than people's texts have."""
     # An answer without a brief needs none of the editor.
     from sifaka.editor.parsed_text import ParsedText
-    from sifaka.editor.style import USUAL, worst_habits
+    from sifaka.editor.rules import stock_prose
+    from sifaka.editor.style import USUAL
     from sifaka.text.formats import recognise
 
-    issues, score = worst_habits(ParsedText.read(text, recognise(text)), _NOTED)
+    issues, score = stock_prose(ParsedText.read(text, recognise(text)), _NOTED)
     if score is None or score >= USUAL:
         return ""
     return " ".join(f"{_cut(issue.quote)!r} {issue.message}" for issue in issues)

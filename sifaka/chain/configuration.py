@@ -20,9 +20,9 @@ from sifaka.chain.version_comparison import Judge
 from sifaka.critics import (
     CriticComponent,
     CriticSpec,
+    EditorCritic,
     LintCritic,
     SelfRefineCritic,
-    StyleCritic,
     parse_critics,
 )
 from sifaka.errors import ConfigurationError
@@ -32,6 +32,7 @@ from sifaka.models.provider import Connections
 from sifaka.plugins import NO_PLUGINS, Plugins
 from sifaka.record.entries import ChainConfig, Facts, Fixes, Policy, Started
 from sifaka.record.research_question import Inquiry
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.thought import EDITOR
 from sifaka.record.usage import Budget, Usage
 from sifaka.research.protocol import Researcher
@@ -155,6 +156,9 @@ class TaskOptions(TypedDict, total=False):
     """The fixes that the editor makes in the input, before the first call of a model, and in every
     version of a model before it is judged: `safe` ones, `suggested` ones too, or `none`. `auto`
     makes the safe ones where there is no task."""
+    lint_rules: RuleChoice | None
+    """The editor's rules that are wanted, and the words that are right; see
+    `sifaka.editor.rule_choice`."""
     facts: Facts
     """What becomes of figures, names and the like that a version changes against its task: `ask`
     takes it once they are answered, `require` never, `off` does not compare."""
@@ -301,7 +305,7 @@ def resources_of(options: Mapping[str, Any]) -> Resources:
     if (format := options.get("format")) is not None:
         chosen = tuple(
             each.model_copy(update={"format": format})
-            if isinstance(each, LintCritic | StyleCritic) and each.format is None
+            if isinstance(each, EditorCritic) and each.format is None
             else each
             for each in chosen
         )
@@ -344,6 +348,8 @@ def config_of(options: Mapping[str, Any], resources: Resources) -> ChainConfig:
         )
     if config.format is not None:
         _check_format(config.format)
+    if config.lint_rules is not None:
+        _check_names(config.lint_rules)
     if config.model == EDITOR and config.fixes == "none":
         raise ConfigurationError(
             "`fixes` is `none`, and the editor makes fixes alone", "leave fixes out"
@@ -404,6 +410,12 @@ def _check_format(name: str) -> None:
     known = [each.value for each in Format if each not in UNCHECKED]
     if name not in known:
         raise ConfigurationError(f"unknown format {name!r}", did_you_mean(name, known))
+
+
+def _check_names(rules: RuleChoice) -> None:
+    from sifaka.editor import rule_choice
+
+    rule_choice(rules.select, rules.ignore)
 
 
 def options_of(config: ChainConfig) -> ChainOptions:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -152,6 +152,7 @@ def bind_parts(
         judge = own if isinstance(own, Judge) else ModelJudge(binding.model)
     # Where no model is, the caller judges by its own rubric.
     by_caller = config.model in {AUTO, CALLER} and config.judge_model is None
+    binding = replace(binding, rules=config.lint_rules)
     critics = [
         each.bind(binding)
         for each in resources.critics
@@ -159,7 +160,7 @@ def bind_parts(
     ]
     if (chars := config.section_chars) is not None:
         critics = [SectionedCritic(each, chars) if each.models else each for each in critics]
-    editor = EditorModel(resources.validators, config.fixes, config.format)
+    editor = EditorModel(resources.validators, config.fixes, config.format, config.lint_rules)
     return Parts(
         resources=resources,
         writers=tuple(writers),

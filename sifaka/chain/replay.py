@@ -16,7 +16,7 @@ from sifaka.chain.configuration import Resources
 from sifaka.chain.handle import RunHandle
 from sifaka.chain.parts import Parts, Writer, bind_parts
 from sifaka.chain.recovery import first_place
-from sifaka.critics import CriticComponent, LintCritic, StyleCritic
+from sifaka.critics import CriticComponent, EditorCritic
 from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import AUTO, CALLER, Generation
 from sifaka.models.prompt import PROMPTS_VERSION
@@ -215,7 +215,7 @@ class _RecordedCritic(Component):
         self.name = critic.name
         self._critic = critic
         # Components that ask models through the journal, or ask none, compute anew.
-        self._computed = bool(critic.models) or isinstance(critic, LintCritic | StyleCritic)
+        self._computed = bool(critic.models) or isinstance(critic, EditorCritic)
         self._said = {t.id: t.critic_feedback[position] for t in run.thoughts if t.critic_feedback}
 
     @property

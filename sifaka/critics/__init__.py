@@ -12,7 +12,7 @@ from sifaka.critics.constitutional import ConstitutionalCritic
 from sifaka.critics.evidence import EvidenceCritic
 from sifaka.critics.execution import SectionedCritic
 from sifaka.critics.judge import JudgingCritic
-from sifaka.critics.lint import LintCritic, StyleCritic
+from sifaka.critics.lint import EditorCritic, LintCritic, StyleCritic
 from sifaka.critics.meta_rewarding import MetaRewardingCritic
 from sifaka.critics.n_critics import NCriticsCritic
 from sifaka.critics.prompt import PromptCritic
@@ -120,6 +120,7 @@ __all__ = [
     "CriticComponent",
     "CriticFunction",
     "CriticSpec",
+    "EditorCritic",
     "EvidenceCritic",
     "ForeignCritic",
     "FunctionCritic",

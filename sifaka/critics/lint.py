@@ -1,11 +1,15 @@
 """What the editor's rules find: mistakes of form, and stock prose. Needs no model."""
 
 from functools import partial
-from typing import Literal
+from typing import Literal, Self
 
-from sifaka.calls.component import DataComponent
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from sifaka.calls.component import Binding, DataComponent
 from sifaka.errors import PluginError
 from sifaka.record.results import CriticFeedback, Verdict
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.thought import Thought
 from sifaka.text.words import count_words
 from sifaka.validators.spec import Name
@@ -25,13 +29,24 @@ FormatName = Literal["markdown", "mdx", "rst", "latex", "html", "text"]
 """The formats of texts."""
 
 
-class LintCritic(DataComponent):
+class EditorCritic(DataComponent):
+    """A critic that asks the editor's rules."""
+
+    format: FormatName | None = None
+    """The format of the text; recognised by its look when None."""
+    rules: SkipJsonSchema[RuleChoice | None] = Field(default=None, exclude=True)
+    """Those that are wanted: the chain tells them."""
+
+    def bind(self, binding: Binding) -> Self:
+        """The critic with the rules of the chain."""
+        return self.model_copy(update={"rules": binding.rules})
+
+
+class LintCritic(EditorCritic):
     """Reads a text for mistakes of form; whether it is true or useful is not its concern."""
 
     type: Literal["lint"] = "lint"
     name: Name = "lint"
-    format: FormatName | None = None
-    """The format of the text; recognised by its look when None."""
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The issues that the editor's rules find in `thought.text`.
@@ -44,7 +59,7 @@ class LintCritic(DataComponent):
 
         text, format = thought.text, Format(self.format) if self.format else None
         try:
-            report = await run_editor(text, partial(lint, text, format=format))
+            report = await run_editor(text, partial(lint, text, format=format, rules=self.rules))
         except PluginError as error:
             return _unread(self.name, "mechanics", error.message)
         accept: Verdict | None = "accept" if report.checked else None
@@ -72,13 +87,11 @@ class LintCritic(DataComponent):
         )
 
 
-class StyleCritic(DataComponent):
+class StyleCritic(EditorCritic):
     """Finds stock prose and says what to do about it; it asks for nothing, and has no vote."""
 
     type: Literal["style"] = "style"
     name: Name = "style"
-    format: FormatName | None = None
-    """The format of the text; recognised by its look when None."""
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The worst findings of at most seven kinds, and a score of 0 to 1.
@@ -87,7 +100,7 @@ class StyleCritic(DataComponent):
         """
         from sifaka.editor.isolated import run_editor
 
-        read = partial(_stock_prose, self.name, thought.text, self.format)
+        read = partial(_stock_prose, self.name, thought.text, self.format, self.rules)
         try:
             return await run_editor(thought.text, read)
         except PluginError as error:
@@ -99,10 +112,12 @@ def _unread(critic: str, area: str, reason: str) -> CriticFeedback:
     return CriticFeedback(critic=critic, judges_task=False, degraded=(line,))
 
 
-def _stock_prose(critic: str, text: str, named: FormatName | None) -> CriticFeedback:
+def _stock_prose(
+    critic: str, text: str, named: FormatName | None, rules: RuleChoice | None
+) -> CriticFeedback:
     from sifaka.editor.parsed_text import ParsedText
     from sifaka.editor.report import MOSTLY
-    from sifaka.editor.style import worst_habits
+    from sifaka.editor.rules import stock_prose
     from sifaka.text.formats import UNCHECKED, Format, recognise
 
     format = Format(named) if named else recognise(text)
@@ -111,6 +126,6 @@ def _stock_prose(critic: str, text: str, named: FormatName | None) -> CriticFeed
     parsed = ParsedText.read(text, format)
     if parsed.foreign_share > MOSTLY:
         return _unread(critic, "style", "the text is not in English")
-    issues, score = worst_habits(parsed, MOST_HABITS)
+    issues, score = stock_prose(parsed, MOST_HABITS, rules)
     scores = {} if score is None else {"style": score}
     return CriticFeedback(critic=critic, judges_task=False, issues=issues, scores=scores)

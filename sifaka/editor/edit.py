@@ -12,8 +12,9 @@ from typing import Literal
 from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.protection import Cover
-from sifaka.editor.report import LONG_TEXT, RULES, findings
+from sifaka.editor.report import LONG_TEXT, findings
 from sifaka.record.results import Issue
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.text.formats import UNCHECKED, Format, recognise
 
 Tier = Literal["safe", "suggested"]
@@ -136,6 +137,7 @@ def edit(
     *,
     fixes: Tier = "safe",
     format: Format | None = None,
+    rules: RuleChoice | None = None,
 ) -> Edited:
     """Make every safe edit: first the given ones, then those the rules find.
 
@@ -153,6 +155,7 @@ def edit(
             done; if that does not settle, the safe ones alone stay.
         format: The format of the text; recognised by its look when None. Source code and data stay
             as they are.
+        rules: The rules whose findings are mended; `default` when None.
     """
     format = format or recognise(text)
     given = Edited(text=text, edits=())
@@ -163,7 +166,7 @@ def edit(
     rounds = [given]
 
     def find(text: str) -> Iterable[Issue]:
-        return findings(ParsedText.read(text, format), RULES)[0]
+        return findings(ParsedText.read(text, format), rules or RuleChoice()).issues
 
     for tier in _TIERS[fixes]:
         rounds += settle(rounds[-1].text, find, tier, format)

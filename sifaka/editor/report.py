@@ -2,40 +2,21 @@
 
 import logging
 from bisect import insort
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
 from sifaka.calls.failure_log import report_failure
-from sifaka.editor.encoding import encoding
-from sifaka.editor.grammar import grammar
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.patterns import articles, capitals, nouns, repetition, spacing
 from sifaka.editor.protection import Cover
-from sifaka.editor.spelling import confusions, spelling
+from sifaka.editor.rules import finders, wanted
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.text.formats import UNCHECKED, Format, recognise
 from sifaka.text.prose import Span
 
 logger = logging.getLogger(__name__)
-
-Rule = Callable[[ParsedText], Iterable[Issue]]
-"""Finds one kind of mistake; raises `PluginError` when a tool it needs is missing."""
-
-RULES: Mapping[str, Rule] = {
-    "encoding": encoding,
-    "repetition": repetition,
-    "articles": articles,
-    "spacing": spacing,
-    "contractions": partial(confusions, contracted=True),
-    "confusions": confusions,
-    "nouns": nouns,
-    "capitals": capitals,
-    "spelling": spelling,
-    "grammar": grammar,
-}
-"""What finds mistakes; where two want the same place the earlier one gets it."""
 
 LONG_TEXT = 200_000
 """Characters beyond which a text is checked with less care, to stay within seconds."""
@@ -62,9 +43,7 @@ class Lint:
     """False when nothing of the text was checked; `degraded` has the reason."""
 
 
-def lint(
-    text: str, *, format: Format | None = None, rules: Mapping[str, Rule] | None = None
-) -> Lint:
+def lint(text: str, *, format: Format | None = None, rules: RuleChoice | None = None) -> Lint:
     """Every mistake the rules and the optional tools find in a text.
 
     None is looked for in source code, in data, and in a text that is mostly in another language
@@ -73,44 +52,55 @@ def lint(
     Args:
         text: The text to check.
         format: Its format; recognised by its look when None.
-        rules: The rules by their names in `RULES`; all when None.
+        rules: The rules that are wanted; `default` when None.
     """
     format = format or recognise(text)
     if format in UNCHECKED:
         line = f"format: {UNCHECKED[format]}"
         return Lint(issues=(), degraded=(line,), format=format, checked=False)
-    wanted = RULES if rules is None else rules
     parsed = ParsedText.read(text, format)
-    issues, failed = findings(parsed, wanted)
+    found = findings(parsed, rules or RuleChoice())
     elsewhere = parsed.foreign_share if parsed.foreign else 0.0
-    degraded = failed
+    degraded = (*found.failed, *found.wrong_comments)
     if elsewhere > MOSTLY:
-        degraded = ("language: not checked, the text is not in English", *failed)
+        degraded = ("language: not checked, the text is not in English", *degraded)
     elif elsewhere >= _SOME:
         line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
-        degraded = (*failed, line)
+        degraded = (*degraded, line)
     checked = elsewhere <= MOSTLY
-    return Lint(issues=issues, degraded=degraded, failed=failed, format=format, checked=checked)
+    return Lint(
+        issues=found.issues, degraded=degraded, failed=found.failed, format=format, checked=checked
+    )
 
 
-def findings(
-    parsed: ParsedText, rules: Mapping[str, Rule]
-) -> tuple[tuple[Issue, ...], tuple[str, ...]]:
-    """The findings of some rules, and a line for each rule that could not run."""
+class Findings(NamedTuple):
+    """The findings of some rules."""
+
+    issues: tuple[Issue, ...]
+    """In text order; none overlaps a safe one."""
+    failed: tuple[str, ...]
+    """A line for each rule that could not run."""
+    wrong_comments: tuple[str, ...]
+    """A line for each comment in the text that names an unknown rule."""
+
+
+def findings(parsed: ParsedText, rules: RuleChoice) -> Findings:
+    """What the rules that are wanted find in a text, where its comments do not switch them off."""
     issues: list[Issue] = []
-    degraded: list[str] = []
-    for name, rule in rules.items():
+    failed: list[str] = []
+    for name, rule in finders(rules).items():
         try:
             if rule not in parsed.found:
                 parsed.found[rule] = tuple(rule(parsed))
             issues.extend(parsed.found[rule])
         except PluginError as error:
-            degraded.append(error.message)
+            failed.append(error.message)
         # One rule that stumbles over a text costs that rule, not the text.
         except Exception as error:  # noqa: BLE001
             report_failure(logger, f"editor:{name}", error)
-            degraded.append(f"{name}: not checked, because of a bug ({type(error).__name__})")
-    return _without_overlaps(issues) if issues else (), tuple(degraded)
+            failed.append(f"{name}: not checked, because of a bug ({type(error).__name__})")
+    kept, wrong = wanted(issues, parsed.text, rules)
+    return Findings(_without_overlaps(kept) if kept else (), tuple(failed), tuple(wrong))
 
 
 def _without_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:

@@ -7,7 +7,7 @@ write in a second language (Liang et al. 2023, arXiv 2304.02819). The rules are 
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, cached_property
@@ -38,13 +38,20 @@ def style(parsed: ParsedText) -> Iterator[Issue]:
             yield issue.model_copy(update={"message": f'"{issue.quote}" {issue.message}'})
 
 
-def worst_habits(parsed: ParsedText, most: int) -> tuple[tuple[Issue, ...], float | None]:
+def worst_habits(
+    parsed: ParsedText, most: int, kept: Collection[tuple[str | None, int | None]] | None = None
+) -> tuple[tuple[Issue, ...], float | None]:
     """The first place of each of the worst kinds of stock prose, in text order, and the score.
 
     The score is 0 to 1, and None of a text of less than 60 words.
+
+    Args:
+        parsed: The text.
+        most: The most kinds.
+        kept: The rules and starts of the findings of `style` that count; all of them when None.
     """
     prose = Prose.of(parsed)
-    found = habits(prose)
+    found = habits(prose, kept)
     worst = (
         _issue_of(parsed.text, habit, habit.places[0], len(habit.places) - 1)
         for habit in found[:most]
@@ -187,13 +194,18 @@ class Habit:
     """From the heaviest rule to the lightest, those of one rule in text order."""
 
 
-def habits(prose: Prose) -> list[Habit]:
-    """What is found in a text, by kind, from the heaviest to the lightest."""
+def habits(
+    prose: Prose, kept: Collection[tuple[str | None, int | None]] | None = None
+) -> list[Habit]:
+    """What is found in a text, by kind, from the heaviest to the lightest; see `worst_habits`."""
     found = places_of(prose)
     points: dict[str, float] = defaultdict(float)
     places: dict[str, list[Span]] = defaultdict(list)
     for rule in rules():
-        if spans := found.get(rule.name):
+        spans = found.get(rule.name, ())
+        if kept is not None:
+            spans = [span for span in spans if (f"style.{rule.kind}", span[0]) in kept]
+        if spans:
             # The second one says less than the first one did, and a form has counted already.
             points[rule.kind] += rule.weight * (log2(1 + len(spans)) if rule.phrases else 1)
             places[rule.kind] += spans

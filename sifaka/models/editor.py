@@ -10,6 +10,7 @@ from anyio import to_thread
 from sifaka.errors import PluginError
 from sifaka.models import Generation
 from sifaka.record.entries import Fixes
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.validators.execution import ValidatorComponent, run_validators
 
@@ -34,6 +35,8 @@ class EditorModel:
     """The fixes that it makes."""
     format: str | None = None
     """The format of the text; recognised by its look when None."""
+    rules: RuleChoice | None = None
+    """The rules whose findings it mends; `default` when None."""
     name: str = field(default=EDITOR, init=False)
 
     async def edit_input(self, thought: Thought) -> Generation:
@@ -50,7 +53,7 @@ class EditorModel:
         )
         tier = "suggested" if self.fixes == "suggested" else "safe"
         format = Format(self.format) if self.format else None
-        work = partial(edit, thought.text, certain, fixes=tier, format=format)
+        work = partial(edit, thought.text, certain, fixes=tier, format=format, rules=self.rules)
         try:
             edited = await run_editor(thought.text, work)
         except PluginError:  # a text that takes too much stays as it is

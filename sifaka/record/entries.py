@@ -21,6 +21,7 @@ from pydantic import (
 from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
 from sifaka.record.research_question import Inquiry, ResearchStep
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.thought import Document, Thought, new_run_id
 from sifaka.record.usage import Budget, Usage
 from sifaka.text.sections import SECTION_CHARS
@@ -102,6 +103,8 @@ class ChainConfig(Frozen):
     safe ones of a run without a task."""
     format: str | None = None
     """The format of the text; recognised by its look when None."""
+    lint_rules: RuleChoice | None = None
+    """The editor's rules that are wanted, and the words that are right; `default` when None."""
     facts: Facts | Literal["warn"] | None = None
     """What becomes of differences from the input; `warn` in records of form 1, None in those from
     before it."""
@@ -123,7 +126,13 @@ class ChainConfig(Frozen):
     @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
-        usual = {"fixes": "auto", "format": None, "facts": "ask", "look_back": 1}
+        usual = {
+            "fixes": "auto",
+            "format": None,
+            "lint_rules": None,
+            "facts": "ask",
+            "look_back": 1,
+        }
         left_out = {name for name in usual if getattr(self, name) in {None, usual[name]}}
         told = self.model_dump(mode="json", exclude=left_out)
         if self.inquiry is not None and not self.inquiry.sources:

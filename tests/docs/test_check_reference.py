@@ -3,10 +3,11 @@
 import json
 import tomllib
 
-from sifaka.tasks.check import GROUPS, Diagnostic
-from sifaka_mcp.cli.check.configuration import CheckTable
+from sifaka.editor import GROUPS
+from sifaka.tasks.check import Diagnostic
 from sifaka_mcp.cli.check.jobs import FileReport
 from sifaka_mcp.cli.check.reports import as_json
+from sifaka_mcp.settings.project_rules import CheckTable
 from tests.docs.markdown import blocks, code, section, table
 
 PAGE = "docs/check.md"
@@ -16,7 +17,9 @@ def test_every_rule_is_told_in_its_group() -> None:
     rows = table(section(PAGE, "Rules"))
     told = {code(row[0])[0]: code(row[1]) for row in rows}
     assert told.pop("grammar")[0] == "harper"
-    assert told == {group: list(rules) for group, rules in GROUPS.items() if group != "grammar"}
+    assert told == {
+        group: list(rules) for group, (rules, _) in GROUPS.items() if group != "grammar"
+    }
 
 
 def test_every_key_of_the_configuration_is_told() -> None:
@@ -33,7 +36,7 @@ def test_the_configuration_that_is_shown_is_right() -> None:
 def test_every_key_of_the_json_report_is_told() -> None:
     found = Diagnostic(
         rule="x", message="", category="", severity=1, start=0, end=0, line=1, column=1,
-        end_line=1, end_column=1, quote="", fix="y", safe=True,
+        end_line=1, end_column=1, quote="", fix="y", safe=True, fingerprint="",
     )  # fmt: skip
     report = json.loads("".join(as_json([FileReport(path="a", diagnostics=(found,))])))
     told = {code(row[0])[0]: set(code(row[1])) for row in table(section(PAGE, "Reports"))}

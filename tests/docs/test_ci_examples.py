@@ -1,4 +1,4 @@
-"""The pipelines of docs/ci.md: their commands are run, on texts with and without a mistake."""
+"""The pipelines of docs/check.md: their commands are run, on texts with and without a mistake."""
 
 import shlex
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import yaml
 from sifaka_mcp.cli import run
 from tests.docs.markdown import blocks
 
-DOCUMENT = "docs/ci.md"
+DOCUMENT = "docs/check.md"
 
 
 def commands(value: Any) -> Iterator[list[str]]:

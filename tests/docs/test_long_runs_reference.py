@@ -52,7 +52,7 @@ def test_every_request_and_status_of_tasks_is_told() -> None:
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    being_told = words("Being told")
+    being_told = words("Notifications")
     assert f"At most {subscriptions.MOST} subscriptions" in being_told
     assert f"{MOST_STREAMS:,} streams and {followers.MOST} runs" in being_told
     assert f"works on {MOST_RUNS} runs" in words("How many")

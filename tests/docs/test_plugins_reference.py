@@ -25,7 +25,7 @@ LINES = {"type": "acme_lines", "most": 3}
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The package as `pip` leaves it in a folder on the path."""
     (declared,) = (tomllib.loads(block.content)["project"] for block in blocks(DOCUMENT, "toml"))
-    module, *_ = blocks(DOCUMENT, "python")
+    _, module, *_ = blocks(DOCUMENT, "python")
     folder = tmp_path / "packages"
     metadata = folder / f"acme_sifaka-{declared['version']}.dist-info"
     metadata.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`docs/prompts.md` against what models are really sent, and the prompts against their rules."""
+"""The prompts: `tests/snapshots/prompts.md` against what is sent, and each against the rules."""
 
 import importlib
 import pkgutil

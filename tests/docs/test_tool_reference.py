@@ -18,7 +18,10 @@ from sifaka_mcp.schemas.history import HistoryOut
 from sifaka_mcp.schemas.runs import ResearchOut, SubmitOut
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
 from sifaka_mcp.settings import TOOLSETS, Settings
+from sifaka_mcp.tools import tools as tools_named
+from sifaka_mcp.ui.apps import CHOICE
 from tests.docs.markdown import code, section, table
+from tests.snapshots.write import with_schemas
 
 pytestmark = pytest.mark.anyio
 
@@ -92,6 +95,15 @@ async def test_every_argument_is_told_with_its_default(client: Client) -> None:
         assert list(told) == [*schema["properties"]], name
         for argument, (default, _) in told.items():
             assert default == _default(schema, argument), f"{name}.{argument}"
+
+
+def test_the_arguments_of_the_tool_that_pages_call_are_told() -> None:
+    (tool,) = tools_named({CHOICE})
+    schema = with_schemas(tool).input_schema
+    told = rows(CHOICE, "Argument")
+    assert list(told) == [*schema["properties"]]
+    for argument, (default, _) in told.items():
+        assert default == _default(schema, argument), argument
 
 
 async def test_a_default_that_is_empty_is_told_nowhere_and_means_left_out(client: Client) -> None:

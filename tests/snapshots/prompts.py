@@ -1,4 +1,4 @@
-"""What models are really sent, recorded from the components: the body of `docs/prompts.md`."""
+"""What models are really sent, recorded from the components: the body of `prompts.md`."""
 
 import json
 import math
@@ -45,7 +45,7 @@ from sifaka.text.differences import Difference
 
 CHARACTERS_PER_TOKEN = 4
 """The estimate of `benchmarks.tool_tokens`, which errs upwards."""
-PAGE = Path(__file__).parents[2] / "docs" / "prompts.md"
+PAGE = Path(__file__).with_name("prompts.md")
 BEGIN, END = "<!-- begin: make snapshots -->\n", "<!-- end -->\n"
 
 ORIGINAL = "The meeting is on 5 May at 10:00 in room 12. Please bring the report for Ms Okafor."

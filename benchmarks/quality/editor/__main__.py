@@ -22,16 +22,16 @@ def main() -> None:
         prog="python -m benchmarks.quality.editor", description=__doc__, allow_abbrev=False
     )
     parser.add_argument("--failures", choices=TIERS, help="show what is left of the tuning set")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="put the tables into it")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="put the totals into it")
     options = parser.parse_args()
     samples: Samples = {name: load(name) for name in SETS}
     totals: Totals = {(name, tier): total(samples[name], tier) for name in SETS for tier in TIERS}
-    tables = (_totals(totals), _rules(samples))
+    tables = (summary := _totals(totals), _rules(samples))
     print("\n\n".join(table.as_text() for table in tables))
     if options.failures:
         print(*totals["tuning", options.failures].failures, sep="\n")
     if options.markdown:
-        put_into(options.markdown, [(table.name, table.as_markdown()) for table in tables])
+        put_into(options.markdown, [(summary.name, summary.as_markdown())])
     missed = [line for tier in TIERS for line in _missed(totals["held_out", tier])]
     if missed:
         sys.exit("; ".join(missed))

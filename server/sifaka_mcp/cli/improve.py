@@ -16,6 +16,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.models import CALLER
 from sifaka.record.entries import Fixes
 from sifaka.record.results import Issue
+from sifaka.record.rule_choice import RuleChoice
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import (
     TextFile,
@@ -110,6 +111,7 @@ async def improve(session: Session) -> Ending:
         remember=options.remember,
         fixes=_fixes(options),
         format=opt.format_of(options, text),
+        lint_rules=opt.lint_rules_of(options),
         facts=options.facts,
         own_review=False if options.review else None,  # the person is reading it
     )
@@ -178,11 +180,11 @@ async def demo(session: Session) -> Ending:
     return tell_what_is_next
 
 
-def suggested_fixes(text: str) -> Sequence[Issue]:
-    """The suggestions of the editor that have one fix, in text order."""
+def suggested_fixes(text: str, rules: RuleChoice | None = None) -> Sequence[Issue]:
+    """The suggestions of the editor's rules that have one fix, in text order."""
     return [
         issue
-        for issue in lint(text).issues
+        for issue in lint(text, rules=rules).issues
         if issue.fix is not None
         and not issue.safe
         and apply(text, [issue], fixes="suggested").edits
@@ -227,7 +229,7 @@ async def review(chain: "Chain", result: "RunResult") -> "RunResult":
         ConfigurationError: There is no terminal to ask at.
     """
     brief = result.brief
-    fixes = await to_thread.run_sync(suggested_fixes, result.text)
+    fixes = await to_thread.run_sync(suggested_fixes, result.text, chain.config.lint_rules)
     if brief is None or not fixes:
         return result
     with terminal() as keyboard:

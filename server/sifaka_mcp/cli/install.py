@@ -20,6 +20,7 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import replace_file
 from sifaka_mcp.cli.process import print_lines, say
 from sifaka_mcp.cli.session import Session
+from sifaka_mcp.settings.sources import TOKEN, parse_json, parse_yaml
 
 NAME = "sifaka"
 """Of the server, in each host."""
@@ -194,23 +195,10 @@ def _apart(data: Data, key: str) -> tuple[Data, Data]:
 
 # --- JSON with comments ---
 
-_TOKEN = re.compile(
-    r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|[^\s"{}\[\],:/]+|[{}\[\],:]', re.DOTALL
-)
-
-
-def _read_json(text: str) -> Data:
-    def blank(token: re.Match[str]) -> str:
-        is_comment = token[0].startswith(("//", "/*"))
-        return re.sub(r"[^\n]", " ", token[0]) if is_comment else token[0]
-
-    plain = re.sub(r'("(?:\\.|[^"\\\n])*")|,(?=\s*[}\]])', r"\1", _TOKEN.sub(blank, text))
-    return json.loads(plain) if plain.strip() else {}
-
 
 def _places(text: str) -> Mapping[tuple[str, ...], tuple[int, int, int]]:
     """By its path, where the key of a member begins, and where its value begins and ends."""
-    tokens = [each for each in _TOKEN.finditer(text) if not each[0].startswith(("//", "/*"))]
+    tokens = [each for each in TOKEN.finditer(text) if not each[0].startswith(("//", "/*"))]
     found: dict[tuple[str, ...], tuple[int, int, int]] = {}
 
     def pass_value(number: int, path: tuple[str, ...], key_at: int) -> int:
@@ -275,15 +263,6 @@ def _write_toml(text: str, key: str, entry: Data | None) -> str:
     return f"{text.rstrip()}\n\n{table}".lstrip()
 
 
-def _read_yaml(text: str) -> Data:
-    import yaml
-
-    try:
-        return cast("Data", yaml.safe_load(text) or {})
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from None
-
-
 def _write_yaml(text: str, key: str, entry: Data | None) -> str:
     text = re.sub(rf"^  {NAME}:[^\n]*\n(?:   [^\n]*(?:\n|\Z))*", "", text, flags=re.MULTILINE)
     if entry is None:
@@ -297,7 +276,7 @@ def _write_yaml(text: str, key: str, entry: Data | None) -> str:
 
 
 _FORMS: Mapping[str, tuple[Callable[[str], Data], Callable[[str, str, Data | None], str]]] = {
-    ".json": (_read_json, _write_json),
+    ".json": (parse_json, _write_json),
     ".toml": (tomllib.loads, _write_toml),
-    ".yaml": (_read_yaml, _write_yaml),
+    ".yaml": (parse_yaml, _write_yaml),
 }

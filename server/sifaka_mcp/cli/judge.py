@@ -35,7 +35,9 @@ async def critique(session: Session) -> Ending:
 
     options = session.options
     text = opt.read_text(options.file)
-    chain = await session.chain(format=opt.format_of(options, text))
+    chain = await session.chain(
+        format=opt.format_of(options, text), lint_rules=opt.lint_rules_of(options)
+    )
     if chain.resources.validators:
         raise ConfigurationError(
             f"{options.spec} has validators, which `critique` does not run", "use `sifaka validate`"

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.usage import Budget
 from sifaka_mcp.cli.process import interruptible
 
@@ -88,6 +89,17 @@ def format_of(options: argparse.Namespace, text: str) -> str | None:
         said = f"{UNCHECKED[format]}; --as text checks it as plain text"
         raise ConfigurationError(f"{options.file}: {said}")
     return None if format in UNCHECKED or format is recognise(text) else format.value
+
+
+def lint_rules_of(options: argparse.Namespace) -> RuleChoice | None:
+    """The editor's rules for the text, by the project of its file, or by that of this folder.
+
+    Raises:
+        ConfigurationError: The file with the rules cannot be read, or is wrong.
+    """
+    from sifaka_mcp.settings.project_rules import rules_for
+
+    return rules_for(Path(options.file))
 
 
 def budget_of(options: argparse.Namespace) -> Budget:

@@ -277,15 +277,19 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(each)
 
 
-def read_content(path: Path) -> bytes:
+def read_content(path: Path, root: Path | None = None) -> bytes:
     """The bytes of a file of at most a megabyte.
+
+    Args:
+        path: The file.
+        root: The folder that it must lie in, links followed; None allows every place.
 
     Raises:
         ConfigurationError: It cannot be read, is no regular file, or is too large for a
             configuration.
     """
     try:
-        return read_beneath(path, _MOST)
+        return read_beneath(path, _MOST, root)
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise ConfigurationError(f"{path} is larger than a megabyte") from error
@@ -308,3 +312,36 @@ def parse_toml(path: Path, content: bytes) -> dict[str, Any]:
         raise ConfigurationError(
             f"{path} is not valid TOML: {reason}", "correct the file"
         ) from error
+
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|[^\s"{}\[\],:/]+|[{}\[\],:]', re.DOTALL)
+"""A token of JSON, or a comment."""
+
+
+def parse_json(text: str) -> Any:
+    """What a text says that is JSON, with comments and commas too many; an empty object for none.
+
+    Raises:
+        ValueError: It is not.
+    """
+
+    def blank(token: re.Match[str]) -> str:
+        is_comment = token[0].startswith(("//", "/*"))
+        return re.sub(r"[^\n]", " ", token[0]) if is_comment else token[0]
+
+    plain = re.sub(r'("(?:\\.|[^"\\\n])*")|,(?=\s*[}\]])', r"\1", TOKEN.sub(blank, text))
+    return json.loads(plain) if plain.strip() else {}
+
+
+def parse_yaml(text: str) -> Any:
+    """What a text says that is YAML; an empty mapping for none.
+
+    Raises:
+        ValueError: It is not.
+    """
+    import yaml
+
+    try:
+        return yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from None

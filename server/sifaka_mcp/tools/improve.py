@@ -30,7 +30,7 @@ from sifaka_mcp.schemas.runs import ImproveOut, SubmitOut
 from sifaka_mcp.tools.answer import ToolContext, answer_with_text
 from sifaka_mcp.tools.awaited_run import RunRequest
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.named_text import asked_again, text_of
+from sifaka_mcp.tools.named_text import asked_again, lint_rules_of, text_of
 from sifaka_mcp.ui.apps import SHOWN
 
 WAIT_SECONDS = 45.0
@@ -108,6 +108,7 @@ async def improve_text(
         facts=facts,
         tags=tags or (),
         remember=remember,
+        lint_rules=await lint_rules_of(ctx, source),
     )
     return await request.begin(chain, prompt, text=found)
 

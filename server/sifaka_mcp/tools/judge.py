@@ -16,7 +16,7 @@ from sifaka_mcp.schemas.evidence import MOST_SOURCES, SourceIn, documents_of
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, IssueOut, ValidateOut
 from sifaka_mcp.tools.answer import ToolContext, answer, beside_the_loop, fitting, state_of
 from sifaka_mcp.tools.definition import define
-from sifaka_mcp.tools.named_text import asked_again, text_of
+from sifaka_mcp.tools.named_text import asked_again, lint_rules_of, text_of
 from sifaka_mcp.view.text import critique, verdicts
 
 _PAGE = 40
@@ -107,7 +107,12 @@ async def critique_text(
         raise ConfigurationError("the text is empty", "give the text to judge, or its source")
     seen, exchange = number_of(cursor), Exchange.of(ctx)
     chain = await state_of(ctx).chain(
-        model=model, host=exchange.host, absent=exchange.absent, critics=critics, budget=budget
+        model=model,
+        host=exchange.host,
+        absent=exchange.absent,
+        critics=critics,
+        budget=budget,
+        lint_rules=await lint_rules_of(ctx, source),
     )
     try:
         found = await review(

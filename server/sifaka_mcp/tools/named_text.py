@@ -11,6 +11,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError, ThoughtNotFound
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.text.input import MAX_TEXT
 from sifaka_mcp.host.sampling import InputRequired
 from sifaka_mcp.tools.answer import ToolContext, state_of
@@ -42,8 +43,8 @@ async def text_of(ctx: ToolContext, text: str, source: str) -> str:
     scheme, _, rest = source.partition("://")
     if scheme in {"thought", "run"}:
         return await _of_version(ctx, scheme, rest.removesuffix("/text"))
-    is_path = scheme == "file" or Path(source).is_absolute()
-    if not is_path:
+    path = _path_of(source)
+    if path is None:
         raise ConfigurationError(
             f"source {source[:80]!r} names no text",
             "give thought://ID, run://ID or an absolute path",
@@ -53,8 +54,30 @@ async def text_of(ctx: ToolContext, text: str, source: str) -> str:
             "files are not read for clients over HTTP", "send the text, or name a version"
         )
     roots = await _roots(ctx)
-    path = Path(unquote(urlsplit(source).path)) if scheme == "file" else Path(source)
     return await anyio.to_thread.run_sync(_read, path, roots)
+
+
+async def lint_rules_of(ctx: ToolContext, source: str) -> RuleChoice | None:
+    """The editor's rules for a text, by the project of its file, or by that of the current folder.
+
+    None for the default ones, as for every client over HTTP.
+
+    Raises:
+        ConfigurationError: The file with the rules cannot be read, or is wrong.
+    """
+    if ctx.request_context.request is not None:
+        return None
+    from sifaka_mcp.settings.project_rules import rules_for
+
+    return await anyio.to_thread.run_sync(rules_for, _path_of(source) or Path("-"))
+
+
+def _path_of(source: str) -> Path | None:
+    """The path that a source is, if it is one."""
+    if source.startswith("file://"):
+        return Path(unquote(urlsplit(source).path))
+    path = Path(source)
+    return path if path.is_absolute() else None
 
 
 def asked_again(ctx: ToolContext, waiting: InputRequired) -> InputRequired:

@@ -14,8 +14,8 @@ from typing import Literal
 import pytest
 
 from sifaka._internal.immutable import Frozen
-from sifaka_mcp.cli.check.configuration import CheckTable
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.settings.project_rules import CheckTable
 from sifaka_mcp.settings.sources import (
     OF_THE_USER,
     STRICTER,

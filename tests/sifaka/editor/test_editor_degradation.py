@@ -8,18 +8,17 @@ from time import process_time
 
 import pytest
 
-from sifaka.editor import RULES, edit, lint
+from sifaka.editor import GROUPS, edit, lint, rule_choice, rules
 from sifaka.editor import isolated as module
 from sifaka.editor.edit import AppliedEdit, Origins
-from sifaka.editor.grammar import LIMIT, grammar, stretches
+from sifaka.editor.grammar import LIMIT, stretches
 from sifaka.editor.isolated import run_editor
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
 from sifaka.errors import PluginError
 from sifaka.isolation import SHORT
 from sifaka.record.results import Issue
-from sifaka.tasks.check import RuleChoice, check
-from sifaka.text.formats import Format
+from sifaka.tasks.check import check
 from sifaka_mcp.cli.improve import TEXT as ANNOUNCEMENT
 from tests.stubs.cost import seconds
 
@@ -95,16 +94,18 @@ def test_openings_that_are_never_closed_take_no_quadratic_time() -> None:
         assert edit(text).text == text
 
 
-def test_a_rule_that_stumbles_costs_that_rule_alone(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_rule_that_stumbles_costs_that_rule_alone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def stumbling(parsed: ParsedText) -> Iterable[Issue]:
         raise IndexError(parsed.text)
 
-    found, degraded = findings(
-        ParsedText.read("We recieve it here.", Format.MARKDOWN), {"stumbling": stumbling, **RULES}
-    )
-    assert [issue.quote for issue in found] == ["recieve"]
-    assert degraded == ("stumbling: not checked, because of a bug (IndexError)",)
-    assert "editor:stumbling" in caplog.text
+    groups = {**GROUPS, "capitals": GROUPS["capitals"]._replace(find=stumbling)}
+    monkeypatch.setattr(rules, "GROUPS", groups)
+    found = lint("We recieve it here.")
+    assert [issue.quote for issue in found.issues] == ["recieve"]
+    assert found.degraded == ("capitals: not checked, because of a bug (IndexError)",)
+    assert "editor:capitals" in caplog.text
 
 
 def test_a_verb_of_two_letters_is_read() -> None:
@@ -165,10 +166,8 @@ SMALL = 8_000
 def rules_of(piece: str, size: int) -> float:
     """The seconds of all rules but Harper's, the least of two attempts."""
     text = (piece * (size // len(piece) + 1))[:size]
-    rules = {name: RULES[name] for name in RULES if name not in {"grammar", "spelling"}}
-    return min(
-        seconds(lambda: findings(ParsedText.read(text, Format.MARKDOWN), rules)) for _ in range(2)
-    )
+    wanted = rule_choice(ignore=["grammar", "spelling"])
+    return min(seconds(lambda: findings(ParsedText(text, text), wanted)) for _ in range(2))
 
 
 @pytest.mark.parametrize(
@@ -194,7 +193,7 @@ def test_harper_is_given_a_long_line_in_short_stretches() -> None:
     parts = list(stretches(ParsedText(text, text)))
     assert max(map(len, (part for _, part in parts))) <= 2_000
     assert sum(map(len, (part for _, part in parts))) <= len(text)
-    assert findings(ParsedText.read(text, Format.MARKDOWN), {"grammar": grammar})[0]
+    assert findings(ParsedText(text, text), rule_choice(["grammar"])).issues
 
 
 def test_edits_of_a_later_round_are_placed_in_the_first_text() -> None:
@@ -208,5 +207,5 @@ def test_edits_of_a_later_round_are_placed_in_the_first_text() -> None:
 
 def test_a_thousand_comments_and_findings_are_matched_in_order() -> None:
     lines = ["We recieve it. <!-- sifaka: ignore spelling -->", "We recieve it."]
-    found = check("\n\n".join(lines * 500), RuleChoice.of(["spelling"]))
+    found = check("\n\n".join(lines * 500), rule_choice(["spelling"]))
     assert [each.line for each in found.diagnostics] == list(range(3, 2_001, 4))

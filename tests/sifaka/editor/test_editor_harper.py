@@ -9,12 +9,12 @@ from itertools import chain
 import pytest
 
 from benchmarks.quality.editor.labelled import load
-from sifaka.editor import grammar, lint
+from sifaka.editor import RuleChoice, grammar, lint, rule_choice
 from sifaka.editor.grammar import DEFAULT, OFF, SAFE, asked, signs
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings
 from sifaka.errors import PluginError
-from sifaka.tasks.check import RuleChoice, check
+from sifaka.tasks.check import check
 from sifaka.text.formats import Format
 from sifaka.text.harper import ALL, HarperLint
 
@@ -71,8 +71,8 @@ def test_every_rule_that_is_on_finds_a_mistake_in_the_labelled_sentences() -> No
     samples = chain(load("tuning"), load("held_out"), load("phrases"))
     found = findings(
         ParsedText.read("\n\n".join(each.text for each in samples), Format.MARKDOWN),
-        {"grammar": grammar.grammar},
-    )[0]
+        rule_choice(["grammar"]),
+    ).issues
     assert DEFAULT - {(each.rule or "").removeprefix("harper.") for each in found} == set()
 
 
@@ -108,22 +108,22 @@ def test_a_sign_is_a_word_and_what_has_to_follow() -> None:
 def test_rules_that_are_off_by_default_can_be_chosen() -> None:
     assert rules(HYPHEN, RuleChoice()) == set()
     for names in (["harper.DoubleClick"], ["harper"], ["all"], ["default", "harper.DoubleClick"]):
-        assert rules(HYPHEN, RuleChoice.of(names)) == {"harper.DoubleClick"}
+        assert rules(HYPHEN, rule_choice(names)) == {"harper.DoubleClick"}
     for names in (["grammar"], ["default"], ["harper.ModalOf"]):
-        assert rules(HYPHEN, RuleChoice.of(names)) == set()
+        assert rules(HYPHEN, rule_choice(names)) == set()
     for ignored in ("harper.DoubleClick", "harper", "grammar"):
-        assert rules(HYPHEN, RuleChoice.of(["all"], [ignored])) == set()
-    assert rules(HYPHEN, RuleChoice.of(["harper"], ["all"])) == {"harper.DoubleClick"}
+        assert rules(HYPHEN, rule_choice(["all"], [ignored])) == set()
+    assert rules(HYPHEN, rule_choice(["harper"], ["all"])) == {"harper.DoubleClick"}
 
 
 def test_a_comment_switches_such_a_rule_off_too() -> None:
     text = f"{HYPHEN} <!-- sifaka: ignore grammar -->\n"
-    assert rules(text, RuleChoice.of(["all"])) == set()
+    assert rules(text, rule_choice(["all"])) == set()
 
 
 def test_only_wanted_rules_are_asked_for() -> None:
     assert asked(["B", "A"]) == "A B"
     assert asked(["A", ALL]) == ALL
-    assert rules("You should of seen it, as follow.", RuleChoice.of(["harper.AsFollows"])) == {
+    assert rules("You should of seen it, as follow.", rule_choice(["harper.AsFollows"])) == {
         "harper.AsFollows"
     }

@@ -2,7 +2,6 @@
 
 import random
 import re
-import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -13,10 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sifaka.editor import apply, edit, lint, protected
+from sifaka.editor import apply, edit, lint, patterns, protected, spelling
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import PatternRule
-from sifaka.editor.report import RULES, findings
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
 from sifaka.text.markdown import code_spans
@@ -132,7 +130,7 @@ TEXTS = (
 
 FOUND = {
     f"{module.__name__}.{name}": rule
-    for module in {sys.modules[rule.__module__] for rule in RULES.values()}
+    for module in (patterns, spelling)
     for name, rule in vars(module).items()
     if isinstance(rule, PatternRule)
 }
@@ -205,7 +203,7 @@ def test_numbers_urls_and_code_survive(text: str) -> None:
 @settings(max_examples=200)
 @given(texts)
 def test_safe_issues_can_be_applied_and_lie_outside_protected_spans(text: str) -> None:
-    issues, _ = findings(ParsedText.read(text, Format.MARKDOWN), RULES)
+    issues = lint(text, format=Format.MARKDOWN).issues
     spans = protected(text)
     safe = [issue for issue in issues if issue.safe]
     assert len(apply(text, issues).edits) == len(safe)

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from sifaka.editor.explanations import explanations
+from sifaka.editor.rules import rule_choice, wants
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.record.entries import Fixes
-from sifaka.tasks.check import RuleChoice
 from sifaka.text.formats import Format
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.check.configuration import FORMATS, CheckConfiguration
 from sifaka_mcp.cli.check.files import Found, find_files
 from sifaka_mcp.cli.check.jobs import (
     CheckJob,
@@ -21,10 +21,12 @@ from sifaka_mcp.cli.check.jobs import (
     check_files,
     processors,
 )
+from sifaka_mcp.cli.check.new_findings import changed_since, new_alone, not_in
 from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, as_sarif, summary
-from sifaka_mcp.cli.process import printing, say, termination_interrupts
+from sifaka_mcp.cli.process import print_lines, printing, say, termination_interrupts
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.safe_text import flat, visible
+from sifaka_mcp.settings.project_rules import FORMATS, ProjectRules
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""
@@ -40,7 +42,7 @@ _MOST_JOBS = 256
 
 @opt.command(
     opt.argument(
-        "paths", metavar="PATH", nargs="+", help="files and folders; - reads standard input"
+        "paths", metavar="PATH", nargs="*", help="files and folders; - reads standard input"
     ),
     opt.argument("--fix", action="store_true", help="write the fixes that are certain"),
     opt.argument(
@@ -73,6 +75,20 @@ _MOST_JOBS = 256
     opt.argument("--format", choices=list(_REPORTS), default="text"),
     opt.argument("--exit-zero", action="store_true", help="findings are no failure"),
     opt.argument(
+        "--fail-on", action="append", metavar="RULES", help="findings of these rules alone are"
+    ),
+    opt.either(
+        opt.argument(
+            "--baseline", metavar="FILE", type=Path, help="leave out what is in this JSON report"
+        ),
+        opt.argument(
+            "--since", metavar="REV", help="only the lines changed since this revision of git"
+        ),
+    ),
+    opt.argument(
+        "--explain", metavar="RULE", help="say what a rule finds, with an example, and end"
+    ),
+    opt.argument(
         "--jobs",
         type=opt.whole_number(1, _MOST_JOBS),
         metavar="N",
@@ -82,6 +98,9 @@ _MOST_JOBS = 256
 def check(session: Session) -> int:
     """Print what is wrong in the files; 0 when nothing is, 1 when something is, 2 on an error."""
     try:
+        if session.options.explain:
+            print_lines(_explained(session.options.explain))
+            return CLEAN
         command = _Command(session.options)
         return command.finish(command.reports())
     except SifakaError as error:
@@ -97,20 +116,37 @@ class _Command:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self._select = RuleChoice.of(_names(options.select)) if options.select else None
-        self._ignore = RuleChoice.of((), _names(options.ignore)).ignore
-        self._configuration = CheckConfiguration(options.config, search=not options.no_config)
+        self._select = rule_choice(_names(options.select)) if options.select else None
+        self._fails = rule_choice(_names(options.fail_on)) if options.fail_on else None
+        self._ignore = rule_choice(ignore=_names(options.ignore)).ignore
+        self._project = ProjectRules(options.config, search=not options.no_config)
         if options.suggestions and not (options.fix or options.diff):
             raise ConfigurationError("--suggestions goes with --fix or --diff", "add one of them")
+        if not options.paths:
+            raise ConfigurationError("there is nothing to check", "name files or folders, or -")
+        if (options.since or options.baseline) and (options.fix or options.diff):
+            raise ConfigurationError(
+                "fixes are made in the whole of a file", "leave --since and --baseline out"
+            )
+        if options.since and STDIN in options.paths:
+            raise ConfigurationError("git knows no standard input", "name the file")
         self._fixes: Fixes = "none"
         if options.fix or options.diff:
             self._fixes = "suggested" if options.suggestions else "safe"
 
     def reports(self) -> list[FileReport]:
-        """The reports on all files, or on the text from standard input."""
+        """The reports on all files, or on the text from standard input: what is new alone."""
+        options = self._options
+        if options.since:
+            return new_alone(self._all_reports(), changed_since(options.since))
+        if options.baseline:
+            return new_alone(self._all_reports(), not_in(options.baseline))
+        return self._all_reports()
+
+    def _all_reports(self) -> list[FileReport]:
         if STDIN in self._options.paths:
             return [self._standard_input()]
-        found = list(find_files(self._options.paths, self._configuration))
+        found = list(find_files(self._options.paths, self._project))
         if not found:
             say("there are no texts in the paths")
         bad = [FileReport(path=f.path.as_posix(), problem=f.problem) for f in found if f.problem]
@@ -139,8 +175,12 @@ class _Command:
             say(told)
         if any(report.failed for report in reports):
             return FAILED
-        left = any(r.diff if self._options.diff else r.diagnostics for r in reports)
+        left = any(r.diff if self._options.diff else self._failing(r) for r in reports)
         return FOUND if left and not self._options.exit_zero else CLEAN
+
+    def _failing(self, report: FileReport) -> bool:
+        """True when there is a finding that is a failure."""
+        return any(self._fails is None or wants(self._fails, d.rule) for d in report.diagnostics)
 
     def _printed(self, reports: Sequence[FileReport]) -> Iterable[str]:
         """What goes to standard output."""
@@ -157,18 +197,28 @@ class _Command:
 
     def _job(self, found: Found, *, write: bool = True) -> CheckJob:
         path = found.path
-        rules = self._configuration.rules_in(path.parent)
+        rules = self._project.rules_in(path.parent)
         told = self._options.as_format
         return CheckJob(
             path=path,
             root=found.root,
             rules=rules.choice_for(path, self._select).without(self._ignore),
-            words=rules.words,
             format=Format(told) if told else rules.format_of(path),
             named=found.named,
             fixes=self._fixes,
             min_style=self._options.min_style,
             write=write and self._options.fix and not self._options.diff,
+        )
+
+
+def _explained(name: str) -> Iterator[str]:
+    """What a rule finds, or each rule of a group."""
+    for each in explanations(name):
+        yield f"{each.rule} ({each.group}): {each.what}"
+        yield from (
+            f"  {told}: {text}"
+            for told, text in (("found in", each.wrong), ("mended", each.right))
+            if text
         )
 
 

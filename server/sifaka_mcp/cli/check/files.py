@@ -9,8 +9,8 @@ from pathlib import Path
 from sifaka._internal.safe_open import opened, read_beneath
 from sifaka.errors import ConfigurationError
 from sifaka.text.formats import UNCHECKED, Format, by_name, is_plain
-from sifaka_mcp.cli.check import patterns
-from sifaka_mcp.cli.check.configuration import CheckConfiguration, absolute
+from sifaka_mcp.settings import path_patterns as patterns
+from sifaka_mcp.settings.project_rules import ProjectRules, absolute
 
 PROSE = frozenset(set(Format) - {*UNCHECKED})
 """The formats of files that are taken from a folder, where their names show them."""
@@ -39,7 +39,7 @@ class Found:
     """Why it cannot be checked."""
 
 
-def find_files(paths: Iterable[str], configuration: CheckConfiguration) -> Iterator[Found]:
+def find_files(paths: Iterable[str], configuration: ProjectRules) -> Iterator[Found]:
     """The files, each once, in the order of the paths and of their names.
 
     A folder stands for the texts in it and below it; what is hidden, vendored or ignored by git is
@@ -56,7 +56,7 @@ def find_files(paths: Iterable[str], configuration: CheckConfiguration) -> Itera
             yield found
 
 
-def _all(paths: Iterable[str], configuration: CheckConfiguration) -> Iterator[Found]:
+def _all(paths: Iterable[str], configuration: ProjectRules) -> Iterator[Found]:
     for name in paths:
         path = Path(name)
         if os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
@@ -65,14 +65,14 @@ def _all(paths: Iterable[str], configuration: CheckConfiguration) -> Iterator[Fo
             yield Found(path, project_of(path.parent))
 
 
-def _is_wanted(path: Path, configuration: CheckConfiguration) -> bool:
+def _is_wanted(path: Path, configuration: ProjectRules) -> bool:
     """True when a file that was not named is a text."""
     if by_name(path) in PROSE or (by_name(path) is None and is_plain(path)):
         return True
     return configuration.rules_in(path.parent).format_of(path) is not None
 
 
-def _walk(start: Path, configuration: CheckConfiguration) -> Iterator[Found]:
+def _walk(start: Path, configuration: ProjectRules) -> Iterator[Found]:
     """The texts in a folder and below it: those of each folder, then those of its folders."""
     project = project_of(start)
     bad = [*_linked(start, project, configuration)]
@@ -92,7 +92,7 @@ def _walk(start: Path, configuration: CheckConfiguration) -> Iterator[Found]:
 
 
 def _in(
-    folder: Path, project: Path, ignores: Sequence["_Ignores"], configuration: CheckConfiguration
+    folder: Path, project: Path, ignores: Sequence["_Ignores"], configuration: ProjectRules
 ) -> Iterator[Found | Path]:
     """The texts of one folder, and its folders."""
     rules = configuration.rules_in(folder)
@@ -117,7 +117,7 @@ def _in(
             yield Found(path, project, named=False)
 
 
-def _linked(path: Path, project: Path, configuration: CheckConfiguration) -> Iterator[Found]:
+def _linked(path: Path, project: Path, configuration: ProjectRules) -> Iterator[Found]:
     """A link is not followed: what it leads to is checked where it lies, or not at all."""
     try:
         with opened(path, project):

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Fixes
-from sifaka.tasks.check import Diagnostic, RuleChoice, check
+from sifaka.record.rule_choice import RuleChoice
+from sifaka.tasks.check import Diagnostic, check
 from sifaka.text.formats import Format
 from sifaka_mcp.cli.document import TextFile, decode, read_text_file, write_text_file
 from sifaka_mcp.safe_text import one_line
@@ -38,7 +39,6 @@ class CheckJob:
     rules: RuleChoice
     root: Path | None = None
     """The folder that it has to lie in, links followed; None allows every place."""
-    words: frozenset[str] = frozenset()
     format: Format | None = None
     """Its format; recognised when None."""
     named: bool = True
@@ -135,7 +135,6 @@ def _report(file: TextFile, job: CheckJob) -> FileReport:
         job.rules,
         format=job.format,
         path=job.path,
-        words=job.words,
         min_style=job.min_style,
     )
     try:

@@ -4,10 +4,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import metadata, version
 from typing import Any
 from urllib.parse import quote
 
+from sifaka.editor.rules import HARPER
 from sifaka.tasks.check import Diagnostic
 from sifaka_mcp.cli.check.jobs import FileReport
 from sifaka_mcp.safe_text import flat, one_line, visible
@@ -17,6 +18,8 @@ Report = Callable[[Sequence[FileReport]], Iterable[str]]
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
+RULES = "rules.md"
+"""The page of the documents that explains the rules, each under an anchor of its name."""
 _LEVELS: Mapping[int, str] = {1: "note", 2: "warning", 3: "warning", 4: "error", 5: "error"}
 
 
@@ -102,6 +105,8 @@ def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
     rules = sorted({each.rule for _, each in found})
     numbers = {rule: number for number, rule in enumerate(rules)}
     categories = {each.rule: each.category for _, each in found}
+    links = (line.partition(", ") for line in metadata("sifaka-mcp").get_all("Project-URL", ()))
+    documents = next(url for label, _, url in links if label == "Documentation")
     driver = {
         "name": "sifaka",
         "version": version("sifaka-mcp"),
@@ -109,6 +114,7 @@ def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
             {
                 "id": rule,
                 "shortDescription": {"text": f"{categories[rule]}: {rule}"},
+                "helpUri": f"{documents}/{RULES}#{_anchor(rule)}",
                 "properties": {"category": categories[rule]},
             }
             for rule in rules
@@ -123,6 +129,10 @@ def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
     yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
+def _anchor(rule: str) -> str:
+    return HARPER if rule.startswith(f"{HARPER}.") else rule
+
+
 def _result(path: str, found: Diagnostic, number: int) -> Mapping[str, Any]:
     region = {
         "startLine": found.line,
@@ -135,6 +145,7 @@ def _result(path: str, found: Diagnostic, number: int) -> Mapping[str, Any]:
         "ruleIndex": number,
         "level": _LEVELS[found.severity],
         "message": {"text": found.message},
+        "partialFingerprints": {"sifaka/v1": found.fingerprint},
         "locations": [
             {"physicalLocation": {"artifactLocation": _artifact(path), "region": region}}
         ],

@@ -31,7 +31,13 @@ _REGION = _object(
 _PLACE = _object({"artifactLocation": _ARTIFACT, "region": _REGION}, "artifactLocation")
 _LOCATION = _object({"physicalLocation": _PLACE})
 _RULE = _object(
-    {"id": {"type": "string"}, "shortDescription": _TEXT, "properties": {"type": "object"}}, "id"
+    {
+        "id": {"type": "string"},
+        "shortDescription": _TEXT,
+        "helpUri": {"type": "string", "format": "uri"},
+        "properties": {"type": "object"},
+    },
+    "id",
 )
 _DRIVER = _object(
     {
@@ -55,6 +61,10 @@ _RESULT = _object(
         "level": _LEVEL,
         "message": _TEXT,
         "locations": _list(_LOCATION),
+        "partialFingerprints": {
+            "type": "object",
+            "additionalProperties": {"type": "string"},
+        },
         "fixes": _list(_FIX, unique=True),
     },
     "message",

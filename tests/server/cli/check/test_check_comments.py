@@ -46,6 +46,24 @@ def test_each_format_has_its_own_comments(
 ) -> None:
     assert found(texts, check, f"{comment}\n\n{WRONG}\n", name) == []
     assert found(texts, check, f"{WRONG}\n", name) != []
+    if name != "a.rst":  # whose comments are paragraphs
+        assert found(texts, check, f"{WRONG} {comment}\n\n{WRONG}\n", name) == [
+            "3 misspelling", "3 repeated_word"
+        ]  # fmt: skip
+
+
+def test_a_comment_ends_a_line_of_plain_text(texts: Path, check: Check) -> None:
+    text = f"{WRONG} # sifaka: ignore\n{WRONG} a#sifaka: ignore\n"
+    assert found(texts, check, text, "a.txt") == ["2 misspelling", "2 repeated_word"]
+
+
+def test_a_comment_holds_for_stock_prose_and_its_score(texts: Path, check: Check) -> None:
+    sentence = "A seamless journey into a rich tapestry. "
+    text = f"{'It opened in May, and it closed on Monday. ' * 10}\n\n{sentence}\n"
+    (texts / "a.md").write_text(f"<!-- sifaka: off style -->\n{text}")
+    assert check("a.md", "--select", "style", "--min-style", "90").code == 0
+    (texts / "a.md").write_text(text)
+    assert check("a.md", "--select", "style", "--min-style", "90").code == 1
 
 
 def test_what_is_switched_off_is_not_fixed(texts: Path, check: Check) -> None:

@@ -1,5 +1,6 @@
 """The rules of a project, found upwards from each file."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,67 @@ def test_a_wrong_table_is_one_line_with_the_file_and_the_key(
 def test_the_table_is_a_table(texts: Path, check: Check) -> None:
     (texts / "pyproject.toml").write_text("[tool.sifaka]\ncheck = 3\n")
     assert "pyproject.toml: tool.sifaka.check: is not a table" in check(".").err
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("cspell.json", '{ // ours\n "words": ["Recieve",], }'),
+        (".cspell.json", '{"ignoreWords": ["recieve"]}'),
+        ("cspell.config.yaml", "words:\n  - recieve\n"),
+        ("_typos.toml", '[default.extend-words]\nrecieve = "recieve"\nseperate = "separate"\n'),
+        ("typos.toml", '[default.extend-identifiers]\nRecieve = "Recieve"\n'),
+        ("pyproject.toml", '[tool.typos.default.extend-words]\nrecieve = "recieve"\n'),
+    ],
+)
+def test_words_of_other_tools_dictionaries_are_right(
+    texts: Path, check: Check, name: str, content: str
+) -> None:
+    (texts / "docs").mkdir()
+    (texts / "docs" / "a.md").write_text("We recieve it. Keep them seperate.\n")
+    (texts / name).write_text(content)
+    assert [line.split('"')[1] for line in check("docs").lines] == ["seperate"]
+    assert len(check("docs", "--no-config").lines) == 2
+
+
+def test_a_list_of_cspell_is_read_in_its_folder_alone(texts: Path, check: Check) -> None:
+    project = texts / "project"
+    project.mkdir()
+    (project / "a.md").write_text("We recieve it.\n")
+    (project / "words.txt").write_text("# ours\nrecieve # a name\n")
+    (texts / "words.txt").write_text("recieve\n")
+    (project / "cspell.json").write_text('{"dictionaryDefinitions": [{"path": "words.txt"}]}')
+    assert check("project").code == 0
+    (project / "cspell.json").write_text('{"dictionaryDefinitions": [{"path": "../words.txt"}]}')
+    assert check("project").code == 1
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", '{"words": 3}', '{"words": ' + "[" * 50_000])
+def test_a_broken_dictionary_stops_nothing(texts: Path, check: Check, content: str) -> None:
+    (texts / "a.md").write_text(WRONG)
+    (texts / "cspell.json").write_text(content)
+    assert rules(check, "a.md") == ["misspelling", "repeated_word"]
+
+
+def test_no_rules_are_looked_for_above_a_repository_or_the_home_folder(
+    texts: Path, check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (texts / "sifaka.toml").write_text('[check]\nignore = ["all"]\n')
+    inner = texts / "inner"
+    inner.mkdir()
+    (inner / "a.md").write_text(WRONG)
+    assert check("inner").code == 0
+    (inner / ".git").mkdir()
+    assert check("inner").code == 1
+    (inner / ".git").rmdir()
+    monkeypatch.setenv("HOME", str(inner))
+    assert check("inner").code == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root's chown")
+def test_no_rules_are_taken_from_a_folder_of_another_owner(texts: Path, check: Check) -> None:
+    (texts / "inner").mkdir()
+    (texts / "inner" / "a.md").write_text(WRONG)
+    (texts / "sifaka.toml").write_text('[check]\nignore = ["all"]\n')
+    os.chown(texts / "inner", 4242, -1)
+    assert check("inner").code == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.cli.check.patterns import LARGEST, Patterns
+from sifaka_mcp.settings.path_patterns import LARGEST, Patterns
 from tests.server.cli.check.conftest import Check
 from tests.stubs.cost import seconds
 

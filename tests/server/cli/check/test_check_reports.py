@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ def diagnostic(**more: Any) -> Diagnostic:
     fields: dict[str, Any] = {
         "rule": "repeated_word", "message": "wrong", "category": "grammar", "severity": 2,
         "start": 0, "end": 3, "line": 1, "column": 1, "end_line": 1, "end_column": 4,
-        "quote": "the", "fix": None, "safe": False,
+        "quote": "the", "fix": None, "safe": False, "fingerprint": "",
     }  # fmt: skip
     return Diagnostic(**{**fields, **more})
 
@@ -28,7 +29,9 @@ def test_json_has_the_keys_that_are_told(texts: Path, check: Check) -> None:
     (texts / "b.md").write_bytes(b"\x00\x01")
     done = check("a.md", "b.md", "--format", "json")
     assert done.code == 2
-    assert json.loads(done.out) == {
+    told = json.loads(done.out)
+    assert re.fullmatch("[0-9a-f]{16}", told["diagnostics"][0].pop("fingerprint"))
+    assert told == {
         "diagnostics": [
             {
                 "path": "a.md",

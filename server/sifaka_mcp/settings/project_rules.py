@@ -1,12 +1,14 @@
 """The rules of a project: `[check]` in sifaka.toml, `[tool.sifaka.check]` in pyproject.toml.
 
+The words of its dictionaries for cspell and typos are right as well.
+
 A project's file comes with the project, so it can only choose among rules and files. It can name no
 program, no address and no key.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,11 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
+from sifaka.editor.rules import known_name, rule_choice
 from sifaka.errors import ConfigurationError
-from sifaka.tasks.check import DEFAULT, RuleChoice, known_name
+from sifaka.record.rule_choice import DEFAULT, RuleChoice
 from sifaka.text.formats import UNCHECKED, Format
-from sifaka_mcp.cli.check.patterns import Patterns
 from sifaka_mcp.safe_text import short
+from sifaka_mcp.settings.dictionaries import dictionary_words
+from sifaka_mcp.settings.path_patterns import Patterns
 from sifaka_mcp.settings.sources import parse_toml, read_content
 
 T = TypeVar("T")
@@ -65,8 +69,6 @@ class CheckRules:
     """The patterns are read as paths from here."""
     choice: RuleChoice = _USUAL
     """The rules that are wanted in every file."""
-    words: frozenset[str] = frozenset()
-    """The accepted words in small letters."""
     excluded: Patterns = _NOWHERE
     ignored_in: Patterns = _NOWHERE
     ignored: Sequence[frozenset[str]] = ()
@@ -84,9 +86,10 @@ class CheckRules:
         """The rules that are wanted in a file, by the table or by another choice in its place."""
         inside = self._inside(path)
         numbers = () if inside is None else self.ignored_in.numbers(inside)
-        return (given or self.choice).without(
-            frozenset[str]().union(*(self.ignored[number] for number in numbers))
-        )
+        chosen = self.choice
+        if given is not None:
+            chosen = given.model_copy(update={"words": chosen.words})
+        return chosen.without(frozenset[str]().union(*(self.ignored[each] for each in numbers)))
 
     def format_of(self, path: Path) -> Format | None:
         """The format that is told for a file; None when none is."""
@@ -101,8 +104,11 @@ class CheckRules:
         return place.relative_to(self.folder).as_posix()
 
 
-class CheckConfiguration:
+class ProjectRules:
     """Finds the rules for each file: those of the nearest folder above it that has some.
+
+    It looks no further than the root of the file's repository, the home folder, or the last folder
+    of its owner.
 
     Args:
         file: The one file that tells the rules for all of them; None looks for each.
@@ -110,7 +116,7 @@ class CheckConfiguration:
     """
 
     def __init__(self, file: Path | None = None, *, search: bool = True) -> None:
-        self._by_folder: dict[Path, CheckRules] = {}
+        self._by_folder: dict[Path, tuple[CheckRules | None, frozenset[str]]] = {}
         self._fixed = None if search else CheckRules(folder=Path.cwd())
         if file is not None:
             table = NAMES.get(file.name, ("check",))
@@ -119,7 +125,7 @@ class CheckConfiguration:
                 raise ConfigurationError(f"{file}: there is no table [{'.'.join(table)}]", "add it")
 
     def rules_in(self, folder: Path) -> CheckRules:
-        """The rules for the files of a folder.
+        """The rules for the files of a folder, with the words of the dictionaries above them.
 
         Raises:
             ConfigurationError: The file with the rules cannot be read, or is wrong.
@@ -127,16 +133,44 @@ class CheckConfiguration:
         if self._fixed is not None:
             return self._fixed
         here = absolute(folder)
-        passed: list[Path] = []
-        for each in (here, *here.parents):
-            passed.append(each)
-            found = self._by_folder.get(each) or _own_rules(each)
-            if found is not None:
+        rules, words = None, frozenset[str]()
+        for each in _searched(here):
+            own, known = self._by_folder.get(each) or (_own_rules(each), dictionary_words(each))
+            rules, words = rules or own, words | known
+            if each in self._by_folder:
                 break
-        else:
-            found = CheckRules(folder=passed[-1])
-        self._by_folder.update(dict.fromkeys(passed, found))
-        return found
+        self._by_folder[here] = rules, words
+        rules = rules or CheckRules(folder=here)
+        choice = rules.choice.model_copy(update={"words": rules.choice.words | words})
+        return replace(rules, choice=choice)
+
+
+def rules_for(path: Path) -> RuleChoice | None:
+    """The rules that are wanted in a text, by the name of its file; None for the default ones.
+
+    Raises:
+        ConfigurationError: The file with the rules cannot be read, or is wrong.
+    """
+    choice = ProjectRules().rules_in(path.parent).choice_for(path)
+    return None if choice == _USUAL else choice
+
+
+def _searched(here: Path) -> Iterator[Path]:
+    """The folders in which rules are looked for, from this one upwards."""
+    home, owner = Path.home(), _owner(here)
+    for each in (here, *here.parents):
+        if _owner(each) != owner:
+            return
+        yield each
+        if each == home or os.path.exists(each / ".git"):  # noqa: PTH110 - a Path raises where it may not look
+            return
+
+
+def _owner(folder: Path) -> int | None:
+    try:
+        return folder.stat().st_uid
+    except OSError:
+        return None
 
 
 def _own_rules(folder: Path) -> CheckRules | None:
@@ -190,12 +224,11 @@ def _rules_of(table: CheckTable, folder: Path, origin: str) -> CheckRules:
             where = f"{origin}.{key}"
             raise ConfigurationError(f"{where}: {error.message}", error.suggestion) from error
 
-    read("select", lambda: RuleChoice.of(table.select))
+    read("select", lambda: rule_choice(table.select))
     ignored, formats = table.per_file_ignores, table.formats
     return CheckRules(
         folder=folder,
-        choice=read("ignore", lambda: RuleChoice.of(table.select, table.ignore)),
-        words=frozenset(word.strip().lower() for word in table.words),
+        choice=read("ignore", lambda: rule_choice(table.select, table.ignore, table.words)),
         excluded=read("exclude", lambda: Patterns.of(table.exclude)),
         ignored_in=read("per-file-ignores", lambda: Patterns.of(ignored)),
         ignored=read(

@@ -1,0 +1,91 @@
+"""The findings that are new: against a report from before, or against a revision of git."""
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sifaka.errors import ConfigurationError
+from sifaka.tasks.check import Diagnostic
+from sifaka_mcp.cli.check.jobs import FileReport
+
+IsNew = Callable[[str, Diagnostic], bool]
+"""Tells if a finding in the file of a path is new."""
+_HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+
+
+def new_alone(reports: Iterable[FileReport], is_new: IsNew) -> list[FileReport]:
+    """The reports with their new findings alone."""
+    return [
+        replace(report, diagnostics=tuple(d for d in report.diagnostics if is_new(report.path, d)))
+        for report in reports
+    ]
+
+
+def not_in(file: Path) -> IsNew:
+    """New is what a report of `--format json` does not have.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or is no such report.
+    """
+    how = "make one: sifaka check PATH --format json"
+    try:
+        told = json.loads(file.read_bytes())
+        known = {(each["path"], each["fingerprint"]) for each in told["diagnostics"]}
+    except OSError as error:
+        raise ConfigurationError(f"{file} cannot be read: {error.strerror}", how) from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ConfigurationError(f"{file} is no report of findings", how) from error
+    return lambda path, found: (path, found.fingerprint) not in known
+
+
+def changed_since(revision: str) -> IsNew:
+    """New is what touches a line that was changed since a revision, or since the branch left it.
+
+    All of a file that git does not know is new.
+
+    Raises:
+        ConfigurationError: There is no git, no repository, or no such revision.
+    """
+    commit = _git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+    base = _git("merge-base", "HEAD", commit.decode().strip()).decode().strip()
+    lines: dict[str, Collection[range]] = {}
+
+    def is_new(path: str, found: Diagnostic) -> bool:
+        if path not in lines:
+            lines[path] = _changed_lines(path, base)
+        place = range(found.line, found.end_line + 1)
+        return any(max(p.start, place.start) < min(p.stop, place.stop) for p in lines[path])
+
+    return is_new
+
+
+def _changed_lines(path: str, base: str) -> Sequence[range]:
+    """The lines of a file that are not as they were."""
+    if not _git("ls-files", "--", path):
+        return [range(1, 1 << 60)]
+    diff = _git("diff", "--no-ext-diff", "--no-textconv", "--no-color", "-U0", base, "--", path)
+    hunks = ((int(first), int(count or b"1")) for first, count in _HUNK.findall(diff))
+    return [range(first, first + count) for first, count in hunks]
+
+
+def _git(*arguments: str) -> bytes:
+    """What a command of git prints.
+
+    Raises:
+        ConfigurationError: It failed.
+    """
+    command = ("git", "-c", "core.fsmonitor=false", "--literal-pathspecs", *arguments)
+    try:
+        return subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603 - no shell, and no word of a project's file
+    except OSError as error:
+        raise ConfigurationError(f"--since: git cannot be started: {error.strerror}") from error
+    except subprocess.CalledProcessError as error:
+        said: bytes = error.stderr
+        reason = said.decode(errors="replace").strip() or "there is no such commit"
+        raise ConfigurationError(
+            f"--since: {reason.removeprefix('fatal: ')}",
+            "name a commit of the repository you are in; a shallow clone may lack it",
+        ) from error

@@ -1,0 +1,281 @@
+"""The editor's rules by name: which of them are wanted in a text, and where in it.
+
+A choice of rules holds for a whole text; comments in it switch rules off for some of its lines.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from types import MappingProxyType
+from typing import NamedTuple
+
+from sifaka._internal.naming import closest, did_you_mean
+from sifaka.editor.encoding import encoding
+from sifaka.editor.grammar import DEFAULT as DEFAULT_OF_HARPER
+from sifaka.editor.grammar import asked, grammar
+from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.patterns import articles, capitals, nouns, repetition, spacing
+from sifaka.editor.spelling import confusions, spelling
+from sifaka.editor.style import kinds, style, worst_habits
+from sifaka.errors import ConfigurationError
+from sifaka.record.results import Issue
+from sifaka.record.rule_choice import DEFAULT, RuleChoice
+from sifaka.text import harper
+
+Rule = Callable[[ParsedText], Iterable[Issue]]
+"""Finds one kind of mistake; raises `PluginError` when a tool it needs is missing."""
+
+ALL = "all"
+"""The name of every rule together."""
+HARPER = "harper"
+"""The prefix of the rules of Harper, each `harper.<Name>`; alone it names all of them."""
+STYLE = "style"
+"""The group of stock prose, which is a matter of taste: it runs where it is named."""
+_GRAMMAR = "grammar"
+"""The group of Harper's rules; it selects those that are on by default, and ignores all."""
+
+
+class Group(NamedTuple):
+    """Rules that one function runs."""
+
+    rules: tuple[str, ...]
+    find: Rule
+
+
+GROUPS: Mapping[str, Group] = MappingProxyType(
+    {
+        "encoding": Group(("encoding",), encoding),
+        "repetition": Group(("repeated_word",), repetition),
+        "articles": Group(("article",), articles),
+        "spacing": Group(
+            ("double_space", "space_before_punctuation", "space_after_comma"), spacing
+        ),
+        "contractions": Group(("contraction",), partial(confusions, contracted=True)),
+        "confusions": Group(
+            (
+                *("its", "your", "their", "then_than", "to_too", "modal_of", "confused_word"),
+                *("joined_words", "split_word", "preposition", "wrong_verb", "pronoun"),
+                *("comparative", "extra_article"),
+            ),
+            confusions,
+        ),
+        "nouns": Group(("plural", "this_these", "missing_article"), nouns),
+        "capitals": Group(("capital",), capitals),
+        "spelling": Group(("misspelling",), spelling),
+        _GRAMMAR: Group((HARPER,), grammar),
+        STYLE: Group((STYLE,), style),
+    }
+)
+"""The groups of rules; where findings of two want the same place the earlier one gets it."""
+_GROUP_OF = {rule: name for name, group in GROUPS.items() for rule in group.rules}
+
+
+# --- which rules ---
+
+
+def rule_choice(
+    select: Iterable[str] = (DEFAULT,), ignore: Iterable[str] = (), words: Iterable[str] = ()
+) -> RuleChoice:
+    """The choice by names as they were written.
+
+    Raises:
+        ConfigurationError: A name is unknown.
+    """
+    return RuleChoice(
+        select=frozenset(map(known_name, select)),
+        ignore=frozenset(map(known_name, ignore)),
+        words=frozenset(word.strip().lower() for word in words),
+    )
+
+
+def known_name(name: str) -> str:
+    """The name of a rule or group as this module writes it.
+
+    Raises:
+        ConfigurationError: There is none of this name.
+    """
+    form = name.strip()
+    if form.partition(".")[0] == HARPER and "." in form:
+        return _known_harper_rule(form)
+    form = form.lower().replace("-", "_")
+    names = dict.fromkeys([ALL, DEFAULT, *GROUPS, *_styles(), *_GROUP_OF])
+    if form not in names:
+        raise ConfigurationError(f"unknown rule {name!r}", did_you_mean(name, names))
+    return form
+
+
+def _known_harper_rule(name: str) -> str:
+    wanted = name.partition(".")[2]
+    if wanted not in DEFAULT_OF_HARPER and wanted not in _all_of_harper():
+        similar = closest(wanted, _all_of_harper())
+        raise ConfigurationError(
+            f"unknown rule {name!r}",
+            None if similar is None else f"did you mean '{HARPER}.{similar}'?",
+        )
+    return name
+
+
+def _styles() -> list[str]:
+    return [f"{STYLE}.{kind}" for kind in kinds()]
+
+
+@cache
+def _all_of_harper() -> Mapping[str, object]:
+    from harper import Linter
+
+    return Linter().get_default_lint_config()
+
+
+def wants(choice: RuleChoice, rule: str) -> bool:
+    """True when the findings of this rule are wanted."""
+    family, _, name = rule.partition(".")
+    selected = choice.select
+    if family == HARPER and name not in DEFAULT_OF_HARPER:
+        selected -= {DEFAULT, _GRAMMAR}
+    if family == STYLE:
+        selected -= {DEFAULT}
+    return _exactness(selected, rule) > _exactness(choice.ignore, rule)
+
+
+def _exactness(names: frozenset[str], rule: str) -> int:
+    """How exactly the names tell the rule: 0 not at all, 1 by all, 2 by its group, 3 by itself."""
+    if rule in names:
+        return 3
+    family = rule.partition(".")[0]
+    if names & {family, _GROUP_OF.get(family, family)}:
+        return 2
+    return int(bool(names & {ALL, DEFAULT}))
+
+
+def finders(choice: RuleChoice) -> Mapping[str, Rule]:
+    """The groups that hold a wanted rule, each with the function that runs it."""
+    wanted: dict[str, Rule] = {}
+    for name, (rules, find) in GROUPS.items():
+        if name == _GRAMMAR:
+            if rules_of_harper := _asked_of_harper(choice):
+                wanted[name] = _grammar(rules_of_harper)
+        elif any(wants(choice, rule) for rule in (_styles() if name == STYLE else rules)):
+            wanted[name] = find
+    return wanted
+
+
+@lru_cache(maxsize=16)
+def _grammar(rules: str) -> Rule:
+    """The function that runs some rules of Harper; the same one for the same rules."""
+    return partial(grammar, rules=rules)
+
+
+def _asked_of_harper(choice: RuleChoice) -> str:
+    """The rules that Harper is to run; empty when none is wanted."""
+    if wants(choice, f"{HARPER}.any"):
+        return harper.ALL
+    named = {name.partition(".")[2] for name in choice.select if name.startswith(f"{HARPER}.")}
+    return asked(name for name in DEFAULT_OF_HARPER | named if wants(choice, f"{HARPER}.{name}"))
+
+
+# --- where in a text ---
+
+_SIGN = "sifaka:"
+_COMMENT = re.compile(
+    r"(?P<open><!--|\{/\*|\{#|^[ \t]*\.\.|(?<!\S)(?://|%+|\#))[ \t]*sifaka:[ \t]*"
+    r"(?P<word>ignore|off|on)\b[ \t]*(?P<names>[\w., \t-]*?)[ \t]*(?:-->|\*/\}|\#\}|$)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleException:
+    """A part of a text in which some rules are off."""
+
+    start: int
+    end: int
+    rules: frozenset[str]
+
+
+def exceptions(text: str) -> Iterator[RuleException | str]:
+    """What the comments of a text switch off, and a line about each that names an unknown rule.
+
+    `sifaka: ignore RULES` holds for its line, and for the next one with words when it stands alone;
+    `sifaka: off RULES` until `sifaka: on` or the end. Without rules all of them are meant.
+    """
+    if _SIGN not in text:
+        return
+    began: tuple[int, frozenset[str]] | None = None
+    line, at = 1, 0
+    for match in _COMMENT.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        start = text.rfind("\n", 0, at) + 1
+        try:
+            names = frozenset(map(known_name, re.findall(r"[\w.-]+", match["names"])))
+        except ConfigurationError as error:
+            yield f"line {line}: {error}"
+            continue
+        if match["word"] == "ignore":
+            yield RuleException(start, _reach(text, match, start), names or frozenset({ALL}))
+            continue
+        if began:
+            yield RuleException(began[0], _line_end(text, match.end()), began[1])
+        began = (start, names or frozenset({ALL})) if match["word"] == "off" else None
+    if began:
+        yield RuleException(began[0], len(text) + 1, began[1])
+
+
+def _reach(text: str, match: re.Match[str], start: int) -> int:
+    """Where the part ends that a comment in the line from `start` on holds for."""
+    end = _line_end(text, match.end())
+    if text[start : match.start()].strip() or text[match.end() : end].strip():
+        return end
+    blank = re.compile(r"\s*").match(text, end)
+    return _line_end(text, blank.end()) if blank else end
+
+
+def _line_end(text: str, offset: int) -> int:
+    """The offset of the next line end, or that of the end of the text."""
+    return end if (end := text.find("\n", offset)) >= 0 else len(text)
+
+
+def wanted(found: Iterable[Issue], text: str, choice: RuleChoice) -> tuple[list[Issue], list[str]]:
+    """The findings that are wanted, in text order, and a line about each comment that is wrong."""
+    kept = [
+        issue
+        for issue in found
+        if wants(choice, issue.rule or issue.category)
+        and not (issue.category == "spelling" and issue.quote.lower() in choice.words)
+    ]
+    kept.sort(key=lambda issue: (issue.start or 0, issue.end or 0))
+    told = list(exceptions(text))
+    parts = (each for each in told if isinstance(each, RuleException))
+    off = deque(sorted(parts, key=lambda part: part.start))
+    lines = [each for each in told if isinstance(each, str)]
+    return (list(_outside(off, kept)) if off else kept), lines
+
+
+def stock_prose(
+    parsed: ParsedText, most: int, choice: RuleChoice | None = None
+) -> tuple[tuple[Issue, ...], float | None]:
+    """The worst habits, as `sifaka.editor.style` finds them, that are not switched off.
+
+    A choice that ignores all of `style` is about checks that did not ask for it.
+    """
+    ignored = (choice or RuleChoice()).ignore - {STYLE, ALL, DEFAULT}
+    if not ignored and _SIGN not in parsed.text:
+        return worst_habits(parsed, most)
+    of_style = RuleChoice(select=frozenset({STYLE}), ignore=ignored)
+    kept, _ = wanted(style(parsed), parsed.text, of_style)
+    return worst_habits(parsed, most, {(issue.rule, issue.start) for issue in kept})
+
+
+def _outside(off: deque[RuleException], found: Iterable[Issue]) -> Iterator[Issue]:
+    """The findings, in text order, that no exception covers; those come by their starts."""
+    reached: list[RuleException] = []
+    for issue in found:
+        start = issue.start or 0
+        while off and off[0].start <= start:
+            reached.append(off.popleft())
+        reached = [part for part in reached if start <= part.end]
+        rule = issue.rule or issue.category
+        if not any(_exactness(part.rules, rule) for part in reached):
+            yield issue
