@@ -375,7 +375,8 @@ def test_no_other_file_of_the_folder_is_read(here: Path) -> None:
         command, *lines = each.splitlines()
         opened = {line.split()[1] for line in lines if line.startswith("opened ")}
         assert opened - {"text.md"} <= {"sifaka.toml", "pyproject.toml"}
-        assert ("pyproject.toml" in opened) is (command == "check")
+        read_rules = command in {"check", "critique", "improve"}
+        assert ("pyproject.toml" in opened) is read_rules
 
 
 @pytest.mark.slow
