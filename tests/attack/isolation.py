@@ -66,10 +66,7 @@ KINDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     "schemas that double": (
         "validate_text",
-        {
-            "text": "[1]",
-            "validators": [{"type": "format", "format": "json", "schema": _DEEP}] * 50,
-        },
+        {"text": "[1]", "validators": [{"type": "format", "format": "json", "schema": _DEEP}] * 50},
     ),
     "emoji": ("critique_text", {"text": "😀" * 24_000, "critics": ["lint"]}),
     "Chinese": ("critique_text", {"text": "他昨天去了学校。" * 6_000, "critics": ["lint"]}),

@@ -83,8 +83,7 @@ POINTS: Mapping[str, Point] = {
     ),
     "replies that end before their end": Point("none is a version", (f"{_MODELS}/test_drafts.py",)),
     "malformed replies of judges": Point(
-        "none is a vote that says no verdict",
-        (f"{_MODELS}/test_votes.py",),
+        "none is a vote that says no verdict", (f"{_MODELS}/test_votes.py",)
     ),
     "messages on stdio: nested 5,000 deep, garbage, half a character": Point(
         "each is refused and the next is answered", ("tests/server/test_stdio_lines.py",)
@@ -100,10 +99,7 @@ POINTS: Mapping[str, Point] = {
     ),
     "forgotten runs looked for in the raw bytes": Point(
         "no text, word or vector is left",
-        (
-            f"{_STORAGE}/retention/test_traces.py",
-            f"{_STORAGE}/milvus/test_milvus_contents.py",
-        ),
+        (f"{_STORAGE}/retention/test_traces.py", f"{_STORAGE}/milvus/test_milvus_contents.py"),
     ),
     "runs of another tenant, by every tool": Point(
         "they are not found", (f"{_HTTP}/test_tenants.py",)

@@ -45,10 +45,7 @@ def inspect(transport: str, era: Era, server: Sequence[str], home: Path) -> Outc
     name = f"MCP Inspector, {era} over {transport}"
     portability = 0
     for number, (what, options) in enumerate(_CALLS):
-        finished = run(
-            [*_PROGRAM, "--protocol-era", era, *options, *server],
-            home,
-        )
+        finished = run([*_PROGRAM, "--protocol-era", era, *options, *server], home)
         wrong = f"exit code {finished.code}" if finished.code != 0 else _wrong(what, finished)
         if wrong:
             return Outcome(

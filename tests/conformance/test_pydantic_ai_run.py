@@ -52,7 +52,7 @@ async def toolset(transport: Literal["stdio", "http"], home: Path) -> AsyncGener
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-async def test_an_agent_writes_every_version_that_a_run_asks_for(
+async def test_an_agent_writes_every_version(
     transport: Literal["stdio", "http"], tmp_path: Path
 ) -> None:
     returned: list[Mapping[str, Any]] = []

@@ -183,11 +183,7 @@ async def _rate(count: int) -> float:
 async def _begun(store: ThoughtStore, numbers: range) -> list[Run]:
     """Runs that nobody works on yet."""
     chain = Chain(
-        model="openai-chat:stub",
-        validators=_RULES,
-        critics=[],
-        max_iterations=CALLS,
-        store=store,
+        model="openai-chat:stub", validators=_RULES, critics=[], max_iterations=CALLS, store=store
     )
     return [(await chain.start(text=_text(f"run{number}x"))).run for number in numbers]
 

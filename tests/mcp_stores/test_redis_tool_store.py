@@ -43,9 +43,7 @@ async def test_writers_in_two_processes_lose_and_double_nothing(stores: Pair) ->
     await race(stores, await keep(stores[0]), writers=4, each=8)
 
 
-async def test_a_run_that_another_process_has_deleted_or_begun_anew_is_not_mixed_up(
-    stores: Pair,
-) -> None:
+async def test_a_run_that_another_process_has_deleted_is_not_mixed_up(stores: Pair) -> None:
     mine, theirs = stores
     run = await draft(mine, await keep(mine, run_id="same"), "old")
     await theirs.delete("same")
@@ -198,7 +196,7 @@ async def test_a_run_that_cannot_be_removed_is_hidden(session: StdioToolSession)
     assert sorted(await found(index, "zebra")) == sorted([run.run_id, kept.run_id])
 
 
-async def test_of_more_rows_than_one_query_returns_the_newest_are_searched(
+async def test_of_more_rows_than_a_query_gives_the_newest_are_searched(
     session: StdioToolSession,
 ) -> None:
     index = MilvusToolIndex(session, most_rows=6)

@@ -33,9 +33,7 @@ def is_alive(process: int) -> bool:
     return True
 
 
-async def test_many_tasks_call_at_once_and_each_gets_its_own_answer(
-    session: StdioToolSession,
-) -> None:
+async def test_many_tasks_call_at_once_and_each_is_answered(session: StdioToolSession) -> None:
     answers: dict[int, str] = {}
     processes: set[str] = set()
 
@@ -79,7 +77,7 @@ async def test_a_server_that_has_died_is_started_again(session: StdioToolSession
 
 
 @pytest.mark.slow
-async def test_a_call_whose_answer_was_lost_is_repeated(
+async def test_a_call_without_an_answer_is_repeated(
     session: StdioToolSession, tmp_path: Path
 ) -> None:
     await session.call("echo", {"text": "x"})
@@ -96,9 +94,7 @@ async def test_a_call_whose_answer_was_lost_is_repeated(
 
 
 @pytest.mark.slow
-async def test_a_server_that_dies_of_a_call_is_an_error_that_may_pass(
-    session: StdioToolSession,
-) -> None:
+async def test_a_server_that_dies_of_a_call_may_come_back(session: StdioToolSession) -> None:
     with pytest.raises(StorageError, match="the server ended during die") as caught:
         await session.call("die", {})
     assert caught.value.retryable
@@ -107,9 +103,7 @@ async def test_a_server_that_dies_of_a_call_is_an_error_that_may_pass(
 
 
 @pytest.mark.parametrize("tool", ["fail", "no_such_tool"])
-async def test_a_call_that_fails_is_an_error_in_one_line(
-    session: StdioToolSession, tool: str
-) -> None:
+async def test_a_call_that_fails_is_one_line(session: StdioToolSession, tool: str) -> None:
     with pytest.raises(StorageError, match=tool) as caught:
         await session.call(tool, {})
     assert "\n" not in str(caught.value)

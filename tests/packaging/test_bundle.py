@@ -1,20 +1,28 @@
-"""The bundle that hosts install with a click: its manifest, and the packed file as they run it."""
+"""The bundle that hosts install with a click: its manifest, its icon, and the packed file."""
 
 import json
 import platform
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
+import zlib
+from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
 from distribution.bundle import BRINGS, DOWNLOADS, EXTRAS, PARTS, PYTHON, lay_out, manifest
+from distribution.icon import LARGE, PNG, SHAPES, SMALL, SVG, png, svg
 from distribution.wheels import PLATFORMS
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.icon import ICON, SIZE
 from sifaka_mcp.settings import TOOLSETS, Settings
 from tests.packaging.project import ROOT
 from tests.packaging.uv import uv_environment
@@ -159,7 +167,7 @@ def test_the_packed_file_holds_what_it_takes_and_nothing_of_this_machine(packed:
 
 @pytest.mark.servers
 @pytest.mark.anyio
-async def test_unpacked_elsewhere_what_the_manifest_says_is_started_and_works(
+async def test_unpacked_elsewhere_what_the_manifest_says_works(
     unpacked: Path, tmp_path: Path
 ) -> None:
     runs = tmp_path / "runs"
@@ -184,7 +192,7 @@ async def test_unpacked_elsewhere_what_the_manifest_says_is_started_and_works(
 @pytest.mark.servers
 @pytest.mark.timeout(400)  # 80 wheels are downloaded, unless pip has them
 @pytest.mark.anyio
-async def test_with_its_wheels_inside_it_starts_without_the_network_and_without_a_cache(
+async def test_with_its_wheels_inside_it_starts_without_the_network(
     wheel: Path, tmp_path: Path
 ) -> None:
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
@@ -212,9 +220,7 @@ async def test_with_its_wheels_inside_it_starts_without_the_network_and_without_
 
 @pytest.mark.servers
 @pytest.mark.anyio
-async def test_a_model_without_its_key_is_told_by_the_name_of_the_key(
-    unpacked: Path, tmp_path: Path
-) -> None:
+async def test_a_model_without_its_key_is_told_by_its_name(unpacked: Path, tmp_path: Path) -> None:
     parameters = launch(unpacked, tmp_path, model="openai:gpt-5")
     assert parameters.env is not None
     assert parameters.env["OPENAI_API_KEY"] == ""
@@ -223,3 +229,60 @@ async def test_a_model_without_its_key_is_told_by_the_name_of_the_key(
             result = await client.call_tool("improve_text", {"text": "It is is so ."})
     assert result.is_error
     assert "OPENAI_API_KEY" in str(result.content)
+
+
+_PREFIX = "data:image/png;base64,"
+
+
+def chunks(picture: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Those of a PNG, whose check sums are right."""
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    at = 8
+    while at < len(picture):
+        (length,) = struct.unpack_from(">I", picture, at)
+        name, content = picture[at + 4 : at + 8], picture[at + 8 : at + 8 + length]
+        (stated,) = struct.unpack_from(">I", picture, at + 8 + length)
+        assert stated == zlib.crc32(name + content)
+        yield name, zlib.decompress(content) if name == b"IDAT" else content
+        at += 12 + length
+
+
+def small() -> bytes:
+    return b64decode(ICON.removeprefix(_PREFIX), validate=True)
+
+
+@pytest.mark.slow
+def test_every_file_shows_what_is_drawn() -> None:
+    # Another zlib may press the same pixels into other bytes.
+    assert dict(chunks(PNG.read_bytes())) == dict(chunks(png(LARGE)))
+    assert dict(chunks(small())) == dict(chunks(png(SMALL)))
+    assert SVG.read_text(encoding="utf-8") == svg()
+
+
+def test_a_picture_has_the_pixels_that_it_says() -> None:
+    for picture, side in ((PNG.read_bytes(), LARGE), (small(), SMALL)):
+        parts = dict(chunks(picture))
+        assert struct.unpack_from(">II", parts[b"IHDR"]) == (side, side)
+        assert len(parts[b"IDAT"]) == side * (1 + side // 2), "four bits a pixel"
+        assert 1 < len(parts[b"PLTE"]) // 3 <= 16
+    assert f"{SMALL}x{SMALL}" == SIZE
+
+
+def test_the_drawing_holds_shapes_and_nothing_that_runs() -> None:
+    names = [element.tag.rpartition("}")[2] for element in ElementTree.fromstring(svg()).iter()]  # noqa: S314 - ours
+    assert names == ["svg", "rect", *["ellipse"] * len(SHAPES)]
+
+
+@pytest.mark.anyio
+async def test_the_server_brings_its_icon_and_tools_bring_none() -> None:
+    async with Client(SifakaServer(Settings())) as client:
+        assert client.server_info is not None
+        (icon,) = client.server_info.icons or []
+        assert (icon.src, icon.mime_type, icon.sizes) == (ICON, "image/png", [SIZE])
+        # It is sent with answers of the newer protocol, so it has to be small.
+        assert len(icon.src) < 800
+        assert not any(tool.icons for tool in (await client.list_tools()).tools)
+
+
+def test_a_bundle_shows_the_large_picture() -> None:
+    assert manifest()["icon"] == PNG.name

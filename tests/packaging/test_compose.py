@@ -142,9 +142,7 @@ def test_the_script_makes_every_secret_once_and_keeps_others_out(secrets: Path) 
 
 
 @pytest.mark.anyio
-async def test_redis_takes_its_secret_and_the_servers_have_the_same_one(
-    secrets: Path, tmp_path: Path
-) -> None:
+async def test_redis_and_the_servers_have_the_same_secret(secrets: Path, tmp_path: Path) -> None:
     command = SERVICES["redis"]["command"]
     assert command[:2] == ["redis-server", "/run/secrets/redis.conf"]
     store_url = (secrets / "SIFAKA_STORE").read_text(encoding="ascii").strip()
@@ -159,9 +157,7 @@ async def test_redis_takes_its_secret_and_the_servers_have_the_same_one(
             await store.aclose()
 
 
-def test_a_server_is_started_with_its_secrets_in_its_environment(
-    secrets: Path, tmp_path: Path
-) -> None:
+def test_a_server_has_its_secrets_in_its_environment(secrets: Path, tmp_path: Path) -> None:
     commands = tmp_path / "bin"
     commands.mkdir()
     stand_in = commands / "sifaka-mcp"

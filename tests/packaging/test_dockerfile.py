@@ -139,7 +139,7 @@ def test_the_build_steps_install_the_commands(installed: Path | None) -> None:
 
 
 @pytest.mark.servers
-def test_the_server_lets_in_whom_it_was_told_to_is_healthy_and_ends_when_told(
+def test_the_server_lets_in_whom_it_was_told_and_ends(
     installed: Path | None, tmp_path: Path
 ) -> None:
     commands = installed or Path(sys.executable).parent
@@ -161,7 +161,7 @@ def test_the_server_lets_in_whom_it_was_told_to_is_healthy_and_ends_when_told(
 
 
 @pytest.mark.servers
-def test_a_container_that_was_not_told_whom_to_let_in_says_what_to_do_and_ends(
+def test_a_container_that_lets_nobody_in_says_what_to_do(
     installed: Path | None, tmp_path: Path
 ) -> None:
     done = subprocess.run(

@@ -125,8 +125,7 @@ async def works(client: Client, settings: Mapping[str, str] = MappingProxyType({
     offered = {tool for name in toolsets for tool in TOOLSETS[name]}
     assert {tool.name for tool in (await client.list_tools()).tools} == offered
     result = await client.call_tool(
-        "validate_text",
-        {"text": "One two.", "validators": [{"type": "length", "max_words": 2}]},
+        "validate_text", {"text": "One two.", "validators": [{"type": "length", "max_words": 2}]}
     )
     assert result.structured_content is not None
     assert result.structured_content["passed"] is True
@@ -154,9 +153,7 @@ def test_every_configuration_runs_our_command() -> None:
 @pytest.mark.parametrize(
     "settings", [dict(pairs) for pairs in {key[2]: None for key in DIFFERENT}], ids=list
 )
-async def test_with_what_is_set_the_installed_command_works(
-    settings: dict[str, str], tmp_path: Path
-) -> None:
+async def test_with_what_is_set_the_command_works(settings: dict[str, str], tmp_path: Path) -> None:
     parameters = StdioServerParameters(
         command=str(INSTALLED), env=environment(tmp_path, **settings), cwd=str(tmp_path)
     )
@@ -168,7 +165,7 @@ async def test_with_what_is_set_the_installed_command_works(
 @pytest.mark.parametrize(
     "launch", DIFFERENT.values(), ids=[" ".join((key[0], *key[1])) for key in DIFFERENT]
 )
-async def test_what_is_written_works_as_it_is_written(
+async def test_what_is_written_works(
     launch: Launch, published: dict[str, str], tmp_path: Path
 ) -> None:
     server = launch.server
@@ -203,9 +200,7 @@ def test_addresses_are_where_a_server_listens_and_tokens_are_asked_for() -> None
 
 
 @pytest.mark.parametrize("launch", HTTP, ids=[launch.place for launch in HTTP])
-async def test_what_is_configured_for_http_connects_with_a_token_in_its_place(
-    launch: Launch, tmp_path: Path
-) -> None:
+async def test_what_is_configured_for_http_connects(launch: Launch, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     token = grant_token(tokens, "alice")
     headers: dict[str, str] = launch.server["headers"]

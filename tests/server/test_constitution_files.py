@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from mcp import Client
-from mcp_types import TextContent
 
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.constitutions import FOLDER, named_in
 from sifaka_mcp.settings import Settings
+from tests.stubs.calls import refusal
 
 pytestmark = pytest.mark.anyio
 
@@ -67,36 +67,12 @@ def home(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "name",
     [
-        "out.yaml",
-        "passwd.md",
-        "loop.yaml",
-        "device.yaml",
-        "huge.yaml",
-        "binary.yaml",
-        "pipe.yaml",
-        "..",
-        ".",
-        "",
-        "../private.yaml",
-        "..\\private.yaml",
-        "x/../inner.yaml",
-        "/etc/passwd",
-        "C:\\boot.yaml",
-        "c:inner.yaml",
-        "file:///etc/passwd",
-        "~/private.yaml",
-        "%2e%2e%2fprivate.yaml",
-        "..%2fprivate.yaml",
-        "%00inner.yaml",
-        "inner.yaml\0.md",
-        "inner.yaml\n",
-        "\u202elmay.renni",
-        "NUL.yaml",
-        "con",
-        "com1.md",
-        "inner.yaml:stream",
-        "$HOME.yaml",
-        "*.yaml",
+        *("out.yaml", "passwd.md", "loop.yaml", "device.yaml", "huge.yaml", "binary.yaml"),
+        *("pipe.yaml", "..", ".", "", "../private.yaml", "..\\private.yaml", "x/../inner.yaml"),
+        *("/etc/passwd", "C:\\boot.yaml", "c:inner.yaml", "file:///etc/passwd"),
+        *("~/private.yaml", "%2e%2e%2fprivate.yaml", "..%2fprivate.yaml", "%00inner.yaml"),
+        *("inner.yaml\0.md", "inner.yaml\n", "\u202elmay.renni", "NUL.yaml", "con", "com1.md"),
+        *("inner.yaml:stream", "$HOME.yaml", "*.yaml"),
     ],
 )
 def test_no_name_reaches_anything_but_a_file_of_the_folder(home: Path, name: str) -> None:
@@ -117,30 +93,25 @@ def test_a_link_within_the_folder_is_a_name_like_others(home: Path) -> None:
     assert error.value.suggestion == ("there is: binary.yaml, huge.yaml, inner.yaml, link.yaml")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        f"- {{name: {SECRET}, critique: b}}",
-        f"- {{name: a, critique: b, revision: c, {SECRET}: 1}}",
-        f"- {{name: a, critique: [{SECRET}], revision: c}}",
-        f"- {SECRET}",
-        f"{SECRET}: [",
-        f"- !!timestamp {SECRET}",
-        f"- {{name: {SECRET}, critique: b, revision: c}}\n" * 2,
-        f"- {{name: {SECRET * 9}, critique: b, revision: c}}",
-    ],
-)
-async def test_a_file_that_is_no_constitution_is_not_quoted_to_a_client(
-    tmp_path: Path, content: str
-) -> None:
+WRONG = [
+    f"- {{name: {SECRET}, critique: b}}",
+    f"- {{name: a, critique: b, revision: c, {SECRET}: 1}}",
+    f"- {{name: a, critique: [{SECRET}], revision: c}}",
+    f"- {SECRET}",
+    f"{SECRET}: [",
+    f"- !!timestamp {SECRET}",
+    f"- {{name: {SECRET}, critique: b, revision: c}}\n" * 2,
+    f"- {{name: {SECRET * 9}, critique: b, revision: c}}",
+]
+
+
+async def test_a_file_that_is_no_constitution_is_not_quoted(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir()
-    (tmp_path / FOLDER / "own.yaml").write_text(content)
+    critics = [{"type": "constitutional", "file": "own.yaml"}]
     async with Client(SifakaServer(Settings(home=tmp_path))) as client:
-        critic = {"type": "constitutional", "file": "own.yaml"}
-        refused = await client.call_tool("critique_text", {"text": "A text.", "critics": [critic]})
-    (told,) = refused.content
-    assert isinstance(told, TextContent)
-    assert refused.is_error
-    assert told.text.startswith("critics[0]: own.yaml: ")
-    assert "private" not in told.text
-    assert "\n" not in told.text
+        for content in WRONG:
+            (tmp_path / FOLDER / "own.yaml").write_text(content)
+            told = await refusal(client, "critique_text", text="A text.", critics=critics)
+            assert told.startswith("critics[0]: own.yaml: ")
+            assert "private" not in told
+            assert "\n" not in told

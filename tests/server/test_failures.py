@@ -1,18 +1,22 @@
-"""Errors where the SDK would send their words, as clients learn of them."""
+"""Errors where the SDK would send their words, and in the background, as clients learn of them."""
 
 from pathlib import Path
 
+import anyio
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, Prompt
 
 from sifaka.errors import StorageError
+from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.servers import Era
+from tests.stubs.stores import PassingStore
 
 pytestmark = pytest.mark.anyio
+
 
 SECRET = "words of a text"
 
@@ -40,7 +44,7 @@ async def refusal(server: SifakaServer, era: Era) -> str:
     return refused.value.error.message
 
 
-async def test_a_bug_keeps_its_words_to_itself(
+async def test_a_bug_keeps_silent(
     tmp_path: Path, era: Era, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert await refusal(Broken(Settings(home=tmp_path)), era) == "Internal error"
@@ -52,3 +56,34 @@ async def test_a_bug_keeps_its_words_to_itself(
 async def test_an_expected_error_says_what_it_is(tmp_path: Path, era: Era) -> None:
     told = await refusal(Stuck(Settings(home=tmp_path)), era)
     assert told == "the store is away — bring it back"
+
+
+class WithABug(PassingStore):
+    """Raises what no store should when it is to catch up."""
+
+    def __init__(self, inner: ThoughtStore, tried: anyio.Event) -> None:
+        super().__init__(inner)
+        self._tried = tried
+
+    async def catch_up(self) -> int:
+        self._tried.set()
+        raise RuntimeError("deadlock detected")
+
+
+async def test_a_bug_in_catching_up_leaves_the_server_answering(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried = anyio.Event()
+
+    class Configured(Settings):
+        def open_store(self) -> ThoughtStore:
+            return WithABug(super().open_store(), tried)
+
+    async with Client(SifakaServer(Configured(home=tmp_path))) as client:
+        with anyio.fail_after(20):
+            await client.list_tools()
+            await tried.wait()
+            await anyio.wait_all_tasks_blocked()
+            listed = await client.call_tool("get_thought_history", {})
+    assert not listed.is_error
+    assert "store failed" in caplog.text

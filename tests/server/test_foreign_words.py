@@ -93,9 +93,7 @@ def plain_strings(model: type[BaseModel]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("model", ANSWERS, ids=lambda model: model.__name__)
-def test_words_of_others_are_of_a_type_that_prints_them_in_quotes_or_on_a_line(
-    model: type[BaseModel],
-) -> None:
+def test_words_of_others_are_of_a_type_that_quotes_them(model: type[BaseModel]) -> None:
     assert set(plain_strings(model)) <= OURS
 
 

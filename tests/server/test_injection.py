@@ -8,17 +8,13 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.client import ClientRequestContext
-from mcp_types import (
-    CallToolResult,
-    CreateMessageRequestParams,
-    CreateMessageResult,
-    TextContent,
-)
+from mcp_types import CallToolResult, CreateMessageRequestParams, CreateMessageResult, TextContent
 
 from sifaka.models.prompt import DATA_NOTICE, frame
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.sifaka.models.test_prompt import HACKED, OPENING, marks, outside
+from tests.stubs.sampling_client import data, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -42,10 +38,7 @@ def lines_of(told: str) -> list[str]:
 
 
 def parts(result: CallToolResult) -> tuple[str, dict[str, Any]]:
-    assert not result.is_error
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    return content.text, result.structured_content or {}
+    return text_of(result), data(result)
 
 
 RULES = (
@@ -55,10 +48,7 @@ RULES = (
 
 
 async def waiting(
-    client: Client,
-    text: str,
-    rules: Sequence[Mapping[str, object]] = RULES,
-    **more: str,
+    client: Client, text: str, rules: Sequence[Mapping[str, object]] = RULES, **more: str
 ) -> tuple[str, dict[str, Any]]:
     """A run that waits for its caller."""
     arguments = {"text": text, "validators": rules, "model": "caller", "return": "text", **more}
@@ -66,9 +56,7 @@ async def waiting(
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-async def test_a_text_cannot_pretend_to_be_a_part_of_the_answer(
-    client: Client, attack: str
-) -> None:
+async def test_a_text_cannot_pretend_to_be_of_the_answer(client: Client, attack: str) -> None:
     words = ATTACKS[attack]
     told, out = await waiting(client, f"A text.\n{words}")
     assert out["status"] == "needs_revision"
@@ -163,9 +151,7 @@ class Host:
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-async def test_the_rounds_of_a_review_ask_the_same_and_reviews_differ(
-    tmp_path: Path, era: Any
-) -> None:
+async def test_rounds_of_a_review_ask_the_same_others_not(tmp_path: Path, era: Any) -> None:
     host = Host()
     server = SifakaServer(Settings(home=tmp_path))
     drawn = {"type": "constitutional", "draw": 1}

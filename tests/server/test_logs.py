@@ -43,7 +43,7 @@ def reported(caplog: pytest.LogCaptureFixture) -> logging.LogRecord:
     return made
 
 
-def test_a_failure_is_one_line_of_level_component_message_and_values(
+def test_a_failure_is_a_line_of_component_message_and_values(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert line(reported(caplog)) == (
@@ -159,9 +159,7 @@ def test_the_words_of_exceptions_are_there_for_who_asks_for_them_without_secrets
     assert all(each.startswith("  ") for each in told.split("\n")[1:])
 
 
-def test_the_stack_of_a_reported_bug_is_shown_without_words(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_the_stack_of_a_bug_is_shown_without_words(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(ValueError, match="private") as caught:
         stumble()
     report_failure(logger, "critic:style", caught.value)

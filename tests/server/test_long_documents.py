@@ -12,15 +12,22 @@ from mcp_types import (
     CreateMessageRequestParams,
     CreateMessageResult,
     ErrorData,
-    TextContent,
 )
 
 from sifaka.text.sections import SECTION_CHARS
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.long_documents import by_sections, document_of_chapters, shown_text
-from tests.stubs.provider import Provider, provider, told_of
-from tests.stubs.sampling_client import ByHand, ScriptedHost, is_for_a_writer, said, words
+from tests.stubs.provider import Provider, provided
+from tests.stubs.sampling_client import (
+    ByHand,
+    ScriptedHost,
+    data,
+    is_for_a_writer,
+    said,
+    text_of,
+    words,
+)
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
@@ -48,16 +55,14 @@ def written() -> list[str]:
 
 @pytest.fixture
 def served(written: list[str], monkeypatch: pytest.MonkeyPatch) -> Generator[Provider]:
-    with provider(by_sections(better, judged, written, frozenset({"Gamma"}))) as served:
-        told_of(served, monkeypatch)
+    with provided(
+        by_sections(better, judged, written, frozenset({"Gamma"})), monkeypatch
+    ) as served:
         yield served
 
 
 def parts(result: CallToolResult) -> tuple[str, dict[str, Any]]:
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    assert not result.is_error, content.text
-    return content.text, result.structured_content or {}
+    return text_of(result), data(result)
 
 
 async def test_improve_text_writes_a_long_text_section_by_section(
@@ -87,15 +92,17 @@ async def test_what_is_told_as_text_stays_bounded_beside_the_text_itself(client:
 
 @pytest.mark.slow
 async def test_of_many_sections_that_failed_some_are_told_as_text_and_all_as_data(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"Chapter {n}" for n in range(48)]
     text = document_of_chapters(*names, sentences=100)
     failing = frozenset(names[:44])
-    with provider(by_sections(better, judged, [], failing)) as served:
-        told_of(served, monkeypatch)
+    with provided(by_sections(better, judged, [], failing), monkeypatch):
         arguments = {"text": text, "model": MODEL, "max_iterations": 1, "return": "text"}
-        told, out = parts(await client.call_tool("improve_text", arguments | {"wait_seconds": 300}))
+        async with Client(SifakaServer(Settings(home=tmp_path))) as client:
+            told, out = parts(
+                await client.call_tool("improve_text", arguments | {"wait_seconds": 300})
+            )
     assert out["changed"]
     assert len([line for line in out["degraded"] if "was not written" in line]) == 44
     assert told.count("was not written") == 40
@@ -116,9 +123,7 @@ class SectionHost(ScriptedHost):
         return said(better(text) if is_for_a_writer(params) else json.dumps(judged(text)))
 
 
-async def test_the_model_of_the_host_is_asked_for_all_sections_in_one_round(
-    era: Era, tmp_path: Path
-) -> None:
+async def test_the_host_is_asked_for_all_sections_in_one_round(era: Era, tmp_path: Path) -> None:
     host = SectionHost()
     server = SifakaServer(Settings(home=tmp_path, store="memory:"))
     arguments = {"text": TEXT, "model": "host", "critics": ["self_refine"], "return": "text"}

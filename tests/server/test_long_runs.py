@@ -1,7 +1,7 @@
-"""Runs that take longer than their request: waiting, polling, cancelling, leaving."""
+"""Runs that take longer than their request: waiting, polling, cancelling, leaving, progress."""
 
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,21 @@ import anyio
 import pytest
 from mcp import Client
 
+from sifaka import Chain, ChainEvent
+from sifaka.record.entries import ChainConfig, Started
+from sifaka.record.research_question import Inquiry
+from sifaka.record.run import Run
+from sifaka.testing import ScriptedCritic, ScriptedModel
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.tools.awaited_run import StepCounter
+from tests.sifaka.chain.scripted_researcher import ScriptedResearcher
 from tests.stubs.calls import call, refusal
-from tests.stubs.provider import HANGS, Gate, Provider, Reply, opinion, provider, says, told_of
+from tests.stubs.provider import HANGS, Gate, Provider, opinion, provided, says
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
+
 
 TEXT = "one two three four"
 RULES = [{"type": "length", "max_words": 3}]
@@ -24,25 +32,17 @@ ARGUMENTS: dict[str, Any] = {"text": TEXT, "validators": RULES, "critics": []}
 LONGER = "one two three four five"
 
 
-@contextmanager
-def provided(monkeypatch: pytest.MonkeyPatch, *replies: Reply) -> Generator[Provider]:
-    """A provider that servers in this process ask."""
-    with provider(replies) as served:
-        told_of(served, monkeypatch)
-        yield served
-
-
 @pytest.fixture
 def hanging(monkeypatch: pytest.MonkeyPatch) -> Generator[Provider]:
     """A provider that writes one version and then never answers again."""
-    with provided(monkeypatch, says(LONGER), *[HANGS] * 3) as served:
+    with provided([says(LONGER), *[HANGS] * 3], monkeypatch) as served:
         yield served
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> Generator[Provider]:
     """A provider that writes a version, and one that passes when its gate is open."""
-    with provided(monkeypatch, says(LONGER), says("one two", gate=gate)) as served:
+    with provided([says(LONGER), says("one two", gate=gate)], monkeypatch) as served:
         yield served
 
 
@@ -77,7 +77,7 @@ async def test_a_run_that_is_done_is_not_cancelled_any_more(settings: Settings) 
         assert await call(client, "cancel_run", run_id=done["run_id"]) == done
 
 
-async def test_a_request_that_is_cancelled_cancels_its_run(
+async def test_a_cancelled_request_cancels_its_run(
     hanging: Provider, settings: Settings, era: Era
 ) -> None:
     async def leave(progress: float, total: float | None, message: str | None) -> None:
@@ -99,8 +99,7 @@ async def test_a_run_that_was_answered_running_is_finished_and_told_to_another_s
 ) -> None:
     async with served(settings, era) as client:
         begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
-        with anyio.fail_after(20):
-            await gate.reached()
+        await gate.reached()
         midway = await call(client, "get_thought_history", run_id=begun["run_id"])
         gate.open()
         ended = await call(client, "resume_run", run_id=begun["run_id"])
@@ -118,9 +117,7 @@ async def test_a_run_that_was_answered_running_is_finished_and_told_to_another_s
 Told = list[tuple[float, float | None, str]]
 
 
-async def test_progress_tells_what_is_being_done_and_rises_to_its_total(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_progress_tells_what_is_done_and_rises_to_its_total(tmp_path: Path, era: Era) -> None:
     told: Told = []
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
@@ -169,11 +166,11 @@ def _check(told: Told) -> None:
     assert told[-1][2].startswith("stop: ")
 
 
-async def test_as_many_runs_as_may_be_and_no_more(
+async def test_so_many_runs_and_no_more(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, era: Era
 ) -> None:
     few = settings.model_copy(update={"max_runs": 2})
-    with provided(monkeypatch, *[HANGS] * 4):
+    with provided([*[HANGS] * 4], monkeypatch):
         async with served(few, era) as client:
             begun = [
                 await call(client, "improve_text", **ARGUMENTS, wait_seconds=0) for _ in range(2)
@@ -199,7 +196,7 @@ async def test_requests_at_the_same_time_do_not_pass_the_limit_together(
         begun = await client.call_tool("improve_text", {**ARGUMENTS, "wait_seconds": 0})
         refused.append(bool(begun.is_error))
 
-    with provided(monkeypatch, *[HANGS] * 4):
+    with provided([*[HANGS] * 4], monkeypatch):
         async with served(few) as client, anyio.create_task_group() as group:
             for _ in range(4):
                 group.start_soon(begin, client)
@@ -228,7 +225,7 @@ async def test_of_two_revisions_at_the_same_time_one_wins_and_the_other_is_told(
     judged = Settings(home=tmp_path, model="caller", judge_model="openai-chat:stub")
     accepts = opinion("accept")
     held = replace(accepts, gate=gate)
-    with provided(monkeypatch, accepts, held, *[accepts] * 4):
+    with provided([accepts, held, *[accepts] * 4], monkeypatch):
         async with served(judged, era) as client:
             waiting = await call(
                 client,
@@ -252,3 +249,81 @@ async def test_of_two_revisions_at_the_same_time_one_wins_and_the_other_is_told(
     assert (ended["status"], ended["text"]) == ("done", "one two")
     assert "done" in late
     assert (once_more["accepted"], once_more["unchanged"]) == (True, True)
+
+
+ONE_WORD = [{"type": "length", "max_words": 1}]
+
+
+def objects(text: str) -> bool:
+    return len(text.split()) > 1
+
+
+@pytest.mark.parametrize(
+    ("chain", "text"),
+    [
+        (Chain(model="editor"), "It is is the the end ."),
+        (Chain(model="editor", max_iterations=0), "It is is the the end ."),
+        (Chain(model="auto", validators=ONE_WORD), "It is is the the end ."),
+        (
+            Chain(
+                model=ScriptedModel(lines=["a b c", "a b", "a c", "a", "b", "c"]),
+                validators=ONE_WORD,
+                critics=[ScriptedCritic(objects_to=objects)],
+                policy="best_of_n",
+                width=3,
+                max_iterations=2,
+            ),
+            "a b c d",
+        ),
+        (Chain(model=ScriptedModel(lines=["a b", "a"]), validators=ONE_WORD, critics=[]), ""),
+        (
+            Chain(
+                model=ScriptedModel(lines=["a b", "a"]),
+                validators=ONE_WORD,
+                critics=[],
+                inquiry=Inquiry(max_sections=1, max_iterations=1),
+                researcher=ScriptedResearcher(),
+            ),
+            "",
+        ),
+    ],
+    ids=[
+        "editor",
+        "editor without iterations",
+        "auto",
+        "three at a time",
+        "from a prompt",
+        "researched",
+    ],
+)
+async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
+    run = (await chain.start("Write.", text=text)).run
+    steps, reached = StepCounter(run), list[int]()
+
+    async def listen(event: ChainEvent) -> None:
+        value = steps.advance(event)
+        if value is not None:
+            reached.append(value)
+
+    await chain.resume(run.run_id, listen=listen)
+
+    assert reached == sorted(set(reached))
+    assert reached[-1] == steps.total
+    assert len(reached) > 3
+
+
+async def test_a_run_that_takes_more_rounds_than_most_stays_below_the_total_until_its_end() -> None:
+    model = ScriptedModel(lines=["a b c", "a b", "a"])
+    chain = Chain(model=model, validators=ONE_WORD, critics=[], max_iterations=3)
+    steps = StepCounter(Run.start(Started(config=ChainConfig(max_iterations=0))))
+    reached: list[int] = []
+
+    async def listen(event: ChainEvent) -> None:
+        value = steps.advance(event)
+        if value is not None:
+            reached.append(value)
+
+    await chain.run(text="a b c d", listen=listen)
+
+    assert reached == sorted(set(reached))
+    assert reached[-2:] == [steps.total - 1, steps.total]

@@ -14,14 +14,8 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, TextConte
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call, refusal
-from tests.stubs.provider import Gate, Reply, calls, provider, told_of
-from tests.stubs.research_answers import (
-    ResearchAnswers,
-    Topic,
-    asked_of,
-    form_of,
-    question_of,
-)
+from tests.stubs.provider import Gate, Reply, calls, provided
+from tests.stubs.research_answers import ResearchAnswers, Topic, asked_of, form_of, question_of
 from tests.stubs.sampling_client import said as says
 from tests.stubs.sampling_client import words
 from tests.stubs.servers import Era, http_server, let_go, stdio_server
@@ -61,9 +55,7 @@ async def client(era: Era, tmp_path: Path, pages: Path) -> AsyncIterator[Client]
 
 
 @pytest.mark.slow
-async def test_without_a_model_it_answers_with_the_evidence_and_takes_a_good_report(
-    client: Client,
-) -> None:
+async def test_without_a_model_it_answers_with_evidence_and_takes_a_report(client: Client) -> None:
     waiting = await call(client, "research", question=QUESTION, mode="deep")
     assert (waiting["status"], waiting["passed"]) == ("needs_revision", False)
     assert OIL.quote in waiting["text"]
@@ -104,39 +96,37 @@ async def test_text_and_data_each_stand_alone(client: Client) -> None:
         assert needed in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ({"question": " \n"}, "the question is empty"),
-        ({"question": "why " * 100_000}, "the question has 399,999 characters"),
-        ({"question": "x", "adapters": ["wiki"]}, "unknown adapter 'wiki' — configured: docs"),
-        ({"question": "x", "mode": "wide"}, "mode: should be 'iterative', 'deep' or 'auto'"),
-        ({"question": "x", "history": [{"role": "system", "text": "x"}]}, "history[0].role"),
-        ({"question": "x", "history": [{"role": "user", "text": "a\0b"}]}, "history[0].text"),
-        ({"question": "x", "max_sections": 0}, "max_sections"),
-        ({"question": "x", "max_iterations": 21}, "max_iterations"),
-        ({"question": "x", "budget": {"max_seconds": 0}}, "budget.max_seconds"),
-        ({"question": "x", "section_budget": {"max_calls": -1}}, "section_budget.max_calls"),
-        ({"question": "x", "model": "editor"}, "the editor cannot research"),
-        ({"question": "x", "model": "gpt-5"}, "unknown model 'gpt-5'"),
-        ({"question": "a\0b"}, "NUL"),
-        ({"question": "x", "validators": [{"type": "colour"}]}, "colour"),
-        (
-            {"question": "x", "model": "test", "budget": {"max_calls": 0}},
-            "budget.max_calls=0 leaves no call to a model",
-        ),
-        (
-            {"question": "x", "model": "test", "section_budget": {"max_tokens": 0}},
-            "section_budget.max_tokens=0 leaves no call to a model",
-        ),
-    ],
-)
-async def test_bad_input_is_one_clear_line_and_nothing_is_started(
-    client: Client, arguments: dict[str, Any], expected: str
-) -> None:
-    message = await refusal(client, "research", **arguments)
-    assert expected in message
-    assert "\n" not in message
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"question": " \n"}, "the question is empty"),
+    ({"question": "why " * 100_000}, "the question has 399,999 characters"),
+    ({"question": "x", "adapters": ["wiki"]}, "unknown adapter 'wiki' — configured: docs"),
+    ({"question": "x", "mode": "wide"}, "mode: should be 'iterative', 'deep' or 'auto'"),
+    ({"question": "x", "history": [{"role": "system", "text": "x"}]}, "history[0].role"),
+    ({"question": "x", "history": [{"role": "user", "text": "a\0b"}]}, "history[0].text"),
+    ({"question": "x", "max_sections": 0}, "max_sections"),
+    ({"question": "x", "max_iterations": 21}, "max_iterations"),
+    ({"question": "x", "budget": {"max_seconds": 0}}, "budget.max_seconds"),
+    ({"question": "x", "section_budget": {"max_calls": -1}}, "section_budget.max_calls"),
+    ({"question": "x", "model": "editor"}, "the editor cannot research"),
+    ({"question": "x", "model": "gpt-5"}, "unknown model 'gpt-5'"),
+    ({"question": "a\0b"}, "NUL"),
+    ({"question": "x", "validators": [{"type": "colour"}]}, "colour"),
+    (
+        {"question": "x", "model": "test", "budget": {"max_calls": 0}},
+        "budget.max_calls=0 leaves no call to a model",
+    ),
+    (
+        {"question": "x", "model": "test", "section_budget": {"max_tokens": 0}},
+        "section_budget.max_tokens=0 leaves no call to a model",
+    ),
+]
+
+
+async def test_bad_input_is_one_clear_line_and_nothing_is_started(client: Client) -> None:
+    for arguments, expected in BAD:
+        message = await refusal(client, "research", **arguments)
+        assert expected in message
+        assert "\n" not in message
     assert (await call(client, "get_thought_history"))["runs"] == []
 
 
@@ -148,8 +138,7 @@ async def test_the_conversation_says_what_is_meant(
     def read(request: Mapping[str, Any]) -> Reply | None:
         return calls("answer", meant) if "mode" in form_of(request) else None
 
-    with provider(ResearchAnswers([OIL], before=read)) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL], before=read), monkeypatch):
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server) as client:
             done = await call(
@@ -185,8 +174,7 @@ async def test_a_model_writes_the_report_section_by_section_with_progress(
     async def listen(progress: float, total: float | None, message: str | None) -> None:
         told.append((progress, total, message or ""))
 
-    with provider(ResearchAnswers([OIL, GAS])) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS]), monkeypatch) as served:
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server, mode=era) as client:
             result = await client.call_tool(
@@ -228,8 +216,7 @@ def holding(gate: Gate) -> Callable[[Mapping[str, Any]], Reply | None]:
 async def test_a_run_that_takes_longer_is_polled_and_tells_how_far_its_sections_are(
     tmp_path: Path, pages: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(ResearchAnswers([OIL, GAS], before=holding(gate))) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS], before=holding(gate)), monkeypatch):
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server) as client:
             begun = await call(client, "research", question=QUESTION, wait_seconds=0)
@@ -251,8 +238,7 @@ async def test_a_run_that_takes_longer_is_polled_and_tells_how_far_its_sections_
 async def test_cancelling_stops_research_in_the_middle(
     tmp_path: Path, pages: Path, gate: Gate, era: Era, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(ResearchAnswers([OIL, GAS], before=holding(gate))) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS], before=holding(gate)), monkeypatch) as served:
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server, mode=era) as client:
             begun = await call(client, "research", question=QUESTION, wait_seconds=0)
@@ -271,8 +257,7 @@ async def test_cancelling_stops_research_in_the_middle(
 async def test_a_failed_section_is_named_and_the_others_are_there(
     tmp_path: Path, pages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(ResearchAnswers([OIL, GAS], failing="Gas")) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS], failing="Gas"), monkeypatch):
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with Client(server) as client:
             out = await call(client, "research", question=QUESTION)
@@ -288,8 +273,7 @@ async def test_a_failed_section_is_named_and_the_others_are_there(
 async def test_a_client_that_knows_tasks_gets_research_as_one(
     tmp_path: Path, pages: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(ResearchAnswers([OIL, GAS], before=holding(gate))) as served:
-        told_of(served, monkeypatch)
+    with provided(ResearchAnswers([OIL, GAS], before=holding(gate)), monkeypatch):
         server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
         async with tasks_client(server) as client:
             begun = await client.session.call_tool(

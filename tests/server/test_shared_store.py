@@ -97,9 +97,7 @@ async def test_a_run_begun_on_one_server_is_followed_and_finished_on_another(
     assert ended["unchanged"]
 
 
-async def test_an_answer_from_memory_says_that_the_store_is_away(
-    tmp_path: Path, redis: RedisServer
-) -> None:
+async def test_an_answer_from_memory_says_it_is_one(tmp_path: Path, redis: RedisServer) -> None:
     store = open_store(redis.url, home=tmp_path)
     chain = Chain(validators=[RULE], model="caller", store=store)
     waiting = await chain.run(text="You may return the order.")
@@ -115,9 +113,7 @@ async def test_an_answer_from_memory_says_that_the_store_is_away(
     await store.aclose()
 
 
-async def test_a_server_answers_its_first_client_before_it_looks_after_its_store(
-    tmp_path: Path,
-) -> None:
+async def test_a_server_answers_a_client_before_it_looks_after_its_store(tmp_path: Path) -> None:
     looked = anyio.Event()
 
     class Watched(PassingStore):

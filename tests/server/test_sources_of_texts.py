@@ -9,21 +9,20 @@ import pytest
 from mcp import Client
 from mcp.client import ClientRequestContext
 from mcp_types import (
-    CallToolResult,
     CreateMessageRequestParams,
     CreateMessageResult,
     ErrorData,
     ListRootsResult,
     Root,
-    TextContent,
     TextResourceContents,
 )
 from pydantic import FileUrl
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
-from tests.stubs.provider import fails, provider, told_of
-from tests.stubs.sampling_client import ScriptedHost, data, said
+from tests.stubs.calls import call, refusal
+from tests.stubs.provider import fails, provided
+from tests.stubs.sampling_client import ScriptedHost, data, said, text_of
 from tests.stubs.served import served
 from tests.stubs.servers import Era, stdio_server
 
@@ -75,27 +74,17 @@ class Judge(ScriptedHost):
         return said(json.dumps({"better": "tie"} if is_comparison(params) else opinion))
 
 
-def told(result: CallToolResult) -> str:
-    assert isinstance(result.content[0], TextContent)
-    return result.content[0].text
-
-
 async def improved(client: Client, source: str) -> dict[str, Any]:
-    result = await client.call_tool("improve_text", {"source": source, "model": "editor"})
-    assert not result.is_error, told(result)
-    assert result.structured_content is not None
-    return result.structured_content
+    return await call(client, "improve_text", source=source, model="editor")
 
 
-@pytest.mark.parametrize("as_uri", [True, False])
-async def test_a_file_of_a_granted_root_is_read(
-    granted: Path, tmp_path: Path, era: Era, as_uri: bool
-) -> None:
+async def test_a_file_of_a_root_is_read(granted: Path, tmp_path: Path, era: Era) -> None:
     file, roots = granted / "a.txt", Roots(granted)
     server = SifakaServer(Settings(home=tmp_path))
     async with Client(server, mode=era, list_roots_callback=roots) as client:
-        out = await improved(client, file.as_uri() if as_uri else str(file))
-    assert (out["text"], out["changed"], roots.asked) == (BETTER, True, 1)
+        for number, source in enumerate((file.as_uri(), str(file)), 1):
+            out = await improved(client, source)
+            assert (out["text"], out["changed"], roots.asked) == (BETTER, True, number)
 
 
 async def test_over_stdio_as_well(granted: Path, tmp_path: Path) -> None:
@@ -104,32 +93,28 @@ async def test_over_stdio_as_well(granted: Path, tmp_path: Path) -> None:
         assert (await improved(client, str(granted / "a.txt")))["text"] == BETTER
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("../secret.txt", "in no root that the client grants"),
-        ("link.txt", "in no root that the client grants"),
-        ("nothing.txt", "cannot be read: No such file"),
-        ("bytes.txt", "cannot be read: it is not UTF-8"),
-        ("", "cannot be read: Is a directory"),
-        (".env", "cannot be read: is hidden"),
-        ("shown.txt", "cannot be read: is hidden"),
-        ("loop.txt", "cannot be read: Too many levels of symbolic links"),
-        ("loop.txt/a.txt", "cannot be read: Too many levels of symbolic links"),
-        ("pipe.txt", "cannot be read: is no regular file"),
-    ],
-)
+REFUSED: list[tuple[str, str]] = [
+    ("../secret.txt", "in no root that the client grants"),
+    ("link.txt", "in no root that the client grants"),
+    ("nothing.txt", "cannot be read: No such file"),
+    ("bytes.txt", "cannot be read: it is not UTF-8"),
+    ("", "cannot be read: Is a directory"),
+    (".env", "cannot be read: is hidden"),
+    ("shown.txt", "cannot be read: is hidden"),
+    ("loop.txt", "cannot be read: Too many levels of symbolic links"),
+    ("loop.txt/a.txt", "cannot be read: Too many levels of symbolic links"),
+    ("pipe.txt", "cannot be read: is no regular file"),
+]
+
+
 async def test_what_is_outside_or_no_text_is_refused(
-    granted: Path, tmp_path: Path, era: Era, name: str, said: str
+    granted: Path, tmp_path: Path, era: Era
 ) -> None:
     server = SifakaServer(Settings(home=tmp_path))
     async with Client(server, mode=era, list_roots_callback=Roots(granted)) as client:
-        result = await client.call_tool("improve_text", {"source": f"{granted}/{name}"})
-        assert result.is_error
-        assert said in told(result)
-        history = await client.call_tool("get_thought_history", {})
-        assert history.structured_content is not None
-        assert history.structured_content["runs"] == []
+        for name, said in REFUSED:
+            assert said in await refusal(client, "improve_text", source=f"{granted}/{name}")
+        assert (await call(client, "get_thought_history"))["runs"] == []
 
 
 async def test_over_http_no_file_is_read(granted: Path, tmp_path: Path, era: Era) -> None:
@@ -139,7 +124,7 @@ async def test_over_http_no_file_is_read(granted: Path, tmp_path: Path, era: Era
             arguments = {"source": str(granted / "a.txt")}
             result = await client.call_tool("improve_text", arguments)
     assert result.is_error
-    assert "files are not read for clients over HTTP" in told(result)
+    assert "files are not read for clients over HTTP" in text_of(result)
     assert roots.asked == 0
 
 
@@ -153,27 +138,23 @@ async def test_a_version_and_the_best_one_of_a_run_are_read(client: Client) -> N
     for unknown in ("thought://run_x.0", f"thought://{out['run_id']}.9", "run://run_x"):
         result = await client.call_tool("improve_text", {"source": unknown})
         assert result.is_error
-        assert "no run or thought" in told(result)
+        assert "no run or thought" in text_of(result)
 
 
-async def test_what_judges_a_text_reads_a_source_too(
-    granted: Path, tmp_path: Path, era: Era
-) -> None:
+async def test_what_judges_texts_reads_sources(granted: Path, tmp_path: Path, era: Era) -> None:
     server, roots = SifakaServer(Settings(home=tmp_path)), Roots(granted)
     source = str(granted / "a.txt")
     async with Client(server, mode=era, list_roots_callback=roots) as client:
         rules = [{"type": "content", "required": ["the the"]}]
-        checked = await client.call_tool("validate_text", {"source": source, "validators": rules})
-        assert not checked.is_error, told(checked)
-        assert checked.structured_content is not None
-        assert checked.structured_content["passed"]
+        checked = await call(client, "validate_text", source=source, validators=rules)
+        assert checked["passed"]
         judged = await client.call_tool("critique_text", {"source": source, "critics": ["lint"]})
-        assert "the the" in told(judged)
+        assert "the the" in text_of(judged)
         for tool, more in (("validate_text", {"validators": rules}), ("critique_text", {})):
             both = await client.call_tool(tool, {"source": source, "text": "x", **more})
-            assert "there are a text and a source" in told(both)
+            assert "there are a text and a source" in text_of(both)
             neither = await client.call_tool(tool, dict(more))
-            assert "missing: text or source" in told(neither)
+            assert "missing: text or source" in text_of(neither)
 
 
 async def test_a_file_is_judged_by_a_host_that_is_asked_in_several_rounds(
@@ -202,7 +183,7 @@ async def test_a_revision_is_read_from_the_file_that_the_agent_has_edited(
         place = {"run_id": begun["run_id"], "parent_id": begun["brief"]["parent_id"]}
         given_twice = {**place, "source": str(file), "text": "x"}
         both = await client.call_tool("submit_revision", given_twice)
-        assert "there are a text and a source" in told(both)
+        assert "there are a text and a source" in text_of(both)
         out = data(await client.call_tool("submit_revision", {**place, "source": str(file)}))
         (kept,) = (await client.read_resource(f"thought://{out['thought_id']}/text")).contents
     assert (out["status"], out["accepted"]) == ("done", True)
@@ -217,8 +198,7 @@ async def test_a_revision_from_a_file_is_judged_by_a_host_that_is_asked_in_round
     settings = Settings(home=tmp_path, judge_model="openai-chat:stub", fallback_models=("host",))
     critics = [{"type": "meta_rewarding", "n": 2}]
     arguments = {"text": "A text.", "model": "caller", "critics": critics, "facts": "off"}
-    with provider([fails(401)] * 40) as served:
-        told_of(served, monkeypatch)
+    with provided([fails(401)] * 40, monkeypatch):
         async with Client(
             SifakaServer(settings), mode=era, list_roots_callback=roots, sampling_callback=host
         ) as client:

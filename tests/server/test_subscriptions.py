@@ -36,6 +36,7 @@ from sifaka_mcp.notify.subscriptions import MOST
 from sifaka_mcp.runs import followers
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
+from tests.stubs.calls import call
 from tests.stubs.redis_server import redis_server
 from tests.stubs.servers import Era, Transport, http_server, stdio_server
 from tests.stubs.stores import PassingStore
@@ -108,21 +109,14 @@ async def subscribing(server: Any, era: Era) -> AsyncGenerator[tuple[Client, Upd
 
 async def begin(client: Client) -> dict[str, Any]:
     """A run that waits for a revision."""
-    result = await client.call_tool(
-        "improve_text", {"text": TEXT, "validators": RULES, "effort": "quick"}
-    )
-    assert result.structured_content is not None
-    assert result.structured_content["status"] == "needs_revision"
-    return result.structured_content
+    run = await call(client, "improve_text", text=TEXT, validators=RULES, effort="quick")
+    assert run["status"] == "needs_revision"
+    return run
 
 
 async def finish(client: Client, begun: dict[str, Any]) -> None:
-    result = await client.call_tool(
-        "submit_revision",
-        {"run_id": begun["run_id"], "parent_id": begun["brief"]["parent_id"], "text": REVISED},
-    )
-    assert result.structured_content is not None
-    assert result.structured_content["status"] == "done"
+    ids = {"run_id": begun["run_id"], "parent_id": begun["brief"]["parent_id"]}
+    assert (await call(client, "submit_revision", **ids, text=REVISED))["status"] == "done"
 
 
 @contextmanager
@@ -136,9 +130,7 @@ def token_of(subject: str, *scopes: str) -> Generator[None]:
         auth_context_var.reset(before)
 
 
-async def test_a_run_that_goes_on_is_told_to_whoever_has_subscribed_to_it_or_its_changes(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_a_run_that_goes_on_is_told_to_whoever_subscribed(tmp_path: Path, era: Era) -> None:
     async with subscribing(SifakaServer(Settings(home=tmp_path)), era) as (client, updates):
         begun = await begin(client)
         uris = {f"run://{begun['run_id']}", f"run://{begun['run_id']}/diff"}
@@ -148,7 +140,7 @@ async def test_a_run_that_goes_on_is_told_to_whoever_has_subscribed_to_it_or_its
 
 
 @pytest.mark.parametrize(("transport", "era"), [("stdio", "legacy"), ("http", "auto")])
-async def test_a_run_that_another_process_works_on_is_told_too(
+async def test_a_run_of_another_process_is_told(
     transport: Transport, era: Era, tmp_path: Path
 ) -> None:
     async with AsyncExitStack() as stack:
@@ -176,9 +168,7 @@ async def test_a_run_that_a_replica_works_on_is_told_through_redis(tmp_path: Pat
             assert await updates.next() == f"run://{begun['run_id']}"
 
 
-async def test_unknown_runs_and_other_resources_are_subscribed_to_in_silence(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_unknown_resources_are_subscribed_to_in_silence(tmp_path: Path, era: Era) -> None:
     async with subscribing(SifakaServer(Settings(home=tmp_path)), era) as (client, updates):
         begun = await begin(client)
         uri = f"run://{begun['run_id']}"
@@ -189,9 +179,7 @@ async def test_unknown_runs_and_other_resources_are_subscribed_to_in_silence(
         assert await updates.next() == uri
 
 
-async def test_a_run_of_another_tenant_is_as_silent_as_one_that_is_not_there(
-    tmp_path: Path,
-) -> None:
+async def test_a_run_of_another_tenant_is_as_silent_as_none(tmp_path: Path) -> None:
     server = SifakaServer(Settings(home=tmp_path))
     async with AsyncExitStack() as stack:
         with token_of("ada"):
@@ -237,16 +225,14 @@ def offers_subscriptions(client: Client) -> bool | None:
     return resources.subscribe
 
 
-async def test_subscriptions_are_offered_where_there_is_a_way_back_to_the_client(
+async def test_subscriptions_are_offered_where_there_is_a_way_back(
     tmp_path: Path, era: Era
 ) -> None:
     async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
         assert offers_subscriptions(client)
 
 
-async def test_over_http_subscriptions_are_streams_which_end_when_the_server_is_told_to_stop(
-    tmp_path: Path,
-) -> None:
+async def test_over_http_subscriptions_are_streams_that_end_with_the_server(tmp_path: Path) -> None:
     with http_server(tmp_path) as (url, process):
         async with subscribing(url, "legacy") as (client, updates):
             assert not offers_subscriptions(client)
@@ -395,9 +381,7 @@ async def test_whoever_listens_to_a_run_that_is_forgotten_is_told() -> None:
         await ear.hears()
 
 
-async def test_a_tenant_has_so_many_runs_followed_and_no_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_tenant_has_so_many_runs_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(followers, "MOST", 1)
     store = Watched()
     async with anyio.create_task_group() as group:

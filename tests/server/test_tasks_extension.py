@@ -27,16 +27,10 @@ from mcp_types import (
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.server.test_subscriptions import token_of
+from tests.stubs.calls import call
 from tests.stubs.provider import HANGS, Reply, provider, says, told_of
 from tests.stubs.served import served
-from tests.stubs.tasks_client import (
-    TASKS,
-    AnyResult,
-    CreateTaskResult,
-    ask,
-    ended,
-    tasks_client,
-)
+from tests.stubs.tasks_client import TASKS, AnyResult, CreateTaskResult, ask, ended, tasks_client
 
 pytestmark = pytest.mark.anyio
 
@@ -130,9 +124,8 @@ async def test_a_client_that_hides_tasks_gets_the_result_of_its_call(
 ) -> None:
     writes(says("one two three"))
     async with tasks_client(server) as client:
-        result = await client.call_tool("improve_text", RUN)
-        assert result.structured_content is not None
-        assert result.structured_content["text"] == "one two three"
+        out = await call(client, "improve_text", **RUN)
+        assert out["text"] == "one two three"
 
 
 async def test_what_is_done_at_once_is_no_task(server: SifakaServer) -> None:
@@ -180,12 +173,11 @@ async def test_the_model_of_the_host_is_asked_before_there_is_a_task(
 
     arguments = {**RUN, "model": "host", "wait_seconds": 45}
     async with tasks_client(server, sampling_callback=answer) as client:
-        result = await client.call_tool("improve_text", arguments)
-        assert result.structured_content is not None
-        assert result.structured_content["text"] == "one two three"
+        out = await call(client, "improve_text", **arguments)
+        assert out["text"] == "one two three"
 
 
-async def test_a_task_is_cancelled_and_stays_so(
+async def test_a_task_is_cancelled_for_good(
     server: SifakaServer, writes: Callable[..., None]
 ) -> None:
     writes(HANGS)
@@ -210,13 +202,9 @@ async def test_a_replica_answers_for_tasks_of_another_and_cancels_them(
         assert (await ended(client, task.task_id))["status"] == "cancelled"
 
 
-async def test_a_run_that_waits_for_a_revision_is_a_completed_task_whatever_becomes_of_it(
-    server: SifakaServer,
-) -> None:
+async def test_a_run_that_waits_for_a_revision_is_a_completed_task(server: SifakaServer) -> None:
     async with tasks_client(server) as client:
-        result = await client.call_tool("improve_text", WAITING)
-        out = result.structured_content
-        assert out is not None
+        out = await call(client, "improve_text", **WAITING)
         run_id, parent_id = out["run_id"], out["brief"]["parent_id"]
         assert await ask(client, "tasks/cancel", run_id) == {}
         waiting = await ask(client, "tasks/get", run_id)
@@ -243,9 +231,8 @@ async def test_a_run_that_failed_is_a_completed_task_whose_result_says_so(
 
 async def test_answers_to_what_no_task_has_asked_are_acknowledged(server: SifakaServer) -> None:
     async with tasks_client(server) as client:
-        result = await client.call_tool("improve_text", WAITING)
-        assert result.structured_content is not None
-        run_id = result.structured_content["run_id"]
+        out = await call(client, "improve_text", **WAITING)
+        run_id = out["run_id"]
         answers: dict[str, Any] = {"never asked": {"action": "accept", "content": {}}}
         assert await ask(client, "tasks/update", run_id, inputResponses=answers) == {}
 
@@ -259,9 +246,8 @@ async def test_tasks_that_are_not_there_and_those_of_others_are_refused_in_the_s
 ) -> None:
     async with tasks_client(server) as client:
         with token_of("ada"):
-            result = await client.call_tool("improve_text", WAITING)
-            assert result.structured_content is not None
-            hers = result.structured_content["run_id"]
+            out = await call(client, "improve_text", **WAITING)
+            hers = out["run_id"]
             await ask(client, method, hers, **params)
         with token_of("bob"):
             refused = [
@@ -313,16 +299,15 @@ async def test_what_was_before_the_extension_is_not_known(server: SifakaServer) 
             assert (await refusal(client, method, "run_0")).code == METHOD_NOT_FOUND
 
 
-async def test_the_handshake_era_has_no_tasks(
+async def test_the_handshake_has_no_tasks(
     server: SifakaServer, writes: Callable[..., None]
 ) -> None:
     writes(HANGS)
     async with tasks_client(server, mode="legacy") as client:
         assert client.server_capabilities.extensions == {APPS: {}}
-        result = await client.call_tool("improve_text", RUN)
-        assert result.structured_content is not None
-        assert result.structured_content["status"] == "running"
-        run_id = result.structured_content["run_id"]
+        out = await call(client, "improve_text", **RUN)
+        assert out["status"] == "running"
+        run_id = out["run_id"]
         assert (await refusal(client, "tasks/get", run_id)).code == METHOD_NOT_FOUND
 
 
@@ -335,9 +320,8 @@ async def test_a_server_that_starts_no_runs_offers_no_tasks(tmp_path: Path) -> N
 async def test_over_http_a_task_is_asked_for_under_its_own_name(tmp_path: Path) -> None:
     with served(tmp_path) as url:
         async with tasks_client(url) as client:
-            result = await client.call_tool("improve_text", WAITING)
-            assert result.structured_content is not None
-            run_id = result.structured_content["run_id"]
+            out = await call(client, "improve_text", **WAITING)
+            run_id = out["run_id"]
             assert (await ask(client, "tasks/get", run_id))["status"] == "completed"
             version = client.protocol_version
         meta: dict[str, Any] = {

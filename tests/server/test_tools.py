@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, TextContent
+
+from tests.stubs.calls import call, refusal
+from tests.stubs.sampling_client import text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -17,25 +19,6 @@ SCHEMA = {
     "required": ["name", "age"],
     "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
 }
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, said(result)
-    assert result.structured_content is not None
-    return result.structured_content
-
-
-async def error(client: Client, tool: str, **arguments: Any) -> str:
-    result = await client.call_tool(tool, arguments)
-    assert result.is_error, "it should have been refused"
-    return said(result)
-
-
-def said(result: CallToolResult) -> str:
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    return content.text
 
 
 async def test_improve_mends_what_needs_no_model(client: Client) -> None:
@@ -59,7 +42,7 @@ async def test_text_and_data_each_stand_alone(client: Client) -> None:
             "return": "text",
         },
     )
-    text, data = said(result), result.structured_content
+    text, data = text_of(result), result.structured_content
     assert data is not None
     for needed in (data["run_id"], data["brief"]["parent_id"], "needs_revision", "submit_revision"):
         assert needed in text
@@ -100,9 +83,7 @@ async def test_a_caller_driven_run_from_the_first_brief_to_done(client: Client) 
     assert history["thoughts"][1]["reason"] == worse["reason"]
 
 
-async def test_a_run_that_waits_for_a_rule_may_be_ended_by_accepting_the_text(
-    client: Client,
-) -> None:
+async def test_a_run_that_waits_may_be_ended_by_accepting_the_text(client: Client) -> None:
     rule = {"type": "length", "min_words": 50}
     out = await call(client, "improve_text", text="A short text.", validators=[rule])
     assert (out["status"], out["passed"]) == ("needs_revision", False)
@@ -115,7 +96,7 @@ async def test_a_run_that_waits_for_a_rule_may_be_ended_by_accepting_the_text(
     turned = await call(client, "submit_revision", **ids, text="A text.")
     assert not turned["accepted"]
     assert [each["version"] for each in turned["turned_down"]] == [1]
-    wrong = await error(client, "submit_revision", **ids, text="Another text.", accept=True)
+    wrong = await refusal(client, "submit_revision", **ids, text="Another text.", accept=True)
     assert "leave out `accept` or `text`" in wrong
     done = await call(client, "submit_revision", **ids, accept=True, reason="short is right")
     assert (done["status"], done["stop_reason"], done["passed"]) == ("done", "accepted", False)
@@ -242,67 +223,65 @@ async def test_an_unknown_tool_is_a_protocol_error(client: Client) -> None:
 WORDS = [{"type": "length", "max_words": 9}]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "expected"),
-    [
-        ("improve_text", {"text": ""}, "missing: text, source or prompt"),
-        ("improve_text", {"text": " \n"}, "no text and no prompt"),
-        ("improve_text", {"text": "x" * 5_000_000}, "at most 1,000,000"),
-        ("improve_text", {"text": "a\0b"}, "NUL"),
-        ("improve_text", {"text": "a", "model": "gpt-5"}, "unknown model 'gpt-5'"),
-        ("improve_text", {"text": "a", "effort": "heroic"}, "effort"),
-        ("improve_text", {"text": "a", "critics": ["nobody"]}, "lint"),
-        ("improve_text", {"text": "a", "budgett": {"max_calls": 1}}, "did you mean 'budget'"),
-        ("improve_text", {"text": "a", "max_calls": 1}, "it is an option in 'budget'"),
-        ("improve_text", {"text": "a", "max_words": 1}, "it is an option in 'validators'"),
-        ("improve_text", {"text": "a", "budget": {"max_call": 1}}, "did you mean 'max_calls'"),
-        ("improve_text", {"text": "a", "budget": {"max_calls": -1}}, "max_calls"),
-        ("improve_text", {"text": "a", "budget": {"max_cost_usd": "inf"}}, "budget.max_cost_usd"),
-        ("improve_text", {"text": "a", "budget": {"max_seconds": "nan"}}, "budget.max_seconds"),
-        ("improve_text", {"text": "a", "validators": [{"type": "colour"}]}, "readability"),
-        ("validate_text", {"text": "", "validators": WORDS}, "missing: text or source"),
-        ("validate_text", {"text": "a", "validators": []}, "no validators"),
-        ("validate_text", {"text": "a", "validators": [{"type": "colour"}]}, "length"),
-        (
-            "validate_text",
-            {"text": "a", "validators": [{"type": "length", "min_words": 9, "max_words": 3}]},
-            "min_words",
-        ),
-        (
-            "validate_text",
-            {"text": "a", "validators": [{"type": "regex", "must_match": ["(unclosed"]}]},
-            "(unclosed",
-        ),
-        ("critique_text", {"text": ""}, "missing: text or source"),
-        ("critique_text", {"text": "a", "critics": ["self_refine"]}, "self_refine"),
-        ("submit_revision", {"run_id": "run_x", "parent_id": "run_x.0", "text": "a"}, "'run_x'"),
-        ("get_thought_history", {"run_id": "run_x"}, "'run_x'"),
-        ("get_thought_history", {"cursor": "tampered"}, "cursor"),
-        ("get_thought_history", {"limit": 0}, "limit"),
-        ("get_thought_history", {"run_id": "run_x", "cursor": "9" * 5000}, "cursor"),
-        ("get_thought_history", {"query": "zebra", "cursor": "1"}, "one page"),
-        ("validate_text", {"text": "a", "validators": WORDS * 51}, "50"),
-        ("improve_text", {"text": "a", "validators": WORDS * 51}, "50"),
-        ("improve_text", {"text": "a", "critics": ["lint"] * 21}, "20"),
-        ("get_thought_history", {"run_id": "a", "query": "b"}, "exclude"),
-        ("cancel_run", {"run_id": "run_x"}, "'run_x'"),
-    ],
-)
+BAD: list[tuple[str, dict[str, Any], str]] = [
+    ("improve_text", {"text": ""}, "missing: text, source or prompt"),
+    ("improve_text", {"text": " \n"}, "no text and no prompt"),
+    ("improve_text", {"text": "x" * 5_000_000}, "at most 1,000,000"),
+    ("improve_text", {"text": "a\0b"}, "NUL"),
+    ("improve_text", {"text": "a", "model": "gpt-5"}, "unknown model 'gpt-5'"),
+    ("improve_text", {"text": "a", "effort": "heroic"}, "effort"),
+    ("improve_text", {"text": "a", "critics": ["nobody"]}, "lint"),
+    ("improve_text", {"text": "a", "budgett": {"max_calls": 1}}, "did you mean 'budget'"),
+    ("improve_text", {"text": "a", "max_calls": 1}, "it is an option in 'budget'"),
+    ("improve_text", {"text": "a", "max_words": 1}, "it is an option in 'validators'"),
+    ("improve_text", {"text": "a", "budget": {"max_call": 1}}, "did you mean 'max_calls'"),
+    ("improve_text", {"text": "a", "budget": {"max_calls": -1}}, "max_calls"),
+    ("improve_text", {"text": "a", "budget": {"max_cost_usd": "inf"}}, "budget.max_cost_usd"),
+    ("improve_text", {"text": "a", "budget": {"max_seconds": "nan"}}, "budget.max_seconds"),
+    ("improve_text", {"text": "a", "validators": [{"type": "colour"}]}, "readability"),
+    ("validate_text", {"text": "", "validators": WORDS}, "missing: text or source"),
+    ("validate_text", {"text": "a", "validators": []}, "no validators"),
+    ("validate_text", {"text": "a", "validators": [{"type": "colour"}]}, "length"),
+    (
+        "validate_text",
+        {"text": "a", "validators": [{"type": "length", "min_words": 9, "max_words": 3}]},
+        "min_words",
+    ),
+    (
+        "validate_text",
+        {"text": "a", "validators": [{"type": "regex", "must_match": ["(unclosed"]}]},
+        "(unclosed",
+    ),
+    ("critique_text", {"text": ""}, "missing: text or source"),
+    ("critique_text", {"text": "a", "critics": ["self_refine"]}, "self_refine"),
+    ("submit_revision", {"run_id": "run_x", "parent_id": "run_x.0", "text": "a"}, "'run_x'"),
+    ("get_thought_history", {"run_id": "run_x"}, "'run_x'"),
+    ("get_thought_history", {"cursor": "tampered"}, "cursor"),
+    ("get_thought_history", {"limit": 0}, "limit"),
+    ("get_thought_history", {"run_id": "run_x", "cursor": "9" * 5000}, "cursor"),
+    ("get_thought_history", {"query": "zebra", "cursor": "1"}, "one page"),
+    ("validate_text", {"text": "a", "validators": WORDS * 51}, "50"),
+    ("improve_text", {"text": "a", "validators": WORDS * 51}, "50"),
+    ("improve_text", {"text": "a", "critics": ["lint"] * 21}, "20"),
+    ("get_thought_history", {"run_id": "a", "query": "b"}, "exclude"),
+    ("cancel_run", {"run_id": "run_x"}, "'run_x'"),
+]
+
+
 async def test_bad_input_is_one_line_that_says_what_to_do_and_stores_nothing(
-    client: Client, tool: str, arguments: dict[str, Any], expected: str
+    client: Client,
 ) -> None:
-    message = await error(client, tool, **arguments)
-    assert expected in message
-    assert "\n" not in message
-    assert len(message) < 400
-    assert "Error executing tool" not in message
+    for tool, arguments, expected in BAD:
+        message = await refusal(client, tool, **arguments)
+        assert expected in message
+        assert "\n" not in message
+        assert len(message) < 400
+        assert "Error executing tool" not in message
     assert (await call(client, "get_thought_history"))["runs"] == []
 
 
 @pytest.mark.slow
-async def test_a_catastrophic_pattern_is_a_failed_check_not_a_hanging_server(
-    client: Client,
-) -> None:
+async def test_a_catastrophic_pattern_is_a_failed_check(client: Client) -> None:
     out = await call(
         client,
         "validate_text",
@@ -318,8 +297,6 @@ async def test_a_text_that_is_json_arrives_as_it_was_sent(client: Client) -> Non
         assert json.loads(out["text"]) == json.loads(text)
 
 
-async def test_null_for_an_argument_that_may_be_left_out_is_as_if_left_out(
-    client: Client,
-) -> None:
+async def test_null_for_an_optional_argument_is_as_if_left_out(client: Client) -> None:
     out = await call(client, "get_thought_history", run_id=None, query=None, cursor=None)
     assert out["runs"] == []

@@ -1,30 +1,26 @@
-"""`verify_evidence`: claims held against sources, through an MCP client."""
+"""`verify_evidence`: claims held against sources, and kept where the caller judges them."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
 from mcp.client import ClientRequestContext
-from mcp_types import (
-    CallToolResult,
-    CreateMessageRequestParams,
-    CreateMessageResult,
-    TextContent,
-)
+from mcp_types import CreateMessageRequestParams, CreateMessageResult
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.server.test_injection import lines_of
 from tests.sifaka.models.test_prompt import HACKED
-from tests.stubs.provider import HANGS, Reply, calls, fails, provider, told_of
-from tests.stubs.sampling_client import data, said, words
+from tests.stubs.provider import HANGS, Reply, calls, fails, provided
+from tests.stubs.sampling_client import data, error, said, text_of, words
 from tests.stubs.served import served
-from tests.stubs.servers import Era, stdio_server
+from tests.stubs.servers import Era, state_of, stdio_server
 
 pytestmark = pytest.mark.anyio
+
 
 TEXT = "The tower is 300 metres tall. It was built in 1888. Its painter was Jane Doe."
 TALL, BUILT, PAINTED = (
@@ -78,18 +74,11 @@ async def verified(client: Client, **arguments: Any) -> dict[str, Any]:
     return data(await client.call_tool("verify_evidence", arguments))
 
 
-def words_of(result: CallToolResult) -> str:
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    return content.text
-
-
 async def asked_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replies: list[Reply], **arguments: Any
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What a server with a provider answers, and what the provider was asked."""
-    with provider(replies) as served:
-        told_of(served, monkeypatch)
+    with provided(replies, monkeypatch) as served:
         async with Client(server(tmp_path, model="openai-chat:stub")) as client:
             return await verified(client, **arguments), served.requests
 
@@ -127,7 +116,7 @@ async def test_each_claim_of_a_text_gets_a_verdict_with_its_place_and_its_source
     assert out["usage"]["model_calls"] == 3
 
 
-async def test_given_claims_are_not_looked_for_by_a_model(
+async def test_given_claims_are_not_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, asked = await asked_of(
@@ -152,9 +141,7 @@ async def test_given_claims_get_their_place_in_a_text_that_has_them(client: Clie
     assert elsewhere["start"] is None
 
 
-async def test_without_a_model_the_caller_judges_by_ranked_passages_and_nothing_is_rejected(
-    client: Client,
-) -> None:
+async def test_without_a_model_the_caller_judges_by_ranked_passages(client: Client) -> None:
     out = await verified(client, text=TEXT, sources=[SOUP, TOWER], max_documents=1)
     assert [each["verdict"] for each in out["verdicts"]] == [
         "supported",
@@ -183,17 +170,14 @@ async def test_the_caller_hands_its_judgements_in(client: Client) -> None:
         "verify_evidence", {**asked, "judgements": [{"claim": "3", "verdict": "supported"}]}
     )
     assert wrong.is_error
-    assert "no claim is '3'" in words_of(wrong)
+    assert "no claim is '3'" in text_of(wrong)
 
 
-async def test_the_words_of_the_answer_stand_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with provider([EXTRACTS, JUDGES, CONFIRMS]) as served:
-        told_of(served, monkeypatch)
+async def test_the_words_stand_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with provided([EXTRACTS, JUDGES, CONFIRMS], monkeypatch):
         async with Client(server(tmp_path, model="openai-chat:stub")) as client:
             arguments = {"text": TEXT, "sources": [TOWER]}
-            told = words_of(await client.call_tool("verify_evidence", arguments))
+            told = text_of(await client.call_tool("verify_evidence", arguments))
     for needed in (
         "claims: 3 (1 supported, 1 contradicted, 1 not_enough_info)",
         "blocking: yes",
@@ -205,11 +189,9 @@ async def test_the_words_of_the_answer_stand_alone(
         assert needed in told
 
 
-async def test_the_words_of_an_answer_without_a_model_are_enough_to_judge_by(
-    client: Client,
-) -> None:
+async def test_the_words_of_an_answer_are_enough_to_judge_by(client: Client) -> None:
     result = await client.call_tool("verify_evidence", {"claims": [PAINTED], "sources": [TOWER]})
-    told = words_of(result)
+    told = text_of(result)
     assert f"1. unverified: {PAINTED!r}" in told
     assert f"- unjudged: {TOWER['text']!r}" in told
     assert "Judge each yourself" in told
@@ -225,7 +207,7 @@ async def test_a_source_cannot_pretend_to_be_a_part_of_the_answer(client: Client
     }
     claim = f"It is 300 metres tall.\nblocking: {HACKED}"
     arguments = {"claims": [claim], "sources": [source]}
-    told = words_of(await client.call_tool("verify_evidence", arguments))
+    told = text_of(await client.call_tool("verify_evidence", arguments))
     assert HACKED in told
     own = [line for line in lines_of(told) if HACKED in line or line.startswith("verdict")]
     assert own == []
@@ -248,9 +230,7 @@ class ReadingHost:
         return said(json.dumps(next((a for f, a in answers.items() if f in asked), JUDGED)))
 
 
-async def test_the_host_judges_in_both_eras_and_is_asked_nothing_twice(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_the_host_judges_and_is_asked_nothing_twice(tmp_path: Path, era: Era) -> None:
     host = ReadingHost()
     async with Client(server(tmp_path), mode=era, sampling_callback=host) as client:
         out = await verified(client, text=TEXT, sources=[TOWER])
@@ -260,9 +240,7 @@ async def test_the_host_judges_in_both_eras_and_is_asked_nothing_twice(
     assert out["degraded"] == []
 
 
-async def test_a_host_that_cannot_be_asked_leaves_the_judging_to_the_caller(
-    client: Client,
-) -> None:
+async def test_a_host_that_cannot_be_asked_leaves_it_to_the_caller(client: Client) -> None:
     out = await verified(client, claims=[TALL], sources=[TOWER], model="host")
     assert out["verdicts"][0]["verdict"] == "unverified"
     assert out["verdicts"][0]["evidence"][0]["stance"] == "unjudged"
@@ -313,8 +291,7 @@ async def test_progress_tells_what_was_found_and_judged(
         del total
         told.append((progress, message or ""))
 
-    with provider([EXTRACTS, JUDGES, CONFIRMS]) as served:
-        told_of(served, monkeypatch)
+    with provided([EXTRACTS, JUDGES, CONFIRMS], monkeypatch):
         async with Client(server(tmp_path, model="openai-chat:stub"), mode=era) as client:
             arguments = {"text": TEXT, "sources": [TOWER]}
             await client.call_tool("verify_evidence", arguments, progress_callback=listen)
@@ -334,9 +311,7 @@ def pages(tmp_path: Path) -> tuple[str, ...]:
     return (f"pages=folder:{folder}",)
 
 
-async def test_what_is_configured_is_searched_and_told_as_progress(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_what_is_configured_is_searched_and_told(tmp_path: Path, era: Era) -> None:
     told: list[str] = []
 
     async def listen(progress: float, total: float | None, message: str | None) -> None:
@@ -370,12 +345,10 @@ async def test_an_unknown_adapter_is_refused_with_the_known_ones(tmp_path: Path)
             arguments = {"claims": [TALL], "adapters": ["nowhere"], "sources": sources}
             result = await client.call_tool("verify_evidence", arguments)
             assert result.is_error
-            assert words_of(result) == "unknown adapter 'nowhere' — configured: pages"
+            assert text_of(result) == "unknown adapter 'nowhere' — configured: pages"
 
 
-async def test_dates_and_sites_hold_for_what_is_searched_not_for_what_is_given(
-    tmp_path: Path,
-) -> None:
+async def test_dates_and_sites_hold_for_what_is_searched_alone(tmp_path: Path) -> None:
     async with Client(server(tmp_path, adapters=pages(tmp_path))) as client:
 
         async def adapters_of(**arguments: Any) -> set[str]:
@@ -390,9 +363,7 @@ async def test_dates_and_sites_hold_for_what_is_searched_not_for_what_is_given(
         assert await adapters_of(sites=["wiki.example"]) == {"given"}, "files have no host"
 
 
-async def test_a_host_that_is_asked_in_rounds_judges_what_was_searched(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_a_host_in_rounds_judges_what_was_searched(tmp_path: Path, era: Era) -> None:
     host = ReadingHost()
     adapters = pages(tmp_path)
     settings = server(tmp_path, adapters=adapters)
@@ -440,16 +411,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "expected"), BAD)
-async def test_bad_input_is_one_line_that_says_what_to_do(
-    client: Client, arguments: dict[str, Any], expected: str
-) -> None:
-    result = await client.call_tool("verify_evidence", arguments)
-    assert result.is_error
-    told = words_of(result)
-    assert expected in told
-    assert "\n" not in told
-    assert len(told) < 400
+async def test_bad_input_is_one_line_that_says_what_to_do(client: Client) -> None:
+    for arguments, expected in BAD:
+        told = error(await client.call_tool("verify_evidence", arguments))
+        assert expected in told
+        assert "\n" not in told
+        assert len(told) < 400
 
 
 async def test_the_tool_is_offered_where_it_is_asked_for_and_nowhere_else(tmp_path: Path) -> None:
@@ -482,3 +449,118 @@ async def test_a_title_of_any_length_is_not_repeated_with_each_claim(client: Cli
     }
     found = await verified(client, claims=[f"It is {n} m." for n in range(10)], sources=[source])
     assert len(json.dumps(found)) < 50_000
+
+
+WRONG_YEAR = {"claim": "2", "verdict": "contradicted", "quote": "It was built in 1889 of iron."}
+SILENT = {"claim": "3", "verdict": "not_enough_info"}
+
+
+@pytest.fixture
+async def caller(tmp_path: Path) -> AsyncGenerator[Client]:
+    async with Client(server(tmp_path)) as client:
+        yield client
+
+
+def verdicts(out: dict[str, Any]) -> list[str]:
+    return [each["verdict"] for each in out["verdicts"]]
+
+
+async def test_judgements_need_the_run_alone_and_add_up(caller: Client) -> None:
+    first = await verified(caller, text=TEXT, sources=[TOWER])
+    assert verdicts(first) == ["supported", "unverified", "unverified"]
+    assert f"run_id: {first['run_id']}" in text_of(
+        await caller.call_tool("verify_evidence", {"run_id": first["run_id"]})
+    )
+    second = await verified(caller, run_id=first["run_id"], judgements=[WRONG_YEAR])
+    assert verdicts(second) == ["supported", "contradicted", "unverified"]
+    places = [(each["claim"], each["start"], each["end"]) for each in first["verdicts"]]
+    assert [(each["claim"], each["start"], each["end"]) for each in second["verdicts"]] == places
+    third = await verified(caller, run_id=first["run_id"], judgements=[SILENT])
+    assert verdicts(third) == ["supported", "contradicted", "not_enough_info"]
+    assert (third["run_id"], third["instructions"]) == (first["run_id"], None)
+    # A later judgement takes the place of an earlier one.
+    changed = {**WRONG_YEAR, "verdict": "not_enough_info"}
+    fourth = await verified(caller, run_id=first["run_id"], judgements=[changed])
+    assert verdicts(fourth) == ["supported", "not_enough_info", "not_enough_info"]
+
+
+async def test_it_is_there_after_the_server_was_started_again(tmp_path: Path) -> None:
+    async with Client(server(tmp_path)) as client:
+        first = await verified(client, text=TEXT, sources=[TOWER])
+        await verified(client, run_id=first["run_id"], judgements=[WRONG_YEAR])
+    async with Client(server(tmp_path)) as client:
+        out = await verified(client, run_id=first["run_id"], judgements=[SILENT])
+    assert verdicts(out) == ["supported", "contradicted", "not_enough_info"]
+
+
+async def test_given_claims_and_doubts_are_kept_too(caller: Client) -> None:
+    claims = ["The tower was begun in 1887.", PAINTED]
+    first = await verified(caller, claims=claims, sources=[TOWER])
+    said = {"claim": "1", "verdict": "supported", "quote": "It was built in 1889 of iron."}
+    doubt = await verified(caller, run_id=first["run_id"], judgements=[said])
+    assert verdicts(doubt) == ["in_doubt", "unverified"]
+    assert "'1887'" in doubt["verdicts"][0]["reason"]
+    sure = await verified(caller, run_id=first["run_id"], judgements=[{**said, "confirmed": True}])
+    assert verdicts(sure) == ["supported", "unverified"]
+    assert [each["claim"] for each in sure["verdicts"]] == claims
+
+
+async def test_the_history_shows_it_as_a_run_that_has_ended(caller: Client) -> None:
+    first = await verified(caller, text=TEXT, sources=[TOWER])
+    await verified(caller, run_id=first["run_id"], judgements=[WRONG_YEAR, SILENT])
+    (shown,) = data(await caller.call_tool("get_thought_history"))["runs"]
+    assert (shown["status"], shown["stop_reason"], shown["passed"]) == (
+        "done", "issues_left", False,
+    )  # fmt: skip
+    evidence = await caller.read_resource(f"run://{first['run_id']}/evidence")
+    assert "It was built in 1889 of iron." in str(evidence.contents)
+
+
+async def test_what_was_decided_at_once_is_not_kept(caller: Client) -> None:
+    out = await verified(caller, claims=["The tower is 300 metres tall."], sources=[TOWER])
+    assert (verdicts(out), out["run_id"]) == (["supported"], "")
+    assert data(await caller.call_tool("get_thought_history"))["runs"] == []
+
+
+async def test_where_nothing_may_be_stored_the_caller_sends_all_again(tmp_path: Path) -> None:
+    async with Client(server(tmp_path, read_only=True)) as client:
+        first = await verified(client, text=TEXT, sources=[TOWER])
+        assert first["run_id"] == ""
+        assert "call verify_evidence again with the same text or claims" in first["instructions"]
+        assert "the check is not stored" in first["degraded"][-1]
+        out = await verified(client, text=TEXT, sources=[TOWER], judgements=[WRONG_YEAR, SILENT])
+    assert verdicts(out) == ["supported", "contradicted", "not_enough_info"]
+
+
+async def test_what_is_no_check_is_refused_and_stays(caller: Client) -> None:
+    run = data(await caller.call_tool("improve_text", {"text": "It is a good day."}))
+    for run_id, told in (
+        (run["run_id"], "is no check of claims"),
+        ("run_000000000000", "run_000000000000"),
+    ):
+        refused = await caller.call_tool("verify_evidence", {"run_id": run_id})
+        assert refused.is_error
+        assert told in text_of(refused)
+    first = await verified(caller, text=TEXT, sources=[TOWER])
+    wrong = {"run_id": first["run_id"], "judgements": [{"claim": "9", "verdict": "supported"}]}
+    refused = await caller.call_tool("verify_evidence", wrong)
+    assert "no claim is '9'" in text_of(refused)
+    again = await verified(caller, run_id=first["run_id"])
+    assert (verdicts(again), again["run_id"]) == (verdicts(first), first["run_id"])
+    revised = await caller.call_tool(
+        "submit_revision", {"run_id": first["run_id"], "parent_id": "v0", "text": "Other words."}
+    )
+    assert revised.is_error
+    assert "does not wait for a revision" in text_of(revised)
+
+
+async def test_looking_again_stores_nothing_more(tmp_path: Path) -> None:
+    application = server(tmp_path)
+    async with Client(application) as client:
+        first = await verified(client, text=TEXT, sources=[TOWER])
+        before = await state_of(application).store.load(first["run_id"])
+        await verified(client, run_id=first["run_id"])
+        both = {"run_id": first["run_id"], "text": "Another text."}
+        refused = await client.call_tool("verify_evidence", both)
+        assert "give run_id and judgements" in text_of(refused)
+        assert await state_of(application).store.load(first["run_id"]) == before

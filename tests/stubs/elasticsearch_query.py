@@ -12,15 +12,7 @@ from tests.stubs.elasticsearch_index import Index
 
 Json = dict[str, Any]
 Scores = dict[str, float]
-_KEYS = {
-    "query",
-    "knn",
-    "sort",
-    "size",
-    "search_after",
-    "_source",
-    "track_total_hits",
-}
+_KEYS = {"query", "knn", "sort", "size", "search_after", "_source", "track_total_hits"}
 _KNN_KEYS = {"field", "query_vector", "k", "num_candidates", "similarity", "filter"}
 _WINDOW = 10_000
 _MOST_CLAUSES = 1024

@@ -16,10 +16,7 @@ MODEL = "openai-chat:stub"
 _RULE = {"type": "content", "required": ["refund"]}
 ARGUMENTS: dict[str, Any] = {"text": "A text.", "validators": [_RULE], "model": MODEL}
 """Of a call that asks the model for a version."""
-_HEADERS = {
-    "accept": "application/json, text/event-stream",
-    "mcp-protocol-version": "2025-11-25",
-}
+_HEADERS = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
 _MODERN = {
     "mcp-protocol-version": "2026-07-28",
     "mcp-method": "tools/call",

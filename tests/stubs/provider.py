@@ -94,6 +94,13 @@ def fails(status: int, **headers: str) -> Reply:
 
 
 HANGS = Reply(hangs=True)
+REFUND: dict[str, Any] = {
+    "text": "x",
+    "validators": [{"type": "content", "required": ["refund"]}],
+    "model": "openai-chat:stub",
+    "critics": ["lint"],
+}
+"""The arguments of `improve_text` for a text that takes one reply with that word."""
 Script = Callable[[dict[str, Any]], Reply]
 """What is replied to a request."""
 
@@ -171,3 +178,13 @@ def told_of(served: Provider, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     return variables | {"SIFAKA_MODEL": "openai-chat:stub"}
+
+
+@contextmanager
+def provided(
+    replies: Iterable[Reply] | Script, monkeypatch: pytest.MonkeyPatch
+) -> Generator[Provider]:
+    """A provider that servers in this process ask."""
+    with provider(replies) as served:
+        told_of(served, monkeypatch)
+        yield served

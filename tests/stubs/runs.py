@@ -34,10 +34,16 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
 async def aged(
-    store: ThoughtStore, run_id: str, *, days: float, text: str = "x", finished: bool = True
+    store: ThoughtStore,
+    run_id: str,
+    *,
+    days: float,
+    text: str = "x",
+    finished: bool = True,
+    now: datetime = NOW,
 ) -> Run:
     """Store a run of some age."""
-    at = NOW - timedelta(days=days)
+    at = now - timedelta(days=days)
     entries: list[Entry] = [
         Started(run_id=run_id, at=at),
         Drafted(thought=Thought(run_id=run_id, text=text), at=at),

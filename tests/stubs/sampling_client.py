@@ -27,6 +27,13 @@ from tests.stubs.hosts import covered, joined
 from tests.stubs.servers import Era, stdio_server
 
 TEXT = "Draft 0 of the text."
+DRAFTS: dict[str, Any] = {
+    "text": TEXT,
+    "prompt": "write drafts, change the numbers",
+    "model": "host",
+    "max_iterations": 3,
+}
+"""The arguments of `improve_text` for a run whose versions `ScriptedHost` writes."""
 REFUSED = ErrorData(code=-1, message="User rejected sampling request")
 _DRAFT = re.compile(r"Draft (\d+)")
 
@@ -203,13 +210,19 @@ async def handed_in(client: Client, out: Mapping[str, Any], text: str) -> dict[s
     return data(await client.call_tool("submit_revision", {**place, "accept": True}))
 
 
+def text_of(result: CallToolResult) -> str:
+    """The words of a result."""
+    content = result.content[0]
+    assert isinstance(content, TextContent)
+    return content.text
+
+
 def error(result: CallToolResult | None) -> str:
     """The words of a result that is one."""
     assert result is not None
     assert result.is_error
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    return content.text
+    assert len(result.content) == 1
+    return text_of(result)
 
 
 @asynccontextmanager

@@ -69,3 +69,10 @@ def asking(method: str = "ping", **params: Any) -> dict[str, Any]:
         "json": {"jsonrpc": "2.0", "id": 1, "method": method, "params": params},
         "headers": {"accept": "application/json, text/event-stream"},
     }
+
+
+def pinging(token: str | None = None, **fields: str) -> dict[str, Any]:
+    """The same for a ping with a token and these fields, `x_y` for `x-y`."""
+    ping = asking()
+    named = {name.replace("_", "-"): value for name, value in fields.items()}
+    return ping | {"headers": ping["headers"] | (bearer(token) if token else {}) | named}

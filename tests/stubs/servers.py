@@ -1,15 +1,16 @@
 """Our server as hosts run it: in this process, as a child on stdio, as a child on HTTP."""
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 from mcp import Client, StdioServerParameters
@@ -21,6 +22,30 @@ from sifaka_mcp.state import AppState
 Era = Literal["auto", "legacy"]
 """`auto` speaks 2026-07-28 with our server, `legacy` the handshake protocol before it."""
 Transport = Literal["memory", "stdio", "http"]
+HELLO: Mapping[str, Any] = {
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"},
+    },
+}
+INITIALIZED: Mapping[str, Any] = {"method": "notifications/initialized"}
+
+
+def tell(process: subprocess.Popen[bytes], *messages: Mapping[str, Any]) -> None:
+    """Write messages to a server on stdio."""
+    assert process.stdin is not None
+    for message in messages:
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    process.stdin.flush()
+
+
+def heard(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """The next message of a server on stdio."""
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())
 
 
 def state_of(server: SifakaServer) -> AppState:

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.stubs.servers import environment
+from tests.stubs.commands import own_environment
 
 pty = pytest.importorskip("pty")
-ROOT = str(Path(__file__).parents[2])
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[()][A-Z0-9])")
 
 
@@ -69,10 +68,9 @@ def at_terminal(
     told = {
         "TERM": "xterm-256color",
         "PYTHONIOENCODING": "utf-8",
-        "PYTHONPATH": ROOT,
         **(settings or {}),
     }
-    environ = environment(home, **told)
+    environ = own_environment(home.parent, **told)
     for name in ("COLUMNS", "NO_COLOR"):
         environ.pop(name, None)
     command = [sys.executable, "-m", "sifaka_mcp.cli", *arguments]

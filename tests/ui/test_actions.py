@@ -127,9 +127,7 @@ def test_a_run_is_stopped(tab: Tab, shelf: Shelf, tmp_path: Path) -> None:
     assert stored(shelf).status == "cancelled"
 
 
-def test_a_token_for_reading_changes_nothing_and_is_told_why(
-    tab: Tab, shelf: Shelf, tmp_path: Path
-) -> None:
+def test_a_token_for_reading_changes_nothing(tab: Tab, shelf: Shelf, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     token = grant_token(tokens, "default", scopes=("sifaka:read",))
     shelf.put(runs.release_notes())

@@ -52,9 +52,7 @@ async def test_tools_name_the_page_and_the_server_the_extension(tmp_path: Path, 
 
 
 @pytest.mark.anyio
-async def test_the_view_is_in_resources_and_in_the_meta_of_the_history(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_the_view_is_in_resources_and_the_history(tmp_path: Path, era: Era) -> None:
     async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
         made = await client.call_tool(
             "improve_text", {"text": "This is the the first version.", "model": "editor"}
@@ -91,9 +89,7 @@ class ShowsApps(ClientExtension):
 
 
 @pytest.mark.anyio
-async def test_the_tool_of_the_buttons_is_listed_only_where_models_are_spared_it(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_the_tool_of_the_buttons_is_listed_for_apps_alone(tmp_path: Path, era: Era) -> None:
     server = SifakaServer(Settings(home=tmp_path))
     async with Client(server, mode=era) as plain:
         assert CHOICE not in [each.name for each in (await plain.list_tools()).tools]
@@ -201,7 +197,7 @@ def test_a_brief_that_waits_is_shown_until_it_is_met(tab: Tab, tmp_path: Path, e
 
 
 @pytest.mark.browser
-def test_the_evidence_of_a_run_is_shown_with_its_sources(
+def test_evidence_is_shown_with_its_sources(
     tab: Tab, shelf: Shelf, tmp_path: Path, era: Era
 ) -> None:
     shelf.put(runs.release_notes())
@@ -219,9 +215,7 @@ def test_the_evidence_of_a_run_is_shown_with_its_sources(
 
 
 @pytest.mark.browser
-def test_research_is_shown_with_its_sections_and_references(
-    tab: Tab, tmp_path: Path, era: Era
-) -> None:
+def test_research_is_shown_with_sections_and_sources(tab: Tab, tmp_path: Path, era: Era) -> None:
     pages = tmp_path / "pages"
     pages.mkdir()
     (pages / "oil.md").write_text("# Oil lamps\n\nOil lamps burned from 1811 on every quay.\n")

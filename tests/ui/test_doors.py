@@ -34,12 +34,7 @@ def door(request: pytest.FixtureRequest) -> Door:
 
 @contextmanager
 def entrance(
-    door: Door,
-    tab: Tab,
-    shelf: Shelf,
-    home: Path,
-    scheme: str = "light",
-    mode: str = "fullscreen",
+    door: Door, tab: Tab, shelf: Shelf, home: Path, scheme: str = "light", mode: str = "fullscreen"
 ) -> Generator[Open]:
     """Opens runs by a door; each call gives the frame that shows one.
 
@@ -68,7 +63,7 @@ def entrance(
 
 
 @pytest.mark.timeout(600)
-def test_hostile_texts_stay_text_on_every_door(
+def test_hostile_texts_stay_text_everywhere(
     tab: Tab, shelf: Shelf, tmp_path: Path, door: Door
 ) -> None:
     hostile = list(dict.fromkeys(payloads()))
@@ -140,9 +135,7 @@ def walk(tab: Tab, frame: Frame) -> None:
 
 
 @pytest.mark.timeout(400)
-def test_the_keyboard_alone_does_everything(
-    tab: Tab, shelf: Shelf, tmp_path: Path, door: Door
-) -> None:
+def test_the_keyboard_does_everything(tab: Tab, shelf: Shelf, tmp_path: Path, door: Door) -> None:
     shelf.put(runs.release_notes())
     keys = tab.page.keyboard
     with entrance(door, tab, shelf, tmp_path, mode="inline") as open_run:

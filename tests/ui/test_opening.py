@@ -64,7 +64,7 @@ def test_a_version_that_takes_long_is_said_to_be_on_its_way(held: list[Route], o
 
 
 @pytest.mark.parametrize("pressed", ["mouse", "space"])
-def test_a_press_is_not_lost_when_a_text_comes_before_the_release(
+def test_a_press_is_not_lost_when_a_text_comes(
     held: list[Route], opened: Tab, pressed: str
 ) -> None:
     page = opened.page

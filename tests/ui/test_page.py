@@ -9,15 +9,7 @@ from typing import cast
 import pytest
 from playwright.sync_api import Page, expect
 
-from sifaka.record.entries import (
-    Decided,
-    Decision,
-    Drafted,
-    Entry,
-    Started,
-    Stopped,
-    Validated,
-)
+from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Stopped, Validated
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.validators import ContentValidator
@@ -146,9 +138,7 @@ def test_one_card_is_open_and_the_others_are_short(tab: Tab, as_file: Written) -
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_eight_versions_and_many_changes_do_not_scroll_sideways(
-    tabs: Tabs, as_file: Written, width: int
-) -> None:
+def test_many_versions_do_not_scroll_sideways(tabs: Tabs, as_file: Written, width: int) -> None:
     tab = tabs(viewport={"width": width, "height": 800})
     tab.page.goto(as_file(runs.long_run(versions=8, words=900)))
     expect(tab.page.locator(".why-card")).not_to_have_count(0)
@@ -174,9 +164,7 @@ def test_each_change_has_its_number_and_its_reason(tab: Tab, as_file: Written) -
 
 
 @pytest.mark.parametrize("mark", ["\u202e", "\u2066", "\u200b", "\u00ad", "\ufeff", "\U000e0041"])
-def test_what_reorders_or_hides_words_is_spelt_out_everywhere(
-    tab: Tab, as_file: Written, mark: str
-) -> None:
+def test_what_hides_words_is_spelt_out_everywhere(tab: Tab, as_file: Written, mark: str) -> None:
     tab.page.goto(as_file(runs.hostile([f"pay{mark}gpj.exe"], f"run_{1:016x}")))
     tab.page.locator(".reading").wait_for()
     seen: str = tab.page.evaluate("document.title + document.body.textContent")
@@ -197,9 +185,7 @@ def test_a_card_says_each_name_once(tab: Tab, as_file: Written) -> None:
     )
 
 
-def test_the_text_has_its_issues_and_both_texts_stand_side_by_side(
-    tab: Tab, as_file: Written
-) -> None:
+def test_the_text_has_its_issues_and_both_stand_side_by_side(tab: Tab, as_file: Written) -> None:
     tab.page.goto(as_file(runs.release_notes()))
     tab.page.get_by_role("button", name="Text", exact=True).click()
     expect(tab.page.locator("mark")).to_have_text(["faster than anything else that is out there"])
@@ -210,9 +196,7 @@ def test_the_text_has_its_issues_and_both_texts_stand_side_by_side(
     expect(tab.page.locator(".side h3")).to_have_text(["Version 1", "Version 3"])
 
 
-def test_each_reason_stands_beside_its_place_where_there_is_room(
-    tab: Tab, as_file: Written
-) -> None:
+def test_each_reason_stands_beside_its_place_with_room(tab: Tab, as_file: Written) -> None:
     paragraphs = "".join(f"Paragraph {n} is {{}}.\n\n\n\n" for n in range(30))
     told = [
         (paragraphs.format(*["old"] * 30), True, ""),

@@ -113,10 +113,7 @@ def test_the_command_writes_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SIFAKA_HOME", str(tmp_path))
-    assert command(["improve", str(TEXT), "--max-words", "330"]) in (
-        0,
-        1,
-    )
+    assert command(["improve", str(TEXT), "--max-words", "330"]) in (0, 1)
     target = tmp_path / "run.html"
     capsys.readouterr()
     assert command(["view", "--html", str(target)]) == 0

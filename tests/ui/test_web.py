@@ -84,9 +84,7 @@ def test_a_server_without_the_tool_has_no_pages(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-def test_the_list_is_searched_and_filtered_and_leads_to_a_run(
-    tab: Tab, shelf: Shelf, tmp_path: Path
-) -> None:
+def test_the_list_is_searched_and_leads_to_a_run(tab: Tab, shelf: Shelf, tmp_path: Path) -> None:
     shelf.put(runs.release_notes())
     shelf.put(runs.release_notes(end=runs.WAITING, run_id="run_0000000000waits"))
     with served(tmp_path, store=shelf.url) as url:
@@ -135,7 +133,7 @@ def test_the_page_asks_for_a_token_and_keeps_it_in_the_tab(
 
 
 @pytest.mark.browser
-def test_a_run_is_followed_and_a_lost_connection_is_shown_and_healed(
+def test_a_run_is_followed_and_a_connection_is_healed(
     tab: Tab, shelf: Shelf, tmp_path: Path
 ) -> None:
     told = runs.release_notes()

@@ -60,9 +60,7 @@ def words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text))
 
 
-async def test_ten_claims_get_the_right_verdicts_with_quotes_that_stand_in_the_pages(
-    wiki_api: str,
-) -> None:
+async def test_ten_claims_get_the_right_verdicts_with_true_quotes(wiki_api: str) -> None:
     judge = ScriptedJudge(reads)
     async with Adapters([MediaWikiAdapter(wiki_api)]) as adapters:
         report = await EvidenceChecker(adapters, judge.model).check(TEXT)
@@ -129,9 +127,7 @@ async def test_sources_that_disagree_make_a_claim_mixed(wiki_api: str) -> None:
     }
 
 
-async def test_without_a_model_evidence_is_ranked_where_figures_do_not_decide(
-    wiki_api: str,
-) -> None:
+async def test_without_a_model_evidence_is_ranked_without_figures(wiki_api: str) -> None:
     async with Adapters([MediaWikiAdapter(wiki_api)]) as adapters:
         result = await improve(
             TEXT,

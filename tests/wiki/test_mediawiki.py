@@ -42,9 +42,7 @@ def api(request: pytest.FixtureRequest) -> str:
         ("The Tessel Causeway was opened in 1974", ["Tessel Causeway"]),
     ],
 )
-async def test_claims_as_sentences_find_their_pages(
-    api: str, claim: str, titles: list[str]
-) -> None:
+async def test_claims_in_words_find_their_pages(api: str, claim: str, titles: list[str]) -> None:
     adapter = MediaWikiAdapter(api)
     found = [document.title for document in await adapter.search(claim, limit=4)]
     await adapter.aclose()

@@ -15,15 +15,25 @@ import anyio.to_thread
 import httpx2
 import pytest
 from mcp import Client
+from mcp.client import ClientRequestContext
+from mcp_types import CreateMessageRequestParams, CreateMessageResult
 
 from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
+from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.cli import run
+from sifaka_mcp.settings import Settings
+from tests.sifaka.critics.scripted_judge import Asked
+from tests.sifaka.evidence.claims.reader import reads
 from tests.stubs.calls import call
 from tests.stubs.provider import Gate, Provider, Reply, calls, provider
 from tests.stubs.research_answers import ResearchAnswers, Topic, asked_of, form_of, question_of
-from tests.stubs.servers import environment, stdio_server
+from tests.stubs.sampling_client import data, said, words
+from tests.stubs.servers import Era, environment, stdio_server
+from tests.wiki.test_claims import FALSE, TEXT, TRUE, UNKNOWN
 
 pytestmark = [pytest.mark.anyio, pytest.mark.wiki]
+
 
 LIGHT = Topic(
     title="The lighthouse",
@@ -201,7 +211,7 @@ async def test_killed_on_the_command_line_and_gone_on_with_by_an_mcp_client(
     assert any(message.startswith("research: ") for message in told), "it is put together"
 
 
-async def test_killed_and_gone_on_with_on_the_command_line(
+async def test_killed_and_gone_on_with_by_command(
     tmp_path: Path, wiki_api: str, gate: Gate
 ) -> None:
     with model(gate, wiki_api) as (served, environ):
@@ -243,7 +253,7 @@ async def test_an_mcp_client_researches_the_wiki_and_is_told_of_each_section(
         assert f"research, section {number}: researching {topic.title!r}" in told
 
 
-async def test_without_a_model_there_is_the_evidence_and_the_caller_writes(
+async def test_without_a_model_the_caller_writes_from_evidence(
     tmp_path: Path, wiki_api: str
 ) -> None:
     told = {"SIFAKA_ADAPTERS": f"wiki=mediawiki+{wiki_api}", "SIFAKA_TOOLSETS": "research"}
@@ -260,3 +270,91 @@ async def test_without_a_model_there_is_the_evidence_and_the_caller_writes(
             text=waiting["text"].replace("_To be written._", "The tower is 41 metres tall [1]."),
         )
         assert (done["accepted"], done["status"]) == (True, "done")
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def era(request: pytest.FixtureRequest) -> Era:
+    return request.param
+
+
+class ReadingHost:
+    """The model of a host that compares the words and numbers it is shown."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def __call__(
+        self, context: ClientRequestContext, params: CreateMessageRequestParams
+    ) -> CreateMessageResult:
+        del context
+        instructions = params.system_prompt or ""
+        self.asked.append(words(params))
+        asked = Asked(
+            number=len(self.asked),
+            question=self.asked[-1],
+            instructions=instructions,
+            fields=frozenset(
+                {next((n for n in ("answers", "claims") if f'"{n}"' in instructions), "judgements")}
+            ),
+            settings={},
+        )
+        return said(json.dumps(reads(asked)))
+
+
+def verdicts(out: dict[str, Any]) -> dict[str, str]:
+    return {each["claim"]: each["verdict"] for each in out["verdicts"]}
+
+
+async def test_ten_claims_are_judged_by_the_host_from_what_the_wiki_says(
+    wiki_api: str, tmp_path: Path, era: Era
+) -> None:
+    host = ReadingHost()
+    settings = Settings(
+        home=tmp_path, toolsets=("evidence",), adapters=(f"wiki=mediawiki+{wiki_api}",)
+    )
+    async with Client(SifakaServer(settings), mode=era, sampling_callback=host) as client:
+        out = data(await client.call_tool("verify_evidence", {"text": TEXT}))
+    assert verdicts(out) == {
+        **dict.fromkeys(TRUE, "supported"),
+        **dict.fromkeys(FALSE, "contradicted"),
+        **dict.fromkeys(UNKNOWN, "not_enough_info"),
+    }
+    counts = (out["counts"][name] for name in ("supported", "contradicted", "not_enough_info"))
+    assert (*counts, out["blocking"], out["degraded"]) == (5, 3, 2, True, [])
+    assert len(host.asked) == len(set(host.asked)) == out["usage"]["model_calls"]
+    for each in out["verdicts"]:
+        assert TEXT[each["start"] : each["end"]] == each["quote"]
+        assert all(e["url"].startswith("http://127.0.0.1:") for e in each["evidence"])
+        assert all(e["published"] and e["retrieved_at"] for e in each["evidence"])
+
+
+async def test_without_a_model_the_caller_gets_the_passages_where_figures_do_not_decide(
+    wiki_api: str, tmp_path: Path
+) -> None:
+    settings = Settings(
+        home=tmp_path, toolsets=("evidence",), adapters=(f"wiki=mediawiki+{wiki_api}",)
+    )
+    async with Client(SifakaServer(settings)) as client:
+        out = data(await client.call_tool("verify_evidence", {"text": TEXT}))
+    decided = {claim: said for claim, said in verdicts(out).items() if said != "unverified"}
+    assert decided == {FALSE[2]: "contradicted"}, "the same sentence has another number"
+    assert out["blocking"]
+    passages = {each["claim"]: each["evidence"][0]["quote"] for each in out["verdicts"]}
+    assert "41 metres" in passages[TRUE[0]]
+    assert "11 kilometres" in passages[FALSE[0]]
+
+
+def test_the_command_searches_the_wiki(
+    wiki_api: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SIFAKA_HOME", str(tmp_path / "home"))
+    Path("text.md").write_text(TEXT)
+    wiki = f"wiki=mediawiki+{wiki_api}"
+    assert run(["verify", "text.md", "--adapters", wiki]) == 1  # rules contradict some of it
+    told = capsys.readouterr().out
+    assert "from 'Gannet Head Lighthouse', 'http://127.0.0.1:" in told
+    assert " in wiki, of " in told

@@ -1,12 +1,20 @@
-"""What a person sees at a real terminal: progress, changes, past runs."""
+"""What a person sees and answers at a real terminal: progress, changes, past runs, reviews."""
 
+import io
+import json
+import os
 import re
+import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
 
+from sifaka_mcp.cli.improve import accepted_fixes, suggested_fixes
+from tests.stubs.commands import SIFAKA, Sifaka, own_environment
 from tests.stubs.provider import Gate, Reply, opinion, provider, says
 from tests.stubs.terminal import at_terminal
 
@@ -22,11 +30,11 @@ def priced(reply: Reply) -> Reply:
     return replace(reply, body={**reply.body, "model": "gpt-4o", "usage": usage})
 
 
-def improved(home: Path, name: str, text: str, *rules: str) -> str:
+def improved(home: Path, name: str, text: str) -> str:
     """What `sifaka improve` shows of a text in a file of that name, with the changes marked."""
     file = home.parent / name
     file.write_text(text)
-    with at_terminal(home, "improve", str(file), "--out", str(file), *rules) as session:
+    with at_terminal(home, "improve", str(file), "--out", str(file)) as session:
         return session.end()
 
 
@@ -52,8 +60,9 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_the_marked_changes_split_no_word_and_have_one_reason_each(tmp_path: Path) -> None:
-    shown = improved(tmp_path / "home", "text.md", TEXT)
+def test_changes_split_no_word_and_rows_fit_the_terminal_in_any_script(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    shown = improved(home, "text.md", TEXT)
     words = " ".join(shown.split())
     assert '[-then-]{+than+} ("than" instead of "then") two times a day,' in words
     assert "[-donâ€™t-]{+don’t+} (wrong encoding" in words
@@ -62,26 +71,14 @@ def test_the_marked_changes_split_no_word_and_have_one_reason_each(tmp_path: Pat
     for line in report.splitlines():
         assert cell_len(line.rstrip()) <= 80, line
         assert not line.startswith(" "), line
-
-
-@pytest.mark.slow
-def test_rows_of_the_history_fit_the_terminal_in_any_script(tmp_path: Path) -> None:
-    home = tmp_path / "home"
     improved(home, "ja.md", "日本語の文章を改善するための長い文章です。" * 9)
-    improved(home, "text.md", TEXT * 3)
-    for columns in (60, 80, 120):
+    for columns in (60, 120):
         with at_terminal(home, "history", columns=columns) as session:
             rows = [row.rstrip() for row in session.end().splitlines()]
         assert any("日本語" in row for row in rows)
         assert all(cell_len(row) <= columns for row in rows), rows
         assert sum("just now" in row for row in rows) == 2
         assert not any("T" in row and "+00:00" in row for row in rows), "times as people say them"
-
-
-@pytest.mark.slow
-def test_hits_of_a_search_fit_the_terminal(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    improved(home, "text.md", TEXT * 3)
     with at_terminal(home, "search", "report") as session:
         rows = [row.rstrip() for row in session.end().splitlines()]
     assert sum("just now" in row for row in rows) == 2
@@ -94,12 +91,118 @@ def test_who_starts_the_server_by_hand_is_told_what_it_is(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_text_that_needs_a_writer_names_the_command_that_takes_the_next_version(
-    tmp_path: Path,
-) -> None:
+def test_a_text_that_needs_a_writer_names_the_command_for_the_next_version(tmp_path: Path) -> None:
     file = tmp_path / "text.md"
     file.write_text("Come in, guest.\n")
     with at_terminal(tmp_path / "home", "improve", str(file), "--prompt", "Friendlier.") as session:
         words = " ".join(session.end().split())
     assert re.search(r"then sifaka submit run_\w+ FILE; or let a model write it", words)
     assert "over MCP" not in words
+
+
+pty = pytest.importorskip("pty")
+DRAFT = "I seen a fox. We like apples,pears and plums here. He done it. They done the work.\n"
+SEEN, COMMA, DONE, WORK = "saw", ", ", "did", "did"
+
+
+def decided(keys: str) -> list[str | None]:
+    """The fixes accepted by these keys, and none by what would come after them."""
+    waiting: Iterator[str] = iter(keys)
+    console = Console(file=io.StringIO())
+    chosen = accepted_fixes(DRAFT, suggested_fixes(DRAFT), lambda: next(waiting, ""), console)
+    assert next(waiting, None) is None, "not every key was read"
+    return [issue.fix for issue in chosen]
+
+
+@pytest.mark.parametrize(
+    ("keys", "accepted"),
+    [
+        ("yyyy", [SEEN, COMMA, DONE, WORK]),
+        ("nnnn", []),
+        ("nyny", [COMMA, WORK]),
+        ("q", []),
+        ("yq", [SEEN]),
+        ("an", [SEEN, DONE, WORK]),
+        ("NxYnY", [COMMA, WORK]),
+        ("y", [SEEN]),  # the terminal is gone
+    ],
+)
+def test_keys_decide_fix_by_fix(keys: str, accepted: list[str]) -> None:
+    assert decided(keys) == accepted
+
+
+def test_the_sentence_is_shown_with_the_change_in_it() -> None:
+    shown = io.StringIO()
+    fixes = suggested_fixes(DRAFT)
+    accepted_fixes(DRAFT, fixes, lambda: "n", Console(file=shown, width=120))
+    assert "  We like apples[-,-]{+, +}pears and plums here.\n" in shown.getvalue()
+    assert "1/4 wrong_verb" in shown.getvalue()
+
+
+def reviewed(folder: Path, keys: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """The command at a terminal at which each of the keys was typed on a line."""
+    person, terminal = pty.openpty()
+    with os.fdopen(person, "wb", buffering=0) as keyboard:
+        keyboard.write("".join(f"{key}\n" for key in keys).encode())
+        try:
+            return subprocess.run(
+                [*SIFAKA, "improve", "text.md", "--review", *arguments],
+                cwd=folder,
+                env=own_environment(folder),
+                stdin=terminal,
+                capture_output=True,
+                timeout=100,
+                check=False,
+            )
+        finally:
+            os.close(terminal)
+
+
+@pytest.mark.slow
+def test_accepted_fixes_become_one_version(here: Path, sifaka: Sifaka) -> None:
+    (here / "text.md").write_text(DRAFT)
+    done = reviewed(here, "ynny", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["text"] == DRAFT.replace("I seen", "I saw").replace("They done", "They did")
+    assert result["status"] == "done"
+    thoughts = sifaka.json("history", result["run_id"])["thoughts"]
+    assert [version["author"] for version in thoughts] == ["input", "caller"]
+    # Where nothing is suggested nothing is asked.
+    (here / "text.md").write_text("The cat slept on the warm roof.\n")
+    done = reviewed(here, "", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["changed"] is False
+
+
+@pytest.mark.slow
+def test_q_keeps_what_was_accepted_and_safe_edits_are_made_without_asking(here: Path) -> None:
+    (here / "text.md").write_text("He dont go. " + DRAFT)
+    done = reviewed(here, "yq", "--in-place")
+    assert done.returncode == 0, done.stderr
+    assert (here / "text.md").read_text() == "He doesn't go. " + DRAFT.replace("I seen", "I saw")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["-", "text.md"])
+def test_without_a_terminal_the_error_says_what_to_do(here: Path, file: str) -> None:
+    done = subprocess.run(
+        [*SIFAKA, "improve", file, "--review"],
+        env=own_environment(here),
+        cwd=here,
+        input=DRAFT.encode(),
+        capture_output=True,
+        timeout=100,
+        check=False,
+        start_new_session=True,  # which has no terminal
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--review asks at a terminal, and there is none" in done.stderr
+    assert b"--suggestions" in done.stderr
+
+
+def test_suggestions_are_made_when_asked_for(here: Path, sifaka: Sifaka) -> None:
+    (here / "text.md").write_text(DRAFT)
+    assert sifaka.json("improve", "text.md", "--suggestions")["text"] == (
+        "I saw a fox. We like apples, pears and plums here. He did it. They did the work.\n"
+    )

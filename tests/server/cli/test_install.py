@@ -11,6 +11,7 @@ import yaml
 
 from sifaka_mcp.cli import run
 from sifaka_mcp.cli.install import HOSTS, configuration_file, edited
+from tests.stubs.commands import Sifaka
 
 PROGRAM = str(Path(sys.executable).with_name("sifaka-mcp"))
 ENTRY: dict[str, object] = {"command": "/bin/sifaka-mcp", "args": []}
@@ -75,29 +76,27 @@ def test_the_environment_names_other_folders() -> None:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("XDG_CONFIG_HOME", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(here))
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (here / "text.md").unlink()
+    return here
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_an_entry_is_written_once_and_taken_out_again(
-    home: Path, host: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_entry_is_written_once_and_taken_out(sifaka: Sifaka, home: Path, host: str) -> None:
     path = configuration_file(host, "linux", {}, home)
-    assert run(["install", host]) == 0
+    sifaka.prints("install", host)
     first = path.read_text(encoding="utf-8")
     read = {".json": json.loads, ".toml": tomllib.loads, ".yaml": yaml.safe_load}[path.suffix]
     told = read(first)[HOSTS[host].key]["sifaka"]
     assert PROGRAM in (told.get("command"), told.get("cmd"), *(told.get("command") or ()))
-    assert run(["install", host]) == 0
-    assert path.read_text(encoding="utf-8") == first
-    assert "is as it should be" in capsys.readouterr().err
-    assert run(["install", host, "--remove"]) == 0
+    again = sifaka("install", host)
+    assert (again.code, path.read_text(encoding="utf-8")) == (0, first)
+    assert "is as it should be" in again.err
+    sifaka.prints("install", host, "--remove")
     assert "sifaka" not in path.read_text(encoding="utf-8")
 
 
@@ -108,24 +107,15 @@ def test_a_project_has_a_file_of_its_own(home: Path) -> None:
     assert run(["install", "windsurf", "--project"]) == 2
 
 
-def test_it_is_printed_where_nothing_is_to_be_written(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["install", "codex", "--print"]) == 0
-    assert tomllib.loads(capsys.readouterr().out)["mcp_servers"]["sifaka"]["command"] == PROGRAM
+def test_it_is_printed_where_nothing_is_to_be_written(sifaka: Sifaka, home: Path) -> None:
+    told = tomllib.loads(sifaka.prints("install", "codex", "--print"))
+    assert told["mcp_servers"]["sifaka"]["command"] == PROGRAM
     assert list(home.iterdir()) == []
-
-
-def test_without_a_host_those_that_are_here_are_listed(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    # Without a host those that are here are listed.
     (home / ".cursor").mkdir()
     (home / ".claude.json").write_text("{}", encoding="utf-8")
-    assert run(["install"]) == 0
-    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == [
-        "claude-code",
-        "cursor",
-    ]
+    hosts = [line.partition(":")[0] for line in sifaka.prints("install").splitlines()]
+    assert hosts == ["claude-code", "cursor"]
 
 
 def test_comments_and_everything_else_stay(home: Path) -> None:
@@ -153,12 +143,9 @@ def test_line_ends_stay(home: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_place_that_cannot_be_written_is_named(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_place_that_cannot_be_written_is_named(sifaka: Sifaka, home: Path) -> None:
     (home / ".cursor").write_text("a file", encoding="utf-8")
-    assert run(["install", "cursor"]) == 2
-    assert f"{home / '.cursor/mcp.json'}: " in capsys.readouterr().err
+    assert f"{home / '.cursor/mcp.json'}: " in sifaka("install", "cursor").err
 
 
 def test_a_link_stays_a_link(home: Path) -> None:
@@ -218,19 +205,16 @@ def test_what_else_an_entry_says_stays(suffix: str, key: str, text: str) -> None
         (".yaml", "servers: {a: {b: 1}}\n", "left alone"),
     ],
 )
-def test_a_broken_file_and_one_of_another_shape_are_left_alone(
-    suffix: str, text: str, told: str
-) -> None:
+def test_a_file_of_another_shape_is_left_alone(suffix: str, text: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         edited(text, suffix, "servers", ENTRY)
 
 
-def test_a_broken_file_is_named_with_its_line(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_file_is_named_with_its_line(sifaka: Sifaka, home: Path) -> None:
     path = home / ".cursor/mcp.json"
     path.parent.mkdir()
     path.write_text('{"mcpServers": {\n  oops\n}}', encoding="utf-8")
-    assert run(["install", "cursor"]) == 2
-    assert "line 2" in capsys.readouterr().err
+    done = sifaka("install", "cursor")
+    assert done.code == 2
+    assert "line 2" in done.err
     assert path.read_text(encoding="utf-8") == '{"mcpServers": {\n  oops\n}}'

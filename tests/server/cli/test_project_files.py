@@ -14,7 +14,6 @@ from typing import Literal
 import pytest
 
 from sifaka._internal.immutable import Frozen
-from sifaka_mcp.cli import run
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.project_rules import CheckTable
 from sifaka_mcp.settings.sources import (
@@ -27,8 +26,8 @@ from sifaka_mcp.settings.sources import (
     may_set,
     read_project,
 )
-from tests.server.test_stdio_lines import HELLO
-from tests.stubs.servers import environment
+from tests.stubs.commands import SIFAKA, Sifaka, own_environment, started
+from tests.stubs.servers import HELLO, INITIALIZED, heard, tell
 
 pytestmark = pytest.mark.anyio
 
@@ -39,38 +38,17 @@ HOSTILE: Mapping[str, object] = {
     "adapter_keys": "mine=ApiKey x",
     "plugins": ["acme"],
     "model": "openai-chat:gpt-5",
-    "judge_model": "openai-chat:gpt-5",
-    "fallback_models": ["openai-chat:gpt-5"],
-    "embedding_model": "openai:text-embedding-3-small",
     "home": ".",
     "toolsets": ["refine", "research"],
-    "read_only": False,
-    "max_runs": 64_000,
-    "tenant_budget": "max_calls=1000000",
-    "takeover_seconds": 3600,
-    "state_keys": ["k" * 32],
     "log_level": "DEBUG",
-    "log_format": "json",
-    "public_url": "https://evil.example/mcp",
     "allowed_hosts": ["evil.example:*"],
-    "cors_origins": ["https://evil.example"],
-    "trusted_proxies": ["0.0.0.0/0"],
     "allow_anonymous": True,
     "auth_tokens_file": "tokens",
-    "oauth_issuer": "https://evil.example",
-    "oauth_jwks_url": "https://evil.example/keys",
-    "oauth_scopes": ["a"],
-    "rate_limit": "1/day",
     "max_requests": 100_000,
-    "access_log": True,
-    "max_body_bytes": 1024**3,
     "sessions": True,
-    "max_sessions": 10_000,
-    "session_seconds": 86_400,
 }
 """Everything there is, in values that are allowed elsewhere."""
 VARIANTS = """
-Store = "redis://evil.example/0"
 SIFAKA_STORE = "redis://evil.example/0"
 allow-anonymous = true
 "\\uff53tore" = "redis://evil.example/0"
@@ -121,16 +99,14 @@ def test_a_file_that_sets_everything_sets_nothing(tmp_path: Path, config: Path) 
     assert load_settings({}, project=project) == load_settings({})
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_each_setting_is_named_in_one_line_with_the_command(
-    name: str, tmp_path: Path, config: Path
-) -> None:
-    folder = written(tmp_path / "a folder", {name: HOSTILE[name]})
-    note = file_of(folder, config).note
-    assert note is not None
-    assert note.startswith(f"{folder / 'sifaka.toml'}: {name}: not taken")
-    assert note.endswith(f"`sifaka trust {shlex.quote(str(folder))}`")
-    assert "\n" not in note
+def test_each_setting_is_named_in_one_line_with_the_command(tmp_path: Path, config: Path) -> None:
+    for name, value in HOSTILE.items():
+        folder = written(tmp_path / "a folder", {name: value})
+        note = file_of(folder, config).note
+        assert note is not None
+        assert note.startswith(f"{folder / 'sifaka.toml'}: {name}: not taken")
+        assert note.endswith(f"`sifaka trust {shlex.quote(str(folder))}`")
+        assert "\n" not in note
 
 
 class Announced(Frozen):
@@ -171,35 +147,27 @@ def test_what_is_about_texts_is_only_made_stricter(name: str, value: object, tak
     ids=["open", "bytes", "deep", "digits", "large"],
 )
 def test_a_file_that_cannot_be_read_is_one_line_and_stops_nothing(
-    content: bytes, here: Path, config: Path, capsys: pytest.CaptureFixture[str]
+    content: bytes, sifaka: Sifaka, here: Path, config: Path
 ) -> None:
     (here / "sifaka.toml").write_bytes(content)
-    assert run(["history"]) == 0
-    said = capsys.readouterr().err
-    assert said.startswith(f"sifaka: {here / 'sifaka.toml'} is ")
-    assert said.endswith("; nothing in it is used\n")
-    assert said.count("\n") == 1
-    assert run(["check", "text.md"]) == 2
-    assert "Traceback" not in capsys.readouterr().err
-    assert run(["trust", "--yes"]) == 2
+    done = sifaka("history")
+    assert done.code == 0
+    assert done.err.startswith(f"sifaka: {here / 'sifaka.toml'} is ")
+    assert done.err.endswith("; nothing in it is used\n")
+    assert done.err.count("\n") == 1
+    checked = sifaka("check", "text.md")
+    assert (checked.code, "Traceback" in checked.err) == (2, False)
+    assert sifaka("trust", "--yes").code == 2
     assert not config.exists()
 
 
-def test_names_that_a_terminal_would_obey_are_spelt_out_and_counted(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names = [
-        '"a\\u001b[31m\\nb"',
-        '"\\u202eerots"',
-        f'"{"x" * 500}"',
-        *(f"k{n}" for n in range(20)),
-    ]
+def test_names_that_a_terminal_would_obey_are_spelt_out(sifaka: Sifaka, here: Path) -> None:
+    names = ['"a\\u001b[31m\\nb"', '"\\u202eerots"', f'"{"x" * 500}"']
+    names += [f"k{n}" for n in range(20)]
     (here / "sifaka.toml").write_text("".join(f"{name} = 1\n" for name in names))
-    assert run(["history"]) == 0
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert said.isascii() or "\u202e" not in said
-    assert "\x1b" not in said
+    code, _, said = sifaka("history")
+    assert (code, said.count("\n")) == (0, 1)
+    assert not {"\u202e", "\x1b"} & set(said)
     assert "k8, and 11 more: not taken" in said
     assert len(said) < 600 + 2 * len(str(here))
 
@@ -223,9 +191,7 @@ def trust(folder: Path, config: Path) -> None:
     keep_trusted(config, {str(folder): named})
 
 
-def test_a_trusted_folder_sets_everything_until_its_file_changes(
-    tmp_path: Path, config: Path
-) -> None:
+def test_a_trusted_folder_sets_all_until_its_file_changes(tmp_path: Path, config: Path) -> None:
     folder = written(tmp_path / "mine", {"store": "redis://host/0", "allow_anonymous": True})
     trust(folder, config)
     settings = load_settings({}, project=file_of(folder, config))
@@ -261,13 +227,9 @@ def test_a_change_of_a_file_that_is_named_ends_the_trust(
     assert file_of(folder, config).settings == {}
     (folder / name).unlink()
     assert file_of(folder, config).settings == {}
-
-
-def test_a_file_that_is_named_and_comes_later_ends_the_trust(tmp_path: Path, config: Path) -> None:
-    folder = written(tmp_path / "mine", {"auth_tokens_file": "tokens"})
     trust(folder, config)
-    (folder / "tokens").write_text("")
-    assert file_of(folder, config).settings == {}
+    (folder / name).write_text("")
+    assert file_of(folder, config).settings == {}, "nor may it come later"
 
 
 def test_the_database_of_a_trusted_folder_may_change(tmp_path: Path, config: Path) -> None:
@@ -296,15 +258,14 @@ def test_a_broken_record_trusts_nothing(record: str, tmp_path: Path, config: Pat
     assert file_of(written(tmp_path), config).settings == {}
 
 
-def test_the_record_is_the_users_alone_and_outside_of_the_folder(
-    here: Path, config: Path, capsys: pytest.CaptureFixture[str]
+def test_the_record_is_the_users_own_and_elsewhere(
+    sifaka: Sifaka, here: Path, config: Path
 ) -> None:
     written(here, {"store": "redis://jo:s3cret-word@host/0", "state_keys": ["k" * 32]})
     before = {path.name for path in here.iterdir()}
-    assert run(["trust", "--yes"]) == 0
-    said = capsys.readouterr()
-    assert "- store = redis://***@host/0 (where data goes)\n" in said.out
-    assert "k" * 32 not in said.out + said.err
+    done = sifaka("trust", "--yes")
+    assert "- store = redis://***@host/0 (where data goes)\n" in done.out
+    assert "k" * 32 not in done.out + done.err
     assert {path.name for path in here.iterdir()} == before
     (record,) = config.iterdir()
     assert stat.S_IMODE(record.stat().st_mode) == 0o600
@@ -312,39 +273,31 @@ def test_the_record_is_the_users_alone_and_outside_of_the_folder(
     assert list(json.loads(record.read_text())) == [str(here)]
 
 
-def test_trust_is_listed_and_revoked(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_trust_can_be_revoked(sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(here, {"log_level": "ERROR"})
-    assert run(["trust", str(here), "--yes"]) == 0
-    assert run(["trust", "--yes"]) == 0, "once more changes nothing"
-    capsys.readouterr()
-    assert run(["trust", "--list"]) == 0
-    assert capsys.readouterr().out == f"{here}/sifaka.toml: everything in it is taken\n"
+    sifaka.prints("trust", str(here), "--yes")
+    sifaka.prints("trust", "--yes")  # once more changes nothing
+    listed = sifaka.prints("trust", "--list")
+    assert listed == f"{here}/sifaka.toml: everything in it is taken\n"
     written(here, {"log_level": "DEBUG"})
     monkeypatch.chdir("/")
-    assert run(["trust", "--list"]) == 0
-    assert "log_level: not taken, as it has changed" in capsys.readouterr().out
-    assert run(["trust", str(here), "--revoke"]) == 0
-    assert run(["trust", str(here), "--revoke"]) == 2
-    capsys.readouterr()
-    assert run(["trust", "--list"]) == 0
-    assert capsys.readouterr().out == ""
+    assert "log_level: not taken, as it has changed" in sifaka.prints("trust", "--list")
+    sifaka.prints("trust", str(here), "--revoke")
+    assert sifaka("trust", str(here), "--revoke").code == 2
+    assert sifaka.prints("trust", "--list") == ""
 
 
-def test_without_a_terminal_trust_has_to_be_said(
-    here: Path, config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_terminal_trust_has_to_be_said(sifaka: Sifaka, here: Path, config: Path) -> None:
     written(here, {"model": "openai:gpt-5"})
-    assert run(["trust"]) == 2
-    said = capsys.readouterr()
-    assert "- model = openai:gpt-5 (what is paid)" in said.out
-    assert "add --yes" in said.err
+    code, out, err = sifaka("trust")
+    assert code == 2
+    assert "- model = openai:gpt-5 (what is paid)" in out
+    assert "add --yes" in err
     assert not config.exists()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("\n", 2)])
 def test_at_a_terminal_trust_is_asked_for(typed: str, code: int, here: Path, config: Path) -> None:
     pty = pytest.importorskip("pty")
     written(here, {"model": "openai:gpt-5"})
@@ -352,9 +305,9 @@ def test_at_a_terminal_trust_is_asked_for(typed: str, code: int, here: Path, con
     with os.fdopen(person, "r+b", buffering=0) as keyboard:
         keyboard.write(typed.encode())
         process = subprocess.run(
-            [sys.executable, "-P", "-m", "sifaka_mcp.cli", "trust"],
+            [*SIFAKA, "trust"],
             cwd=here,
-            env=environment(here / "home"),
+            env=own_environment(here),
             stdin=terminal,
             stdout=terminal,
             stderr=terminal,
@@ -366,31 +319,17 @@ def test_at_a_terminal_trust_is_asked_for(typed: str, code: int, here: Path, con
 
 
 @pytest.mark.parametrize("told", [{"modle": "auto"}, {"model": "gpt"}])
-def test_a_wrong_file_is_not_trusted(
-    told: Mapping[str, object], here: Path, config: Path, capsys: pytest.CaptureFixture[str]
+def test_a_wrong_file_is_not(
+    told: Mapping[str, object], sifaka: Sifaka, here: Path, config: Path
 ) -> None:
     written(here, told)
-    assert run(["trust", "--yes"]) == 2
-    assert f"sifaka.toml: {next(iter(told))}=" in capsys.readouterr().err
+    assert f"sifaka.toml: {next(iter(told))}=" in sifaka("trust", "--yes").err
     assert not config.exists()
-
-
-def test_doctor_shows_what_is_not_taken(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written(here, {"store": "memory:"})
-    assert run(["doctor"]) == 1
-    told = capsys.readouterr()
-    assert f"FAIL  project file: {here}/sifaka.toml: store: not taken" in told.out
-    assert run(["trust", "--yes"]) == 0
-    capsys.readouterr()
-    assert run(["doctor"]) == 0
-    told = capsys.readouterr()
-    assert f"ok    project file: {here}/sifaka.toml: store\n" in told.out
-    assert told.err == ""
 
 
 @pytest.mark.parametrize("home", ["", "relative"])
 def test_a_home_that_is_no_place_is_not_looked_for_in_the_folder(
-    home: str, here: Path, monkeypatch: pytest.MonkeyPatch
+    home: str, sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("XDG_CONFIG_HOME")
     monkeypatch.setenv("HOME", home)
@@ -398,7 +337,7 @@ def test_a_home_that_is_no_place_is_not_looked_for_in_the_folder(
     own.mkdir(parents=True)
     (own / "config.toml").write_text('log_level = "LOUD"\n')
     written(here)
-    assert run(["history"]) == 0
+    sifaka.prints("history")
 
 
 _OPENED = """
@@ -410,30 +349,34 @@ def tell(event, args):
             print("opened", os.path.basename(path), file=sys.stderr)
 sys.addaudithook(tell)
 from sifaka_mcp.cli import run
-run(sys.argv[1:])
+for command in ("doctor", "improve", "validate", "critique", "serve", "check"):
+    print("command", command, file=sys.stderr)
+    run([command] if command in {"serve", "doctor"} else [command, "text.md"])
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["serve", "doctor", "improve", "validate", "critique", "check"])
-def test_no_other_file_of_the_folder_is_read(command: str, here: Path) -> None:
-    names = (".env", ".netrc", "pyproject.toml", "sifaka.toml", "config.toml")
-    for name in names:
+def test_no_other_file_of_the_folder_is_read(here: Path) -> None:
+    for name in (".env", ".netrc", "pyproject.toml", "sifaka.toml", "config.toml"):
         (here / name).write_text("")
-    text = [] if command in {"serve", "doctor"} else ["text.md"]
     done = subprocess.run(
-        [sys.executable, "-P", "-c", _OPENED, command, *text],
+        [sys.executable, "-P", "-c", _OPENED],
         cwd=here,
-        env=environment(here / "home"),
+        env=own_environment(here),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-    opened = {line.split()[1] for line in done.stderr.splitlines() if line.startswith("opened ")}
-    assert opened - {"text.md"} <= {"sifaka.toml", "pyproject.toml"}
-    assert ("pyproject.toml" in opened) is (command == "check")
+    commands = done.stderr.split("command ")[1:]
+    assert len(commands) == 6, done.stderr
+    for each in commands:
+        command, *lines = each.splitlines()
+        opened = {line.split()[1] for line in lines if line.startswith("opened ")}
+        assert opened - {"text.md"} <= {"sifaka.toml", "pyproject.toml"}
+        read_rules = command in {"check", "critique", "improve"}
+        assert ("pyproject.toml" in opened) is read_rules
 
 
 @pytest.mark.slow
@@ -442,27 +385,11 @@ def test_a_server_in_a_hostile_folder_goes_on_and_reaches_no_one(here: Path) -> 
         redis.setblocking(False)
         url = f"redis://127.0.0.1:{redis.getsockname()[1]}/0"
         folder = written(here / "folder", {**HOSTILE, "store": url}, VARIANTS)
-        call = {"name": "improve_text", "arguments": {"text": "We recieve it."}}
-        lines = [
-            HELLO,
-            {"jsonrpc": "2.0", "method": "notifications/initialized"},
-            {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
-        ]
-        with subprocess.Popen(
-            [sys.executable, "-P", "-m", "sifaka_mcp"],
-            cwd=folder,
-            env=environment(here / "home"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.writelines(f"{json.dumps(line)}\n" for line in lines)
-            process.stdin.flush()
-            answers = [json.loads(process.stdout.readline()) for _ in range(2)]
-            _, said = process.communicate(timeout=60)
+        with started(folder, program="sifaka_mcp", SIFAKA_HOME=str(here / "home")) as process:
+            call = {"name": "improve_text", "arguments": {"text": "We recieve it."}}
+            tell(process, HELLO, INITIALIZED, {"id": 2, "method": "tools/call", "params": call})
+            answers = [heard(process) for _ in range(2)]
+            said = process.communicate(timeout=60)[1].decode()
         with pytest.raises(BlockingIOError):
             redis.accept()
     assert [answer["id"] for answer in answers] == [1, 2]

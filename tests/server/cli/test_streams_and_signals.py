@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -20,121 +20,83 @@ from sifaka.record.entries import Entry, Recovered, Started
 from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
 from sifaka_mcp.cli import run
+from tests.stubs.commands import SIFAKA, Sifaka, own_environment, started
 from tests.stubs.provider import HANGS, Reply, provider, says
-from tests.stubs.servers import environment
+from tests.stubs.servers import HELLO, heard, tell
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-
-
-def started(folder: Path, *command: str, **more: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", *command],
-        cwd=folder,
-        env=environment(folder / "home", PYTHONPATH=str(Path(__file__).parents[3]), **more),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
 
 
 def in_shell(folder: Path, command: str, **more: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         ["/bin/bash", "-c", command],
         cwd=folder,
-        env=environment(
-            folder / "home",
-            PYTHONPATH=str(Path(__file__).parents[3]),
-            SIFAKA=f"{sys.executable} -m sifaka_mcp.cli",
-            **more,
-        ),
+        env=own_environment(folder, SIFAKA=" ".join(SIFAKA), **more),
         capture_output=True,
         timeout=60,
         check=False,
     )
 
 
+@contextmanager
+def asking(
+    folder: Path, *arguments: str, then: Sequence[Reply] = (), **more: str
+) -> Generator[tuple[subprocess.Popen[bytes], dict[str, str]]]:
+    """A command whose model has been asked, and what tells others of that model."""
+    asked = threading.Event()
+
+    def replies() -> Iterator[Reply]:
+        asked.set()
+        yield HANGS
+        yield from then
+
+    with provider(replies()) as served:
+        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
+        told = ("improve", *arguments, "--model", "openai-chat:stub", "--max-words", "3")
+        with started(folder, *told, **key, **more) as command:
+            try:
+                assert command.stdin is not None
+                command.stdin.write(b"We recieve all of the goods.")
+                command.stdin.close()
+                command.stdin = None
+                assert asked.wait(timeout=100)
+                yield command, key
+            finally:
+                command.kill()
+
+
 @pytest.mark.slow
 def test_an_interrupt_ends_a_server_that_waits_for_standard_input(here: Path) -> None:
-    with started(here, "sifaka_mcp") as server:
-        try:
-            assert server.stdin is not None
-            assert server.stdout is not None
-            assert server.stderr is not None
-            server.stdin.write(json.dumps(HELLO).encode() + b"\n")
-            server.stdin.flush()
-            assert b'"id":1' in server.stdout.readline()
-            server.send_signal(signal.SIGINT)
-            assert server.wait(timeout=100) == 130
-            assert server.stderr.read() == b""
-        finally:
-            server.kill()
+    with started(here, program="sifaka_mcp") as server:
+        tell(server, HELLO)
+        assert heard(server)["id"] == 1
+        server.send_signal(signal.SIGINT)
+        assert server.communicate(timeout=100) == (b"", b"")
+        assert server.returncode == 130
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
-def test_a_terminated_run_is_on_record_as_cancelled(
-    here: Path, capsys: pytest.CaptureFixture[str], background: bool
-) -> None:
-    asked = threading.Event()
-
-    def never_answers() -> Iterator[Reply]:
-        asked.set()
-        yield HANGS
-
-    arguments = ["improve", "text.md", "--model", "openai-chat:stub", "--max-words", "3"]
-    with provider(never_answers()) as served:
-        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
-        # As shells start a command in the background.
-        usual = signal.signal(signal.SIGINT, signal.SIG_IGN) if background else None
-        process = started(here, "sifaka_mcp.cli", *arguments, **key)
+def test_a_terminated_run_is_cancelled(here: Path, sifaka: Sifaka, background: bool) -> None:
+    # As shells start a command in the background.
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN) if background else None
+    with asking(here, "text.md") as (command, _):
         if background:
             signal.signal(signal.SIGINT, usual)
-        with process as command:
-            try:
-                assert asked.wait(timeout=100)
-                if background:
-                    command.send_signal(signal.SIGINT)
-                command.send_signal(signal.SIGTERM)
-                _, err = command.communicate(timeout=100)
-                assert (command.returncode, err) == (143, b"")
-            finally:
-                command.kill()
-    assert run(["history", "--json"]) == 0
-    runs = json.loads(capsys.readouterr().out)["runs"]
-    assert [r["status"] for r in runs] == ["cancelled"]
+            command.send_signal(signal.SIGINT)
+        command.send_signal(signal.SIGTERM)
+        _, err = command.communicate(timeout=100)
+        assert (command.returncode, err) == (143, b"")
+    assert [r["status"] for r in sifaka.json("history")["runs"]] == ["cancelled"]
 
 
 @pytest.mark.slow
 def test_an_interrupt_prints_the_command_that_goes_on_with_the_run(here: Path) -> None:
-    asked = threading.Event()
-
-    def answers_later() -> Iterator[Reply]:
-        asked.set()
-        yield HANGS
-        yield says("We receive all.")
-
-    arguments = ["improve", "text.md", "--model", "openai-chat:stub", "--critics", "lint"]
-    arguments += ["--max-words", "3", "--in-place", "--store", "sqlite:///my runs.db"]
-    with provider(answers_later()) as served:
-        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
-        with started(here, "sifaka_mcp.cli", *arguments, **key) as command:
-            try:
-                assert asked.wait(timeout=100)
-                command.send_signal(signal.SIGINT)
-                _, told = command.communicate(timeout=100)
-                assert command.returncode == 130
-            finally:
-                command.kill()
+    arguments = ("text.md", "--critics", "lint", "--in-place", "--store", "sqlite:///my runs.db")
+    with asking(here, *arguments, then=[says("We receive all.")]) as (command, key):
+        command.send_signal(signal.SIGINT)
+        _, told = command.communicate(timeout=100)
+        assert command.returncode == 130
         prefix, _, resume = told.decode().strip().partition("; to go on: ")
         assert prefix == "sifaka: interrupted"
         assert resume.startswith("sifaka resume run_")
@@ -148,44 +110,24 @@ def test_an_interrupt_prints_the_command_that_goes_on_with_the_run(here: Path) -
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes with names")
-def test_a_signal_ends_a_command_that_waits_for_its_text(
-    number: signal.Signals, code: int, here: Path
-) -> None:
+def test_a_signal_ends_a_command_that_waits(number: signal.Signals, code: int, here: Path) -> None:
     os.mkfifo(here / "pipe")
-    with started(here, "sifaka_mcp.cli", "validate", "pipe", "--max-words", "5") as command:
+    with started(here, "validate", "pipe", "--max-words", "5") as command:
         try:
             with (here / "pipe").open("wb"):  # waits for the one that reads
                 command.send_signal(number)
-                assert command.wait(timeout=100) == code
+                assert command.communicate(timeout=100)[1] == b""
+                assert command.returncode == code
         finally:
             command.kill()
-        assert command.stderr is not None
-        assert command.stderr.read() == b""
 
 
 @pytest.mark.slow
 def test_a_run_in_memory_cannot_be_gone_on_with(here: Path) -> None:
-    asked = threading.Event()
-
-    def never_answers() -> Iterator[Reply]:
-        asked.set()
-        yield HANGS
-
-    arguments = ["improve", "-", "--model", "openai-chat:stub", "--max-words", "3"]
-    with provider(never_answers()) as served:
-        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": served.url}
-        with started(here, "sifaka_mcp.cli", *arguments, **key, SIFAKA_STORE="memory:") as command:
-            try:
-                assert command.stdin is not None
-                command.stdin.write(b"We recieve all of the goods.")
-                command.stdin.close()
-                command.stdin = None
-                assert asked.wait(timeout=100)
-                command.send_signal(signal.SIGINT)
-                assert command.communicate(timeout=100) == (b"", b"")
-                assert command.returncode == 130
-            finally:
-                command.kill()
+    with asking(here, "-", SIFAKA_STORE="memory:") as (command, _):
+        command.send_signal(signal.SIGINT)
+        assert command.communicate(timeout=100) == (b"", b"")
+        assert command.returncode == 130
 
 
 class Terminal(io.TextIOWrapper):
@@ -200,7 +142,7 @@ class Terminal(io.TextIOWrapper):
         return self.read()
 
 
-def test_a_terminal_without_unicode_gets_escapes_and_valid_json(
+def test_a_terminal_without_unicode_gets_escapes(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "text.md").write_text("Caf\u00e9 recieve \U0001f600.\n", encoding="utf-8")
@@ -222,7 +164,6 @@ def test_a_terminal_without_unicode_gets_escapes_and_valid_json(
         ["improve", "text.md", "--json"],
         ["improve", "-", "--out", "-"],
         ["validate", "text.md", "--max-words", "3"],
-        ["validate", "text.md", "--max-words", "3", "--json"],
         ["critique", "text.md", "--critics", "lint", "--json"],
         ["check", "text.md"],
         ["check", "text.md", "--diff"],
@@ -230,7 +171,7 @@ def test_a_terminal_without_unicode_gets_escapes_and_valid_json(
     ],
     ids=" ".join,
 )
-def test_no_terminal_gets_what_it_would_obey(
+def test_no_terminal_obeys(
     here: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     text = "We recieve \x1b]0;title\x07 and \x9b31m and \x85 teh end.\n"
@@ -257,23 +198,15 @@ def test_no_terminal_gets_what_it_would_obey(
     ],
     ids=" ".join,
 )
-def test_no_error_has_what_a_terminal_would_obey(
-    here: Path, capfd: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
-    (here / "text.md").write_text("One.\n", encoding="utf-8")
-    with suppress(SystemExit):
-        run([each.format("x\x1b]0;title\x07\x9b31m\u202e") for each in arguments])
-    shown = capfd.readouterr()
-    assert "title" in shown.err
-    assert not set("\x1b\x07\x9b\u202e") & set(shown.out + shown.err)
+def test_no_error_has_what_a_terminal_would_obey(sifaka: Sifaka, arguments: list[str]) -> None:
+    done = sifaka(*(each.format("x\x1b]0;title\x07\x9b31m\u202e") for each in arguments))
+    assert "title" in done.err
+    assert not set("\x1b\x07\x9b\u202e") & set(done.out + done.err)
 
 
-def test_json_on_a_terminal_has_no_marks_that_reorder_it(
-    here: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_json_on_a_terminal_has_no_marks_that_reorder_it(sifaka: Sifaka, here: Path) -> None:
     (here / "text.md").write_text("It is \u202eevil\u2066 so.\n", encoding="utf-8")
-    run(["improve", "text.md", "--json"])
-    shown = capfd.readouterr().out
+    shown = sifaka("improve", "text.md", "--json").out
     assert not set("\u202e\u2066") & set(shown)
     assert "\u202e" in json.loads(shown)["text"]
 
@@ -288,9 +221,7 @@ def test_a_pipe_gets_utf_8_whatever_the_locale_says(here: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["-", "text.md --out -"])
-def test_a_filter_prints_the_text_alone_and_its_report_on_standard_error(
-    here: Path, target: str
-) -> None:
+def test_a_filter_prints_the_text_and_its_report_apart(here: Path, target: str) -> None:
     (here / "text.md").write_bytes(b"We recieve it.\r\n\nNo end")
     done = in_shell(here, f"$SIFAKA improve {target} < text.md")
     assert done.returncode == 0
@@ -319,38 +250,29 @@ def test_a_reader_that_left_does_not_change_the_exit_code(here: Path) -> None:
 def test_following_a_run_ends_when_the_reader_has_left(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     store = f"sqlite:///{tmp_path}/runs.db"
-    begun, entries = waiting_run()
+    begun = Started(prompt="x")  # a run that somebody else works on
+    run, more = Run.start(begun), Recovered(strategy="retry", error="x")
 
     async def append(run: Run, *new: Entry, after: int) -> None:
         runs = SQLiteStorage(tmp_path / "runs.db")
         await runs.append(run, new, expected_version=after)
         await runs.aclose()
 
-    anyio.run(partial(append, begun, *entries, after=0))
-    process = started(
-        tmp_path, "sifaka_mcp.cli", "history", begun.run_id, "--follow", SIFAKA_STORE=store
-    )
-    with process:
+    anyio.run(partial(append, run, begun, after=0))
+    with started(tmp_path, "history", run.run_id, "--follow", SIFAKA_STORE=store) as process:
         assert process.stdout is not None
         assert b"started" in process.stdout.readline()
         process.stdout.close()
-        more = Recovered(strategy="retry", error="x")
-        anyio.run(partial(append, begun.apply(more), more, after=1))
+        anyio.run(partial(append, run.apply(more), more, after=1))
         assert process.wait(20) == 0
         assert process.stderr is not None
         assert process.stderr.read() == b""
 
 
-def waiting_run() -> tuple[Run, tuple[Entry, ...]]:
-    """A run that somebody else works on."""
-    begun = Started(prompt="x")
-    return Run.start(begun), (begun,)
-
-
 @pytest.mark.slow
 def test_a_server_whose_embedding_model_is_not_there_says_so_in_one_line(tmp_path: Path) -> None:
-    name = "model2vec:/no/model"
-    process = started(tmp_path, "sifaka_mcp", SIFAKA_EMBEDDING_MODEL=name)
+    told = {"SIFAKA_EMBEDDING_MODEL": "model2vec:/no/model"}
+    process = started(tmp_path, program="sifaka_mcp", **told)
     out, err = process.communicate(timeout=100)
 
     assert (process.returncode, out) == (2, b"")

@@ -7,31 +7,26 @@ from pathlib import Path
 import pytest
 
 from sifaka_mcp.auth.tokens_file import TokensFile
-from sifaka_mcp.cli import run
+from tests.stubs.commands import Sifaka
 from tests.stubs.issuer import issuer
 
 
 @pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "tokens"
-    monkeypatch.setenv("SIFAKA_AUTH_TOKENS_FILE", str(path))
-    monkeypatch.setenv("SIFAKA_HOME", str(tmp_path))
-    return path
+def file(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SIFAKA_AUTH_TOKENS_FILE", str(here / "tokens"))
+    return here / "tokens"
 
 
-def test_a_token_is_shown_once_and_only_its_hash_is_kept(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["token", "alice"]) == 0
-    out, err = capsys.readouterr()
+def test_a_token_is_shown_once_and_only_its_hash_is_kept(sifaka: Sifaka, file: Path) -> None:
+    code, out, err = sifaka("token", "alice")
     token = out.strip()
-    assert out == f"{token}\n", "for a variable of a shell"
+    assert (code, out) == (0, f"{token}\n"), "for a variable of a shell"
     assert token not in err
     assert token not in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert run(["token", "bob", "--expires", "90d", "--scopes", "sifaka:read"]) == 0
+    other = sifaka.prints("token", "bob", "--expires", "90d", "--scopes", "sifaka:read").strip()
     tokens = TokensFile(file)
-    alice, bob = tokens.grant(token), tokens.grant(capsys.readouterr().out.strip())
+    alice, bob = tokens.grant(token), tokens.grant(other)
     assert alice is not None
     assert (alice.tenant, alice.expires, alice.scopes) == ("alice", None, ())
     assert bob is not None
@@ -55,49 +50,32 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(
     ],
 )
 def test_what_no_token_can_be_made_for_is_told_in_one_line(
-    file: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    sifaka: Sifaka, file: Path, arguments: list[str], said: str
 ) -> None:
-    assert run(["token", *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert said in err
-    assert err.count("\n") == 1
+    assert said in sifaka.refuses("token", *arguments)
     assert not file.exists()
 
 
-def test_a_file_that_is_wrong_gets_no_further_lines(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_wrong_or_not_named_gets_no_line(sifaka: Sifaka, file: Path) -> None:
     file.write_text("alice sfk_the-token-itself\n")
-    assert run(["token", "bob"]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
+    err = sifaka.refuses("token", "bob")
     assert "line 1" in err
     assert "itself" not in err
     assert file.read_text().count("\n") == 1
+    unnamed = sifaka.refuses("token", "alice", SIFAKA_AUTH_TOKENS_FILE="")
+    assert "SIFAKA_AUTH_TOKENS_FILE" in unnamed
 
 
-def test_without_a_file_it_is_told_how_to_name_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_doctor_looks_at_them(
+    sifaka: Sifaka, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SIFAKA_HOME", str(tmp_path))
-    assert run(["token", "alice"]) == 2
-    assert "SIFAKA_AUTH_TOKENS_FILE" in capsys.readouterr().err
-
-
-def test_the_doctor_looks_at_who_is_let_in(
-    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert run(["doctor"]) == 1
-    assert "FAIL  tokens file" in capsys.readouterr().out
-    assert run(["token", "alice"]) == 0
+    assert "FAIL  tokens file" in sifaka.prints("doctor", code=1)
+    sifaka.prints("token", "alice")
     with issuer() as told:
         monkeypatch.setenv("SIFAKA_OAUTH_ISSUER", told.url)
-        capsys.readouterr()
-        assert run(["doctor"]) == 0
-        out = capsys.readouterr().out
+        out = sifaka.prints("doctor")
         assert f"ok    tokens file: {file}: 1 valid, 0 expired" in out
         assert f"ok    issuer: {told.url}: 1 keys" in out
         told.jwks = "error"
-        assert run(["doctor"]) == 1
-        assert f"FAIL  issuer: the keys of {told.url} cannot be fetched" in capsys.readouterr().out
+        failing = sifaka.prints("doctor", code=1)
+        assert f"FAIL  issuer: the keys of {told.url} cannot be fetched" in failing

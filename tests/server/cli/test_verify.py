@@ -1,20 +1,17 @@
-"""`sifaka verify`: the exit code, what is printed, and wrong usage."""
+"""`sifaka verify` and `sifaka search-evidence`: the exit code, what is printed, wrong usage."""
 
-import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sifaka.record.claims import Claim, ClaimEvidence, ClaimReport, ClaimStatus, ClaimVerdict
-from sifaka_mcp.cli import run
 from sifaka_mcp.schemas.evidence import VerifyOut
 from sifaka_mcp.view.evidence_text import verification
+from tests.server.test_search_evidence import BUILT, PLAN, QUESTION, TALL, judged, pages_in
 from tests.server.test_verify_tool import CONFIRMS, EXTRACTS, JUDGED, JUDGES, TEXT, TOWER
-from tests.stubs.provider import Reply, calls, provider, told_of
-from tests.stubs.servers import environment
+from tests.stubs.commands import Sifaka, sifaka_process
+from tests.stubs.provider import Reply, calls, provided
 
 SUPPORTED = calls("answer", {"judgements": [JUDGED["judgements"][0]]})
 ONE_CLAIM = calls(
@@ -40,88 +37,47 @@ def folder(here: Path) -> Path:
 )
 @pytest.mark.usefixtures("folder")
 def test_the_exit_code_says_whether_something_is_contradicted(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    replies: list[Reply],
-    code: int,
+    sifaka: Sifaka, monkeypatch: pytest.MonkeyPatch, replies: list[Reply], code: int
 ) -> None:
-    with provider(replies) as served:
-        told_of(served, monkeypatch)
-        assert run([*VERIFY, "--json", "--model", "openai-chat:stub"]) == code
-    out = json.loads(capsys.readouterr().out)
+    with provided(replies, monkeypatch):
+        out = sifaka.json(*VERIFY, "--model", "openai-chat:stub", code=code)
     assert out["blocking"] == (code == 1)
     assert out["verdicts"][0]["verdict"] == "supported"
     assert out["verdicts"][0]["evidence"][0]["title"] == "tower.txt"
     assert out["usage"]["model_calls"] == 3
 
 
-@pytest.mark.usefixtures("folder")
-def test_without_a_model_the_evidence_is_ranked_and_nothing_is_contradicted(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert run(VERIFY) == 0
-    said = capsys.readouterr()
-    assert "unverified: 'The tower is 300 metres tall." in said.out
-    assert "from 'tower.txt', given as source 1" in said.out
-    assert "\x1b" not in said.out, "no colour in a pipe"
-    assert said.err == "", "and no progress"
+def test_without_a_model_nothing_is_contradicted(sifaka: Sifaka, folder: Path) -> None:
+    code, out, err = sifaka(*VERIFY)
+    assert (code, err) == (0, ""), "and no progress"
+    assert "unverified: 'The tower is 300 metres tall." in out
+    assert "from 'tower.txt', given as source 1" in out
+    assert "\x1b" not in out, "no colour in a pipe"
+    # A text of which nothing could be verified is no success unless allowed.
+    (folder / "open.md").write_text("The tower was painted by Jane Doe in 1968.")
+    verify = ("verify", "open.md", "--source", "tower.txt")
+    assert "(1 unverified)" in sifaka.prints(*verify, code=1)
+    sifaka.prints(*verify, "--allow-unverified")
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_text_of_which_nothing_could_be_verified_is_no_success_unless_allowed(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (here / "open.md").write_text("The tower was painted by Jane Doe in 1968.")
-    verify = ["verify", "open.md", "--source", "tower.txt"]
-    assert run(verify) == 1
-    assert "(1 unverified)" in capsys.readouterr().out
-    assert run([*verify, "--allow-unverified"]) == 0
+def test_beside_a_source_only_what_is_named_is_searched(sifaka: Sifaka, folder: Path) -> None:
+    specs = f"pages=folder:{folder / 'pages'}"
 
-
-def test_what_is_configured_is_searched(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("SIFAKA_ADAPTERS", f"pages=folder:{folder / 'pages'}")
-    assert run(["verify", "text.md", "--json"]) == 0
-    evidence = json.loads(capsys.readouterr().out)["verdicts"][0]["evidence"]
-    assert {each["adapter"] for each in evidence} == {"pages"}
-
-
-def test_with_a_source_nothing_else_is_searched_unless_it_is_named(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("SIFAKA_ADAPTERS", f"pages=folder:{folder / 'pages'}")
-
-    def searched(*more: str) -> set[str]:
-        assert run([*VERIFY, "--json", *more]) == 0
-        out = json.loads(capsys.readouterr().out)
+    def searched(*arguments: str, configured: str = specs) -> set[str]:
+        out = sifaka.json(*arguments, SIFAKA_ADAPTERS=configured)
         return {each["adapter"] for verdict in out["verdicts"] for each in verdict["evidence"]}
 
-    assert searched() == {"given"}
-    assert searched("--adapters", "pages") == {"given", "pages"}
-
-
-def test_adapters_may_be_given_for_this_once(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    specs = f"pages=folder:{folder / 'pages'}"
-    assert run(["verify", "text.md", "--json", "--adapters", specs]) == 0
-    evidence = json.loads(capsys.readouterr().out)["verdicts"][0]["evidence"]
-    assert {each["adapter"] for each in evidence} == {"pages"}
+    assert searched("verify", "text.md") == {"pages"}
+    assert searched("verify", "text.md", "--adapters", specs, configured="") == {"pages"}
+    assert searched(*VERIFY) == {"given"}
+    assert searched(*VERIFY, "--adapters", "pages") == {"given", "pages"}
+    said = sifaka.refuses(*VERIFY, "--adapters", "nowhere", SIFAKA_ADAPTERS=specs)
+    assert "unknown adapter 'nowhere' — configured: pages" in said
 
 
 @pytest.mark.slow
 def test_a_text_comes_from_standard_input(folder: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "sifaka_mcp.cli", "verify", "-", "--source", "tower.txt", "--json"],
-        cwd=folder,
-        env=environment(folder / "home", PYTHONPATH=str(Path(__file__).parents[3])),
-        input=TEXT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = sifaka_process(folder, "verify", "-", "--source", "tower.txt", "--json", given=TEXT)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["counts"]["unverified"] >= 2
 
@@ -145,34 +101,28 @@ def test_a_text_comes_from_standard_input(folder: Path) -> None:
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    sifaka: Sifaka, folder: Path, arguments: list[str], said: str
 ) -> None:
     (folder / "empty.txt").write_text("\n")
-    try:
-        code = run(arguments)
-    except SystemExit as stop:
-        code = stop.code
-    told = capsys.readouterr()
-    assert code == 2
-    assert said in told.err
-    assert told.err.startswith("sifaka: ")
-    assert told.err.count("\n") == 1
-    assert told.out == ""
+    assert said in sifaka.refuses(*arguments)
 
 
-def test_an_unknown_adapter_is_told_with_the_known_ones(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_what_was_found_is_printed(
+    sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SIFAKA_ADAPTERS", f"pages=folder:{folder / 'pages'}")
-    assert run([*VERIFY, "--adapters", "nowhere"]) == 2
-    assert "unknown adapter 'nowhere' — configured: pages" in capsys.readouterr().err
-
-
-class Terminal(io.StringIO):
-    """A stream that is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
+    pages = pages_in(here)
+    command = ("search-evidence", QUESTION, "--adapters", pages)
+    with provided(judged, monkeypatch):
+        asked = (*command, "--model", "openai-chat:stub")
+        found = sifaka.json(*asked)["evidence"]
+        plan = sifaka.json(*asked, "--plan")
+    assert [each["classification"] for each in found] == ["perfect", "partial", "reject"]
+    assert [each["id"] for each in found] == ["both.md", "height.md", "other.md"]
+    assert [quote for each in found[0]["judgements"] for quote in each["quotes"]] == [TALL, BUILT]
+    assert plan["queries"] == PLAN["queries"]
+    assert "unverified" in sifaka.prints(*command, "--no-verify"), "ranked"
+    none = sifaka.prints("search-evidence", "zebra", "quagga", "--adapters", pages, code=1)
+    assert none.count("status: no_results") == 2
 
 
 def verdict(status: ClaimStatus, *evidence: ClaimEvidence, reason: str = "") -> ClaimVerdict:

@@ -1,13 +1,11 @@
 """What is said about a wrong call: one line, and exit code 2. In this process, for speed."""
 
-import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from sifaka_mcp.cli import run
-from sifaka_mcp.schemas.history import HistoryOut
+from tests.stubs.commands import Sifaka
 
 COMMANDS = [
     ["serve"],
@@ -19,118 +17,89 @@ COMMANDS = [
     ["search", "goods"],
     ["resume", "run_x"],
 ]
-
-
-def code_of(arguments: list[str]) -> int:
-    try:
-        return run(arguments)
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else -1
-
-
-@pytest.mark.parametrize("name", ["SIFAKA_STORE", "SIFAKA_MODEL", "SIFAKA_JUDGE_MODEL"])
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
-def test_every_command_checks_the_settings_first(
-    here: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: list[str],
-    name: str,
-) -> None:
-    monkeypatch.setenv(name, "foo")
-    assert run(command) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith(f"sifaka: {name}")
-    assert said.err.count("'foo'") == 1
-    assert said.err.count("\n") == 1
-    assert said.out == ""
-
-
-def test_doctor_tells_of_every_wrong_setting_and_goes_on(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in ("SIFAKA_STORE", "SIFAKA_MODEL", "SIFAKA_JUDGE_MODEL", "SIFAKA_MODLE"):
-        monkeypatch.setenv(name, "foo")
-    assert run(["doctor"]) == 2
-    lines = capsys.readouterr().out.splitlines()
-    wrong = [line for line in lines if line.startswith("FAIL  setting: ")]
-    assert [line.split()[2].partition("=")[0].rstrip(":") for line in wrong] == [
-        "SIFAKA_MODEL",
-        "SIFAKA_JUDGE_MODEL",
-        "SIFAKA_STORE",
-        "SIFAKA_MODLE",
-    ]
-    assert wrong[-1].endswith("did you mean SIFAKA_MODEL?")
-    assert any(line.startswith("ok    store: sqlite:") for line in lines)
-
-
-def test_a_variable_that_is_no_setting_is_named_and_stops_nothing(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("SIFAKA_MODLE", "foo")
-    assert run(["history"]) == 0
-    told = "sifaka: SIFAKA_MODLE is no setting; did you mean SIFAKA_MODEL?\n"
-    assert capsys.readouterr().err == told
+SETTINGS = [
+    ("SIFAKA_STORE", "foo"),
+    ("SIFAKA_JUDGE_MODEL", "foo"),
+    ("SIFAKA_TOOLSETS", "refine,cooking"),
+    ("SIFAKA_TENANT", "a/b"),
+]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("command", "name", "value"),
     [
-        (["help"], 0, "usage: sifaka "),
-        (["help", "improve"], 0, "usage: sifaka improve "),
-        (["imporve", "text.md"], 2, "did you mean improve?"),
-        (["improve", "text.md", "--max-word", "3"], 2, "did you mean --max-words?"),
-        (["help", "imporve"], 2, "did you mean improve?"),
+        *((command, "SIFAKA_MODEL", "foo") for command in COMMANDS),
+        *((COMMANDS[1], *setting) for setting in SETTINGS),
     ],
 )
-def test_help_is_a_command_and_no_slip_is_taken_in_silence(
-    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, said: str
+def test_every_command_checks_the_settings_first(
+    sifaka: Sifaka, command: list[str], name: str, value: str
 ) -> None:
-    (here / "text.md").write_text("a b c d")
-    assert code_of(arguments) == code
-    told = capsys.readouterr()
-    assert said in told.out + told.err
+    said = sifaka.refuses(*command, **{name: value})
+    assert said.startswith(f"sifaka: {name}")
+    assert said.count(f"'{value.split(',')[-1]}'") == 1
+
+
+def test_a_wrong_value_in_the_users_own_file_is_named(sifaka: Sifaka, config: Path) -> None:
+    config.mkdir()
+    (config / "config.toml").write_text('log_level = "LOUD"\n')
+    said = sifaka.refuses("history")
+    assert "config.toml: log_level='LOUD'" in said
+    assert "DEBUG" in said
+
+
+def test_a_variable_that_is_no_setting_is_named_and_stops_nothing(sifaka: Sifaka) -> None:
+    done = sifaka("history", SIFAKA_MODLE="foo")
+    told = "sifaka: SIFAKA_MODLE is no setting; did you mean SIFAKA_MODEL?\n"
+    assert (done.code, done.err) == (0, told)
+
+
+def test_help_is_a_command_too(sifaka: Sifaka) -> None:
+    assert "usage: sifaka " in sifaka.prints("help")
+    assert "usage: sifaka improve " in sifaka.prints("help", "improve")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["improve", "missing.md"], "missing.md"),
+        (["improve", "."], "."),
+        (["improve", "-", "--in-place"], "--in-place"),
+        (["improve", "text.md", "--max-words", "3", "--min-words", "9"], "min_words"),
+        (["improve", "text.md", "--model", "gpt-5"], "gpt-5"),
+        (["improve", "text.md", "--model", "edtor"], "; did you mean 'editor'?"),
+        (["improve", "text.md", "--out", "no/such/folder/x"], "no/such/folder/x"),
+        (["improve", "text.md", "--out", "home"], "home: is a folder"),
+        (["improve", "text.md", "--json", "--out", "-"], "--json and --out - want the same"),
+        (["improve", "text.md", "--critics", " , nobody"], "'nobody'"),
+        (["improve", "text.md", "--max-calls", "-1"], "budget.max_calls: should be at least 0"),
+        (["improve", "text.md", "--max-tokens", "1.5"], "'1.5' is not a whole number"),
+        (["improve", "text.md", "--max-cost-usd", "x"], "'x' is not a number"),
+        (["imporve", "text.md"], "; did you mean improve? — see `sifaka --help`"),
+        (["help", "imporve"], "did you mean improve?"),
+        (["improve", "text.md", "--max-wrods", "5"], "; did you mean --max-words? — see"),
+        (["improve", "text.md", "--max-wrods=5"], "see `sifaka improve --help`"),
+        (["improve", "text.md", "--max-word", "3"], "did you mean --max-words?"),
+        (["improve", "text.md", "--effort", "quik"], "; did you mean quick? — see"),
+        (["validate", "text.md"], "no rules"),
+        (["validate", "text.md", "--spec", "text.md"], "text.md"),
+        (["validate", "text.md", "--xyzzy"], "unrecognized arguments: --xyzzy — see"),
         (["serve", "--transport", "http", "--port", "99999"], "from 0 to 65535"),
         (["serve", "--port", "http"], "from 0 to 65535"),
         (["serve", "--store", "foo"], "--store: no store can be opened by 'foo'"),
+        (["serve", "--toolsets", "refin"], "did you mean 'refine'? known: refine, recall"),
         (["history", "--limit", "0"], "from 1 to 100"),
-        (["history", "--limit", "101"], "from 1 to 100"),
-        (["search", "goods", "--limit", "-1"], "from 1 to 100"),
-        (["search", ""], "nothing to search for"),
+        (["search", "goods", "--limit", "101"], "from 1 to 100"),
         (["search", "  "], "nothing to search for"),
         (["history", "run_x"], "`sifaka history` lists the runs"),
         (["resume", "run_x"], "`sifaka history` lists the runs"),
-        (["improve", "text.md", "--critics", " , nobody"], "'nobody'"),
-        (["improve", "text.md", "--out", "home"], "home: is a folder"),
-        (["improve", "text.md", "--json", "--out", "-"], "--json and --out - want the same"),
-        (["improve", "text.md", "--max-calls", "-1"], "budget.max_calls: should be at least 0"),
-        (["improve", "text.md", "--max-tokens", "1.5"], "'1.5' is not a whole number"),
-        (["improve", "text.md", "--max-seconds", "0"], "budget.max_seconds: should be more than 0"),
-        (["improve", "text.md", "--max-cost-usd", "x"], "'x' is not a number"),
-        (["imporve", "text.md"], "; did you mean improve? — see `sifaka --help`"),
-        (["improve", "text.md", "--max-wrods", "5"], "; did you mean --max-words? — see"),
-        (["improve", "text.md", "--max-wrods=5"], "see `sifaka improve --help`"),
-        (["improve", "text.md", "--effort", "quik"], "; did you mean quick? — see"),
-        (["improve", "text.md", "--model", "edtor"], "; did you mean 'editor'?"),
-        (["serve", "--toolsets", "refin"], "did you mean 'refine'? known: refine, recall"),
-        (["validate", "text.md", "--xyzzy"], "unrecognized arguments: --xyzzy — see"),
     ],
 )
-def test_a_wrong_argument_is_one_line(
-    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
-) -> None:
-    (here / "home").mkdir()
-    assert code_of(arguments) == 2
-    err = capsys.readouterr().err
-    assert said in err
-    assert "get_thought_history" not in err
-    assert err.startswith("sifaka: ")
-    assert err.count("\n") == 1
+def test_a_wrong_argument_is_one_line(sifaka: Sifaka, arguments: list[str], said: str) -> None:
+    Path("home").mkdir()
+    told = sifaka.refuses(*arguments)
+    assert said in told
+    assert "get_thought_history" not in told
 
 
 @pytest.mark.parametrize(
@@ -151,53 +120,27 @@ def test_a_wrong_argument_is_one_line(
         ("5", "should be an object"),
     ],
 )
-def test_a_wrong_spec_is_one_line(
-    here: Path, capsys: pytest.CaptureFixture[str], spec: str, said: str
-) -> None:
+def test_a_wrong_spec_is_one_line(sifaka: Sifaka, here: Path, spec: str, said: str) -> None:
     (here / "rules.yaml").write_text(spec)
-    assert run(["validate", "text.md", "--spec", "rules.yaml"]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith("sifaka: rules.yaml: ")
-    assert said in err
-    assert err.count("\n") == 1
+    told = sifaka.refuses("validate", "text.md", "--spec", "rules.yaml")
+    assert told.startswith("sifaka: rules.yaml: ")
+    assert said in told
 
 
 @pytest.mark.parametrize("command", [["improve", "-"], ["serve"]])
+@pytest.mark.usefixtures("here")
 def test_a_closed_standard_input_is_said(
-    here: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: list[str],
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: list[str]
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr("sys.stdin", None)
     assert run(command) == 2
     assert capsys.readouterr().err.startswith("sifaka: standard input is closed")
 
 
-@pytest.mark.parametrize(
-    "command", [c for c in COMMANDS if c[0] in {"improve", "history", "search", "resume"}]
-)
-def test_a_store_that_cannot_be_opened_is_a_wrong_configuration(
-    here: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: list[str],
+@pytest.mark.parametrize("number", [1, 5, 6, 7])
+def test_a_store_that_cannot_be_opened_is_wrong_usage(
+    sifaka: Sifaka, here: Path, number: int
 ) -> None:
-    monkeypatch.setenv("SIFAKA_HOME", str(here / "text.md" / "home"))
-    assert run(command) == 2
-    assert "text.md" in capsys.readouterr().err
-
-
-def test_history_gives_the_tools_structured_result_with_its_nulls(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["history", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == HistoryOut(runs=[]).model_dump(mode="json")
-
-
-def test_critics_may_be_written_with_spaces_and_empty_parts(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["critique", "text.md", "--critics", "lint , ,", "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert [critique["critic"] for critique in found["critiques"]] == ["lint"]
+    done = sifaka(*COMMANDS[number], SIFAKA_HOME=str(here / "text.md" / "home"))
+    assert done.code == 2
+    assert "text.md" in done.err

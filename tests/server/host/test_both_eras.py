@@ -5,28 +5,25 @@ from typing import Any, Literal
 
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPDeprecationWarning
+from mcp_types import LoggingLevel, LoggingMessageNotificationParams
 
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
-from tests.stubs.provider import fails, opinion, provider, told_of
-from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, hosted, words
+from tests.stubs.provider import fails, opinion, provided
+from tests.stubs.sampling_client import DRAFTS, TEXT, ByHand, ScriptedHost, data, hosted, words
 from tests.stubs.served import served
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
+
 
 CRITICS: list[Any] = [
     "self_refine",
     {"type": "prompt", "name": "nice", "rubric": "is it nice?"},
     {"type": "self_consistency", "n": 2},
 ]
-ARGUMENTS: dict[str, Any] = {
-    "text": TEXT,
-    "prompt": "write drafts, change the numbers",
-    "model": "host",
-    "critics": CRITICS,
-    "max_iterations": 3,
-}
+ARGUMENTS = DRAFTS | {"critics": CRITICS}
 WITH_THREE_CRITIQUES = 3 * 4 + 2 + 3
 
 
@@ -50,9 +47,7 @@ async def test_the_host_leads_to_the_same_text_in_both_eras(
 
 
 @pytest.mark.slow
-async def test_over_http_the_host_is_asked_in_rounds_and_in_a_handshake_not_at_all(
-    tmp_path: Path,
-) -> None:
+async def test_over_http_the_host_is_asked_in_rounds_alone(tmp_path: Path) -> None:
     host, unasked = ScriptedHost(content_with=3), ScriptedHost()
     with served(tmp_path) as url:
         async with Client(url, sampling_callback=host) as client:
@@ -72,9 +67,7 @@ async def test_an_iteration_takes_three_rounds(tmp_path: Path) -> None:
     assert all(len(each.request_state or "") < 1000 for each in call.rounds)
 
 
-async def test_what_the_task_allows_is_answered_with_the_reviews_of_the_drafts(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_reviews_answer_what_the_task_allows(tmp_path: Path, era: Era) -> None:
     host = ScriptedHost(content_with=3)
     arguments = {**ARGUMENTS, "prompt": "write drafts"}  # whose numbers differ: it does not say so
     async with hosted("memory", era, tmp_path, host) as client:
@@ -85,9 +78,7 @@ async def test_what_the_task_allows_is_answered_with_the_reviews_of_the_drafts(
     assert len(host.asked) == WITH_THREE_CRITIQUES
 
 
-async def test_auto_takes_the_host_where_the_client_offers_its_model(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_auto_takes_the_host_where_it_is_offered(tmp_path: Path, era: Era) -> None:
     arguments = {"text": TEXT, "prompt": "write drafts, change the numbers"}
     host = ScriptedHost(content_with=1)
     async with hosted("memory", era, tmp_path, host) as client:
@@ -103,16 +94,13 @@ async def test_a_configured_provider_comes_before_the_host(
 ) -> None:
     host = ScriptedHost()
     server = SifakaServer(Settings(home=tmp_path, model="openai-chat:stub"))
-    with provider([opinion("accept")]) as served:
-        told_of(served, monkeypatch)
+    with provided([opinion("accept")], monkeypatch):
         async with Client(server, mode=era, sampling_callback=host) as client:
             out = data(await client.call_tool("improve_text", {"text": TEXT}))
     assert (out["model"], out["status"], host.asked) == ("openai-chat:stub", "done", [])
 
 
-async def test_a_client_without_sampling_that_asks_for_the_host_writes_itself(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_a_client_without_sampling_writes_itself(tmp_path: Path, era: Era) -> None:
     arguments = {"text": TEXT, "prompt": "write drafts, change the numbers", "model": "host"}
     async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
         out = data(await client.call_tool("improve_text", arguments))
@@ -122,9 +110,7 @@ async def test_a_client_without_sampling_that_asks_for_the_host_writes_itself(
     assert out["usage"]["model_calls"] == 0
 
 
-async def test_a_run_that_outlives_its_request_goes_on_with_resume_run(
-    tmp_path: Path, era: Era
-) -> None:
+async def test_a_run_that_outlives_its_request_is_resumed(tmp_path: Path, era: Era) -> None:
     host = ScriptedHost(content_with=2)
     async with hosted("memory", era, tmp_path, host) as client:
         begun = data(await client.call_tool("improve_text", {**ARGUMENTS, "wait_seconds": 0}))
@@ -146,8 +132,7 @@ async def test_a_revision_is_judged_by_the_host_where_the_judge_fails(
         "facts": "off",
         "effort": "quick",
     }
-    with provider([fails(401)] * 20) as served:
-        told_of(served, monkeypatch)
+    with provided([fails(401)] * 20, monkeypatch):
         async with Client(SifakaServer(settings), mode=era, sampling_callback=host) as client:
             begun = data(await client.call_tool("improve_text", arguments))
             revision = {
@@ -158,3 +143,44 @@ async def test_a_revision_is_judged_by_the_host_where_the_judge_fails(
             out = data(await client.call_tool("submit_revision", revision))
     assert (begun["status"], out["status"], out["accepted"]) == ("needs_revision", "done", True)
     assert len(host.asked) == 2
+
+
+FOLLOWS_NO_TASK = {"text": "A text.", "prompt": "write", "model": "editor"}
+"""The editor follows no task, which is told as degraded."""
+
+
+@pytest.mark.parametrize(("level", "told"), [(None, 0), ("warning", 1), ("info", 1), ("error", 0)])
+async def test_a_host_is_sent_warnings_after_it_has_set_a_level_for_them(
+    tmp_path: Path, level: LoggingLevel | None, told: int
+) -> None:
+    messages: list[LoggingMessageNotificationParams] = []
+
+    async def hear(params: LoggingMessageNotificationParams) -> None:
+        messages.append(params)
+
+    server = SifakaServer(Settings(home=tmp_path))
+    async with Client(server, mode="legacy", logging_callback=hear) as client:
+        assert client.server_capabilities is not None
+        assert client.server_capabilities.logging is not None
+        if level is not None:
+            with pytest.warns(MCPDeprecationWarning):
+                await client.set_logging_level(level)  # pyright: ignore[reportDeprecated]
+        out = data(await client.call_tool("improve_text", FOLLOWS_NO_TASK))
+    assert len(out["degraded"]) == 1
+    assert [message.data for message in messages] == out["degraded"][:told]
+    assert {message.level for message in messages} <= {"warning"}
+
+
+async def test_over_http_the_level_is_taken_and_nothing_is_sent(tmp_path: Path) -> None:
+    messages: list[LoggingMessageNotificationParams] = []
+
+    async def hear(params: LoggingMessageNotificationParams) -> None:
+        messages.append(params)
+
+    with served(tmp_path) as url:
+        async with Client(url, mode="legacy", logging_callback=hear) as client:
+            with pytest.warns(MCPDeprecationWarning):
+                await client.set_logging_level("debug")  # pyright: ignore[reportDeprecated]
+            out = data(await client.call_tool("improve_text", FOLLOWS_NO_TASK))
+    assert out["degraded"]
+    assert messages == []

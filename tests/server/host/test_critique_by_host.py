@@ -66,9 +66,7 @@ async def test_a_budget_holds_over_all_rounds(tmp_path: Path) -> None:
     assert "self_consistency" in out["degraded"][0]
 
 
-async def test_what_travels_along_is_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_travels_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "LARGEST_STATE", 2000)
     host, call = ScriptedHost(), ByHand("critique_text", **ARGUMENTS)
     long = json.dumps({"verdict": "revise", "suggestions": ["x" * 3000]})

@@ -14,6 +14,7 @@ from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import (
+    DRAFTS,
     REFUSED,
     TEXT,
     ByHand,
@@ -30,13 +31,8 @@ from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
 
-ARGUMENTS: dict[str, Any] = {
-    "text": TEXT,
-    "prompt": "write drafts, change the numbers",
-    "model": "host",
-    "critics": ["self_refine", {"type": "prompt", "rubric": "is it nice?"}],
-    "max_iterations": 3,
-}
+CRITICS: list[Any] = ["self_refine", {"type": "prompt", "rubric": "is it nice?"}]
+ARGUMENTS = DRAFTS | {"critics": CRITICS}
 
 
 async def test_the_caller_writes_where_everything_is_refused(tmp_path: Path) -> None:
@@ -54,9 +50,7 @@ async def test_the_caller_writes_where_everything_is_refused(tmp_path: Path) -> 
         assert len(host.asked) == 1
 
 
-async def test_a_person_who_has_declined_once_is_not_asked_again_and_the_caller_writes(
-    tmp_path: Path,
-) -> None:
+async def test_a_person_who_has_declined_once_is_not_asked_again(tmp_path: Path) -> None:
     rules = [{"type": "content", "prohibited": ["Draft 0"]}]
     host = ScriptedHost(refuses=lambda params: not is_for_a_writer(params))
     arguments = {**ARGUMENTS, "validators": rules}
@@ -69,9 +63,7 @@ async def test_a_person_who_has_declined_once_is_not_asked_again_and_the_caller_
 
 
 @pytest.mark.parametrize("again", ["resume_run", "improve_text"])
-async def test_a_refusal_between_rounds_leads_to_a_brief_when_the_caller_comes_back(
-    tmp_path: Path, again: str
-) -> None:
+async def test_a_refusal_between_rounds_leads_to_a_brief(tmp_path: Path, again: str) -> None:
     host = ScriptedHost(refuses=is_for_the_second_draft)
     async with hosted("memory", "auto", tmp_path, host) as client:
         with pytest.raises(MCPError, match="User rejected"):  # it never tells the server
@@ -184,9 +176,7 @@ async def test_resume_run_waits_for_a_host_as_long_as_it_was_told(tmp_path: Path
     assert [(out["status"], out["text"]) for out in ended] == [("done", "Draft 1 of the text.")]
 
 
-async def test_a_refusal_ends_the_call_of_a_client_that_goes_through_rounds(
-    tmp_path: Path,
-) -> None:
+async def test_a_refusal_ends_the_call_of_a_client_in_rounds(tmp_path: Path) -> None:
     host = ScriptedHost(refuses=is_for_the_second_draft)
     async with hosted("memory", "auto", tmp_path, host) as client:
         with pytest.raises(MCPError, match="User rejected"):
@@ -198,9 +188,7 @@ async def test_a_refusal_ends_the_call_of_a_client_that_goes_through_rounds(
         assert stopped["issues"], "what the critics have said is on record"
 
 
-async def test_a_client_that_leaves_while_it_is_asked_has_cancelled_its_run(
-    tmp_path: Path,
-) -> None:
+async def test_a_client_that_leaves_when_asked_has_cancelled_its_run(tmp_path: Path) -> None:
     asked, server = anyio.Event(), SifakaServer(Settings(home=tmp_path))
 
     async def hangs(context: ClientRequestContext, params: CreateMessageRequestParams) -> ErrorData:

@@ -1,6 +1,8 @@
-"""Answers of a round that are missing, unknown, of another kind, or of another call."""
+"""Answers of a round that are missing, unknown, of another kind or call; the key of the seal."""
 
+import os
 from collections.abc import AsyncGenerator, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,16 +12,19 @@ from mcp import Client
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp.server.request_state import RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import CreateMessageResult, ElicitResult, ImageContent, InputResponse
 
 from sifaka.record.run import Run
 from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.host.sampling import sealing
 from sifaka_mcp.settings import Settings
 from tests.stubs.sampling_client import TEXT, ByHand, ScriptedHost, data, error, said
 from tests.stubs.servers import state_of
 
 pytestmark = pytest.mark.anyio
+
 
 ARGUMENTS: dict[str, Any] = {
     "text": TEXT,
@@ -78,7 +83,7 @@ async def test_what_was_not_answered_is_asked_again_and_nothing_else(
     assert out["usage"]["model_calls"] == len(host.asked) == 3
 
 
-async def test_answers_to_what_was_not_asked_are_ignored(
+async def test_unasked_answers_are_ignored(
     call: ByHand, client: Client, host: ScriptedHost
 ) -> None:
     host.content_with = 2
@@ -113,9 +118,7 @@ async def test_an_answer_of_another_kind_is_refused_and_changes_nothing(
     assert (await call.finish(client, host))["text"] == "Draft 1 of the text."
 
 
-async def test_an_answer_of_another_kind_is_an_abstention_where_it_was_asked_for_at_once(
-    server: SifakaServer,
-) -> None:
+async def test_an_answer_of_another_kind_at_once_is_an_abstention(server: SifakaServer) -> None:
     host = ScriptedHost(says=AN_IMAGE)
     async with Client(server, mode="legacy", sampling_callback=host) as client:
         out = data(await client.call_tool("improve_text", ARGUMENTS))
@@ -144,7 +147,7 @@ async def test_a_poor_answer_for_the_writer_is_not_asked_for_again_and_the_calle
     assert out["brief"]["issues"][0]["message"] == "go on"
 
 
-async def test_an_opinion_that_was_cut_is_asked_for_once_more(
+async def test_a_cut_opinion_is_asked_for_again(
     call: ByHand, client: Client, host: ScriptedHost
 ) -> None:
     first, second = call.questions
@@ -193,7 +196,7 @@ def asked_by(subject: str) -> Generator[None]:
         auth_context_var.reset(reset)
 
 
-async def test_a_round_of_another_tenant_is_refused_and_changes_nothing(
+async def test_a_round_of_another_tenant_is_refused(
     server: SifakaServer, host: ScriptedHost
 ) -> None:
     call = ByHand("improve_text", **ARGUMENTS)
@@ -224,3 +227,27 @@ async def test_a_round_that_is_sent_twice_counts_once(
     assert await call.call(client, answers) is None
     assert list(call.questions) == [writing]
     assert (await the_run(server)).version == version
+
+
+def seal(security: RequestStateSecurity) -> str:
+    return security.codec.seal(b"state")
+
+
+def test_all_who_share_a_home_seal_with_one_key_that_others_cannot_read(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home")
+    every = [sealing(settings) for _ in range(32)]
+    with ThreadPoolExecutor(8) as threads:
+        sealed = list(threads.map(seal, every))
+    assert {sealing(settings).codec.unseal(each) for each in sealed} == {b"state"}
+    (key,) = settings.home.iterdir()
+    assert key.stat().st_mode & 0o077 == 0
+
+
+def test_what_lies_there_already_is_not_written_to(tmp_path: Path) -> None:
+    other = tmp_path / "precious"
+    other.write_text("mine")
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / f"state.key.{os.getpid()}").symlink_to(other)
+    sealing(Settings(home=home)).codec.seal(b"state")
+    assert other.read_text() == "mine"

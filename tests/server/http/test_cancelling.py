@@ -1,19 +1,29 @@
-"""`notifications/cancelled` of the handshake era over HTTP, with sessions and without."""
+"""Requests that are cancelled, with sessions and without, and clients and servers that leave."""
 
+import json
+import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
+import anyio.abc
+import anyio.to_thread
+import httpx2
 import pytest
+from mcp_types import CallToolResult
 
 from sifaka.models.provider import loaded
 from tests.stubs.handshake import MODEL, Caller, caller
-from tests.stubs.provider import Gate, Provider, provider, says, told_of
-from tests.stubs.served import grant_token, served
+from tests.stubs.provider import HANGS, Gate, Provider, provided, provider, says
+from tests.stubs.served import client_of, grant_token, served
+from tests.stubs.servers import Era, http_server
 
 pytestmark = pytest.mark.anyio
+
+
 IDLE = "sifaka_runs_in_progress 0.0"
 
 
@@ -32,84 +42,65 @@ async def paid(
 ) -> AsyncGenerator[tuple[str, Provider]]:
     """A server whose provider counts what it is asked, and answers when the gate is open."""
     await loaded(MODEL)  # which takes long on a busy machine
-    with provider(lambda _: says("A text.", gate=gate)) as models:
-        told_of(models, monkeypatch)
-        with served(home, **settings) as url:
-            try:
-                yield url, models
-            finally:
-                gate.open()
+    with (
+        provided(lambda _: says("A text.", gate=gate), monkeypatch) as models,
+        served(home, **settings) as url,
+    ):
+        try:
+            yield url, models
+        finally:
+            gate.open()
 
 
-@pytest.mark.parametrize("sessions", ["off", "on"])
-@pytest.mark.parametrize("named", [7, "7"])
+KEY = {"sifaka.idempotency-key": "a key"}
+"""Keeps a run from leaving with its client, and not from being cancelled."""
+
+
+@pytest.mark.parametrize(
+    ("sessions", "word", "how"),
+    [
+        ("off", {"number": 7}, {}),
+        ("on", {"number": "7"}, {}),
+        ("off", {"number": "token of 7"}, {}),
+        ("off", {"number": 7, "_meta": {"progressToken": "token of 7"}}, {}),
+        ("off", {"number": 7}, KEY),
+        ("on", {"number": 7}, KEY),
+    ],
+)
 async def test_no_call_is_paid_for_after_a_cancellation(
-    tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch, sessions: str, named: object
+    tmp_path: Path,
+    gate: Gate,
+    monkeypatch: pytest.MonkeyPatch,
+    sessions: str,
+    word: dict[str, Any],
+    how: dict[str, str],
 ) -> None:
     async with (
         paid(tmp_path, gate, monkeypatch, sessions=sessions) as (url, models),
         caller(url, in_session=sessions == "on") as client,
     ):
-        async with improving(client, gate):
-            asked = len(models.requests)
-            await client.cancel(named)
+        async with improving(client, gate, **how):
+            await client.cancel(**word)
         assert '"code":-32800' in client.answers[7]
         await models.deserted()
         gate.open()
         await client.until(IDLE)
         assert await client.statuses() == ["cancelled"]
-        assert len(models.requests) == asked == 1
-
-
-@pytest.mark.parametrize(
-    "word", [{"number": "token of 7"}, {"number": 7, "_meta": {"progressToken": "token of 7"}}]
-)
-async def test_a_progress_token_names_a_run_without_sessions(
-    tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch, word: dict[str, Any]
-) -> None:
-    async with paid(tmp_path, gate, monkeypatch) as (url, models), caller(url) as client:
-        async with improving(client, gate):
-            await client.cancel(**word)
-        gate.open()
-        await client.until(IDLE)
-        assert await client.statuses() == ["cancelled"]
         assert len(models.requests) == 1
 
 
-@pytest.mark.parametrize("sessions", ["off", "on"])
-async def test_an_idempotency_key_keeps_a_run_from_leaving_and_not_from_being_cancelled(
-    tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch, sessions: str
-) -> None:
-    async with (
-        paid(tmp_path, gate, monkeypatch, sessions=sessions) as (url, models),
-        caller(url, in_session=sessions == "on") as client,
-    ):
-        async with improving(client, gate, **{"sifaka.idempotency-key": "a key"}):
-            await client.cancel(7)
-        gate.open()
-        await client.until(IDLE)
-        assert await client.statuses() == ["cancelled"]
-        assert len(models.requests) == 1
-
-
-@pytest.mark.parametrize(
-    ("number", "name"),
-    [(8, "test/1"), (True, "test/1"), (None, "test/1"), ({"a": 1}, "test/1"), (7, "another/1")],
-)
 async def test_what_names_no_call_of_this_client_stops_nothing(
-    tmp_path: Path,
-    gate: Gate,
-    monkeypatch: pytest.MonkeyPatch,
-    number: object,
-    name: str,
+    tmp_path: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
         paid(tmp_path, gate, monkeypatch) as (url, _),
         caller(url) as client,
-        caller(url, name=name) as other,
+        caller(url, name="another/1") as other,
     ):
         async with improving(client, gate):
-            await other.cancel(number)
+            for number in (8, True, None, {"a": 1}):
+                await client.cancel(number)
+            await other.cancel(7)
             gate.open()
         assert '"result"' in client.answers[7]
 
@@ -171,9 +162,7 @@ async def test_a_cancellation_that_crosses_its_answer_stops_no_later_call(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sessions", ["off", "on"])
-async def test_a_cancellation_while_the_answer_is_written_leaves_it_whole(
-    tmp_path: Path, sessions: str
-) -> None:
+async def test_a_cancellation_leaves_an_answer_whole(tmp_path: Path, sessions: str) -> None:
     """Many at once, each cancelled about when its answer comes: one of both, never neither."""
     with served(tmp_path, sessions=sessions) as url:
         async with caller(url, in_session=sessions == "on") as client:
@@ -189,3 +178,95 @@ async def test_a_cancellation_while_the_answer_is_written_leaves_it_whole(
                 said = client.answers[number]
                 assert ('"result"' in said) != ('"code":-32800' in said), said
             assert '"result"' in (await client.post("ping", 99)).text
+
+
+MODERN: dict[str, Any] = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+@pytest.mark.slow
+async def test_a_client_that_leaves_is_no_error(tmp_path: Path) -> None:
+    rule = {"type": "content", "required": ["refund"]}
+    arguments = {"text": "x", "validators": [rule], "model": MODEL}
+    with provider(lambda _: HANGS) as models:
+        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": models.url}
+        with (
+            http_server(tmp_path, SIFAKA_LOG_LEVEL="INFO", **key) as (url, process),
+            anyio.fail_after(60),
+        ):
+            for era in ("2025-11-25", "2026-07-28"):
+                body = request(era, "tools/call", name="improve_text", arguments=arguments)
+                before = len(models.requests)
+                for sent, wanted in ((5, 0), (len(body) - 1, 0), (len(body), 1), (len(body), 2)):
+                    async with await begun(url, era, body, sent):
+                        while len(models.requests) < before + wanted:  # noqa: ASYNC110 - in another thread
+                            await anyio.sleep(0.01)
+            listening = request(era, "subscriptions/listen", notifications={})
+            async with await begun(url, era, listening, len(listening)) as connection:
+                assert b"200 OK" in await connection.receive()
+            async with httpx2.AsyncClient() as http:
+                numbers = ""
+                while "sifaka_runs_in_progress 0.0" not in numbers:
+                    numbers = (await http.get(url.replace("/mcp", "/metrics"))).text
+            process.send_signal(signal.SIGTERM)
+            assert process.stderr is not None
+            said = await anyio.to_thread.run_sync(process.stderr.read)
+    assert "ERROR" not in said
+    assert "Traceback" not in said
+
+
+def request(era: str, method: str, **params: Any) -> bytes:
+    """A request as JSON."""
+    if era != "2025-11-25":
+        params["_meta"] = MODERN
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+
+
+async def begun(url: str, era: str, body: bytes, sent: int) -> anyio.abc.SocketStream:
+    """A connection on which so many bytes of a request's body were sent."""
+    place = urlsplit(url)
+    told = json.loads(body)
+    fields = {
+        "Host": place.netloc,
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "MCP-Protocol-Version": era,
+        "Mcp-Method": told["method"],
+        "Mcp-Name": told["params"].get("name", ""),
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items() if value)
+    connection = await anyio.connect_tcp(place.hostname or "", place.port or 0)
+    await connection.send(f"POST {place.path} HTTP/1.1\r\n{head}\r\n".encode() + body[:sent])
+    return connection
+
+
+ERAS: tuple[Era, ...] = ("legacy", "auto") * 4
+"""Those of the clients that wait for a run each."""
+
+
+@pytest.mark.slow
+async def test_every_waiting_client_is_told_that_its_run_goes_on(tmp_path: Path) -> None:
+    answers: list[CallToolResult] = []
+    with provider(lambda _: HANGS) as models:
+        key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": models.url}
+        with http_server(tmp_path, **key) as (url, process), anyio.fail_after(60):
+
+            async def improve(number: int, era: Era) -> None:
+                async with client_of(url, None, era) as client:
+                    await client.list_tools()  # or it would ask for them when it has the answer
+                    rule = {"type": "content", "required": [f"word {number}"]}
+                    arguments = {"text": f"x {number}", "validators": [rule], "model": MODEL}
+                    answers.append(await client.call_tool("improve_text", arguments))
+
+            async with anyio.create_task_group() as group:
+                for number, era in enumerate(ERAS):
+                    group.start_soon(improve, number, era)
+                while len(models.requests) < len(ERAS):  # noqa: ASYNC110 - counted in another thread
+                    await anyio.sleep(0.01)
+                process.send_signal(signal.SIGTERM)
+            assert await anyio.to_thread.run_sync(process.wait, 100) == -signal.SIGTERM
+    told = [answer.structured_content for answer in answers]
+    assert [each and each["status"] for each in told] == ["running"] * len(ERAS)

@@ -1,11 +1,12 @@
-"""No request holds the event loop up for long, whatever its text is made of."""
+"""No request holds the event loop up for long, whatever its text or its sources are made of."""
 
 import gc
 import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,15 @@ from sifaka_mcp.http.serve import http_server
 from sifaka_mcp.settings import Settings
 from tests.hostile.texts import TEXTS
 from tests.stubs.provider import Reply, calls, provider, says, told_of
+from tests.stubs.sampling_client import data
 from tests.stubs.served import asking, client_of, in_thread
+from tests.stubs.servers import http_server as process_of_a_server
+from tests.stubs.servers import processor_seconds
 from tests.stubs.slices import Slices, watched
 
 pytestmark = pytest.mark.anyio
+
+
 LONGEST = 0.05
 """Seconds of processor time."""
 OPINION = {
@@ -82,18 +88,18 @@ async def longest(client: Client, slices: Slices, text: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [2_000, 12_000])
 @pytest.mark.parametrize("kind", ["one line", "mistakes", "brackets", "Chinese", "short lines"])
-async def test_no_slice_of_the_loop_is_long(url: str, kind: str, size: int) -> None:
-    text = TEXTS[kind](size)
+async def test_no_slice_of_the_loop_is_long(url: str, kind: str) -> None:
     with watched() as slices:
         async with client_of(url, None) as client:
             await ask(client, "It is is a text.")  # what is loaded once
-            # What is long is long each time; a busy machine is not.
-            for _ in range(3):
-                if await longest(client, slices, text) <= LONGEST:
-                    return
-    pytest.fail(f"{slices.longest}")
+            for size in (2_000, 12_000):
+                # What is long is long each time; a busy machine is not.
+                for _ in range(3):
+                    if await longest(client, slices, TEXTS[kind](size)) <= LONGEST:
+                        break
+                else:
+                    pytest.fail(f"{slices.longest}")
 
 
 def body_of(values: str) -> bytes:
@@ -150,7 +156,7 @@ async def test_a_body_of_millions_of_values_is_refused_before_it_is_parsed(
 
 
 @pytest.mark.slow
-async def test_of_bodies_that_come_together_one_is_parsed_at_a_time(
+async def test_of_many_bodies_one_is_parsed_at_a_time(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = body_of("").ljust(256 * 1024)
@@ -208,3 +214,95 @@ async def test_a_long_slice_is_seen() -> None:
         await anyio.to_thread.run_sync(lambda: anyio.run(hold))
         assert slices.elsewhere() > LONGEST
         assert slices.round_elsewhere() > LONGEST
+
+
+SLOWER = 0.25
+"""Seconds of processor time by which the slowest answer may exceed that of an idle server."""
+SOURCES = {
+    "one word": "word " * 199_000,
+    "dashes": "alpha beta" + "- " * 495_000,
+    "marks": "alpha beta " + "“'" * 490_000,
+    "accents": "alpha bet" + "a\u0301" * 490_000,
+    "sentences": "It is so. " * 99_000,
+}
+QUOTES = [
+    "word " * 190 + "end",
+    "sword word word word word",
+    "alpha beta " + "- " * 400 + "zeta",
+    "alpha beta " + "'" * 900 + "zeta",
+    "It is so. " * 90 + "It is not",
+]
+
+
+def hostile(request: dict[str, Any]) -> Reply:
+    """Supports every claim with five quotes, three times over."""
+    del request
+    judgements = [
+        {"criterion": f"claim-{n}", "judgement": "support", "quotes": QUOTES}
+        for n in (1, 2, 3, 4) * 3
+    ]
+    return calls("answer", {"judgements": judgements})
+
+
+Clock = Callable[[], float]
+"""The processor time of a server; what waits for a busy machine's processors has none."""
+
+
+async def slowest(http: httpx2.AsyncClient, url: str, clock: Clock, done: anyio.Event) -> float:
+    """What the server does before the slowest answer to `/healthz` until it is done."""
+    worst = 0.0
+    while not done.is_set():
+        started = clock()
+        assert (await http.get(url)).status_code == 200
+        worst = max(worst, clock() - started)
+    return worst
+
+
+async def times(
+    client: Client, http: httpx2.AsyncClient, url: str, clock: Clock, text: str
+) -> float:
+    """The slowest answer to `/healthz` while four claims are held against a text."""
+    done, worst = anyio.Event(), 0.0
+
+    async def watch() -> None:
+        nonlocal worst
+        worst = await slowest(http, url.replace("/mcp", "/healthz"), clock, done)
+
+    claims = [f"The tower {n} is {n} metres high, word for word." for n in range(4)]
+    asked = {"claims": claims, "sources": [{"text": text}], "model": "openai-chat:stub"}
+    out: dict[str, Any] = {}
+    async with anyio.create_task_group() as group:
+        group.start_soon(watch)
+        out = data(await client.call_tool("verify_evidence", asked))
+        done.set()
+    assert "supported" not in {each["verdict"] for each in out["verdicts"]}
+    return worst
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "source",
+    [
+        "sentences",
+        *(pytest.param(each, marks=pytest.mark.hostile) for each in SOURCES if each != "sentences"),
+    ],
+)
+async def test_health_is_told_while_hostile_sources_are_judged(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with provider(hostile) as judge:
+        told = told_of(judge, monkeypatch)
+        with process_of_a_server(tmp_path, SIFAKA_TOOLSETS="evidence", **told) as (url, process):
+            clock = partial(processor_seconds, process)
+            async with httpx2.AsyncClient(timeout=60) as http, Client(url) as client:
+                # The first one imports what it needs.
+                await times(client, http, url, clock, "A short text.")
+                more = list[float]()
+                # Other work on the machine can slow one of them down, a blocked loop each of them.
+                for number in range(6):
+                    idle = await times(client, http, url, clock, f"A short text, number {number}.")
+                    busy = await times(client, http, url, clock, f"{SOURCES[source]} {number}")
+                    more.append(busy - idle)
+                    if more[-1] <= SLOWER:
+                        break
+    assert min(more) <= SLOWER

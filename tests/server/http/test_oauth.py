@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
+from tests.stubs.calls import call
 from tests.stubs.issuer import Issuer, issuer
-from tests.stubs.served import asking, bearer, client_of, grant_token, served
+from tests.stubs.served import asking, client_of, grant_token, pinging, served
 from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
@@ -22,18 +23,13 @@ def told() -> Generator[Issuer]:
 
 
 async def status_of(url: str, token: str) -> int:
-    request = asking()
     async with httpx2.AsyncClient() as http:
-        answer = await http.post(
-            url, json=request["json"], headers=request["headers"] | bearer(token)
-        )
+        answer = await http.post(url, **pinging(token))
         assert token not in answer.text
         return answer.status_code
 
 
-async def test_a_client_without_a_token_learns_where_to_get_one(
-    told: Issuer, tmp_path: Path
-) -> None:
+async def test_who_has_no_token_learns_where_to_get_one(told: Issuer, tmp_path: Path) -> None:
     with served(tmp_path, oauth_issuer=told.url, oauth_scopes=("sifaka",)) as url:
         async with httpx2.AsyncClient() as http:
             refused = await http.post(url, **asking())
@@ -49,9 +45,7 @@ async def test_a_client_without_a_token_learns_where_to_get_one(
             assert metadata["scopes_supported"] == ["sifaka"]
 
 
-async def test_a_server_with_tokens_of_its_own_advertises_no_authorization_server(
-    tmp_path: Path,
-) -> None:
+async def test_a_server_with_its_own_tokens_advertises_no_other(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     grant_token(tokens, "alice")
     with served(tmp_path, auth_tokens_file=tokens) as url:
@@ -63,9 +57,7 @@ async def test_a_server_with_tokens_of_its_own_advertises_no_authorization_serve
 
 
 @pytest.mark.slow
-async def test_the_audience_is_this_server_unless_another_name_is_given(
-    told: Issuer, tmp_path: Path
-) -> None:
+async def test_the_audience_is_this_server_or_as_named(told: Issuer, tmp_path: Path) -> None:
     with served(tmp_path, oauth_issuer=told.url) as url:
         assert await status_of(url, told.token(aud=url)) == 200
         assert await status_of(url, told.token(aud="sifaka")) == 401
@@ -95,19 +87,16 @@ async def test_tokens_that_are_wrong_are_refused_over_http(told: Issuer, tmp_pat
 @pytest.mark.slow
 async def test_any_subject_is_a_tenant_and_one_alone(told: Issuer, tmp_path: Path) -> None:
     with served(tmp_path, oauth_issuer=told.url, oauth_audience="sifaka") as url:
-        for subject in ("alice", " ", "alice ", "Alice", "../alice", "a\n\0", "\ud800", "x" * 9999):
+        for subject in ("alice", "alice ", "Alice", "../alice", "a\n\0", "\ud800", "x" * 9999):
             token = told.token(sub=subject)
             async with client_of(url, token) as client:
-                before = await client.call_tool("get_thought_history", {})
-                assert before.structured_content is not None
-                assert before.structured_content["runs"] == [], subject
+                before = await call(client, "get_thought_history")
+                assert before["runs"] == [], subject
                 assert not (await client.call_tool("improve_text", {"text": "Mine."})).is_error
 
 
 @pytest.mark.slow
-async def test_a_token_has_to_be_good_for_what_the_server_asks(
-    told: Issuer, tmp_path: Path
-) -> None:
+async def test_a_token_has_to_be_good_for_what_is_asked(told: Issuer, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     own = grant_token(tokens, "alice")
     settings = {"oauth_issuer": told.url, "oauth_audience": "sifaka", "oauth_scopes": "a,b"}
@@ -132,22 +121,17 @@ async def test_tokens_of_either_kind_are_let_in_and_their_tenants_are_apart(
             client_of(url, foreign, era) as theirs,
             client_of(url, reader, era) as reading,
         ):
-            made = await ours.call_tool("improve_text", {"text": "A text."})
-            assert made.structured_content is not None
-            run_id = made.structured_content["run_id"]
+            run_id = (await call(ours, "improve_text", text="A text."))["run_id"]
             found = await theirs.call_tool("get_thought_history", {"run_id": run_id})
             assert found.is_error, "the same name, but of another issuer"
-            refused = await reading.call_tool("improve_text", {"text": "A text."})
-            assert refused.is_error
+            assert (await reading.call_tool("improve_text", {"text": "A text."})).is_error
 
 
 async def test_while_no_key_can_be_had_a_good_token_is_not_called_wrong(tmp_path: Path) -> None:
     with issuer() as told, served(tmp_path, oauth_issuer=told.url, oauth_audience="sifaka") as url:
         told.jwks = "error"
-        request = asking()
-        headers = request["headers"] | bearer(told.token())
         async with httpx2.AsyncClient() as http:
-            answer = await http.post(url, json=request["json"], headers=headers)
+            answer = await http.post(url, **pinging(told.token()))
             assert answer.status_code == 503
             assert int(answer.headers["retry-after"]) > 0
             assert answer.json()["error"] == "temporarily_unavailable"

@@ -1,5 +1,6 @@
-"""The view of operators: health, readiness, numbers, starting and stopping."""
+"""The view of operators: health, numbers, spans, logs, starting and stopping."""
 
+import json
 import re
 import signal
 import socket
@@ -9,12 +10,13 @@ import threading
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
 import httpx2
 import pytest
-from mcp_types import CallToolResult
+from mcp import Client
 
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import run
@@ -22,13 +24,17 @@ from sifaka_mcp.http.monitoring import public_name
 from sifaka_mcp.http.serve import serve_http
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.http import is_loopback
+from tests.stubs.calls import call
+from tests.stubs.collector import collector
 from tests.stubs.issuer import issuer
-from tests.stubs.provider import Reply, provider, says
+from tests.stubs.provider import Reply, fails, provider, says
 from tests.stubs.redis_server import redis_server
-from tests.stubs.served import asking, bearer, client_of, grant_token, served
-from tests.stubs.servers import environment, http_server
+from tests.stubs.served import asking, bearer, client_of, grant_token, pinging, served
+from tests.stubs.servers import environment, http_server, stdio_server
 
 pytestmark = pytest.mark.anyio
+
+
 MODEL = "openai-chat:stub"
 REFUND = {"type": "content", "required": ["refund"]}
 
@@ -62,18 +68,13 @@ async def test_a_server_whose_store_is_away_is_alive_and_not_ready(
     assert "s3cret" not in caplog.text
 
 
-async def test_numbers_are_told_without_names_of_tenants_or_of_anything_made_up(
-    tmp_path: Path,
-) -> None:
+async def test_numbers_are_told_without_any_name_made_up(tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     alice = grant_token(tokens, "alice")
     with served(tmp_path, auth_tokens_file=tokens) as url:
         rule = {"type": "length", "max_words": 50, "name": "project-nightingale"}
         async with client_of(url, alice) as client:
-            done = await client.call_tool(
-                "improve_text", {"text": "This is is it.", "validators": [rule]}
-            )
-            assert done.structured_content is not None
+            done = await call(client, "improve_text", text="This is is it.", validators=[rule])
         async with httpx2.AsyncClient() as http:
             await http.get(beside(url, "/made-up/alice"))
             await http.post(url, **asking())
@@ -89,7 +90,7 @@ async def test_numbers_are_told_without_names_of_tenants_or_of_anything_made_up(
     assert float(numbers['sifaka_component_calls_total{kind="run",name="run"}']) == 1
     assert float(numbers['sifaka_component_calls_total{kind="validator",name="custom"}']) >= 1
     assert "process_cpu_seconds_total" in answer.text
-    for secret in ("alice", "nightingale", done.structured_content["run_id"], "made-up", alice):
+    for secret in ("alice", "nightingale", done["run_id"], "made-up", alice):
         assert secret not in answer.text
 
 
@@ -102,9 +103,7 @@ def test_what_a_caller_made_up_is_no_label() -> None:
     assert public_name("phase", "write") == "write"
 
 
-async def test_runs_in_progress_are_counted_and_answered_before_the_server_ends(
-    tmp_path: Path,
-) -> None:
+async def test_runs_in_progress_are_counted_and_answered_in_the_end(tmp_path: Path) -> None:
     asked, stopping = threading.Event(), threading.Event()
 
     def in_its_own_time() -> Iterator[Reply]:
@@ -116,12 +115,12 @@ async def test_runs_in_progress_are_counted_and_answered_before_the_server_ends(
         key = {"OPENAI_API_KEY": "sk-test-key", "OPENAI_BASE_URL": models.url}
         with http_server(tmp_path, **key) as (url, process), anyio.fail_after(60):
             arguments = {"text": "x", "validators": [REFUND], "model": MODEL, "critics": ["lint"]}
-            results: list[CallToolResult] = []
+            results: list[dict[str, Any]] = []
 
             async def improve() -> None:
                 async with client_of(url, None) as client:
                     await client.list_tools()  # or it would ask for them when it has the answer
-                    results.append(await client.call_tool("improve_text", arguments))
+                    results.append(await call(client, "improve_text", **arguments))
 
             async with anyio.create_task_group() as group:
                 group.start_soon(improve)
@@ -133,8 +132,7 @@ async def test_runs_in_progress_are_counted_and_answered_before_the_server_ends(
                 port = int(url.split(":")[2].partition("/")[0])
                 await anyio.to_thread.run_sync(refused, port)
                 stopping.set()
-            assert results[0].structured_content is not None, "who waited was answered"
-            assert results[0].structured_content["text"] == "A refund.", "it was let finish"
+            assert results[0]["text"] == "A refund.", "who waited was answered, when it was done"
             code = await anyio.to_thread.run_sync(process.wait, 100)
             assert code == -signal.SIGTERM
             assert not (tmp_path / "sifaka.db-wal").exists(), "the store was closed"
@@ -155,7 +153,6 @@ def refused(port: int) -> None:
     [
         (["--host", "0.0.0.0"], {}, "or accept requests without a token with --allow-anonymous"),  # noqa: S104 - that is the point
         (["--host", "0.0.0.0"], {"OAUTH_ISSUER": "https://issuer.example"}, "SIFAKA_PUBLIC_URL"),  # noqa: S104 - the same
-        (["--auth-tokens-file", "/no/tokens"], {}, "cannot be read: No such file"),
         ([], {"AUTH_TOKENS_FILE": "/no/tokens"}, "cannot be read: No such file"),
         (["--host", "no.such.host.invalid"], {}, "cannot listen on no.such.host.invalid"),
     ],
@@ -246,13 +243,12 @@ async def test_a_token_is_in_no_log_line_no_error_and_no_record(tmp_path: Path) 
             done = await client.call_tool("improve_text", {"text": "This is it."})
             failed = await client.call_tool("resume_run", {"run_id": "run_unknown"})
             answers += [repr(done), repr(failed)]
-        request = asking()
         async with httpx2.AsyncClient() as http:
             for token in (alice, wrong):
-                headers = request["headers"] | bearer(token)
+                headers = pinging(token)["headers"]
                 for answer in (
-                    await http.post(url, json=request["json"], headers=headers),
-                    await http.post(f"{url}?q={token}", **request),
+                    await http.post(url, **pinging(token)),
+                    await http.post(f"{url}?q={token}", **asking()),
                     await http.post(url, content=f"{{{token}", headers=headers),
                     await http.post(url, json={"method": token}, headers=headers),
                     await http.get(url, headers=headers),
@@ -314,3 +310,101 @@ def test_what_modules_hold_is_looked_through_for_garbage_once() -> None:
         assert start == 0 < first == again < more, frozen
     """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+TEXT = "You may return it, says the nightingale."
+ARGUMENTS = {
+    "text": TEXT,
+    "validators": [{"type": "content", "required": ["refund"]}],
+    "model": "openai-chat:stub",
+    "critics": ["lint"],
+}
+
+
+async def test_a_server_sends_spans_counts_costs_and_logs_requests(tmp_path: Path) -> None:
+    replies = [says("A refund.", tokens=(120, 7))] * 20
+    with collector() as receiver, provider(replies) as models:
+        settings = {
+            "OPENAI_API_KEY": "sk-test-key",
+            "OPENAI_BASE_URL": models.url,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url,
+            "SIFAKA_ACCESS_LOG": "true",
+            "SIFAKA_LOG_FORMAT": "json",
+        }
+        with http_server(tmp_path, **settings) as (url, process), anyio.fail_after(100):
+            async with client_of(url, None) as client:
+                done = await client.call_tool("improve_text", ARGUMENTS)
+                assert done.structured_content is not None
+            async with httpx2.AsyncClient() as http:
+                told = await http.get(url.replace("/mcp", "/metrics"))
+                await http.get(url.replace("/mcp", "/nightingale?token=sk-secret"))
+            process.send_signal(signal.SIGTERM)
+            log = await anyio.to_thread.run_sync(lambda: process.communicate(timeout=60)[1])
+        asked = len(models.requests)
+
+    numbers = dict(re.findall(r"^(sifaka_model\S+) (\S+)$", told.text, re.MULTILINE))
+    tokens = 'sifaka_model_tokens_total{provider="openai",type="%s"}'
+    assert float(numbers[tokens % "input"]) == 120 * asked > 0
+    assert float(numbers[tokens % "output"]) == 7 * asked
+    unpriced = 'sifaka_model_calls_unpriced_total{provider="openai"}'
+    assert float(numbers[unpriced]) == asked
+    assert float(numbers['sifaka_model_cost_usd_total{provider="openai"}']) == 0
+
+    calls = [span for span in receiver.spans if span["name"] == "chat stub"]
+    assert len(calls) == asked
+    assert {span["kind"] for span in calls} == {"SPAN_KIND_CLIENT"}
+    host, port = models.url.split("//")[1].split("/")[0].split(":")
+    expected = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "stub",
+        "gen_ai.response.model": "stub",
+        "gen_ai.response.id": "chatcmpl-1",
+        "gen_ai.response.finish_reasons": ["stop"],
+        "gen_ai.usage.input_tokens": 120,
+        "gen_ai.usage.output_tokens": 7,
+        "server.address": host,
+        "server.port": int(port),
+    }
+    assert expected.items() <= receiver.attributes("chat stub").items()
+    parents = {span["spanId"]: span["name"] for span in receiver.spans}
+    assert all(parents[span["parentSpanId"]].startswith("sifaka.") for span in calls)
+    assert receiver.services == {"sifaka-mcp"}
+    assert not [body for body in receiver.bodies if b"nightingale" in body or b"sk-" in body]
+
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    requests = [line for line in lines if line["component"] == "access"]
+    assert {("POST", "/mcp", 200), ("GET", "/metrics", 200), ("GET", "other", 404)} <= {
+        (line["method"], line["path"], line["status"]) for line in requests
+    }
+    assert all(line["client"] == "127.0.0.1" and line["ms"] > 0 for line in requests)
+    assert "nightingale" not in log
+    assert "sk-" not in log
+
+
+async def test_over_stdio_a_span_of_a_failed_call_has_its_type(tmp_path: Path) -> None:
+    with collector() as receiver, provider([fails(401)] * 10) as models:
+        parameters = stdio_server(
+            tmp_path,
+            OPENAI_API_KEY="sk-test-key",
+            OPENAI_BASE_URL=models.url,
+            OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url,
+            OTEL_SERVICE_NAME="mine",
+        )
+        with anyio.fail_after(100):
+            async with Client(parameters) as client:
+                await client.call_tool("improve_text", ARGUMENTS)
+            while not any(span["name"] == "chat stub" for span in receiver.spans):
+                await anyio.lowlevel.checkpoint()
+    told = receiver.attributes("chat stub")
+    assert told["error.type"] == "ModelAuthenticationError"
+    assert "gen_ai.response.id" not in told
+    assert receiver.services == {"mine"}
+
+
+async def test_a_collector_that_is_away_holds_nothing_up(tmp_path: Path) -> None:
+    parameters = stdio_server(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1")
+    with anyio.fail_after(60):
+        async with Client(parameters) as client:
+            done = await client.call_tool("improve_text", {"text": "We ship the the goods ."})
+    assert not done.is_error

@@ -238,9 +238,7 @@ async def line_of(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.servers
-async def test_the_run_of_a_worker_that_is_killed_goes_to_another_with_its_deaths(
-    name: str,
-) -> None:
+async def test_the_run_of_a_killed_worker_goes_to_another_with_its_deaths(name: str) -> None:
     url, worked = shared_redis().url, Worked()
     async with running(url, name, Worked.none()) as queue:
         queue.stop()

@@ -163,9 +163,7 @@ async def test_a_pickle_in_redis_is_never_loaded(
         {"traceparent": b"\xff"},
     ],
 )
-async def test_what_is_no_entry_is_refused_once_and_stops_no_worker(
-    name: str, altered: dict[str, bytes]
-) -> None:
+async def test_what_is_no_entry_is_refused_once(name: str, altered: dict[str, bytes]) -> None:
     url, worked, refused = shared_redis().url, Worked(), list[None]()
     async with connected() as client:
         await client.xadd(f"{name}:stream", message(KEY, **altered))

@@ -19,7 +19,7 @@ from sifaka_mcp.runs.queue import RunQueue
 from sifaka_mcp.runs.service import RunKey
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
-from tests.stubs.provider import Gate, provider, says, told_of
+from tests.stubs.provider import Gate, provided, provider, says, told_of
 from tests.stubs.redis_server import shared_redis
 from tests.stubs.sampling_client import TEXT, ScriptedHost
 from tests.stubs.servers import http_server, let_go, state_of
@@ -68,8 +68,7 @@ async def test_another_server_goes_on_with_the_run_of_one_that_ends(
         with http_server(tmp_path, **more) as (url, victim):
             async with Client(url) as client:
                 begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
-                with anyio.fail_after(20):
-                    await gate.reached()
+                await gate.reached()
             async with Client(survivor) as other:
                 await queue_of(survivor).opened()
                 victim.send_signal(number)
@@ -92,12 +91,10 @@ async def test_a_run_is_cancelled_by_another_server_in_the_middle_of_a_call(
 ) -> None:
     first = SifakaServer(of(tmp_path / "one", store))
     second = SifakaServer(of(tmp_path / "two", store))
-    with provider([BETTER, says("too late", gate=gate)]) as served:
-        told_of(served, monkeypatch)
+    with provided([BETTER, says("too late", gate=gate)], monkeypatch) as served:
         async with Client(first) as worker:
             begun = await call(worker, "improve_text", **ARGUMENTS, wait_seconds=0)
-            with anyio.fail_after(20):
-                await gate.reached()
+            await gate.reached()
             async with Client(second) as other:
                 elsewhere = state_of(second)
                 assert not await elsewhere.runs.attended(elsewhere.key("run_of_nobody"))
@@ -121,8 +118,7 @@ async def test_whoever_begins_a_run_follows_it_on_the_server_that_takes_it(
         told.append((progress, message or ""))
 
     asked, working = (SifakaServer(of(tmp_path / n, store, max_runs=1)) for n in ("one", "two"))
-    with provider([says("of another tenant", gate=gate), BETTER, SHORT]) as served:
-        told_of(served, monkeypatch)
+    with provided([says("of another tenant", gate=gate), BETTER, SHORT], monkeypatch) as served:
         async with Client(asked) as client:
             await keep_busy(asked, gate)
             async with Client(working):
@@ -142,16 +138,16 @@ async def test_a_client_that_leaves_cancels_its_run_wherever_it_is_worked_on(
 ) -> None:
     asked, working = (SifakaServer(of(tmp_path / n, store, max_runs=1)) for n in ("one", "two"))
     late = Gate()
-    with provider([says("of another tenant", gate=gate), says("too late", gate=late)]) as served:
-        told_of(served, monkeypatch)
+    with provided(
+        [says("of another tenant", gate=gate), says("too late", gate=late)], monkeypatch
+    ) as served:
         async with Client(asked) as client:
             await keep_busy(asked, gate)
             async with Client(working):
                 await queue_of(working).opened()
                 async with anyio.create_task_group() as group:
                     group.start_soon(client.call_tool, "improve_text", ARGUMENTS)
-                    with anyio.fail_after(20):
-                        await late.reached()
+                    await late.reached()
                     group.cancel_scope.cancel()
                 await served.deserted()
                 (listed,) = (await call(client, "get_thought_history"))["runs"]
@@ -167,8 +163,7 @@ async def keep_busy(server: SifakaServer, gate: Gate) -> None:
     chain = Chain(model="openai-chat:stub", critics=[], store=store)
     run = (await chain.start("Write a text.")).run
     assert await queue_of(server).add(RunKey("bob", run.run_id), run.version)
-    with anyio.fail_after(20):
-        await gate.reached()
+    await gate.reached()
 
 
 async def end_of(server: SifakaServer, run_id: str) -> None:
@@ -183,8 +178,7 @@ async def test_a_run_that_all_its_workers_die_of_is_given_up(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: str
 ) -> None:
     server = SifakaServer(of(tmp_path, store))
-    with provider([SHORT]) as served:
-        told_of(served, monkeypatch)
+    with provided([SHORT], monkeypatch) as served:
         async with Client(server) as client:
             state = state_of(server)
             chain = Chain(model="openai-chat:stub", store=state.store)
@@ -201,8 +195,7 @@ async def test_what_is_over_or_deleted_is_not_worked_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: str
 ) -> None:
     server = SifakaServer(of(tmp_path, store))
-    with provider([SHORT]) as served:
-        told_of(served, monkeypatch)
+    with provided([SHORT], monkeypatch) as served:
         async with Client(server) as client:
             done = await call(client, "improve_text", **ARGUMENTS)
             state = state_of(server)
@@ -216,15 +209,13 @@ async def test_no_run_is_refused_for_being_too_many_and_each_has_its_turn(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: str, gate: Gate
 ) -> None:
     server = SifakaServer(of(tmp_path, store, max_runs=1))
-    with provider([says("one two", gate=gate), *[SHORT] * 3]) as served:
-        told_of(served, monkeypatch)
+    with provided([says("one two", gate=gate), *[SHORT] * 3], monkeypatch) as served:
         async with Client(server) as client:
             await queue_of(server).opened()
             begun = [
                 await call(client, "improve_text", **ARGUMENTS, wait_seconds=0) for _ in range(4)
             ]
-            with anyio.fail_after(20):
-                await gate.reached()
+            await gate.reached()
             assert len(served.requests) == 1
             gate.open()
             ended = [await call(client, "resume_run", run_id=run["run_id"]) for run in begun]
@@ -236,8 +227,7 @@ async def test_a_run_that_is_cancelled_while_it_waits_is_never_worked_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: str, gate: Gate
 ) -> None:
     server = SifakaServer(of(tmp_path, store, max_runs=1))
-    with provider([says("one two", gate=gate), SHORT]) as served:
-        told_of(served, monkeypatch)
+    with provided([says("one two", gate=gate), SHORT], monkeypatch) as served:
         async with Client(server) as client:
             await queue_of(server).opened()
             _, waiting, last = [
@@ -255,12 +245,10 @@ async def test_without_docket_a_run_stays_in_its_process_and_is_interrupted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: str, gate: Gate
 ) -> None:
     monkeypatch.setitem(sys.modules, "docket", None)
-    with provider([says("never heard", gate=gate), SHORT]) as served:
-        told_of(served, monkeypatch)
+    with provided([says("never heard", gate=gate), SHORT], monkeypatch):
         async with Client(SifakaServer(of(tmp_path, store))) as client:
             begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
-            with anyio.fail_after(20):
-                await gate.reached()
+            await gate.reached()
         async with Client(SifakaServer(of(tmp_path, store))) as later:
             between = await call(later, "get_thought_history", run_id=begun["run_id"])
             ended = await call(later, "resume_run", run_id=begun["run_id"])

@@ -1,6 +1,5 @@
 """Two servers in front of one file of runs, and servers that come one after the other."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -17,24 +16,18 @@ from sifaka.storage import SQLiteStorage
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
-from tests.stubs.provider import HANGS, Gate, provider, says, told_of
-from tests.stubs.servers import environment, http_server, let_go
+from tests.stubs.provider import HANGS, REFUND, Gate, provided, provider, says, told_of
+from tests.stubs.redis_server import redis_server
+from tests.stubs.sampling_client import data
+from tests.stubs.servers import HELLO, INITIALIZED, environment, http_server, let_go, tell
 
 pytestmark = pytest.mark.anyio
+
 
 ARGUMENTS: dict[str, Any] = {
     "text": "one two three four",
     "validators": [{"type": "length", "max_words": 3}],
     "critics": [],
-}
-HELLO = {
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
 }
 IMPROVE = {
     "id": 2,
@@ -53,12 +46,10 @@ async def test_a_run_is_cancelled_in_the_middle_of_a_call_by_another_server(
     monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
 ) -> None:
     first = SifakaServer(settings)
-    with provider([BETTER, says("too late", gate=gate)]) as served:
-        told_of(served, monkeypatch)
+    with provided([BETTER, says("too late", gate=gate)], monkeypatch) as served:
         async with Client(first) as worker, Client(SifakaServer(settings)) as other:
             begun = await call(worker, "improve_text", **ARGUMENTS, wait_seconds=0)
-            with anyio.fail_after(20):
-                await gate.reached()
+            await gate.reached()
             cancelled = await call(other, "cancel_run", run_id=begun["run_id"])
             with anyio.fail_after(60):
                 await served.deserted()
@@ -89,8 +80,7 @@ async def test_a_run_that_another_server_works_on_is_followed_and_not_taken_away
 
     early: dict[str, Any] = {}
     ended: dict[str, Any] = {}
-    with provider([BETTER, says("one two", gate=gate)]) as served:
-        told_of(served, monkeypatch)
+    with provided([BETTER, says("one two", gate=gate)], monkeypatch) as served:
         async with (
             Client(SifakaServer(settings)) as worker,
             Client(SifakaServer(settings)) as other,
@@ -116,12 +106,10 @@ async def test_a_run_that_another_server_works_on_is_followed_and_not_taken_away
 async def test_a_server_that_ends_leaves_its_run_to_whoever_resumes_it(
     monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
 ) -> None:
-    with provider([BETTER, says("never heard", gate=gate), SHORT]) as served:
-        told_of(served, monkeypatch)
+    with provided([BETTER, says("never heard", gate=gate), SHORT], monkeypatch) as served:
         async with Client(SifakaServer(settings)) as client:
             begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
-            with anyio.fail_after(20):
-                await gate.reached()
+            await gate.reached()
         run_id = begun["run_id"]
         async with Client(SifakaServer(settings)) as later:
             between = (await call(later, "get_thought_history", run_id=run_id))["run"]
@@ -138,16 +126,15 @@ async def test_a_run_that_was_interrupted_and_goes_on_is_cancelled_in_the_middle
     monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
 ) -> None:
     first, asked = SifakaServer(settings), Gate()
-    with provider([says("never heard", gate=asked), says("too late", gate=gate)]) as served:
-        told_of(served, monkeypatch)
+    with provided(
+        [says("never heard", gate=asked), says("too late", gate=gate)], monkeypatch
+    ) as served:
         async with Client(SifakaServer(settings)) as client:
             begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
-            with anyio.fail_after(20):
-                await asked.reached()
+            await asked.reached()
         async with Client(first) as worker, Client(SifakaServer(settings)) as other:
             again = await call(worker, "resume_run", run_id=begun["run_id"], wait_seconds=0)
-            with anyio.fail_after(20):
-                await gate.reached()
+            await gate.reached()
             seen = await call(other, "resume_run", run_id=begun["run_id"], wait_seconds=0)
             await call(other, "cancel_run", run_id=begun["run_id"])
             with anyio.fail_after(60):
@@ -157,11 +144,10 @@ async def test_a_run_that_was_interrupted_and_goes_on_is_cancelled_in_the_middle
     assert len(served.requests) == 2, "it was not taken away from who had gone on with it"
 
 
-async def test_an_interrupted_run_can_be_cancelled_for_good(
+async def test_an_interrupted_run_can_be_cancelled(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    with provider([HANGS]) as served:
-        told_of(served, monkeypatch)
+    with provided([HANGS], monkeypatch):
         async with Client(SifakaServer(settings)) as client:
             begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
         async with Client(SifakaServer(settings)) as later:
@@ -187,11 +173,7 @@ def asked_on_stdio(home: Path, **more: str) -> Generator[subprocess.Popen[bytes]
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
     ) as process:
-        assert process.stdin is not None
-        for message in (HELLO, {"method": "notifications/initialized"}, IMPROVE):
-            line = json.dumps({"jsonrpc": "2.0", **message})
-            process.stdin.write(f"{line}\n".encode())
-        process.stdin.flush()
+        tell(process, HELLO, INITIALIZED, IMPROVE)
         yield process
 
 
@@ -201,8 +183,7 @@ async def test_a_host_that_closes_our_input_interrupts_the_run_it_waits_for(
 ) -> None:
     with provider([says("never heard", gate=gate), SHORT]) as served:
         with asked_on_stdio(tmp_path, **told_of(served, monkeypatch)) as process:
-            with anyio.fail_after(20):
-                await gate.reached()
+            await gate.reached()
             assert process.stdin is not None
             process.stdin.close()
             assert process.wait(timeout=100) == 0
@@ -228,8 +209,7 @@ async def test_a_server_that_is_told_to_stop_answers_first_and_interrupts_the_ru
         with http_server(tmp_path, **told_of(served, monkeypatch)) as (url, process):
             async with Client(url) as client, anyio.create_task_group() as group:
                 group.start_soon(ask)
-                with anyio.fail_after(20):
-                    await gate.reached()
+                await gate.reached()
                 process.send_signal(signal.SIGTERM)
             process.wait(timeout=100)
         status, code, run_id = await status_of(tmp_path)
@@ -239,3 +219,48 @@ async def test_a_server_that_is_told_to_stop_answers_first_and_interrupts_the_ru
     assert [answer["status"] for answer in answers] == ["running"]
     assert (status, code) == ("cancelled", "interrupted")
     assert (ended["status"], ended["text"]) == ("done", "one two")
+
+
+RESUMED = REFUND | {"wait_seconds": 0}
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "redis"])
+async def test_resumes_at_once_are_one(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate()
+    with redis_server() as redis, provider(lambda _: says("A refund.", gate=gate)) as models:
+        told_of(models, monkeypatch)
+        store = "sqlite:" if kind == "sqlite" else redis.url
+        settings = Settings(home=tmp_path, store=store)
+        with anyio.fail_after(50):
+            async with Client(SifakaServer(settings)) as client:
+                begun = data(await client.call_tool("improve_text", RESUMED))
+                await gate.reached()
+            first = len(models.requests)
+            results: list[dict[str, Any]] = []
+
+            async def resume(ready: anyio.Event) -> None:
+                async with Client(SifakaServer(settings)) as client:
+                    await client.list_tools()
+                    ready.set()
+                    await go.wait()
+                    asked = {"run_id": begun["run_id"], "wait_seconds": 30}
+                    results.append(data(await client.call_tool("resume_run", asked)))
+                    if len(results) < 3:
+                        await done.wait()
+                    done.set()
+
+            go, done = anyio.Event(), anyio.Event()
+            async with anyio.create_task_group() as group:
+                for _ in range(3):
+                    ready = anyio.Event()
+                    group.start_soon(resume, ready)
+                    await ready.wait()
+                go.set()
+                while len(models.requests) == first:  # noqa: ASYNC110 - in another thread
+                    await anyio.sleep(0.01)
+                await anyio.sleep(1)
+                gate.open()
+    assert [each["text"] for each in results] == ["A refund."] * 3
+    assert len(models.requests) == first + 1

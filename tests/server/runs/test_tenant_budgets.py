@@ -2,12 +2,10 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
-from mcp_types import CallToolResult
 
 from sifaka.errors import BudgetExceeded, ConfigurationError, StorageError
 from sifaka.record.usage import Budget, Usage
@@ -17,8 +15,9 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.runs.daily_spending import Accounts
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.sources import load_settings
-from tests.stubs.provider import opinion, provider, says, told_of
+from tests.stubs.provider import REFUND, opinion, provided, says
 from tests.stubs.redis_server import redis_server
+from tests.stubs.sampling_client import data
 from tests.stubs.served import client_of, grant_token, served
 
 pytestmark = pytest.mark.anyio
@@ -102,23 +101,16 @@ async def test_a_tenants_runs_stop_at_its_budget_and_others_go_on(
 ) -> None:
     tokens = tmp_path / "tokens"
     alice, bob = grant_token(tokens, "alice"), grant_token(tokens, "bob")
-    arguments: dict[str, Any] = {
-        "text": "x",
-        "validators": [{"type": "content", "required": ["refund"]}],
-        "critics": ["lint"],
-        "model": MODEL,
-        "max_iterations": 9,
-    }
-    with provider(lambda _: says("Not yet.")) as models:
-        told_of(models, monkeypatch)
+    arguments = REFUND | {"max_iterations": 9}
+    with provided(lambda _: says("Not yet."), monkeypatch) as models:
         settings = {"auth_tokens_file": tokens, "tenant_budget": "max_calls=3"}
         with served(tmp_path, store="sqlite:", **settings) as url:
             async with client_of(url, alice, "auto") as client:
                 await client.call_tool("improve_text", arguments)
-                last = told(await client.call_tool("improve_text", arguments))
+                last = data(await client.call_tool("improve_text", arguments))
                 assert len(models.requests) == 3
                 assert last["stop_reason"] == "budget_calls"
-                listed = told(await client.call_tool("get_thought_history", {}))
+                listed = data(await client.call_tool("get_thought_history", {}))
                 assert len(listed["runs"]) == 2, "the account is no run of the tenant"
             async with client_of(url, bob, "auto") as client:
                 await client.call_tool("improve_text", arguments)
@@ -130,28 +122,29 @@ async def test_a_tenants_runs_stop_at_its_budget_and_others_go_on(
         assert len(models.requests) == 6, "a restart gives nothing back"
 
 
-async def test_a_token_for_reading_only_spends_nothing(
+async def test_a_reading_token_spends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tokens = tmp_path / "tokens"
     reader = grant_token(tokens, "alice", scopes=("sifaka:read",))
     writer = grant_token(tokens, "alice")
     text = {"text": "It is is so."}
-    with provider(lambda _: opinion("accept")) as models:
-        told_of(models, monkeypatch)
-        with served(tmp_path, auth_tokens_file=tokens, model=MODEL, judge_model=MODEL) as url:
-            async with client_of(url, reader, "auto") as client:
-                plain = await client.call_tool("critique_text", text)
-                assert not plain.is_error, "what needs no model is done"
-                named = await client.call_tool("critique_text", {**text, "model": MODEL})
-                assert named.is_error
-                critic = {"type": "self_refine", "model": MODEL}
-                await client.call_tool("critique_text", {**text, "critics": [critic]})
-                await client.call_tool("validate_text", {**text, "validators": []})
-            assert models.requests == []
-            async with client_of(url, writer, "auto") as client:
-                await client.call_tool("critique_text", text)
-            assert models.requests
+    with (
+        provided(lambda _: opinion("accept"), monkeypatch) as models,
+        served(tmp_path, auth_tokens_file=tokens, model=MODEL, judge_model=MODEL) as url,
+    ):
+        async with client_of(url, reader, "auto") as client:
+            plain = await client.call_tool("critique_text", text)
+            assert not plain.is_error, "what needs no model is done"
+            named = await client.call_tool("critique_text", {**text, "model": MODEL})
+            assert named.is_error
+            critic = {"type": "self_refine", "model": MODEL}
+            await client.call_tool("critique_text", {**text, "critics": [critic]})
+            await client.call_tool("validate_text", {**text, "validators": []})
+        assert models.requests == []
+        async with client_of(url, writer, "auto") as client:
+            await client.call_tool("critique_text", text)
+        assert models.requests
 
 
 async def test_a_budget_is_read_from_the_environment() -> None:
@@ -162,17 +155,11 @@ async def test_a_budget_is_read_from_the_environment() -> None:
             load_settings({"SIFAKA_TENANT_BUDGET": wrong})
 
 
-async def test_without_tokens_the_configured_tenant_has_the_budget(
+async def test_without_tokens_the_tenant_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with provider(lambda _: opinion("accept")) as models:
-        told_of(models, monkeypatch)
+    with provided(lambda _: opinion("accept"), monkeypatch) as models:
         settings = Settings(home=tmp_path, model=MODEL, tenant_budget=Budget(max_calls=0))
         async with Client(SifakaServer(settings)) as client:
             await client.call_tool("critique_text", {"text": "It is so."})
         assert models.requests == []
-
-
-def told(result: CallToolResult) -> dict[str, Any]:
-    assert result.structured_content is not None, result
-    return result.structured_content

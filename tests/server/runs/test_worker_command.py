@@ -59,11 +59,7 @@ async def queued(store: ThoughtStore, url: str, prefix: str) -> str:
         return False
 
     queue = RunQueue(
-        url,
-        name=f"{prefix}:run:{{default}}:work",
-        seconds=60,
-        at_once=1,
-        for_tenant=64,
+        url, name=f"{prefix}:run:{{default}}:work", seconds=60, at_once=1, for_tenant=64
     )
     async with anyio.create_task_group() as group:
         group.start_soon(queue.serve, nothing)

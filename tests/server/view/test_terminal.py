@@ -1,14 +1,40 @@
-"""What a terminal is sent: words, and never what it would obey."""
+"""What a terminal is sent: words, changes, times and rows that fit, and nothing it would obey."""
 
 import io
+import random
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any, Literal
 
 import pytest
+import rich.console
+import rich.text
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
 
 from sifaka.chain import Chain, RunResult
+from sifaka.record.diff import Hunk, diff
+from sifaka.record.results import Issue
 from sifaka_mcp.safe_text import visible
-from sifaka_mcp.view.terminal import show_run
+from sifaka_mcp.schemas.history import HistoryOut, RunLine
+from sifaka_mcp.schemas.wire import Foreign
+from sifaka_mcp.view import console
+from sifaka_mcp.view.edits import edits
+from sifaka_mcp.view.progress import duration
+from sifaka_mcp.view.terminal import (
+    MOST_CHANGES,
+    ago,
+    list_changes,
+    show_changes,
+    show_rows,
+    show_run,
+)
 
 pytestmark = pytest.mark.anyio
+
 
 CLIPBOARD = "\x1b]52;c;cm0gLXJm\x07"
 
@@ -36,3 +62,189 @@ async def test_neither_the_text_of_a_run_nor_what_is_said_about_it_moves_the_cur
     assert "The tower" in stream.getvalue()
     assert "\x1b" not in stream.getvalue()
     assert "\x07" not in stream.getvalue()
+
+
+WORDS = ["don't", "world-class", "e.g.", "a", "", " ", "été", "日本", "over", "overtake", ",", "\n"]
+
+
+def marked(before: str, after: str, *issues: Issue) -> str:
+    stream = io.StringIO()
+    show_changes(diff(before, after, issues), Console(file=stream, highlight=False))
+    return stream.getvalue().rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("so you donâ€™t go", "so you don’t go", "so you [-donâ€™t-]{+don’t+} (why) go"),
+        ("a world-class tool", "a worldclass tool", "a [-world-class-]{+worldclass+} (why) tool"),
+        ("for all all of us", "for all of us", "for[- all-] (why) all of us"),
+        ("In truth we go", "we go", "[-In truth-] (why) we go"),
+        ("two  spaces", "two spaces", "two[-  -]{+ +} (why) spaces"),
+        ("However we go", "However, we go", "However{+,+} (why) we go"),
+        ("日本の 古い 家", "日本の 新しい 家", "日本の [-古い-]{+新しい+} (why) 家"),
+        ("the same", "the same", "the same"),
+    ],
+)
+def test_no_word_is_split(before: str, after: str, shown: str) -> None:
+    assert marked(before, after) == shown.replace(" (why)", "")
+
+
+def test_what_one_issue_changed_in_two_places_has_one_reason() -> None:
+    before = "You get it on a daily basis, and and you pay."
+    issues = [Issue.at(before, 11, 27, "too long"), Issue.at(before, 29, 36, "repeated")]
+    shown = marked(before, "You get it daily, and you pay.", *issues)
+    assert shown == (
+        "You get it [-on a daily basis-]{+daily+} (too long),[- and-] (repeated) and you pay."
+    )
+
+
+def test_the_edits_lead_from_the_one_text_to_the_other_word_by_word() -> None:
+    rng = random.Random(4)  # noqa: S311 - the same texts each time
+    for _ in range(400):
+        before, after = ("".join(rng.choices(WORDS, k=rng.randrange(9))) for _ in range(2))
+        found = edits(diff(before, after))
+        assert "".join(hunk.before for hunk in found) == before
+        assert "".join(hunk.after for hunk in found) == after
+        position = 0
+        for hunk in found:
+            assert hunk.start == position, (before, after, found)
+            position += len(hunk.before)
+        for first, second in pairwise(found):
+            for left, right in ((first.before, second.before), (first.after, second.after)):
+                split = left[-1:].isalnum() and right[:1].isalnum()
+                assert not split, (before, after, found)
+
+
+def test_a_long_unchanged_stretch_is_shortened_between_words() -> None:
+    stretch = " ".join(f"word{n}" for n in range(60))
+    shown = marked(f"{stretch} ennd", f"{stretch} end")
+    head, _, tail = shown.partition(" [...] ")
+    assert set(head.split()) <= set(stretch.split())
+    assert set(tail.split(" [-")[0].split()) <= set(stretch.split())
+
+
+def test_lines_of_a_long_unchanged_stretch_stay_whole() -> None:
+    lines = "\n".join(f"line number {n} of many" for n in range(30))
+    shown = marked(f"{lines}\nennd", f"{lines}\nend").splitlines()
+    assert shown.count("[...]") == 1
+    assert set(shown) - {"[...]"} <= {*lines.splitlines(), "[-ennd-]{+end+}"}
+
+
+def test_the_list_has_a_line_for_each_edit() -> None:
+    stream = io.StringIO()
+    before = "You get it on a daily basis."
+    issue = Issue.at(before, 11, 27, "too long")
+    hunks = diff(before, "You get it daily.", [issue])
+    list_changes(hunks, Console(file=stream, highlight=False))
+    assert stream.getvalue() == "'on a daily basis' -> 'daily' (too long)\n\n"
+
+
+@pytest.mark.parametrize("show", [list_changes, show_changes])
+def test_of_many_changes_the_rest_is_counted(
+    show: Callable[[Sequence[Hunk], Console], None],
+) -> None:
+    stream = io.StringIO()
+    lines = [f"It is teh line {number}.\n\n" for number in range(MOST_CHANGES + 5)]
+    hunks = diff("".join(lines), "".join(lines).replace("teh", "the"))
+    show(hunks, Console(file=stream, highlight=False, soft_wrap=True))
+    assert stream.getvalue().count("teh") == MOST_CHANGES
+    assert "and 5 more changes; --json has all" in stream.getvalue()
+
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("passed", "said"),
+    [
+        (timedelta(seconds=-5), "just now"),
+        (timedelta(seconds=59), "just now"),
+        (timedelta(minutes=1), "1 minute ago"),
+        (timedelta(hours=2, minutes=59), "2 hours ago"),
+        (timedelta(days=1), "yesterday"),
+        (timedelta(days=6), "6 days ago"),
+        (timedelta(days=8), "1 week ago"),
+        (timedelta(days=65), "2 months ago"),
+        (timedelta(days=800), "2 years ago"),
+    ],
+)
+def test_times_are_told_as_people_say_them(passed: timedelta, said: str) -> None:
+    assert ago(NOW - passed, NOW) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.4, "0 s"), (14.9, "14 s"), (125, "2 min 5 s"), (3780, "1 h 3 min")]
+)
+def test_durations_are_told_as_people_say_them(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+def row(run_id: str, status: Literal["done", "failed"], excerpt: str) -> RunLine:
+    return RunLine(
+        run_id=run_id,
+        status=status,
+        passed=status == "done",
+        stop_reason=None,
+        iterations=12,
+        excerpt=Foreign(excerpt),
+        created_at=NOW.isoformat(),
+        updated_at=(NOW - timedelta(days=320)).isoformat(),
+    )
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_rows_fit_with_wide_characters(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stream = io.StringIO()
+    names = ["run_0123456789abcdef", "run_0123456789abcde0"]
+    rows = [row(name, "failed", "改善するための長い文章です。" * 20) for name in names]
+    show_rows(HistoryOut(runs=rows), stream, now=NOW)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 2
+    assert all(cell_len(line) <= columns for line in lines), lines
+    assert all("10 months ago" in line for line in lines)
+    assert any(line.startswith("run_0123456789abcdef") for line in lines)
+
+
+def test_what_a_text_would_do_to_a_terminal_is_not_done() -> None:
+    stream = io.StringIO()
+    rows = [row("run_1", "done", "a\x1b[2Jb\u202ec\n d")]
+    show_rows(HistoryOut(runs=rows), stream, now=NOW)
+    assert "\x1b" not in stream.getvalue()
+    assert "\u202e" not in stream.getvalue()
+    assert len(stream.getvalue().splitlines()) == 1
+
+
+def test_nothing_found_is_said() -> None:
+    stream = io.StringIO()
+    show_rows(HistoryOut(runs=[]), stream, now=NOW)
+    assert stream.getvalue() == "nothing found\n"
+
+
+TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "Zs")), max_size=30)
+
+
+def printed(make: Callable[[Any, Any], None], modules: tuple[Any, Any]) -> str:
+    stream = io.StringIO()
+    make(modules[0](file=stream, highlight=False, soft_wrap=True), modules[1])
+    return "\n".join(line.rstrip() for line in stream.getvalue().split("\n"))
+
+
+RICH = (rich.console.Console, rich.text.Text)
+PLAIN = (console.PlainConsole, console.PlainText)
+
+
+@given(TEXTS, TEXTS)
+def test_texts_are_the_same(first: str, second: str) -> None:
+    def make(console: Any, text: Any) -> None:
+        line = text.assemble((first, "bold"), "  ", second)
+        line.append(" end", style="red")
+        console.print(line)
+        console.print(text(f"{first}\n{second}"))
+
+    assert printed(make, RICH) == printed(make, PLAIN)
+
+
+def test_the_views_take_nothing_else_from_rich() -> None:
+    assert all(hasattr(console, f"Plain{name}") for name in console.__all__)
