@@ -31,7 +31,7 @@ def test_every_key_of_the_configuration_is_told() -> None:
 
 
 def test_the_configuration_that_is_shown_is_right() -> None:
-    (block,) = blocks(PAGE, "toml")
+    block = blocks(PAGE, "toml")[-1]
     CheckTable.model_validate(tomllib.loads(block.content)["tool"]["sifaka"]["check"])
 
 
@@ -53,7 +53,7 @@ def test_the_page_on_rules_is_what_they_say_of_themselves() -> None:
 
 
 def test_the_rules_that_are_shown_exist(tmp_path: Path) -> None:
-    (block,) = blocks(PAGE, "toml")
+    block = blocks(PAGE, "toml")[-1]
     file = tmp_path / "pyproject.toml"
     file.write_text(block.content)
     assert rules_for(tmp_path / "docs" / "archive" / "a.md") is not None

@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "improve": ("improve", "improve a text"),
         "validate": ("judge", "check a text"),
         "check": ("check", "find the mistakes in files, as a linter does"),
+        "lsp": ("serve", "show the same in an editor, over the Language Server Protocol"),
         "critique": ("judge", "find what is wrong with a text"),
         "verify": ("evidence", "hold the claims of a text against sources"),
         "search-evidence": ("evidence", "find documents that help with a question, and judge each"),

@@ -1,4 +1,8 @@
-"""`sifaka serve`: the tools over MCP, on stdio or HTTP; `sifaka worker`: work on queued runs."""
+"""What goes on until it is told to stop.
+
+`sifaka serve` offers the tools over MCP, `sifaka worker` works on queued runs, and `sifaka lsp`
+serves an editor.
+"""
 
 import sys
 from typing import TextIO
@@ -108,3 +112,14 @@ async def worker(session: Session) -> Ending:
         print(f"sifaka: working on {at_once} runs at a time", file=sys.stderr, flush=True)
         await anyio.sleep_forever()
     raise AssertionError("only a signal ends it")
+
+
+@opt.command()
+def lsp(session: Session) -> int:
+    """Serve an editor, which starts this command, until it closes standard input."""
+    del session  # rules come with each file
+    require("the language server", "lsp", "pygls")
+    from sifaka_mcp.cli.language_server import language_server
+
+    language_server().start_io()
+    return 0

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import metadata, version
 from typing import Any
 from urllib.parse import quote
@@ -105,8 +106,6 @@ def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
     rules = sorted({each.rule for _, each in found})
     numbers = {rule: number for number, rule in enumerate(rules)}
     categories = {each.rule: each.category for _, each in found}
-    links = (line.partition(", ") for line in metadata("sifaka-mcp").get_all("Project-URL", ()))
-    documents = next(url for label, _, url in links if label == "Documentation")
     driver = {
         "name": "sifaka",
         "version": version("sifaka-mcp"),
@@ -114,7 +113,7 @@ def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
             {
                 "id": rule,
                 "shortDescription": {"text": f"{categories[rule]}: {rule}"},
-                "helpUri": f"{documents}/{RULES}#{_anchor(rule)}",
+                "helpUri": help_uri(rule),
                 "properties": {"category": categories[rule]},
             }
             for rule in rules
@@ -129,8 +128,16 @@ def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
     yield json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _anchor(rule: str) -> str:
-    return HARPER if rule.startswith(f"{HARPER}.") else rule
+def help_uri(rule: str) -> str:
+    """The address of what the documents say of a rule."""
+    anchor = HARPER if rule.startswith(f"{HARPER}.") else rule
+    return f"{_documents()}/{RULES}#{anchor}"
+
+
+@cache
+def _documents() -> str:
+    links = (line.partition(", ") for line in metadata("sifaka-mcp").get_all("Project-URL", ()))
+    return next(url for label, _, url in links if label == "Documentation")
 
 
 def _result(path: str, found: Diagnostic, number: int) -> Mapping[str, Any]:

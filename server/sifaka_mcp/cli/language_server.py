@@ -1,0 +1,223 @@
+"""`sifaka lsp`: what `check` finds, shown by an editor while one writes, with its fixes.
+
+It speaks the Language Server Protocol (3.17) over standard input and output.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from importlib.metadata import version
+from pathlib import Path
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
+
+from sifaka.editor.isolated import run_editor
+from sifaka.editor.rules import STYLE
+from sifaka.errors import ConfigurationError, PluginError
+from sifaka.record.rule_choice import RuleChoice
+from sifaka.tasks.check import CheckedText, Diagnostic, check
+from sifaka.text.formats import Format, recognise
+from sifaka_mcp.cli.check.files import project_of
+from sifaka_mcp.cli.check.reports import help_uri
+from sifaka_mcp.settings.project_rules import NAMES, ProjectRules
+from sifaka_mcp.settings.sources import FILE, read_content
+
+SHOW_STYLE = "sifaka.showStyle"
+"""The command that shows the stock prose of a document until it is changed."""
+_PAUSE = 0.2
+"""Seconds without a change after which a document is checked."""
+_MOST = 500
+"""Findings of a document that are shown."""
+_COMMENTS = {
+    Format.LATEX: " % sifaka: ignore {rule}",
+    Format.MDX: " {{/* sifaka: ignore {rule} */}}",
+    Format.TEXT: " # sifaka: ignore {rule}",
+}
+_NOTHING = CheckedText(text="", diagnostics=()), Format.SOURCE
+_COMMENT = " <!-- sifaka: ignore {rule} -->"
+
+
+class Editor(LanguageServer):
+    """The server of one editor."""
+
+    @cached_property
+    def found(self) -> dict[str, tuple[CheckedText, Format]]:
+        """What was found in each open document, and the format that it was read as."""
+        return {}
+
+    async def check(self, uri: str, *, style: bool = False) -> None:
+        """Show what is found in a document, unless it has changed meanwhile."""
+        document = self.workspace.get_text_document(uri)
+        number, text = document.version, document.source
+        try:
+            found = await run_editor(text, partial(_checked, text, Path(document.path), style))
+        except (ConfigurationError, PluginError) as error:
+            told = f"{document.filename}: {error}"
+            self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Warning, told))
+            found = _NOTHING
+        if number == self.workspace.get_text_document(uri).version:
+            self.found[uri] = found
+            shown = [_shown(document, each) for each in found[0].diagnostics[:_MOST]]
+            self.text_document_publish_diagnostics(
+                lsp.PublishDiagnosticsParams(uri, shown, version=number)
+            )
+
+
+def language_server() -> Editor:
+    """A server, which `start_io` lets serve standard input and output until they are closed."""
+    server = Editor("sifaka", version("sifaka-mcp"))
+    kinds = [lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.Source]
+    server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)(_opened)
+    server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(_changed)
+    server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(_closed)
+    server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(kinds))(_actions)
+    server.command(SHOW_STYLE)(_show_style)
+    return server
+
+
+async def _opened(server: Editor, params: lsp.DidOpenTextDocumentParams) -> None:
+    await server.check(params.text_document.uri)
+
+
+async def _changed(server: Editor, params: lsp.DidChangeTextDocumentParams) -> None:
+    uri = params.text_document.uri
+    await asyncio.sleep(_PAUSE)
+    if params.text_document.version == server.workspace.get_text_document(uri).version:
+        await server.check(uri)
+
+
+def _closed(server: Editor, params: lsp.DidCloseTextDocumentParams) -> None:
+    uri = params.text_document.uri
+    server.found.pop(uri, None)
+    server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
+
+
+async def _show_style(server: Editor, uri: str) -> None:
+    await server.check(uri, style=True)
+
+
+def _actions(server: Editor, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+    """What can be done about the findings in a range."""
+    uri = params.text_document.uri
+    document = server.workspace.get_text_document(uri)
+    report, format = server.found.get(uri, _NOTHING)
+    actions: list[lsp.CodeAction] = []
+    if report.text == document.source:
+        for each in report.diagnostics[:_MOST]:
+            shown = _shown(document, each)
+            if shown.range.start <= params.range.end and shown.range.end >= params.range.start:
+                actions += _repairs(document, each, shown, format)
+    style = lsp.Command("Show stock prose", SHOW_STYLE, arguments=[uri])
+    kind = lsp.CodeActionKind.Source
+    return [*actions, lsp.CodeAction(title=style.title, kind=kind, command=style)]
+
+
+def _checked(text: str, path: Path, style: bool) -> tuple[CheckedText, Format]:
+    """The findings in a text by the rules of its project, and its format."""
+    rules = ProjectRules().rules_in(path.parent)
+    format = rules.format_of(path) or recognise(text, path)
+    if rules.excludes(path):
+        return CheckedText(text=text, diagnostics=()), format
+    choice = rules.choice_for(path)
+    if style:
+        choice = RuleChoice(
+            select=choice.select | {STYLE}, ignore=choice.ignore - {STYLE}, words=choice.words
+        )
+    return check(text, choice, format=format), format
+
+
+def _shown(document: TextDocument, found: Diagnostic) -> lsp.Diagnostic:
+    certain, uncertain = lsp.DiagnosticSeverity.Warning, lsp.DiagnosticSeverity.Information
+    return lsp.Diagnostic(
+        lsp.Range(
+            _position(document, found.line, found.start, found.column),
+            _position(document, found.end_line, found.end, found.end_column),
+        ),
+        found.message,
+        severity=certain if found.safe else uncertain,
+        code=found.rule,
+        code_description=lsp.CodeDescription(help_uri(found.rule)),
+        source="sifaka",
+    )
+
+
+def _position(document: TextDocument, line: int, offset: int, column: int) -> lsp.Position:
+    """A position in the units that the client counts by."""
+    before = document.source[offset - column + 1 : offset]
+    return lsp.Position(line - 1, document.position_codec.client_num_units(before))
+
+
+# --- what can be done ---
+
+
+def _repairs(
+    document: TextDocument, found: Diagnostic, shown: lsp.Diagnostic, format: Format
+) -> Iterator[lsp.CodeAction]:
+    """The fix of a finding, the comment that switches its rule off, and its word made right."""
+    if found.fix is not None:
+        title = f"Replace by {found.fix!r}" if found.fix.strip() else "Take it out"
+        fix = {document.uri: [lsp.TextEdit(shown.range, found.fix)]}
+        yield _action(title, shown, lsp.WorkspaceEdit(fix), is_preferred=found.safe)
+    if format is not Format.RST:  # whose comments are paragraphs
+        rest = document.source[found.end :].splitlines() or [""]
+        end = shown.range.end.character + document.position_codec.client_num_units(rest[0])
+        here = lsp.Position(shown.range.end.line, end)
+        comment = _COMMENTS.get(format, _COMMENT).format(rule=found.rule)
+        ignored = {document.uri: [lsp.TextEdit(lsp.Range(here, here), comment)]}
+        title = f"Ignore {found.rule} in this line"
+        yield _action(title, shown, lsp.WorkspaceEdit(ignored))
+    if found.category == "spelling":
+        added = _word_added(Path(document.path).parent, found.quote)
+        yield _action(f"Add {found.quote!r} to the words of the project", shown, added)
+
+
+def _action(
+    title: str, shown: lsp.Diagnostic, edit: lsp.WorkspaceEdit, *, is_preferred: bool = False
+) -> lsp.CodeAction:
+    return lsp.CodeAction(
+        title=title,
+        kind=lsp.CodeActionKind.QuickFix,
+        diagnostics=[shown],
+        is_preferred=is_preferred,
+        edit=edit,
+    )
+
+
+def _word_added(folder: Path, word: str) -> lsp.WorkspaceEdit:
+    """A change of the file with the rules for a folder, which may have to be created."""
+    rules = ProjectRules().rules_in(folder).folder
+    for name, keys in NAMES.items():
+        header = f"[{'.'.join(keys)}]"
+        lines = _lines(rules / name)
+        if header in lines:
+            at, text = _place_for(word, lines, lines.index(header) + 1)
+            return _change(rules / name, at, text)
+    file = project_of(folder) / FILE
+    table = f"\n[check]\nwords = [{json.dumps(word)}]\n"
+    return _change(file, lsp.Position(len(_lines(file)), 0), table)
+
+
+def _place_for(word: str, lines: Sequence[str], start: int) -> tuple[lsp.Position, str]:
+    """Where a word is added to the table whose header is above a line, and as what."""
+    for number, line in enumerate(lines[start:], start):
+        if line.startswith("["):
+            break
+        if match := re.match(r"words\s*=\s*\[", line):
+            return lsp.Position(number, match.end()), f"{json.dumps(word)}, "
+    return lsp.Position(start, 0), f"words = [{json.dumps(word)}]\n"
+
+
+def _lines(file: Path) -> Sequence[str]:
+    return read_content(file).decode().splitlines() if file.is_file() else ()
+
+
+def _change(file: Path, at: lsp.Position, text: str) -> lsp.WorkspaceEdit:
+    uri = file.absolute().as_uri()
+    document = lsp.OptionalVersionedTextDocumentIdentifier(uri=uri)
+    created = lsp.CreateFile(uri, options=lsp.CreateFileOptions(ignore_if_exists=True))
+    edits = [lsp.TextEdit(lsp.Range(at, at), text)]
+    return lsp.WorkspaceEdit(document_changes=[created, lsp.TextDocumentEdit(document, edits)])
