@@ -1,11 +1,11 @@
-"""The editor's rules by name: which of them are wanted in a text, and where in it.
+"""The editor's rules by name: what each is about, which are wanted in a text, and where in it.
 
 A choice of rules holds for a whole text; comments in it switch rules off for some of its lines.
 """
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from types import MappingProxyType
@@ -19,10 +19,12 @@ from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.patterns import articles, capitals, nouns, repetition, spacing
 from sifaka.editor.spelling import confusions, spelling
 from sifaka.editor.style import kinds, style, worst_habits
+from sifaka.editor.style import rules as rules_of_style
 from sifaka.errors import ConfigurationError
 from sifaka.record.results import Issue
 from sifaka.record.rule_choice import DEFAULT, RuleChoice
 from sifaka.text import harper
+from sifaka.text.tables import table
 
 Rule = Callable[[ParsedText], Iterable[Issue]]
 """Finds one kind of mistake; raises `PluginError` when a tool it needs is missing."""
@@ -173,6 +175,62 @@ def _asked_of_harper(choice: RuleChoice) -> str:
         return harper.ALL
     named = {name.partition(".")[2] for name in choice.select if name.startswith(f"{HARPER}.")}
     return asked(name for name in DEFAULT_OF_HARPER | named if wants(choice, f"{HARPER}.{name}"))
+
+
+# --- what each is about ---
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What one rule is about."""
+
+    rule: str
+    group: str
+    what: str
+    """What it finds, in a sentence or two."""
+    wrong: str = ""
+    """A text in which it finds something; empty for rules of Harper."""
+    right: str = ""
+    """The same text, mended; empty where only its writer can."""
+
+
+def explanations(name: str) -> Sequence[Explanation]:
+    """What the rule of a name is about, or each rule of a group.
+
+    Raises:
+        ConfigurationError: There is neither of this name.
+    """
+    name = known_name(name)
+    if name.startswith(f"{HARPER}."):
+        return _of_harper([name.removeprefix(f"{HARPER}.")])
+    return [
+        each
+        for group, (rules, _) in GROUPS.items()
+        for each in _of_group(group, rules)
+        if name in {each.rule, group, ALL} or (name == DEFAULT and group != STYLE)
+    ]
+
+
+def _of_group(group: str, rules: Sequence[str]) -> Sequence[Explanation]:
+    if group == STYLE:
+        return [_of_style(kind) for kind in kinds()]
+    if HARPER in rules:
+        return _of_harper(sorted(DEFAULT_OF_HARPER))
+    told = table(__file__, "explanations")
+    return [Explanation(rule=rule, group=group, **told[rule]) for rule in rules]
+
+
+def _of_style(kind: str) -> Explanation:
+    texts = (text for rule in rules_of_style() if rule.kind == kind for text in rule.found)
+    what = f"Stock prose: {kinds()[kind].why}. {kinds()[kind].advice}"
+    return Explanation(rule=f"{STYLE}.{kind}", group=STYLE, what=what, wrong=next(texts, ""))
+
+
+def _of_harper(names: Sequence[str]) -> Sequence[Explanation]:
+    from harper import Linter
+
+    told = Linter().get_lint_descriptions()
+    return [Explanation(rule=f"{HARPER}.{name}", group=_GRAMMAR, what=told[name]) for name in names]
 
 
 # --- where in a text ---

@@ -13,6 +13,7 @@ from sifaka.critics.opinion import anchored
 from sifaka.editor.edit import apply
 from sifaka.editor.facts import keeps_facts, keeps_surroundings
 from sifaka.editor.protection import named_inline, tokens_of, verbatim_inline
+from sifaka.editor.rules import wanted
 from sifaka.editor.style import Prose, habits
 from sifaka.evidence.claims.comparison import (
     disagreement,
@@ -32,6 +33,7 @@ from sifaka.models.sectioned import in_place_of
 from sifaka.models.writing import revised
 from sifaka.record.diff import diff, edited, edits_of
 from sifaka.record.results import Issue
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.thought import Thought
 from sifaka.research.draft import tidied
 from sifaka.research.report import renumbered
@@ -74,6 +76,14 @@ def _issue(text: str) -> Issue:
     )
 
 
+def _issues(text: str) -> Iterator[Issue]:
+    return (Issue(message="x", start=at, end=at + 5) for at in range(0, len(text), 50))
+
+
+def _commented(text: str) -> str:
+    return "".join(f"{text[at : at + 100]} # sifaka: ignore\n" for at in range(0, len(text), 100))
+
+
 def _edits_of(text: str) -> str:
     places = range(0, len(text), 1 + len(text) // 100)
     return json.dumps({"edits": [{"find": text[at : at + 40], "replace": "x"} for at in places]})
@@ -96,6 +106,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
         lambda t: verbatim_inline(t, Format.MARKDOWN, tokens_of(t)),
     ),
     "stock prose": (habits, lambda t: habits(Prose(t, t))),
+    "findings with comments": (wanted, lambda t: wanted(_issues(t), _commented(t), RuleChoice())),
     "names": (names_in, lambda t: names_in(t, "en")),
     "names and quotes": (named_inline, lambda t: named_inline(t, tokens_of(t))),
     "claims that are given": (claims_given, lambda t: claims_given([_SHORT, t[:500]], t)),

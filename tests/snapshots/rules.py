@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from sifaka.editor.explanations import explanations
+from sifaka.editor.rules import explanations
 
 PAGE = Path("docs/rules.md")
 _HEAD = """# Rules of the editor

@@ -102,7 +102,7 @@ def _of_0_1(run: Run) -> dict[str, Any]:
     """A run without the fields that were added since, which say nothing about it."""
     dump = run.model_dump(mode="json")
     assert (dump.pop("declined"), dump["config"].pop("fixes")) == ({}, None)
-    assert dump["config"].pop("format") is None
+    assert (dump["config"].pop("format"), dump["config"].pop("lint_rules")) == (None, None)
     dump["config"]["judge_repeats"] = 1
     if (inquiry := dump["config"]["inquiry"]) is not None:
         assert (inquiry.pop("sources"), inquiry.pop("history")) == ([], [])

@@ -7,10 +7,11 @@ program, no address and no key.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -21,9 +22,8 @@ from sifaka.errors import ConfigurationError
 from sifaka.record.rule_choice import DEFAULT, RuleChoice
 from sifaka.text.formats import UNCHECKED, Format
 from sifaka_mcp.safe_text import short
-from sifaka_mcp.settings.dictionaries import dictionary_words
 from sifaka_mcp.settings.path_patterns import Patterns
-from sifaka_mcp.settings.sources import parse_toml, read_content
+from sifaka_mcp.settings.sources import parse_json, parse_toml, parse_yaml, read_content
 
 T = TypeVar("T")
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -252,3 +252,74 @@ def _parsed(told: Mapping[str, Any], origin: str) -> CheckTable:
         return CheckTable.model_validate(told)
     except ValidationError as error:
         raise ConfigurationError(f"{origin}.{explain(error)}", "correct the file") from error
+
+
+# --- the dictionaries of other tools ---
+
+CSPELL = tuple(
+    f"{dot}{name}.{suffix}"
+    for name in ("cspell", "cSpell", "cspell.config")
+    for dot in ("", ".")
+    for suffix in ("json", "jsonc", "yaml", "yml")
+)
+"""The files of cspell."""
+TYPOS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("typos.toml", "_typos.toml", ".typos.toml"), ("default",)),
+    "pyproject.toml": ("tool", "typos", "default"),
+}
+"""The files of typos, and the table in each."""
+
+
+class _Dictionary(BaseModel):
+    path: str
+
+
+class _Cspell(BaseModel):
+    words: Sequence[str] = ()
+    ignored: Sequence[str] = Field(default=(), alias="ignoreWords")
+    dictionaries: Sequence[_Dictionary] = Field(default=(), alias="dictionaryDefinitions")
+
+
+class _Typos(BaseModel):
+    words: Mapping[str, str] = Field(default_factory=dict[str, str], alias="extend-words")
+    identifiers: Mapping[str, str] = Field(
+        default_factory=dict[str, str], alias="extend-identifiers"
+    )
+
+
+def dictionary_words(folder: Path) -> frozenset[str]:
+    """The words, in small letters, by the files of a folder.
+
+    What is broken says nothing here: its own tool tells what is wrong with it.
+    """
+    words: list[str] = []
+    try:
+        names = {each.name for each in folder.iterdir()}
+    except OSError:
+        return frozenset()
+    for name in (each for each in CSPELL if each in names):
+        with suppress(ConfigurationError, ValueError, RecursionError):
+            words += _of_cspell(folder / name)
+    for name, keys in TYPOS.items():
+        if name in names:
+            with suppress(ConfigurationError, ValueError, RecursionError):
+                words += _of_typos(folder / name, keys)
+    return frozenset(word.strip().lower() for word in words)
+
+
+def _of_cspell(file: Path) -> Iterator[str]:
+    text = read_content(file).decode()
+    told = _Cspell.model_validate(parse_yaml(text) if ".y" in file.suffix else parse_json(text))
+    yield from (*told.words, *told.ignored)
+    for each in told.dictionaries:
+        listed = read_content(file.parent / each.path, file.parent).decode()
+        yield from (line.partition("#")[0] for line in listed.splitlines())
+
+
+def _of_typos(file: Path, keys: Iterable[str]) -> Iterator[str]:
+    told: object = parse_toml(file, read_content(file))
+    for key in keys:
+        told = cast("Mapping[str, object]", told).get(key, {}) if isinstance(told, dict) else {}
+    found = _Typos.model_validate(told)
+    for words in (found.words, found.identifiers):
+        yield from (word for word, meant in words.items() if word.lower() == meant.lower())

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from sifaka.editor.explanations import explanations
-from sifaka.editor.rules import rule_choice, wants
+from sifaka.editor.rules import explanations, rule_choice, wants
 from sifaka.errors import ConfigurationError, SifakaError
 from sifaka.record.entries import Fixes
 from sifaka.text.formats import Format

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sifaka.editor import edit, lint, rule_choice
-from sifaka.editor.explanations import Explanation, explanations
+from sifaka.editor.rules import Explanation, explanations
 from tests.server.cli.check.conftest import Check
 
 WRONG = "We recieve all of the the goods."
