@@ -104,7 +104,11 @@ def known_name(name: str) -> str:
     form = form.lower().replace("-", "_")
     names = dict.fromkeys([ALL, DEFAULT, *GROUPS, *_styles(), *_GROUP_OF])
     if form not in names:
-        raise ConfigurationError(f"unknown rule {name!r}", did_you_mean(name, names))
+        similar = closest(form, names)
+        raise ConfigurationError(
+            f"unknown rule {name!r}",
+            did_you_mean(name, (ALL, DEFAULT, *GROUPS)) if similar is None else _near(similar),
+        )
     return form
 
 
@@ -112,11 +116,12 @@ def _known_harper_rule(name: str) -> str:
     wanted = name.partition(".")[2]
     if wanted not in DEFAULT_OF_HARPER and wanted not in _all_of_harper():
         similar = closest(wanted, _all_of_harper())
-        raise ConfigurationError(
-            f"unknown rule {name!r}",
-            None if similar is None else f"did you mean '{HARPER}.{similar}'?",
-        )
+        raise ConfigurationError(f"unknown rule {name!r}", similar and _near(f"{HARPER}.{similar}"))
     return name
+
+
+def _near(name: str) -> str:
+    return f"did you mean {name!r}?"
 
 
 def _styles() -> list[str]:

@@ -87,6 +87,23 @@ async def test_a_file_of_a_root_is_read(granted: Path, tmp_path: Path, era: Era)
             assert (out["text"], out["changed"], roots.asked) == (BETTER, True, number)
 
 
+async def test_the_rules_of_a_file_s_project_hold(
+    granted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (granted / "sifaka.toml").write_text('[check]\nignore = ["repetition"]\n')
+    monkeypatch.chdir(tmp_path)
+    server = SifakaServer(Settings(home=tmp_path))
+    async with Client(server, list_roots_callback=Roots(granted)) as client:
+        assert not (await improved(client, str(granted / "a.txt")))["changed"]
+        assert (await call(client, "improve_text", text=TEXT, model="editor"))["text"] == BETTER
+        monkeypatch.chdir(granted)  # the folder that a server over stdio was started in
+        out = await call(client, "critique_text", text=f"{TEXT} We recieve it.")
+        assert [issue["quote"] for issue in out["issues"]] == ["recieve"]
+        (granted / "sifaka.toml").write_text('[check]\nignore = ["repetitions"]\n')
+        said = await refusal(client, "critique_text", text=TEXT)
+        assert "sifaka.toml: check.ignore: unknown rule 'repetitions'" in said
+
+
 async def test_over_stdio_as_well(granted: Path, tmp_path: Path) -> None:
     server, roots = stdio_server(tmp_path), Roots(granted)
     async with Client(server, list_roots_callback=roots) as client:

@@ -18,6 +18,7 @@ from sifaka import (
 from sifaka._internal.explain import explain
 from sifaka.chain.configuration import ChainOptions, Resources
 from sifaka.chain.version_comparison import ModelJudge
+from sifaka.editor import RuleChoice, rule_choice
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import frame
 from sifaka.models.provider import provider_model
@@ -195,3 +196,21 @@ def test_another_chain_has_the_options_it_is_given_and_the_others_of_the_first()
     assert other.resources.breakers is first.resources.breakers
     assert first.replace(store=None).store is not store
     assert first.replace(checkpoint_storage=store).store is store
+
+
+@pytest.mark.anyio
+async def test_the_rules_of_the_editor_are_on_record_and_hold_when_a_run_goes_on() -> None:
+    rules = rule_choice(ignore=["repetition"], words=["recieve"])
+    chain = Chain(model="editor", lint_rules=rules)
+    result = await chain.run(text="We recieve the the box, and seperate them.")
+    assert result.text == "We recieve the the box, and separate them."
+    recorded = (await chain.store.load(result.run_id)).config
+    assert recorded.lint_rules == rules
+    assert ChainConfig.model_validate_json(recorded.model_dump_json()) == recorded
+    again = Chain.of_config(recorded, store=chain.store)
+    assert (await again.run(text="A seperate the the.")).text == "A separate the the."
+
+
+def test_an_unknown_rule_of_the_editor_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="unknown rule 'speling'"):
+        Chain(lint_rules=RuleChoice(ignore=frozenset({"speling"})))
