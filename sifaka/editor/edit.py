@@ -166,7 +166,7 @@ def edit(
     rounds = [given]
 
     def find(text: str) -> Iterable[Issue]:
-        return findings(ParsedText.read(text, format), rules or RuleChoice()).issues
+        return findings(ParsedText.read(text, format), rules).issues
 
     for tier in _TIERS[fixes]:
         rounds += settle(rounds[-1].text, find, tier, format)

@@ -68,7 +68,7 @@ _MEMORY = 500
 """Parts whose findings are kept."""
 _IDLE_SECONDS = 30.0
 _find_spec = cache(find_spec)
-_MOST_SECONDS = 120.0
+_MOST_SECONDS = 40.0
 """Seconds for one text; the slowest of the longest texts took 17."""
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sifaka.calls.failure_log import report_failure
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.protection import Cover
-from sifaka.editor.rules import finders, wanted
+from sifaka.editor.rules import BY_DEFAULT, SIGN, finders, wanted
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.record.rule_choice import RuleChoice
@@ -59,7 +59,7 @@ def lint(text: str, *, format: Format | None = None, rules: RuleChoice | None = 
         line = f"format: {UNCHECKED[format]}"
         return Lint(issues=(), degraded=(line,), format=format, checked=False)
     parsed = ParsedText.read(text, format)
-    found = findings(parsed, rules or RuleChoice())
+    found = findings(parsed, rules)
     elsewhere = parsed.foreign_share if parsed.foreign else 0.0
     degraded = (*found.failed, *found.wrong_comments)
     if elsewhere > MOSTLY:
@@ -84,11 +84,12 @@ class Findings(NamedTuple):
     """A line for each comment in the text that names an unknown rule."""
 
 
-def findings(parsed: ParsedText, rules: RuleChoice) -> Findings:
+def findings(parsed: ParsedText, rules: RuleChoice | None = None) -> Findings:
     """What the rules that are wanted find in a text, where its comments do not switch them off."""
     issues: list[Issue] = []
     failed: list[str] = []
-    for name, rule in finders(rules).items():
+    wrong: list[str] = []
+    for name, rule in (BY_DEFAULT if rules is None else finders(rules)).items():
         try:
             if rule not in parsed.found:
                 parsed.found[rule] = tuple(rule(parsed))
@@ -99,8 +100,9 @@ def findings(parsed: ParsedText, rules: RuleChoice) -> Findings:
         except Exception as error:  # noqa: BLE001
             report_failure(logger, f"editor:{name}", error)
             failed.append(f"{name}: not checked, because of a bug ({type(error).__name__})")
-    kept, wrong = wanted(issues, parsed.text, rules)
-    return Findings(_without_overlaps(kept) if kept else (), tuple(failed), tuple(wrong))
+    if issues or SIGN in parsed.text:
+        issues, wrong = wanted(issues, parsed.text, rules or RuleChoice())
+    return Findings(_without_overlaps(issues) if issues else (), tuple(failed), tuple(wrong))
 
 
 def _without_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:

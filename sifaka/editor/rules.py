@@ -71,6 +71,10 @@ GROUPS: Mapping[str, Group] = MappingProxyType(
     }
 )
 """The groups of rules; where findings of two want the same place the earlier one gets it."""
+BY_DEFAULT: Mapping[str, Rule] = {
+    name: group.find for name, group in GROUPS.items() if name != STYLE
+}
+"""What runs without a choice: see `finders`."""
 _GROUP_OF = {rule: name for name, group in GROUPS.items() for rule in group.rules}
 
 
@@ -157,21 +161,24 @@ def _exactness(names: frozenset[str], rule: str) -> int:
 
 
 def finders(choice: RuleChoice) -> Mapping[str, Rule]:
-    """The groups that hold a wanted rule, each with the function that runs it."""
-    wanted: dict[str, Rule] = {}
-    for name, (rules, find) in GROUPS.items():
-        if name == _GRAMMAR:
-            if rules_of_harper := _asked_of_harper(choice):
-                wanted[name] = _grammar(rules_of_harper)
-        elif any(wants(choice, rule) for rule in (_styles() if name == STYLE else rules)):
-            wanted[name] = find
-    return wanted
+    """The groups that hold a wanted rule, each with the function that runs it.
+
+    The same choice has the same functions.
+    """
+    return _finders(choice.select, choice.ignore)
 
 
 @lru_cache(maxsize=16)
-def _grammar(rules: str) -> Rule:
-    """The function that runs some rules of Harper; the same one for the same rules."""
-    return partial(grammar, rules=rules)
+def _finders(select: frozenset[str], ignore: frozenset[str]) -> Mapping[str, Rule]:
+    choice = RuleChoice(select=select, ignore=ignore)
+    found: dict[str, Rule] = {}
+    for name, (rules, find) in GROUPS.items():
+        if name == _GRAMMAR:
+            if rules_of_harper := _asked_of_harper(choice):
+                found[name] = partial(grammar, rules=rules_of_harper)
+        elif any(wants(choice, rule) for rule in (_styles() if name == STYLE else rules)):
+            found[name] = find
+    return found
 
 
 def _asked_of_harper(choice: RuleChoice) -> str:
@@ -240,7 +247,8 @@ def _of_harper(names: Sequence[str]) -> Sequence[Explanation]:
 
 # --- where in a text ---
 
-_SIGN = "sifaka:"
+SIGN = "sifaka:"
+"""A text without it has no comments that switch rules off."""
 _COMMENT = re.compile(
     r"(?P<open><!--|\{/\*|\{#|^[ \t]*\.\.|(?<!\S)(?://|%+|\#))[ \t]*sifaka:[ \t]*"
     r"(?P<word>ignore|off|on)\b[ \t]*(?P<names>[\w., \t-]*?)[ \t]*(?:-->|\*/\}|\#\}|$)",
@@ -263,8 +271,6 @@ def exceptions(text: str) -> Iterator[RuleException | str]:
     `sifaka: ignore RULES` holds for its line, and for the next one with words when it stands alone;
     `sifaka: off RULES` until `sifaka: on` or the end. Without rules all of them are meant.
     """
-    if _SIGN not in text:
-        return
     began: tuple[int, frozenset[str]] | None = None
     line, at = 1, 0
     for match in _COMMENT.finditer(text):
@@ -324,7 +330,7 @@ def stock_prose(
     A choice that ignores all of `style` is about checks that did not ask for it.
     """
     ignored = (choice or RuleChoice()).ignore - {STYLE, ALL, DEFAULT}
-    if not ignored and _SIGN not in parsed.text:
+    if not ignored and SIGN not in parsed.text:
         return worst_habits(parsed, most)
     of_style = RuleChoice(select=frozenset({STYLE}), ignore=ignored)
     kept, _ = wanted(style(parsed), parsed.text, of_style)
