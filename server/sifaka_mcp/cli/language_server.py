@@ -163,9 +163,9 @@ def _repairs(
         fix = {document.uri: [lsp.TextEdit(shown.range, found.fix)]}
         yield _action(title, shown, lsp.WorkspaceEdit(fix), is_preferred=found.safe)
     if format is not Format.RST:  # whose comments are paragraphs
-        rest = document.source[found.end :].splitlines() or [""]
-        end = shown.range.end.character + document.position_codec.client_num_units(rest[0])
-        here = lsp.Position(shown.range.end.line, end)
+        rest = document.source[found.start :].splitlines()[0]
+        end = shown.range.start.character + document.position_codec.client_num_units(rest)
+        here = lsp.Position(shown.range.start.line, end)
         comment = _COMMENTS.get(format, _COMMENT).format(rule=found.rule)
         ignored = {document.uri: [lsp.TextEdit(lsp.Range(here, here), comment)]}
         title = f"Ignore {found.rule} in this line"

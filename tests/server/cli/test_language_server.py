@@ -14,8 +14,11 @@ from pygls.lsp.client import LanguageClient
 from sifaka_mcp.cli.language_server import SHOW_STYLE
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-TEXT = "😀 We recieve it, a rich tapestry of colours.\nThe the end of it.\n"
-WHOLE = lsp.Range(lsp.Position(0, 0), lsp.Position(2, 0))
+TEXT = (
+    "😀 We recieve it, a rich tapestry of colours.\n\n"
+    "This line ends with the\nthe word that begins the next.\n"
+)
+WHOLE = lsp.Range(lsp.Position(0, 0), lsp.Position(4, 0))
 SECONDS = 60
 
 
@@ -76,9 +79,9 @@ async def editor(file: Path) -> AsyncGenerator[Client]:
         await asyncio.wait_for(client.protocol.initialize_async(params), SECONDS)
         client.protocol.initialized(lsp.InitializedParams())
         yield client
+    finally:
         await asyncio.wait_for(client.protocol.shutdown_async(None), SECONDS)
         client.protocol.exit(None)
-    finally:
         await asyncio.wait_for(client.protocol.stop(), SECONDS)
 
 
@@ -87,14 +90,14 @@ async def test_findings_are_shown_with_their_fixes(tmp_path: Path) -> None:
     async with editor(tmp_path / "a.md") as client:
         assert await client.open(TEXT) == {
             "misspelling": "0:6-0:13",  # in units of UTF-16, of which the face has two
-            "repeated_word": "1:0-1:7",
+            "repeated_word": "2:20-3:4",
         }
         edits = await client.edits()
         replaced = edits["Replace by 'receive'"][client.uri]
         assert [(str(each.range), each.new_text) for each in replaced] == [("0:6-0:13", "receive")]
         ignored = edits["Ignore repeated_word in this line"][client.uri]
         assert [(str(each.range), each.new_text) for each in ignored] == [
-            ("1:18-1:18", " <!-- sifaka: ignore repeated_word -->")
+            ("2:23-2:23", " <!-- sifaka: ignore repeated_word -->")
         ]
         created, added = edits["Add 'recieve' to the words of the project"]
         assert created.uri == added.text_document.uri == (tmp_path / "sifaka.toml").as_uri()
