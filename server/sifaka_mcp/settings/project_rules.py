@@ -297,7 +297,7 @@ def dictionary_words(folder: Path) -> frozenset[str]:
         names = {each.name for each in folder.iterdir()}
     except OSError:
         return frozenset()
-    for name in (each for each in CSPELL if each in names):
+    for name in [each for each in CSPELL if each in names][:1]:  # cspell reads one
         with suppress(ConfigurationError, ValueError, RecursionError):
             words += _of_cspell(folder / name)
     for name, keys in TYPOS.items():
