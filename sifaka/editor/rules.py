@@ -215,21 +215,21 @@ def explanations(name: str) -> Sequence[Explanation]:
     name = known_name(name)
     if name.startswith(f"{HARPER}."):
         return _of_harper([name.removeprefix(f"{HARPER}.")])
-    return [
-        each
-        for group, (rules, _) in GROUPS.items()
-        for each in _of_group(group, rules)
-        if name in {each.rule, group, ALL} or (name == DEFAULT and group != STYLE)
-    ]
+    groups = [group for group in GROUPS if name == ALL or group != STYLE]
+    if name not in {ALL, DEFAULT}:
+        family = name.partition(".")[0]
+        groups = [_GROUP_OF.get(family, family)]
+    told = (each for group in groups for each in _of_group(group))
+    return [each for each in told if name in {each.rule, each.group, ALL, DEFAULT, HARPER}]
 
 
-def _of_group(group: str, rules: Sequence[str]) -> Sequence[Explanation]:
+def _of_group(group: str) -> Sequence[Explanation]:
     if group == STYLE:
         return [_of_style(kind) for kind in kinds()]
-    if HARPER in rules:
+    if group == _GRAMMAR:
         return _of_harper(sorted(DEFAULT_OF_HARPER))
     told = table(__file__, "explanations")
-    return [Explanation(rule=rule, group=group, **told[rule]) for rule in rules]
+    return [Explanation(rule=rule, group=group, **told[rule]) for rule in GROUPS[group].rules]
 
 
 def _of_style(kind: str) -> Explanation:

@@ -105,12 +105,13 @@ def _actions(server: Editor, params: lsp.CodeActionParams) -> list[lsp.CodeActio
     uri = params.text_document.uri
     document = server.workspace.get_text_document(uri)
     report, format = server.found.get(uri, _NOTHING)
+    words = _WordList(Path(document.path).parent)
     actions: list[lsp.CodeAction] = []
     if report.text == document.source:
         for each in report.diagnostics[:_MOST]:
             shown = _shown(document, each)
             if shown.range.start <= params.range.end and shown.range.end >= params.range.start:
-                actions += _repairs(document, each, shown, format)
+                actions += _repairs(document, each, shown, format, words)
     style = lsp.Command("Show stock prose", SHOW_STYLE, arguments=[uri])
     kind = lsp.CodeActionKind.Source
     return [*actions, lsp.CodeAction(title=style.title, kind=kind, command=style)]
@@ -155,7 +156,11 @@ def _position(document: TextDocument, line: int, offset: int, column: int) -> ls
 
 
 def _repairs(
-    document: TextDocument, found: Diagnostic, shown: lsp.Diagnostic, format: Format
+    document: TextDocument,
+    found: Diagnostic,
+    shown: lsp.Diagnostic,
+    format: Format,
+    words: "_WordList",
 ) -> Iterator[lsp.CodeAction]:
     """The fix of a finding, the comment that switches its rule off, and its word made right."""
     if found.fix is not None:
@@ -171,8 +176,8 @@ def _repairs(
         title = f"Ignore {found.rule} in this line"
         yield _action(title, shown, lsp.WorkspaceEdit(ignored))
     if found.category == "spelling":
-        added = _word_added(Path(document.path).parent, found.quote)
-        yield _action(f"Add {found.quote!r} to the words of the project", shown, added)
+        title = f"Add {found.quote!r} to the words of the project"
+        yield _action(title, shown, words.with_word(found.quote))
 
 
 def _action(
@@ -187,18 +192,30 @@ def _action(
     )
 
 
-def _word_added(folder: Path, word: str) -> lsp.WorkspaceEdit:
-    """A change of the file with the rules for a folder, which may have to be created."""
-    rules = ProjectRules().rules_in(folder).folder
-    for name, keys in NAMES.items():
-        header = f"[{'.'.join(keys)}]"
-        lines = _lines(rules / name)
-        if header in lines:
-            at, text = _place_for(word, lines, lines.index(header) + 1)
-            return _change(rules / name, at, text)
-    file = project_of(folder) / FILE
-    table = f"\n[check]\nwords = [{json.dumps(word)}]\n"
-    return _change(file, lsp.Position(len(_lines(file)), 0), table)
+class _WordList:
+    """The words of the project of a folder, whose file is looked for when a word is to be added."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def _table(self) -> tuple[Path, Sequence[str], int]:
+        """The file with the rules, its lines, and the number of those up to the table's header."""
+        rules = ProjectRules().rules_in(self._folder).folder
+        for name, keys in NAMES.items():
+            header, lines = f"[{'.'.join(keys)}]", _lines(rules / name)
+            if header in lines:
+                return rules / name, lines, lines.index(header) + 1
+        file = project_of(self._folder) / FILE
+        return file, _lines(file), 0
+
+    def with_word(self, word: str) -> lsp.WorkspaceEdit:
+        """The change that adds a word; the file may have to be created."""
+        file, lines, start = self._table
+        if start:
+            return _change(file, *_place_for(word, lines, start))
+        table = f"\n[check]\nwords = [{json.dumps(word)}]\n"
+        return _change(file, lsp.Position(len(lines), 0), table)
 
 
 def _place_for(word: str, lines: Sequence[str], start: int) -> tuple[lsp.Position, str]:

@@ -135,12 +135,13 @@ class _Command:
 
     def reports(self) -> list[FileReport]:
         """The reports on all files, or on the text from standard input: what is new alone."""
-        options = self._options
-        if options.since:
-            return new_alone(self._all_reports(), changed_since(options.since))
-        if options.baseline:
-            return new_alone(self._all_reports(), not_in(options.baseline))
-        return self._all_reports()
+        is_new = None  # told before any work is done in vain
+        if self._options.since:
+            is_new = changed_since(self._options.since)
+        elif self._options.baseline:
+            is_new = not_in(self._options.baseline)
+        reports = self._all_reports()
+        return reports if is_new is None else new_alone(reports, is_new)
 
     def _all_reports(self) -> list[FileReport]:
         if STDIN in self._options.paths:

@@ -7,6 +7,7 @@ import pytest
 
 from sifaka.editor import edit, lint, rule_choice
 from sifaka.editor.rules import Explanation, explanations
+from sifaka.editor.style import kinds
 from tests.server.cli.check.conftest import Check
 
 WRONG = "We recieve all of the the goods."
@@ -111,6 +112,9 @@ def test_a_rule_is_explained_with_an_example(check: Check) -> None:
         ],
     )
     assert len(check("--explain", "spacing").lines) == 9
+    assert len(check("--explain", "harper").lines) == len(check("--explain", "grammar").lines) > 99
+    assert check("--explain", "style").out.count("style.") == len(kinds())
+    assert check("--explain", "style.tail").out.startswith("style.tail (style): ")
     assert check("--explain", "harper.AsFollows").out.startswith("harper.AsFollows (grammar): ")
     assert check("--explain", "speling").code == 2
 
