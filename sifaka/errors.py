@@ -204,7 +204,7 @@ class ThoughtNotFound(SifakaError):
     def __init__(self, thought_id: str) -> None:
         super().__init__(
             f"no run or thought {_short(thought_id)!r}",
-            "get_thought_history without an id lists the runs",
+            "the history lists the runs",
         )
         self.thought_id = thought_id
 
@@ -215,7 +215,7 @@ class StaleRevision(SifakaError):
     def __init__(self, parent_id: str, *, current_id: str) -> None:
         super().__init__(
             f"parent {_short(parent_id)!r} is not the version to improve any more",
-            f"revise {current_id!r}, the text of the latest brief, and submit with that parent_id",
+            f"revise {current_id!r}, the text of the latest brief, and name that as the parent",
         )
         self.parent_id = parent_id
         self.current_id = current_id

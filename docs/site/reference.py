@@ -1,6 +1,5 @@
 """Reference pages made of what the program itself says."""
 
-import argparse
 import inspect
 import json
 import os
@@ -14,8 +13,7 @@ from mcp_types import Tool
 
 import sifaka
 from sifaka_mcp.app import SifakaServer
-from sifaka_mcp.cli import COMMANDS, command_named
-from sifaka_mcp.cli.options import add_all
+from sifaka_mcp.cli import COMMANDS, parser_for
 from sifaka_mcp.settings import TOOLSETS, Settings
 
 _COLUMNS = "88"
@@ -99,12 +97,9 @@ def commands() -> str:
     """The help of every command."""
     os.environ["COLUMNS"] = _COLUMNS
     parts = ["# Commands", "What `--help` prints."]
-    for name, (_, summary) in COMMANDS.items():
-        parser = argparse.ArgumentParser(
-            prog=f"sifaka {name}", description=f"{summary.capitalize()}."
-        )
-        add_all(parser, command_named(name).arguments)
-        parts += [f"## sifaka {name}", f"```text\n{parser.format_help().rstrip()}\n```"]
+    for name in COMMANDS:
+        told = parser_for([name])[1].format_help().rstrip()
+        parts += [f"## sifaka {name}", f"```text\n{told}\n```"]
     return "\n\n".join(parts) + "\n"
 
 

@@ -26,3 +26,9 @@ def parse_duration(text: str) -> timedelta | None:
         return int(found[1]) * UNITS[found[2]]
     except OverflowError:
         return None
+
+
+def show_duration(age: timedelta) -> str:
+    """In days, or in the largest smaller unit of which there is a whole one; parsed again."""
+    unit = next((unit for unit in "dhms" if age >= UNITS[unit]), "s")
+    return f"{max(0, age // UNITS[unit])}{unit}"

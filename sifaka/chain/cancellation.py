@@ -26,7 +26,7 @@ def interruption() -> Stopped:
     return Stopped(
         status="cancelled",
         stop_reason="cancelled",
-        error="the process ended before the run was done; resume_run goes on with it",
+        error="the process ended before the run was done; it can be resumed",
         code=INTERRUPTED,
     )
 

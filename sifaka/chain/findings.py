@@ -119,11 +119,13 @@ def _sources(run: Run) -> Iterator[str]:
 
 def _failing(run: Run) -> Iterator[str]:
     """The places of the input that a required rule refuses."""
-    original = run.original
-    results = original.validation_results.values() if original else ()
-    for result in results:
-        if not result.passed and result.required:
-            yield from (issue.quote for issue in result.issues if issue.quote)
+    original = run.original or Thought()
+    for result in original.validation_results.values():
+        for issue in result.issues if result.required and not result.passed else ():
+            whole = original.text[issue.start or 0 : issue.end or 0]
+            # A value of data is one place, however long; an object has more than what fails.
+            is_value = issue.rule == "schema" and not whole.startswith(("{", "["))
+            yield whole if is_value else issue.quote
 
 
 def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[Difference, ...]:

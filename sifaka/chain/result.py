@@ -7,7 +7,7 @@ from typing import cast
 
 from sifaka._internal.immutable import Frozen
 from sifaka.chain.acceptance import look_back_check
-from sifaka.chain.brief import Brief, brief_for
+from sifaka.chain.brief import PYTHON, Brief, Door, brief_for
 from sifaka.chain.findings import is_compared
 from sifaka.chain.review import Check, Review, checks_of
 from sifaka.record.clustering import cluster, still_open
@@ -180,7 +180,11 @@ class RunResult(Frozen):
     @property
     def brief(self) -> Brief | None:
         """The brief for the next version, when the run waits for the caller."""
-        return brief_for(self.run) if self.status == "needs_revision" else None
+        return self.brief_at(PYTHON)
+
+    def brief_at(self, door: Door) -> Brief | None:
+        """The same, in the words of the place where it is read."""
+        return brief_for(self.run, door) if self.status == "needs_revision" else None
 
     @property
     def research(self) -> Mapping[str, object]:

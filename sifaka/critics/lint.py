@@ -8,7 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from sifaka.calls.component import Binding, DataComponent
 from sifaka.errors import PluginError
-from sifaka.record.results import CriticFeedback, Verdict
+from sifaka.record.results import CriticFeedback
 from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.thought import Thought
 from sifaka.text.words import count_words
@@ -61,8 +61,9 @@ class LintCritic(EditorCritic):
         try:
             report = await run_editor(text, partial(lint, text, format=format, rules=self.rules))
         except PluginError as error:
-            return _unread(self.name, "mechanics", error.message)
-        accept: Verdict | None = "accept" if report.checked else None
+            return _broken(self.name, "mechanics", error.message)
+        if not (report.checked or report.issues):
+            return _unread(self.name, "; ".join(report.degraded))
         score = 1.0
         if points := sum(issue.severity for issue in report.issues):
             hundreds = max(count_words(text), 100) / 100
@@ -77,11 +78,11 @@ class LintCritic(EditorCritic):
         more = (f"mechanics: {unlisted:,} more issues are not listed",) if unlisted > 0 else ()
         return CriticFeedback(
             critic=self.name,
-            verdict="revise" if grave or score < ENOUGH else accept,
-            scores={"mechanics": score} if report.checked else {},
+            verdict="revise" if grave or score < ENOUGH else "accept" if report.checked else None,
+            scores={"mechanics": score},
             issues=report.issues[:MOST],
             suggestions=tuple(dict.fromkeys(issue.message for issue in ordered))[:SUGGESTIONS],
-            confidence=confidence if report.checked else None,
+            confidence=confidence,
             judges_task=False,
             degraded=(*report.degraded, *more),
         )
@@ -104,12 +105,16 @@ class StyleCritic(EditorCritic):
         try:
             return await run_editor(thought.text, read)
         except PluginError as error:
-            return _unread(self.name, "style", error.message)
+            return _broken(self.name, "style", error.message)
 
 
-def _unread(critic: str, area: str, reason: str) -> CriticFeedback:
+def _broken(critic: str, area: str, reason: str) -> CriticFeedback:
     line = f"{area}: not checked, {reason}"
     return CriticFeedback(critic=critic, judges_task=False, degraded=(line,))
+
+
+def _unread(critic: str, reason: str) -> CriticFeedback:
+    return CriticFeedback(critic=critic, judges_task=False, reason=reason)
 
 
 def _stock_prose(
@@ -122,10 +127,10 @@ def _stock_prose(
 
     format = Format(named) if named else recognise(text)
     if format in UNCHECKED:
-        return _unread(critic, "style", UNCHECKED[format])
+        return _unread(critic, UNCHECKED[format])
     parsed = ParsedText.read(text, format)
     if parsed.foreign_share > MOSTLY:
-        return _unread(critic, "style", "the text is not in English")
+        return _unread(critic, "the text is not in English")
     issues, score = stock_prose(parsed, MOST_HABITS, rules)
     scores = {} if score is None else {"style": score}
     return CriticFeedback(critic=critic, judges_task=False, issues=issues, scores=scores)

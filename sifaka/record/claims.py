@@ -83,7 +83,7 @@ class ClaimVerdict(Frozen):
 class Judgement(Frozen):
     """The verdict of a caller that judges a claim itself, by the words of a source."""
 
-    claim: str = Field(min_length=1)
+    claim: str = Field(min_length=1, coerce_numbers_to_str=True)
     """The claim, or its number in an earlier answer, from 1."""
     verdict: Literal["supported", "contradicted", "not_enough_info"]
     quote: str = ""

@@ -240,7 +240,7 @@ class Decision(Frozen):
 _TOLD: Mapping[Decider, str] = MappingProxyType(
     {
         "first": "the first version",
-        "differences": "differs from the original in {count} places that nobody has answered",
+        "differences": "differences from the original that nobody has answered: {count}",
         "caller": "the caller's version, and it breaks no more rules",
         "person": "a person said so{note}",
         "editor": "safe edits, nothing else changed",

@@ -159,7 +159,7 @@ class CriticFeedback(Frozen):
     critic: str = ""
     status: Literal["ok", "abstained"] = "ok"
     reason: str | None = None
-    """The reason for an abstention: one line that never reaches the writer."""
+    """Why it abstained, or read nothing: one line that never reaches the writer."""
     verdict: Verdict | None = None
     judges_task: bool = True
     """True when the text was compared with its task; a critic of mechanics alone does not do so."""

@@ -1,9 +1,8 @@
 """The language of searches: words, and filters among them such as `tag:legal` and `since:7d`."""
 
 import re
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from types import MappingProxyType
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,17 +13,17 @@ from sifaka.storage.protocol import Filters
 
 _FILTER = re.compile(r"(?<!\S)(?P<key>tag|passed|since|until):(?P<value>\S*)")
 _TAG: TypeAdapter[str] = TypeAdapter(Tag)
-_TRUTHS: Mapping[str, bool] = MappingProxyType(
-    {"true": True, "yes": True, "false": False, "no": False}
-)
+_TRUTH = TypeAdapter(bool)
+T = TypeVar("T")
 
 
 def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filters]:
     """The words of a search and its filters.
 
     `tag:NAME` (several must all be there), `passed:true` or `passed:false`, `since:` and `until:`
-    with a date, a moment in ISO 8601, or how long ago it was (`30m`, `12h`, `7d`, `2w`); moments
-    without a zone are UTC. Anything else is a word; there may be none.
+    with a date, a moment in ISO 8601, or how long ago it was (`30m`, `12h`, `7d`, `2w`); `until:` a
+    date has all of that day, and moments without a zone are UTC. Anything else is a word; there may
+    be none.
 
     Args:
         query: The search as it was typed.
@@ -40,11 +39,14 @@ def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filter
     for match in _FILTER.finditer(query):
         key = match["key"]
         if key == "tag":
-            tags.append(_tag(match))
+            tags.append(_one_of(_TAG, TAG, match))
         elif key in found:
             raise _wrong(match, f"{key}: once")
         else:
-            found[key] = _READERS[key](match, moment)
+            is_truth = key == "passed"
+            found[key] = (
+                _one_of(_TRUTH, "true or false", match) if is_truth else _moment(match, moment)
+            )
     words = " ".join(_FILTER.sub(" ", query).split())
     if not (words or found or tags):
         raise ConfigurationError(
@@ -53,18 +55,11 @@ def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filter
     return words, Filters.model_validate({**found, "tags": tuple(tags)})
 
 
-def _tag(match: re.Match[str]) -> str:
+def _one_of(kind: TypeAdapter[T], allowed: str, match: re.Match[str]) -> T:
     try:
-        return _TAG.validate_python(match["value"])
+        return kind.validate_python(match["value"])
     except ValidationError as error:
-        raise _wrong(match, TAG) from error
-
-
-def _truth(match: re.Match[str], _: datetime) -> bool:
-    truth = _TRUTHS.get(match["value"].lower())
-    if truth is None:
-        raise _wrong(match, "true or false")
-    return truth
+        raise _wrong(match, allowed) from error
 
 
 def _moment(match: re.Match[str], now: datetime) -> datetime:
@@ -73,6 +68,8 @@ def _moment(match: re.Match[str], now: datetime) -> datetime:
         if ago is not None:
             return now - ago
         moment = datetime.fromisoformat(match["value"])
+        if match["key"] == "until" and len(match["value"]) == len("2026-01-31"):
+            moment += timedelta(days=1)
         # Seen from here, so that a moment at the edge of time is refused now and not in a store.
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
@@ -81,8 +78,3 @@ def _moment(match: re.Match[str], now: datetime) -> datetime:
 
 def _wrong(match: re.Match[str], allowed: str) -> ConfigurationError:
     return ConfigurationError(f"{match.group()[:60]!r} in the query", f"allowed: {allowed}")
-
-
-_READERS: Mapping[str, Callable[[re.Match[str], datetime], object]] = MappingProxyType(
-    {"passed": _truth, "since": _moment, "until": _moment}
-)

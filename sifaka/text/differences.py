@@ -227,10 +227,17 @@ class _Prose:
         return stays and not quiet
 
     def _asks_when_new(self, new: Statement) -> bool:
-        quiet = new.weak or self.old.has_digits(new)
+        quiet = new.weak or self.old.has_digits(new) or self._is_respelt(new)
         loose = new.kind == "quote" and len(new.value.split()) < 3
         foreign = new.kind == "name" and self.translated and not new.figures
         return not (quiet or loose or foreign)
+
+    def _is_respelt(self, new: Statement) -> bool:
+        """True of a word alone that stands for one that is spelt nearly so: `Teusday`."""
+        near = self.backward[self.new.sentence_of(new)][:1]
+        gone = {word for n in near for word in self.old.words[n]} - self.new.vocabulary
+        words = words_in(new.text)
+        return len(words) == 1 and any(_is_spelling([word], words) for word in gone)
 
     def _pairs(self) -> dict[int, int]:
         """Which of the new statements stands where which of the lost ones stood."""

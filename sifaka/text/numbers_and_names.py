@@ -527,6 +527,8 @@ def _apart(listed: re.Match[str]) -> str:
 def words_of(text: str) -> str:
     """The letters and digits of a text, in lower case, without accents and with single spaces."""
     plain = unicodedata.normalize("NFKD", normalised(text).casefold())
+    plain = re.sub(r"\bcan(?:'t|not)\b", "can not", plain)
+    plain = re.sub(r"n't\b", " not", plain)
     return " ".join(re.findall(r"[^\W_]+", re.sub(r"[\u0300-\u036f']", "", plain)))
 
 

@@ -102,13 +102,15 @@ async def test_a_run_that_waits_may_be_ended_by_accepting_the_text(client: Clien
     assert (done["status"], done["stop_reason"], done["passed"]) == ("done", "accepted", False)
     assert [issue["category"] for issue in done["left"]] == ["length"]
     assert done["reason"].endswith("short is right")
+    told = await client.call_tool("get_thought_history", {"run_id": done["run_id"]})
+    assert "kept as it is: 'short is right'" in text_of(told)
 
 
 async def test_a_text_in_another_language_is_not_accepted_but_undecided(client: Client) -> None:
     text = "Ceci est un texte en français, que nous ne pouvons pas lire avec les règles."
     out = await call(client, "critique_text", text=text)
     assert out["verdict"] == "undecided"
-    assert "not in English" in out["degraded"][0]
+    assert "not in English" in out["critiques"][0]["reason"]
     run = await call(client, "improve_text", text=text)
     assert (run["stop_reason"], run["passed"]) == ("rules_met", False)
     assert run["judged_by"] == "nobody"

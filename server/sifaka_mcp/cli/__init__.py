@@ -28,33 +28,53 @@ if TYPE_CHECKING:
     from sifaka_mcp.cli.options import Command
     from sifaka_mcp.settings import Settings
 
-COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+COMMANDS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
     {
-        "serve": ("serve", "serve the tools over MCP"),
-        "worker": ("serve", "work on the runs that servers have queued in Redis"),
-        "demo": ("improve", "improve a text full of mistakes, to see what is done"),
-        "improve": ("improve", "improve a text"),
-        "validate": ("judge", "check a text"),
-        "check": ("check", "find the mistakes in files, as a linter does"),
-        "lsp": ("serve", "show the same in an editor, over the Language Server Protocol"),
-        "critique": ("judge", "find what is wrong with a text"),
-        "verify": ("evidence", "hold the claims of a text against sources"),
-        "search-evidence": ("evidence", "find documents that help with a question, and judge each"),
-        "research": ("evidence", "answer a question from sources"),
-        "history": ("runs", "show a run, or list the recent ones"),
-        "view": ("runs", "show a run as a page, in the browser or as one file"),
-        "search": ("runs", "find past texts"),
-        "submit": ("runs", "hand in a version for a run that waits for one"),
-        "resume": ("runs", "go on with a run that was interrupted"),
-        "replay": ("runs", "go through a finished run again, without any model"),
-        "forget": ("runs", "delete or move old runs"),
-        "token": ("grants", "make a token for the HTTP server"),
-        "trust": ("grants", "let the sifaka.toml of a folder set more than how texts are checked"),
-        "install": ("install", "write the server into the configuration of a host"),
-        "doctor": ("doctor", "show what is configured and whether it works"),
+        "serve": ("serve", "serve the tools over MCP", "--transport http --port 8000"),
+        "worker": ("serve", "work on the runs that servers have queued in Redis", ""),
+        "demo": ("improve", "improve a text full of mistakes, to see what is done", ""),
+        "improve": ("improve", "improve a text", "letter.md --max-words 120 --prompt 'friendlier'"),
+        "validate": ("judge", "check a text", "letter.md --max-words 120 --require refund"),
+        "check": ("check", "find the mistakes in files, as a linter does", "docs README.md --fix"),
+        "lsp": ("serve", "show the same in an editor, over the Language Server Protocol", ""),
+        "critique": ("judge", "find what is wrong with a text", "letter.md --critics lint,style"),
+        "verify": (
+            "evidence",
+            "hold the claims of a text against sources",
+            "notes.md --source report.txt",
+        ),
+        "search-evidence": (
+            "evidence",
+            "find documents that help with a question, and judge each",
+            "'when was it built?' --adapters notes=folder:notes",
+        ),
+        "research": (
+            "evidence",
+            "answer a question from sources",
+            "'when was it built?' --adapters wikipedia:en",
+        ),
+        "history": ("runs", "show a run, or list the recent ones", "--limit 5"),
+        "view": ("runs", "show a run as a page, in the browser or as one file", "--html run.html"),
+        "search": ("runs", "find past texts", "'refund since:7d'"),
+        "submit": ("runs", "hand in a version for a run that waits for one", "RUN letter.md"),
+        "resume": ("runs", "go on with a run that was interrupted", "RUN --out letter.md"),
+        "replay": ("runs", "go through a finished run again, without any model", "RUN"),
+        "forget": ("runs", "delete or move old runs", "--older-than 90d --yes"),
+        "token": ("grants", "make a token for the HTTP server", "alice --expires 90d"),
+        "trust": (
+            "grants",
+            "let the sifaka.toml of a folder set more than how texts are checked",
+            ".",
+        ),
+        "install": ("install", "write the server into the configuration of a host", "cursor"),
+        "doctor": (
+            "doctor",
+            "show what is configured and whether it works",
+            "--model openai:gpt-5",
+        ),
     }
 )
-"""Of each the module, which is imported when it is called, and what it is for.
+"""Of each the module, which is imported when it is called, what it is for, and an example.
 
 In the module it is the `Command` of its name, with `_` for `-`.
 """
@@ -98,12 +118,13 @@ def run(arguments: Sequence[str]) -> int:
             from sifaka_mcp.cli.session import Session
 
         return Session(options, settings).run(options.work)
-    except ThoughtNotFound as error:
-        say(str(SifakaError(error.message, "`sifaka history` lists the runs")))
-        return USAGE
     except SifakaError as error:
         say(str(error))
-        return USAGE if isinstance(error, ConfigurationError | PluginError) else NOT_PASSING
+        return (
+            USAGE
+            if isinstance(error, ConfigurationError | PluginError | ThoughtNotFound)
+            else NOT_PASSING
+        )
     except Terminated:
         return TERMINATED
     except KeyboardInterrupt:
@@ -119,7 +140,7 @@ def command_named(name: str) -> "Command[Any]":
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:2], "--help"]
-    parser, command = _parser(arguments)
+    parser, command = parser_for(arguments)
     try:
         options, unknown = parser.parse_known_args(arguments)
         if unknown:
@@ -204,7 +225,7 @@ def _question(similar: str | None) -> str:
     return "" if similar is None else f"; did you mean {similar}?"
 
 
-def _parser(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]:
+def parser_for(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]:
     """The parser, and that of the command which is called."""
     parser = _Parser(
         prog="sifaka", description="Check, criticise and improve texts, and remember every version."
@@ -212,8 +233,10 @@ def _parser(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]
     parser.add_argument("--version", action=_Version, help="show program's version number and exit")
     called: argparse.ArgumentParser = parser
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for name, (_, summary) in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+    for name, (_, summary, example) in COMMANDS.items():
+        description = f"{summary[0].upper()}{summary[1:]}."
+        command = commands.add_parser(name, help=summary, description=description)
+        command.epilog = f"example: sifaka {name} {example}".rstrip()
         command.add_argument("--store", help="where runs are kept, such as sqlite:///path")
         command.add_argument("--tenant", help="the tenant of the runs")
         command.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")

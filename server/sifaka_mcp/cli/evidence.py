@@ -20,7 +20,13 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.options import ADAPTERS
 from sifaka_mcp.cli.process import lines, print_text
 from sifaka_mcp.cli.session import Ending, Session
-from sifaka_mcp.schemas.evidence import EvidenceSearchOut, SourceIn, VerifyOut, documents_of
+from sifaka_mcp.schemas.evidence import (
+    TO_JUDGE_AT_A_SHELL,
+    EvidenceSearchOut,
+    SourceIn,
+    VerifyOut,
+    documents_of,
+)
 from sifaka_mcp.schemas.runs import turns_in
 from sifaka_mcp.view.evidence_text import found_evidence, step_of, verification
 from sifaka_mcp.view.progress import TerminalProgress
@@ -83,7 +89,7 @@ async def verify(session: Session) -> Ending:
         report = await check_claims(
             chain, text, documents=documents, options=chosen, hear=progress.tell
         )
-    out = VerifyOut.of(report)
+    out = VerifyOut.of(report, TO_JUDGE_AT_A_SHELL)
     open_ = bool(out.verdicts) and all(each.verdict == "unverified" for each in out.verdicts)
     code = 1 if out.blocking or (open_ and not options.allow_unverified) else 0
     return session.answer(out, lines([verification(out)]), code)

@@ -49,7 +49,9 @@ def command(*arguments: Argument) -> Callable[[W], Command[W]]:
 
 
 def argument(*names: str, **settings: Any) -> Argument:
-    """One argument or option, as `ArgumentParser.add_argument` takes it."""
+    """One argument or option, as `ArgumentParser.add_argument` takes it; a default is told."""
+    if settings.get("default"):
+        settings["help"] = f"{settings.get('help', '')} (default: %(default)s)".lstrip()
     return lambda parser: parser.add_argument(*names, **settings)
 
 

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
 
@@ -18,8 +17,6 @@ from sifaka_mcp.safe_text import one_line, visible
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-    from sifaka.chain import RunResult
 
 _CONTROLS = {
     code: f"\\u{code:04x}"
@@ -150,48 +147,6 @@ def _drop_the_rest() -> None:
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, sys.stdout.fileno())
     os.close(sink)
-
-
-def finish(
-    result: "RunResult",
-    *,
-    as_json: bool,
-    out: str | None = None,
-    show_text: bool = True,
-    filters: bool = False,
-    judged: bool = False,
-) -> int:
-    """Print a run's result, and write its text where that was asked for.
-
-    Args:
-        result: The result.
-        as_json: True for its structured form.
-        out: The file for the text; None to print it with the report.
-        show_text: False to print the report alone.
-        filters: True to print the text alone, and the report on standard error.
-        judged: True where a text that nobody judged is a failure.
-
-    Returns:
-        0 when the run is done and every required rule is met, else 1.
-
-    Raises:
-        ConfigurationError: The file or standard output cannot be written.
-    """
-    if out and result.text:
-        from sifaka_mcp.cli.document import write_text
-
-        write_text(out, result.text)
-    from sifaka_mcp.schemas.runs import out_of
-    from sifaka_mcp.view.terminal import show_run
-
-    met = result.passed if judged else result.rules_met
-    code = 0 if result.status == "done" and met else 1
-    if filters:
-        print_text(result.text)
-        show_run(result, sys.stderr, show_text=False)
-        return code
-    shown = partial(show_run, result, show_text=show_text and not out)
-    return print_result(out_of(result) if as_json else None, shown, code, as_json=as_json)
 
 
 class Terminated(KeyboardInterrupt):

@@ -11,14 +11,12 @@ from contextlib import aclosing, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TextIO
 
 import anyio
 
-from sifaka._internal.durations import UNITS, parse_duration
+from sifaka._internal.durations import parse_duration, show_duration
 from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.extras import installed
 from sifaka.plugins import Plugins
 from sifaka.record.run import ChainEvent, Run
 from sifaka.storage.protocol import ThoughtStore
@@ -73,16 +71,7 @@ async def history(session: Session) -> Ending:
         cursor=options.cursor,
     )
     out = HistoryOut.of(found, include_text=options.text)
-    return session.answer(out, partial(_show_page, out), 0)
-
-
-def _show_page(out: HistoryOut, stream: TextIO) -> None:
-    if out.run is None and stream.isatty() and installed("rich"):
-        from sifaka_mcp.view.terminal import show_rows
-
-        show_rows(out, stream, now=datetime.now(UTC))
-    else:
-        print(visible(as_text(out)), file=stream)
+    return session.answer(out, lambda stream: print(visible(as_text(out)), file=stream), 0)
 
 
 async def _catch_up(store: ThoughtStore) -> None:
@@ -183,14 +172,17 @@ def _open_view(run: Run, named: str | None) -> int:
     opt.argument(
         "--accept", action="store_true", help="keep the text as it is, and decline what is left"
     ),
-    opt.argument("--reason", help="why what is left stays as it is"),
+    opt.argument("--reason", help="why it is right; alone, why the version before was"),
     opt.JSON,
 )
 async def submit(session: Session) -> Ending:
     """Take the version in, and work on the run until it is done or waits again."""
     options = session.options
-    if options.file is None and not options.accept:
-        raise ConfigurationError("there is no version to submit", "name a FILE, or give --accept")
+    if options.file is None and not options.accept and not options.reason:
+        raise ConfigurationError(
+            "there is no version to submit",
+            "name a FILE; --accept keeps the text, --reason answers for the version before",
+        )
     text = "" if options.file is None else opt.read_text(options.file)
     run, chain = await session.reopen()
     with TerminalProgress(sys.stderr, run) as progress:
@@ -248,12 +240,6 @@ def parse_age(value: str) -> timedelta:
     if age is None:
         raise argparse.ArgumentTypeError(f"{value!r} is not an age such as 90d, 12h or 30m")
     return age
-
-
-def show_age(age: timedelta) -> str:
-    """In days, or in the largest smaller unit of which there is a whole one."""
-    unit = next((unit for unit in "dhms" if age >= UNITS[unit]), "s")
-    return f"{max(0, age // UNITS[unit])}{unit}"
 
 
 @opt.command(
@@ -330,7 +316,7 @@ def _retention_lines(
     planned: RetentionPlan, outcome: Outcome, options: argparse.Namespace, now: datetime
 ) -> Iterator[str]:
     for line in outcome.gone:
-        age = show_age(now - line.run.updated_at)
+        age = show_duration(now - line.run.updated_at)
         yield f"{line.run.run_id}  {age:>4}  {line.reason:<17}  {line.run.excerpt}"
     for failure in outcome.failed:
         yield f"{failure.leaving.run.run_id}  stays: {failure.error}"

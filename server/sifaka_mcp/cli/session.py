@@ -17,8 +17,13 @@ from sifaka.record.entries import stricter
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.document import check_target
-from sifaka_mcp.cli.process import Terminated, cancelled_by_termination, finish, print_result
+from sifaka_mcp.cli.document import check_target, write_text
+from sifaka_mcp.cli.process import (
+    Terminated,
+    cancelled_by_termination,
+    print_result,
+    print_text,
+)
 from sifaka_mcp.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,17 +81,19 @@ class Session:
             return await work
 
     def _tell_how_to_go_on(self) -> None:
-        if not self.run_id or self.settings.store.startswith("memory:"):
-            return
-        words = ["sifaka", "resume", self.run_id]
-        for flag, value in (
-            ("--store", self.options.store),
-            ("--tenant", self.options.tenant),
-            ("--out", self.target),
-        ):
-            words += [flag, value] if value else []
-        told = f"sifaka: interrupted; to go on: {masked(shlex.join(words))}"
-        print(told, file=sys.stderr)
+        target = ("--out", self.target) if self.target else ()
+        going_on = self.command("resume", self.run_id, *target)
+        if self.run_id and going_on:
+            print(f"sifaka: interrupted; to go on: {going_on}", file=sys.stderr)
+
+    def command(self, *words: str) -> str:
+        """A command on the store and the tenant of this one; empty where no run is kept."""
+        options = self.options
+        if self.settings.store.startswith("memory:"):
+            return ""
+        where = (("--store", options.store), ("--tenant", options.tenant))
+        given = [word for flag, value in where if value for word in (flag, value)]
+        return masked(shlex.join(["sifaka", *words, *given]))
 
     def aim_at(self, target: str | None) -> None:
         """Take the file that is to be written, if any, before any work is done in vain.
@@ -186,9 +193,48 @@ class Session:
         as_json = getattr(self.options, "json", False)
         return partial(print_result, value, show, code, as_json=as_json)
 
-    def finish(self, result: "RunResult", **how: bool) -> Ending:
-        """Prints a run's result, and writes its text into the target: see `output.finish`."""
-        return partial(finish, result, as_json=self.options.json, out=self.target, **how)
+    def finish(
+        self,
+        result: "RunResult",
+        *,
+        show_text: bool = True,
+        filters: bool = False,
+        judged: bool = False,
+    ) -> Ending:
+        """Prints a run's result, and writes its text into the target.
+
+        The code is 0 when the run is done and every required rule is met, else 1.
+
+        Args:
+            result: The result.
+            show_text: False to print the report alone.
+            filters: True to print the text alone, and the report on standard error.
+            judged: True where a text that nobody judged is a failure.
+
+        Raises:
+            ConfigurationError: The target or standard output cannot be written.
+        """
+        from sifaka_mcp.schemas.runs import out_of
+        from sifaka_mcp.view.terminal import shell_door, show_run
+
+        met = result.passed if judged else result.rules_met
+        code = 0 if result.status == "done" and met else 1
+        show = partial(
+            show_run, result, command=self.command, show_text=show_text and not self.target
+        )
+
+        def end() -> int:
+            if self.target and result.text:
+                write_text(self.target, result.text)
+            if filters:
+                print_text(result.text)
+                show(sys.stderr, show_text=False)
+                return code
+            door = shell_door(self.command, result.run_id)
+            out = out_of(result, door=door) if self.options.json else None
+            return self.answer(out, show, code)()
+
+        return end
 
 
 async def check_store(store: ThoughtStore) -> None:

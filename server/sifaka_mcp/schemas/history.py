@@ -30,6 +30,7 @@ class RunState(Wire):
 class RunOut(RunState):
     """A run in a few words."""
 
+    prompt: Foreign
     champion_id: str | None
     model: Remark = taken("model", "config", "model")
     usage: UsageOut
@@ -51,6 +52,8 @@ class ThoughtOut(BaseModel):
     author: Remark
     accepted: bool | None
     reason: Remark | None
+    declined: Foreign | None
+    """The reason for which it stays as it is, with what was found in it."""
     passed: bool
     validation_results: list[ValidationOut]
     differences: list[DifferenceOut]
@@ -70,6 +73,7 @@ class ThoughtOut(BaseModel):
             "thought_id": thought.id,
             "accepted": decision.accepted if decision else None,
             "reason": decision.reason if decision else None,
+            "declined": run.declined.get(thought.id),
             "passed": thought.passed and decision is not None,
             "validation_results": list(thought.validation_results.values()),
             "differences": thought.findings.differences,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from sifaka._internal.immutable import thawed
 from sifaka.chain import RunResult, Submission
-from sifaka.chain.brief import ledger_of
+from sifaka.chain.brief import TOOLS, Door, ledger_of
 from sifaka.errors import ConfigurationError
 from sifaka.record.diff import Hunk, diff, edits_of
 from sifaka.record.entries import Researched, RunStatus, StopReason
@@ -199,7 +199,7 @@ class SubmitOut(RunAnswer):
     reason: Remark
 
 
-def fields_of(result: RunResult, text: TextOut) -> dict[str, Any]:
+def fields_of(result: RunResult, text: TextOut, door: Door) -> dict[str, Any]:
     """The fields of every answer about a run."""
     run, thought = result.run, result.thought
     ledger = ""
@@ -232,7 +232,7 @@ def fields_of(result: RunResult, text: TextOut) -> dict[str, Any]:
             for each in result.turned_down
         ],
         "usage": run.usage,
-        "brief": result.brief,
+        "brief": result.brief_at(door),
         "degraded": result.degraded,
     }
 
@@ -342,14 +342,15 @@ class ResearchSubmitOut(SubmitOut):
     research: ResearchedOut
 
 
-def out_of(result: RunResult, text: TextOut | None = None) -> RunAnswer:
+def out_of(result: RunResult, text: TextOut | None = None, door: Door = TOOLS) -> RunAnswer:
     """A run's result, with its research where the run has begun with some.
 
     Args:
         result: The run.
         text: Its text in the answer; by default all of it, with the changes from version 0.
+        door: Where the answer is read.
     """
-    fields = fields_of(result, TextOut.whole(result) if text is None else text)
+    fields = fields_of(result, TextOut.whole(result) if text is None else text, door)
     models: tuple[type[RunAnswer], type[RunAnswer]] = (ImproveOut, ResearchOut)
     fields["accepted"] = len(result.findings.accepted)
     if isinstance(result, Submission):

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from sifaka.chain import RunResult
+from sifaka.chain.brief import Door
 from sifaka.record.clustering import decline_of
 from sifaka.record.diff import Hunk
 from sifaka.record.outcome import open_task
@@ -27,6 +28,14 @@ _TITLE = 90
 """Characters of a title."""
 _DIFFERENCES = 100
 """Differences of a version that are shown, the open ones first."""
+PAGE = Door(
+    write="press “Edit”",
+    end="“Decline what is left”",
+    keep="“Decline what is left”",
+    answer="choose it with “Use version”",
+    note="",
+)
+"""The buttons of a page that acts."""
 Data = dict[str, Any]
 Sources = dict[str, tuple[str, CriticFeedback | None]]
 """By the message of an issue, its validator or critic, and what that said."""
@@ -38,6 +47,7 @@ _GRAVITY = 10
 def overview_of(run: Run) -> Data:
     """The overview of a run, at any moment of it."""
     result = RunResult(run=run) if run.thoughts else None
+    brief = result and result.brief_at(PAGE)
     places = {thought.id: place for place, thought in enumerate(run.thoughts)}
     evidence = evidence_of(run)
     champion = run.champion
@@ -69,7 +79,7 @@ def overview_of(run: Run) -> Data:
         ],
         "degraded": result.degraded if result else [],
         "compared_with_original": run.ending.decision.reason if run.ending else None,
-        "brief": BriefOut.of(result.brief) if result and result.brief else None,
+        "brief": brief and BriefOut.of(brief),
         "evidence": evidence if evidence["versions"] else None,
         "research": ResearchedOut.of(result) if researches and result else None,
         "usage": UsageOut.of(run.usage),

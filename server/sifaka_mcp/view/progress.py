@@ -1,7 +1,8 @@
-"""The progress of work at a terminal: `3/7 critiquing version 2 - 14 s - 12 calls - $0.004`."""
+"""The progress of work at a terminal: `3/7 critiquing version 2 - 0:00:14 - 12 calls - $0.004`."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 from time import monotonic
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
@@ -39,25 +40,11 @@ def most_rounds(config: ChainConfig) -> int:
     return config.max_iterations + edits_first
 
 
-def duration(seconds: float) -> str:
-    """A duration as people say it: `14 s`, `2 min 5 s`, `1 h 3 min`."""
-    whole = int(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
-
-
 def spent(usage: Usage) -> str:
     """The calls and their cost: `12 calls - $0.004`; no cost where nothing was called."""
     calls = f"{usage.model_calls} call{'' if usage.model_calls == 1 else 's'}"
-    if not usage.model_calls:
-        return calls
-    if usage.cost_usd is None:
-        return f"{calls} - cost unknown"
-    return f"{calls} - ${usage.cost_usd:.3f}"
+    cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.3f}"
+    return f"{calls} - {cost}" if usage.model_calls else calls
 
 
 class TerminalProgress:
@@ -114,7 +101,9 @@ class TerminalProgress:
     def line(self) -> str:
         """The step, the time since the work began here and, of a run, what it has spent."""
         amounts = [] if self.run is None else [spent(self.run.usage)]
-        return " - ".join([self._step, duration(self._clock() - self._since), *amounts])
+        return " - ".join(
+            [self._step, str(timedelta(seconds=int(self._clock() - self._since))), *amounts]
+        )
 
     async def show(self, event: ChainEvent) -> None:
         """Show an event of the run."""

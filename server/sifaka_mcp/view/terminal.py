@@ -1,15 +1,13 @@
 """Results for a person at a terminal; plain text when the output is a pipe."""
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from sifaka.chain.brief import Door
 from sifaka.record.diff import Hunk
-from sifaka_mcp.safe_text import because, flat, section, visible
-from sifaka_mcp.schemas.history import HistoryOut
+from sifaka_mcp.safe_text import because, section, visible
 from sifaka_mcp.schemas.runs import TextOut, out_of
 from sifaka_mcp.schemas.verdicts import ValidationOut
-from sifaka_mcp.schemas.wire import Foreign
 from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.edits import edits, made
 from sifaka_mcp.view.text import (
@@ -31,23 +29,17 @@ MOST_CHANGES = 1_000
 """Changes that are shown; `--json` has all."""
 _CONTEXT = 40
 """Characters shown of an unchanged stretch on either side of a change."""
-_UNITS = (
-    (timedelta(days=365), "year"),
-    (timedelta(days=30), "month"),
-    (timedelta(weeks=1), "week"),
-    (timedelta(days=1), "day"),
-    (timedelta(hours=1), "hour"),
-    (timedelta(minutes=1), "minute"),
-)
-_STATES = {
-    "needs_revision": ("waiting", "cyan"),
-    "running": ("running", "cyan"),
-    "failed": ("failed", "red"),
-    "cancelled": ("cancelled", "yellow"),
-}
 
 
-def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
+def shell_door(command: Callable[..., str], run_id: str) -> Door:
+    """The commands that go on with a run, made of the words behind `sifaka`."""
+    calls = (["FILE"], ["--accept"], ["--accept"], ["--reason", "WHY"])
+    return Door(*(f"`{command('submit', run_id, *words)}`" for words in calls), note="")
+
+
+def show_run(
+    result: "RunResult", stream: TextIO, command: Callable[..., str], *, show_text: bool
+) -> None:
     """Print a run: its changes with their reasons, the text, the verdicts, what is left.
 
     Where the text is printed the changes are a list; otherwise they are marked in the text.
@@ -72,12 +64,16 @@ def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
         *section("degraded", degraded_lines(out.degraded)),
     ]
     _print(notes, console, "yellow")
-    if result.brief:
-        waiting = (
-            f"a writer is needed: write the next version, then sifaka submit {result.run_id} FILE; "
-            "or let a model write it: --model provider:name"
-        )
-        console.print(Text(f"\n{waiting}", style="cyan"))
+    history = command("history", result.run_id)
+    if brief := result.brief_at(shell_door(command, result.run_id)):
+        console.print()
+        is_fixable = any(each.fix is not None and not each.safe for each in brief.issues)
+        steps = [
+            *((brief.instructions, *(f"  {line}" for line in brief.sheet)) if history else ()),
+            *(("suggested fixes: --suggestions makes them, --review asks for each",) * is_fixable),
+            "a model as the writer: --model provider:name",
+        ]
+        _print(steps, console, "cyan")
     passed = "passing" if result.passed else "not passing"
     if result.stop_reason == "rules_met":
         passed = "nobody judged the meaning"
@@ -90,7 +86,8 @@ def show_run(result: "RunResult", stream: TextIO, *, show_text: bool) -> None:
             style="bold",
         )
     )
-    console.print(Text(f"history: sifaka history {result.run_id}", style="dim"))
+    if history:
+        console.print(Text(f"history: {history}", style="dim"))
 
 
 def show_verdicts(results: Iterable[ValidationOut], stream: TextIO, *, issues: bool = True) -> None:
@@ -187,46 +184,3 @@ def _ends(text: str, most: int) -> str:
     if not rest[-1].isspace():
         tail = tail[tail.find(" ") + 1 :]
     return f"{head.rstrip(' ')} [...] {tail.lstrip(' ')}"
-
-
-def ago(moment: datetime, now: datetime) -> str:
-    """The time since a moment as people say it: `2 hours ago`, `yesterday`, `3 weeks ago`."""
-    passed = now - moment
-    for length, name in _UNITS:
-        count = passed // length
-        if count == 1 and name == "day":
-            return "yesterday"
-        if count >= 1:
-            return f"{count} {name}{'' if count == 1 else 's'} ago"
-    return "just now"
-
-
-def show_rows(out: HistoryOut, stream: TextIO, *, now: datetime) -> None:
-    """Print the runs or the texts that were found, each on a line that fits the terminal.
-
-    Args:
-        out: The answer.
-        stream: The terminal.
-        now: The time that times are told from.
-    """
-    console = Console(file=stream, highlight=False)
-
-    def show(name: str, moment: str, state: tuple[str, str], words: Foreign) -> None:
-        when = f"  {ago(datetime.fromisoformat(moment), now):<14}"
-        row = Text.assemble((flat(name), "bold"), when, state, (f"  {flat(words.raw)}", "dim"))
-        console.print(row, no_wrap=True, overflow="ellipsis")
-
-    for run in out.runs or []:
-        judged = ("passed", "green") if run.passed else ("not passed", "yellow")
-        state, style = _STATES.get(run.status, judged)
-        show(run.run_id, run.updated_at, (f"  {state:<10}", style), run.excerpt)
-    if out.hits is not None:
-        console.print(Text(f"search: {out.search}", style="dim"))
-        for hit in out.hits:
-            show(hit.thought_id, hit.created_at, ("", ""), hit.snippet)
-    if not any((out.runs, out.hits)):
-        console.print("nothing found")
-    for line in out.degraded:
-        console.print(Text(f"degraded: {line}", style="yellow"))
-    if out.next_cursor:
-        console.print(Text(f"more: --cursor {out.next_cursor}"), soft_wrap=True)

@@ -48,8 +48,8 @@ def verdicts(out: ValidateOut) -> str:
 def critique(out: CritiqueTextOut) -> str:
     """The text of `critique_text`."""
     is_found = out.issues or out.differences or out.verdict == "revise"
-    is_read = any(said.scores for said in out.critiques)
-    found = "rules found nothing" if is_read or not out.degraded else "nothing was checked"
+    is_read = any(said.scores or not (said.reason or out.degraded) for said in out.critiques)
+    found = "rules found nothing" if is_read else "nothing was checked"
     found = "what rules found stands below" if is_found else found
     judged = "" if out.rubric is None else f" ({found}; nobody judged the meaning)"
     lines = [f"verdict: {out.verdict}{judged}"]
@@ -155,6 +155,7 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
         reason = f" ({run.stop_reason})" if run.stop_reason else ""
         moments = f"{run.created_at} .. {run.updated_at}"
         lines.append(f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}   {moments}")
+        lines += [f"task: {run.prompt:200}"] if run.prompt.raw else []
         lines += [f"champion: {run.champion_id}"] if run.champion_id != f"{run.run_id}.0" else []
         lines += [f"branch of {run.branch_of}"] if run.branch_of else []
         lines += [f"recovered: {line}" for line in run.recoveries]
@@ -165,13 +166,13 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
             lines.append(thought.text.framed("text") if as_data else thought.text.raw)
     for line in out.runs or []:
         lines.append(
-            f"{line.run_id}  {line.status} ({line.stop_reason or 'at work'})  "
-            f"passed: {_yes(line.passed)}  versions: {line.iterations + 1}  "
-            f"{line.updated_at}  {line.excerpt}"
+            f"{line.run_id}  {line.updated_at:.16}  {line.status} "
+            f"({line.stop_reason or 'at work'})  passed: {_yes(line.passed)}  "
+            f"versions: {line.iterations + 1}  {line.excerpt:80}"
         )
     if out.hits is not None:
         lines.append(f"search: {out.search}")
-        lines += [f"{hit.thought_id}  {hit.score:g}  {hit.snippet}" for hit in out.hits]
+        lines += [f"{hit.thought_id}  {hit.created_at:.16}  {hit.snippet}" for hit in out.hits]
     if not any((out.run, out.runs, out.hits)):
         lines.append("nothing found")
     lines += _section("degraded", degraded_lines(out.degraded))
@@ -203,6 +204,7 @@ def _version_lines(thought: ThoughtOut) -> Iterator[str]:
     yield f"version {thought.iteration} ({thought.thought_id}) by {thought.author}: {fate}"
     if thought.reason and thought.iteration:  # there is one first version, and no choice
         yield f"  {thought.reason}"
+    yield from [f"  kept as it is: {thought.declined}"] if thought.declined else []
     yield from (f"  {line}" for line in verdict_lines(thought.validation_results))
     yield from (f"  {_difference_line(each)}" for each in thought.differences)
     for said in thought.critic_feedback:

@@ -262,7 +262,12 @@ def _reason(error: Any) -> str:
     """The message of an error, on one line: a long value is cut, the reason at its end stays."""
     while error.context and error.message.endswith("under any of the given schemas"):
         error = error.context[0]
-    line = " ".join(str(error.message).split())
+    told = str(error.message)
+    if isinstance(error.instance, str):
+        told = told.replace(repr(error.instance), shown(error.instance))
+    if type(error.validator_value) in {int, float} and error.validator != "const":
+        told += f" ({error.validator}: {error.validator_value})"
+    line = " ".join(told.split())
     return line if len(line) <= 240 else f"{line[:100]} … {line[-130:]}"
 
 
@@ -349,9 +354,7 @@ def schema_result(
         f"{'place' if len(wrong) == 1 else 'places'}: {wrong[0].where}: {wrong[0].reason}",
         score=0.5 + 0.5 / (1 + len(wrong)),
         issues=tuple(_issue(text, violation, locate) for violation in wrong),
-        suggestions=tuple(
-            f"correct {violation.where}: {violation.reason}" for violation in wrong[:5]
-        ),
+        suggestions=tuple(f"correct {violation.where}" for violation in wrong[:5]),
     )
 
 

@@ -1,7 +1,10 @@
 """The commands as a person or a script calls them: a few as processes, most in this one."""
 
 import json
+import re
+import shlex
 import subprocess
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,9 @@ from sifaka.record.entries import (
 from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
-from sifaka_mcp.cli.process import finish
+from sifaka_mcp.cli import COMMANDS, parser_for
+from sifaka_mcp.cli.session import Session
+from sifaka_mcp.settings import Settings
 from tests.stubs.commands import SIFAKA, Sifaka, own_environment, sifaka_process
 from tests.stubs.static_models import write_static_model
 
@@ -168,5 +173,46 @@ def ended(reason: StopReason, *, passed: bool) -> RunResult:
 
 @pytest.mark.parametrize("reason", ["passed", "stalled"])
 def test_a_run_that_is_done_is_0_when_its_text_passes(reason: StopReason) -> None:
-    assert finish(ended(reason, passed=True), as_json=True) == 0
-    assert finish(ended(reason, passed=False), as_json=True) == 1
+    session = Session(Namespace(json=True, store=None, tenant=None), Settings())
+    assert session.finish(ended(reason, passed=True))() == 0
+    assert session.finish(ended(reason, passed=False))() == 1
+
+
+LETTER = "Your order 4471 costs 30 EUR. It comes on Friday. Please pay within 14 days.\n"
+
+
+def test_a_run_that_waits_is_gone_on_with_by_the_commands_that_it_names(
+    sifaka: Sifaka, here: Path
+) -> None:
+    (here / "letter.md").write_text(LETTER)
+    store = ("--store", f"sqlite:///{here / 'own runs.db'}")
+    task = ("--prompt", "Make it friendlier.", *store)
+    shown = sifaka.prints("improve", "letter.md", *task, code=1)
+    (here / "FILE").write_text(LETTER.replace("30 EUR", "35 EUR"))
+    shown = sifaka.prints(*_command_in(shown, "FILE"), code=1)
+    assert "Not taken yet: '30 EUR' -> '35 EUR'" in shown
+    shown = sifaka.prints(*_command_in(shown, "WHY"), code=1)
+    assert "Once more as its reader" in shown, "the sheet"
+    assert "submit_revision" not in shown
+    assert "done (accepted), passing" in sifaka.prints(*_command_in(shown, "--accept"))
+
+
+def _command_in(shown: str, word: str) -> list[str]:
+    """The words of the first command with a word among those that are told, behind `sifaka`."""
+    commands = (shlex.split(told) for told in re.findall(r"`sifaka (.*?)`", shown))
+    return next(command for command in commands if word in command)
+
+
+def test_a_run_that_is_not_kept_names_no_command(sifaka: Sifaka, here: Path) -> None:
+    shown = sifaka.prints("improve", "text.md", "--min-words", "99", "--store", "memory:", code=1)
+    assert "--model provider:name" in shown
+    assert "sifaka submit" not in shown
+    assert "sifaka history" not in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_in_the_help_of_a_command_is_one_of_its_calls(name: str) -> None:
+    parser, command = parser_for([name])
+    assert command.epilog is not None
+    words = shlex.split(command.epilog.removeprefix("example: sifaka "))
+    assert parser.parse_args(words).command == name

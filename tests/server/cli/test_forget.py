@@ -10,10 +10,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from sifaka._internal.durations import show_duration
 from sifaka.record.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.cli.runs import parse_age, show_age
+from sifaka_mcp.cli.runs import parse_age
 from tests.stubs.commands import Sifaka, started
 from tests.stubs.runs import aged
 
@@ -141,7 +142,7 @@ def test_ages_are_read_and_shown_as_people_write_them() -> None:
         timedelta(0),
     ]
     ages = [timedelta(days=95, hours=3), timedelta(hours=2), timedelta(seconds=61), timedelta(-1)]
-    assert [show_age(age) for age in ages] == ["95d", "2h", "1m", "0s"]
+    assert [show_duration(age) for age in ages] == ["95d", "2h", "1m", "0s"]
 
 
 @pytest.mark.parametrize(

@@ -91,8 +91,8 @@ def test_help_is_a_command_too(sifaka: Sifaka) -> None:
         (["history", "--limit", "0"], "from 1 to 100"),
         (["search", "goods", "--limit", "101"], "from 1 to 100"),
         (["search", "  "], "nothing to search for"),
-        (["history", "run_x"], "`sifaka history` lists the runs"),
-        (["resume", "run_x"], "`sifaka history` lists the runs"),
+        (["history", "run_x"], "the history lists the runs"),
+        (["resume", "run_x"], "the history lists the runs"),
     ],
 )
 def test_a_wrong_argument_is_one_line(sifaka: Sifaka, arguments: list[str], said: str) -> None:

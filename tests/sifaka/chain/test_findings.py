@@ -411,6 +411,6 @@ async def test_a_worse_version_after_the_sheet_is_to_be_mended_and_ends_nothing(
     second = await submit(chain, first, longer)
     assert (second.accepted, second.status) == (False, "needs_revision")
     assert second.brief is not None
-    assert "accept=true" in second.brief.instructions
+    assert "accept=True" in second.brief.instructions
     done = await submit(chain, second, "", accept=True)
     assert (done.status, done.text) == ("done", ASKED.replace("all.", "all!"))

@@ -43,7 +43,7 @@ async def test_a_run_that_only_a_writer_can_mend_waits_with_a_brief() -> None:
     assert brief.parent_id == result.thought.id
     assert [f.validator for f in brief.failures] == ["length", "content"]
     assert "refund" in json.dumps(brief.model_dump())
-    assert "submit_revision" in brief.instructions
+    assert "chain.submit(" in brief.instructions
 
 
 async def test_a_worse_revision_is_refused_with_the_reason_and_a_better_one_ends_the_run() -> None:

@@ -146,7 +146,8 @@ def test_filters_may_stand_anywhere_and_words_alone_are_none() -> None:
 @pytest.mark.parametrize(
     ("value", "moment"),
     [
-        ("2026-01-31", datetime(2026, 1, 31, tzinfo=UTC)),
+        ("2026-01-31T00:00", datetime(2026, 1, 31, tzinfo=UTC)),
+        ("2026-01-31", datetime(2026, 2, 1, tzinfo=UTC)),
         ("2026-01-31T10:30", datetime(2026, 1, 31, 10, 30, tzinfo=UTC)),
         ("2026-01-31T10:30+02:00", datetime(2026, 1, 31, 8, 30, tzinfo=UTC)),
         ("30m", NOW - timedelta(minutes=30)),

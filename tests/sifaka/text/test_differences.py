@@ -61,6 +61,24 @@ def test_dropped_sentences_and_small_edits_are_noted_and_never_ask() -> None:
     assert ("small_edit", "Guests do not pay for", "Guests pay for") in _told(found, "noted")
 
 
+@pytest.mark.parametrize("word", ["can", "must", "would", "should", "does", "will"])
+def test_a_contraction_that_is_lost_is_told_like_the_word_that_it_stands_for(word: str) -> None:
+    no = {"can": "can't", "will": "won't"}.get(word, f"{word}n't")
+    pair = (f"Members {no} cancel before March.", f"Members {word} cancel before March.")
+    for before, after in (pair, pair[::-1]):
+        ((kind, *sides),) = _told(compare(before, after), "noted")
+        assert kind == "small_edit"
+        assert [no in side for side in sides] == [no in before, no in after]
+    long = {"can": "cannot", "will": "will not"}.get(word, f"{word} not")
+    spelt_out = compare(pair[0], f"Members {long} cancel before March.")
+    assert word == "will" or not spelt_out.differences
+
+
+def test_a_day_that_was_only_spelt_wrongly_is_not_new() -> None:
+    assert not _told(compare("We met on Teusday at ten.", "We met on Tuesday at ten."), "open")
+    assert _told(compare("We met on deck at ten.", "We met on Tuesday at ten."), "open")
+
+
 def test_a_lost_figure_asks_only_where_its_sentence_stays() -> None:
     text = "The lodge opens at nine in summer. Guests pay 40 euros a night for a room."
     stays = compare(text, "The lodge opens at nine in summer. Guests pay a night for a room.")
