@@ -1,5 +1,6 @@
 """What of this package is not installed, and the command that installs it."""
 
+import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,15 +15,29 @@ def install(*extras: str, beside: str = "") -> str:
         extras: Their names.
         beside: More packages, with spaces between them.
     """
-    wanted = f"'sifaka-mcp[{','.join(extras)}]'"
-    others = beside.split()
+    wanted, others = f"'{_source(','.join(extras))}'", beside.split()
     prefix = Path(sys.prefix)
     if prefix.parent.name.startswith("archive-v"):  # uv's environment of a moment
         added = "".join(f" --with {other}" for other in others)
         return f"uvx --from {wanted}{added} {Path(sys.argv[0]).name or 'sifaka-mcp'}"
     if (prefix / "uv-receipt.toml").exists():
         return " ".join(["uv tool install", wanted, *(f"--with {other}" for other in others)])
-    return " ".join(["pip install", wanted, *others])
+    pip = f"{sys.executable} -m pip install -e" if wanted.startswith("'/") else "pip install"
+    return " ".join([pip, wanted, *others])
+
+
+def _source(extras: str) -> str:
+    """This package with extras, from where it was installed: a folder, a repository or an index."""
+    from importlib.metadata import distributions
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    found = (each.read_text("direct_url.json") for each in distributions(name="sifaka-mcp"))
+    told = json.loads(next(filter(None, found), "{}"))
+    if "dir_info" in told:
+        return f"{url2pathname(urlsplit(told['url']).path)}[{extras}]"
+    kind = "git+" if "vcs_info" in told else ""
+    return f"sifaka-mcp[{extras}]" + (f" @ {kind}{told['url']}" if told else "")
 
 
 def installed(*packages: str) -> bool:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 _OURS, _OTHER = "sifaka-mcp", "sifaka"
 """This project on PyPI, and the other one, with a module of the same name."""
-_REMEDY = f"run: pip uninstall {_OTHER}; pip install --force-reinstall {_OURS}"
+_REMEDY = f"run: pip uninstall {_OTHER}, and install this project again"
 _MARK = "sifaka._internal"
 """A module that our `sifaka/__init__.py` imports from, and theirs does not."""
 

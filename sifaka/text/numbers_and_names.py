@@ -449,7 +449,7 @@ def _number_pattern(language: str) -> re.Pattern[str]:
     word = any_of(NUMBER_WORDS[language])
     return re.compile(
         r"(?:(?<!\w)(?P<cur>US\$|[$€£¥₹]|(?:EUR|USD|GBP|CHF|JPY|INR|PLN|CNY|Rs)(?=\.?\s))\.?\s?)?"
-        r"(?:(?=\d)(?<![A-Za-uw-zÀ-ɏ_\d])(?<!\d[.,'])(?:(?:(?P<whole>\d{1,4})\s)?"
+        r"(?:(?=\d)(?!\d+(?-i:[a-f][\da-f]{3,})\b)(?<![A-Za-uw-zÀ-ɏ_\d])(?<!\d[.,'])(?:(?:(?P<whole>\d{1,4})\s)?"
         r"(?P<frac>\d{1,2}/[1-9]\d?)(?![\d/])|(?P<n>\d+(?:[.,']\d+)*))"
         rf"|(?<!\w)(?P<word>{word})(?:-(?P<one>{word}))?(?!\w))"
         r"(?:[\s-](?P<part>thirds|quarters|viertel)(?!\w))?"

@@ -9,6 +9,7 @@ from sifaka.classifiers import CLASSIFIERS, NONE_FOUND, UNKNOWN, classifier
 from sifaka.classifiers.screen import NOTHING_FOUND
 from sifaka.classifiers.sentiment import SentimentClassifier
 from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka.text.language import LEAST_LETTERS, OWN_LANGUAGES
 from sifaka.validators import ClassifierValidator, parse_validators
 from sifaka.validators.classifier import CERTAIN
@@ -87,5 +88,5 @@ def test_the_specs_that_are_shown_can_be_parsed() -> None:
     assert [spec["type"] for spec in specs] == ["classifier", "guardrails"]
     parse_validators(specs[:1])
     # Its packages are in an environment of their own: here it is refused, and says what to do.
-    with pytest.raises(ConfigurationError, match=r"pip install 'sifaka-mcp\[guardrails\]'"):
+    with pytest.raises(ConfigurationError, match=re.escape(install("guardrails"))):
         parse_validators(specs[1:])

@@ -9,8 +9,23 @@ import pytest
 from sifaka_mcp.cli import COMMANDS, run
 from tests.docs.markdown import DOCUMENTS, ROOT, anchors, blocks, links, prose, read
 
-FOREIGN = {"cd", "claude", "codex", "docker", "export", "gemini", "git", "pip", "sh", "uvx"}
+FOREIGN = {
+    "cd",
+    "claude",
+    "codex",
+    "docker",
+    "export",
+    "gemini",
+    "git",
+    "pip",
+    ".venv/bin/pip",
+    "sh",
+}
 """Programs whose use is not checked here."""
+UNREGISTERED = re.compile(
+    r"(?:pip install|uvx|--from|uv tool install)[^\n]*['\" ]sifaka-mcp(?![^'\"\n]* @ )"
+)
+"""A command that takes the name from PyPI, where it is nobody's before the first release."""
 _OWN_PATH = re.compile(r"(?<![\w/.])(?:sifaka|server|tests|docs|examples|benchmarks)/[\w/.-]*")
 
 
@@ -45,6 +60,11 @@ def test_every_command_that_is_shown_exists_with_its_flags(
         for command in line.partition(" #")[0].split("&&"):
             if command.strip():
                 _check(shlex.split(command), capsys)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_no_command_takes_from_pypi_what_is_not_there(document: str) -> None:
+    assert not UNREGISTERED.search(read(document))
 
 
 def _check(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

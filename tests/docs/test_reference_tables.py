@@ -151,7 +151,7 @@ def test_the_exit_codes_are_those_of_the_table(
 def test_the_readme_is_short_and_runs_something_early() -> None:
     lines = read("README.md").splitlines()
     assert len(lines) < 200
-    assert "make demo" in lines[:15]
+    assert any(line.startswith("make demo") for line in lines[:15])
     pictures = re.findall(r"(?:!\[[^\]]*\]\(|src(?:set)?=\")([^)\"]+)", read("README.md"))
     assert len(pictures) == 3
     for picture in pictures:

@@ -175,5 +175,5 @@ def test_what_needs_an_extra_says_how_to_install_it(
     done = sifaka(plain, tmp_path, *arguments, **settings)
     assert done.returncode == 2, done.stderr
     (line,) = done.stderr.splitlines()
-    assert line.endswith(f"pip install 'sifaka-mcp[{extra}]'")
+    assert f"pip install 'sifaka-mcp[{extra}] @ file://" in line
     assert extra in PROJECT["optional-dependencies"]

@@ -69,7 +69,7 @@ def test_the_other_project_is_found_with_its_files_and_what_to_run(
     found = other_project()
     assert found is not None
     assert found.startswith(f"{tmp_path / 'sifaka'} has 2 files of sifaka 0.3.0, another project")
-    assert found.endswith("pip uninstall sifaka; pip install --force-reinstall sifaka-mcp")
+    assert found.endswith("pip uninstall sifaka, and install this project again")
 
 
 @pytest.mark.slow
@@ -91,4 +91,4 @@ def test_a_start_with_the_other_package_is_one_clear_line(tmp_path: Path, comman
     (line,) = done.stderr.splitlines()
     assert line.startswith("sifaka: ")
     assert "sifaka 0.3.0, another project" in line
-    assert line.endswith("pip uninstall sifaka; pip install --force-reinstall sifaka-mcp")
+    assert line.endswith("pip uninstall sifaka, and install this project again")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
@@ -81,20 +82,41 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def test_it_is_of_pip_where_pip_can_be_used() -> None:
-    assert install("redis") == "pip install 'sifaka-mcp[redis]'"
-    assert install("a", "b", beside="c d") == "pip install 'sifaka-mcp[a,b]' c d"
+@pytest.fixture(params=["index", "folder", "repository", "wheel"])
+def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where this package was installed from, as it is named with `[]` for the extras."""
+    told, named = {
+        "index": (None, "sifaka-mcp[]"),
+        "folder": ('{"url": "file:///a%20b/c", "dir_info": {"editable": true}}', "/a b/c[]"),
+        "repository": (
+            '{"url": "https://host/x", "vcs_info": {"vcs": "git"}}',
+            "sifaka-mcp[] @ git+https://host/x",
+        ),
+        "wheel": ('{"url": "file:///x.whl", "archive_info": {}}', "sifaka-mcp[] @ file:///x.whl"),
+    }[request.param]
+    monkeypatch.setattr(PathDistribution, "read_text", lambda self, name: told)
+    return named
 
 
-def test_an_environment_of_uvx_is_made_anew(prefix: Path) -> None:
-    assert install("http") == "uvx --from 'sifaka-mcp[http]' sifaka-mcp"
-    assert install("a", beside="b") == "uvx --from 'sifaka-mcp[a]' --with b sifaka-mcp"
+def test_it_is_of_pip_where_pip_can_be_used(source: str) -> None:
+    pip = f"{sys.executable} -m pip install -e" if source[0] == "/" else "pip install"
+    assert install("redis") == f"{pip} '{source}'".replace("[]", "[redis]")
+    assert install("a", "b", beside="c d") == f"{pip} '{source}' c d".replace("[]", "[a,b]")
 
 
-def test_a_tool_of_uv_is_installed_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_environment_of_uvx_is_made_anew(prefix: Path, source: str) -> None:
+    assert install("http") == f"uvx --from '{source}' sifaka-mcp".replace("[]", "[http]")
+    told = f"uvx --from '{source}' --with b sifaka-mcp".replace("[]", "[a]")
+    assert install("a", beside="b") == told
+
+
+def test_a_tool_of_uv_is_installed_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
+) -> None:
     (tmp_path / "uv-receipt.toml").touch()
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert install("http", beside="x") == "uv tool install 'sifaka-mcp[http]' --with x"
+    told = f"uv tool install '{source}' --with x".replace("[]", "[http]")
+    assert install("http", beside="x") == told
 
 
 def test_what_lacks_its_package_is_refused_with_the_command() -> None:
@@ -103,4 +125,4 @@ def test_what_lacks_its_package_is_refused_with_the_command() -> None:
     with pytest.raises(ConfigurationError) as caught:
         require("this", "more", "json", "no_such_package")
     assert caught.value.message == "this needs the extra `more`"
-    assert caught.value.suggestion == "pip install 'sifaka-mcp[more]'"
+    assert caught.value.suggestion == install("more")

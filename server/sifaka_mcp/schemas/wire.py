@@ -11,6 +11,8 @@ from sifaka.models.prompt import frame
 from sifaka_mcp.safe_text import flat, short
 
 _LONGEST = "500"
+_SPACED = 8
+"""Characters of words whose spaces may be what they are about."""
 
 
 class Wire(BaseModel):
@@ -77,7 +79,8 @@ class Foreign(_Words):
     __slots__ = ()
 
     def __format__(self, most: str) -> str:
-        return repr(short(flat(self.raw), int(most or _LONGEST)))
+        spaced = len(self.raw) < _SPACED and "\n" not in self.raw
+        return repr(self.raw if spaced else short(flat(self.raw), int(most or _LONGEST)))
 
     def framed(self, label: str) -> str:
         """The words with their lines, between marks that they cannot foresee."""

@@ -9,7 +9,7 @@ from sifaka_mcp.safe_text import because, section, visible
 from sifaka_mcp.schemas.runs import TextOut, out_of
 from sifaka_mcp.schemas.verdicts import ValidationOut
 from sifaka_mcp.view.console import Console, Text
-from sifaka_mcp.view.edits import edits, made
+from sifaka_mcp.view.edits import edits
 from sifaka_mcp.view.text import (
     RESEARCHED,
     degraded_lines,
@@ -126,7 +126,7 @@ def show_changes(hunks: Sequence[Hunk], console: Console) -> None:
     At a terminal lines end between words.
     """
     text = Text()
-    hunks = _with_spaces_first(edits(hunks))
+    hunks = edits(hunks)
     changes = [at for at, hunk in enumerate(hunks) if hunk.op != "equal"]
     for hunk in hunks[: changes[MOST_CHANGES] if len(changes) > MOST_CHANGES else None]:
         if hunk.op == "equal":
@@ -148,25 +148,6 @@ def _tell_the_rest(count: int, console: Console) -> None:
         console.print(
             Text(f"and {count - MOST_CHANGES:,} more changes; --json has all", style="dim")
         )
-
-
-def _with_spaces_first(changes: Sequence[Hunk]) -> list[Hunk]:
-    """The hunks, where words go or come with the space before them, not with the one behind."""
-    hunks = list(changes)
-    for at in range(len(hunks) - 1):
-        hunk, following = hunks[at], hunks[at + 1]
-        words = hunk.before + hunk.after
-        moves = hunk.op in {"insert", "delete"} and words.strip() and words.endswith(" ")
-        if not moves or following.op != "equal":
-            continue
-        space = ""
-        if at and hunks[at - 1].op == "equal" and hunks[at - 1].before.endswith(" "):
-            hunks[at - 1] = made(hunks[at - 1], *(hunks[at - 1].before[:-1],) * 2)
-            space = " "
-        sides = (side and space + side[:-1] for side in (hunk.before, hunk.after))
-        hunks[at] = made(hunk, *sides, shift=-len(space))
-        hunks[at + 1] = made(following, *(" " + following.before,) * 2, shift=-1)
-    return hunks
 
 
 def _ends(text: str, most: int) -> str:

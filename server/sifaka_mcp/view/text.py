@@ -78,6 +78,7 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
         *verdict_lines(results),
         *(_section("changes", _change_lines(out.diff, _CHANGES)) if out.text is not None else ()),
         *_section("found", issue_lines(out.brief.issues if out.brief else out.left)),
+        *_section("found, and kept by you", issue_lines(_kept(out))),
         *(() if waits else _section("not checked", unchecked_lines(out.checked))),
         *(() if waits or _is_taken(out) else turned_down_lines(out)),
         *_section("degraded", degraded_lines(out.degraded)),
@@ -98,6 +99,12 @@ def _fate_lines(out: RunAnswer) -> Iterator[str]:
         yield f"accepted.{ledger}"
     elif ledger:
         yield f"against the original:{ledger}"
+
+
+def _kept(out: RunAnswer) -> Sequence[IssueOut]:
+    """What is known to be wrong in a text that its caller has handed in or accepted as it is."""
+    is_kept = out.status == "done" and isinstance(out, SubmitOut)
+    return [each for each in out.issues if each not in out.left] if is_kept else ()
 
 
 def _is_taken(out: RunAnswer) -> bool:

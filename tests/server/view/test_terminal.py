@@ -75,7 +75,7 @@ def marked(before: str, after: str, *issues: Issue) -> str:
         ("so you donâ€™t go", "so you don’t go", "so you [-donâ€™t-]{+don’t+} (why) go"),
         ("a world-class tool", "a worldclass tool", "a [-world-class-]{+worldclass+} (why) tool"),
         ("for all all of us", "for all of us", "for[- all-] (why) all of us"),
-        ("In truth we go", "we go", "[-In truth-] (why) we go"),
+        ("In truth we go", "we go", "[-In truth -] (why) we go"),
         ("two  spaces", "two spaces", "two[-  -]{+ +} (why) spaces"),
         ("However we go", "However, we go", "However{+,+} (why) we go"),
         ("日本の 古い 家", "日本の 新しい 家", "日本の [-古い-]{+新しい+} (why) 家"),

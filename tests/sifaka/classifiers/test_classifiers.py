@@ -1,5 +1,6 @@
 """Classifiers: the catalogue, languages, screens of words, sentiment."""
 
+import re
 import sys
 from typing import Literal
 
@@ -13,6 +14,7 @@ from sifaka.classifiers.protocol import Classification
 from sifaka.classifiers.screen import NOTHING_FOUND, screen
 from sifaka.classifiers.sentiment import SentimentClassifier
 from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka.validators import parse_validators
 from tests.stubs.cost import seconds
 
@@ -274,8 +276,8 @@ def test_without_its_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "vaderSentiment", None)
     with pytest.raises(ConfigurationError) as caught:
         SentimentClassifier()
-    assert caught.value.suggestion == "pip install 'sifaka-mcp[classifiers]'"
-    with pytest.raises(ConfigurationError, match=r"pip install 'sifaka-mcp\[classifiers\]'"):
+    assert caught.value.suggestion == install("classifiers")
+    with pytest.raises(ConfigurationError, match=re.escape(install("classifiers"))):
         parse_validators([{"type": "classifier", "name": "sentiment"}])
 
 

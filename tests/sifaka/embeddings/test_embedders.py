@@ -24,6 +24,7 @@ from sifaka.embeddings import Embedder, Role, Vector, open_embedder
 from sifaka.embeddings.catalogue import LocalEmbedder
 from sifaka.embeddings.protocol import MOST_CHARS, ModelEmbedder
 from sifaka.errors import ConfigurationError, EmbeddingError
+from sifaka.extras import install
 from tests.stubs.static_models import write_static_model
 
 pytestmark = pytest.mark.anyio
@@ -115,7 +116,7 @@ def test_a_missing_package_is_named_with_its_extra(
     monkeypatch.setattr("sifaka.embeddings.catalogue.find_spec", _find_none)
     with pytest.raises(ConfigurationError, match="package") as caught:
         open_embedder(f"{kind}:{tmp_path}")
-    assert caught.value.suggestion == f"pip install 'sifaka-mcp[{kind}]'"
+    assert caught.value.suggestion == install(kind)
 
 
 def _find_none(name: str) -> None:
@@ -346,4 +347,4 @@ def test_a_provider_without_its_package_names_the_extra(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "pydantic_ai.embeddings.google", None)
     with pytest.raises(ConfigurationError, match="package") as caught:
         open_embedder("google:gemini-embedding-001")
-    assert caught.value.suggestion == "pip install 'sifaka-mcp[google]'"
+    assert caught.value.suggestion == install("google")

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators import (
@@ -276,7 +277,7 @@ def wrong_guardrails(*validators: object) -> str:
 def test_a_missing_package_is_named_with_what_installs_it(name: str) -> None:
     message = wrong_guardrails({"name": name, "args": {"regex": "a"}})
     assert "the Guardrails validator 'regex-match' is not installed" in message
-    assert "pip install 'sifaka-mcp[guardrails]' guardrails-ai-regex-match" in message
+    assert install("guardrails", beside="guardrails-ai-regex-match") in message
 
 
 @pytest.mark.parametrize("name", ["", "../regex", "os.path", "Regex", "a b", "x" * 61])

@@ -241,7 +241,7 @@ sys.modules["redis"] = None
 try:
     anyio.run(RedisStorage("redis://:s3cret@localhost").load, "run_0")
 except ConfigurationError as error:
-    assert "pip install 'sifaka-mcp[redis]'" in str(error), error
+    assert install("redis") in str(error), error
     assert "s3cret" not in str(error), error
 else:
     raise AssertionError("nothing was said")
