@@ -1,4 +1,4 @@
-"""Grammar by Harper: suggestions, but for the few rules that were never seen to be wrong.
+"""Grammar by Harper: suggestions.
 
 Harper takes most of its time to read a sentence, whatever rules are on. So each rule that is on by
 default has its signs, words without which it finds little, and only sentences with signs are read.
@@ -55,9 +55,6 @@ DEFAULT = frozenset(name for names, _, _ in _SIGNED for name in names.split())
 """The rules with evidence: each finds a mistake in `benchmarks/quality/editor`, and few of their
 findings in clean documents are wrong."""
 
-SAFE = frozenset({"AdjectiveDoubleDegree"})
-"""At least five findings each, in labelled sentences and clean documents, and none was wrong."""
-
 OFF = frozenset[str]().union(*words_of(__file__, "harper").values())
 """The rules that run only where they are named one by one."""
 _PATTERNS = patterns_of(__file__, "grammar")
@@ -103,10 +100,10 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
             ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
             if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(*place):
                 continue
-            message = message.replace("`", '"')
-            category = _CATEGORIES.get(kind, "grammar")
-            safe = rule in SAFE and fix is not None
-            yield parsed.issue(place, fix, message, f"harper.{rule}", category, safe=safe)
+            yield parsed.issue(
+                place, fix, message.replace("`", '"'), f"harper.{rule}",
+                _CATEGORIES.get(kind, "grammar"), safe=False,
+            )  # fmt: skip
 
 
 def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:
