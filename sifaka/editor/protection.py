@@ -84,7 +84,7 @@ def foreign(text: str) -> Iterator[Span]:
             continue
         for sentence in _LANGUAGE["sentence"].finditer(match.group()):
             english, other = _evidence(_LANGUAGE["word"].findall(sentence.group()))
-            if other >= 4 and other > english * 2:
+            if other > english * 2 and other >= (4 if english else 2):
                 yield match.start() + sentence.start(), match.start() + sentence.end()
 
 
@@ -223,14 +223,24 @@ def blocks(
 
 
 def _tables(text: str, lines: Sequence[Span]) -> Iterator[Span]:
-    """Markdown and grid tables, without the line end after the last row."""
+    """Markdown and grid tables but for sentences in cells, without the last line end.
+
+    Where the rows are aligned with the first one all of them is closed: a fix would move a border.
+    """
     first: int | None = None
+    width = 0
     for start, end in lines:
-        if _is_row(text[start:end].strip()):
-            first = start if first is None else first
-            yield first, end
-        else:
+        if not _is_row(text[start:end].strip()):
             first = None
+            continue
+        if first is None:
+            first, width = start, end - start
+        for cell in _LAYOUT["cell"].finditer(text, start, end) if end - start != width else ():
+            if _reads_well(cell.group()):
+                yield first, cell.start()
+                first = cell.end()
+        yield first, end
+        first = end
 
 
 def _is_row(line: str) -> bool:

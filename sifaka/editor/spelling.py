@@ -58,11 +58,13 @@ def _misspelling(
     parsed: ParsedText, match: re.Match[str], word: str, fixes: Sequence[str], terms: frozenset[str]
 ) -> Iterator[Issue]:
     lowered, begins = word.lower(), match.start() in parsed.sentence_starts
-    # In the middle of a sentence a capital means a name.
-    is_name = word[0].isupper() and not begins
+    # In the middle of a sentence a capital means a name, and what is very short an abbreviation.
+    is_name = (word[0].isupper() and not begins) or (len(word) < 4 and lowered not in _SHORT)
     if is_name or not terms.isdisjoint({lowered, lowered.removesuffix("s")}):
         return
-    if re.compile(rf"\s*(?:=>|->|→)\s*{re.escape(fixes[0])}").match(parsed.text, match.end()):
+    if re.compile(rf"\W*(?:=>|->|→|\b(?:in)?to\b)\W*{re.escape(fixes[0])}").match(
+        parsed.text, match.end()
+    ):
         return  # it is said to be a misspelling
     beside = parsed.word_before(match.start()), parsed.word_after(match.end())
     sure = len(fixes) == 1 and not _is_doubtful(lowered, fixes[0]) and fixes[0] not in beside
@@ -90,12 +92,13 @@ def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
 
 
 def _is_doubtful(word: str, fix: str) -> bool:
-    """True when the word is too short to be sure, or is a possessive or a daemon (`buildd`)."""
-    if len(word) < 4 and word not in _SHORT:
-        return True
-    if word.endswith("ys") and fix.endswith("ies"):
-        return True  # "the companys logo" lacks an apostrophe
-    return word.endswith(("d", "ds")) and fix == re.sub(r"d(s?)$", r"\1", word)
+    """True when the word may be another number, a possessive or a daemon (`buildd`)."""
+    other_number = word.endswith("s") != fix.endswith("s")
+    return (
+        (other_number and word.rstrip("s")[-2:] == fix.rstrip("s")[-2:])
+        or (word.endswith("ys") and fix.endswith("ies"))  # "the companys logo"
+        or (word.endswith(("d", "ds")) and fix == re.sub(r"d(s?)$", r"\1", word))
+    )
 
 
 def _terms_of(parsed: ParsedText) -> frozenset[str]:
