@@ -92,10 +92,11 @@ def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
 
 
 def _is_doubtful(word: str, fix: str) -> bool:
-    """True when the word may be another number, a possessive or a daemon (`buildd`)."""
+    """True when the word may be another word or number, a possessive or a daemon (`buildd`)."""
     other_number = word.endswith("s") != fix.endswith("s")
     return (
-        (other_number and word.rstrip("s")[-2:] == fix.rstrip("s")[-2:])
+        (fix[0] not in word[:2] and word[0] != fix[1:2])
+        or (other_number and word.rstrip("s")[-2:] == fix.rstrip("s")[-2:])
         or (word.endswith("ys") and fix.endswith("ies"))  # "the companys logo"
         or (word.endswith(("d", "ds")) and fix == re.sub(r"d(s?)$", r"\1", word))
     )
