@@ -21,7 +21,7 @@ from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.harper import ALL, HarperLint, lint_texts
-from sifaka.text.prose import blanked
+from sifaka.text.prose import blanked, word_places
 from sifaka.text.tables import patterns_of, table, words_of
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
     text = blanked(parsed.prose, unread) if unread else parsed.prose
     places = [(0, len(text))]
     if DEFAULT.issuperset(rules.split()):
-        found = list(signs(text))
+        found = signs(text)
         places = [
             (start, end)
             for start, end in parsed.sentences
@@ -129,13 +129,15 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
                 yield part.start(), part.group()
 
 
-def signs(text: str) -> Iterator[int]:
+def signs(text: str) -> Sequence[int]:
     """The offsets of the words at which a rule that is on by default may find something."""
-    following = _following()
-    for word in _PATTERNS["word"].finditer(text):
-        pattern = following.get(word.group().lower().replace("’", "'"))
-        if pattern is not None and pattern.match(text, word.end()):
-            yield word.start()
+    following, places = _following(), word_places(text)
+    return sorted(
+        start
+        for word in following.keys() & places.keys()
+        for start in places[word]
+        if following[word].match(text, start + len(word))
+    )
 
 
 @cache

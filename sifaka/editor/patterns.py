@@ -398,7 +398,7 @@ def _doubled(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 
 
 def _after_comma(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-    start, end = match.span("comma")
+    start, end = match.span()
     if parsed.words_in_line(start) >= 4 and parsed.free(start - 1, end + 1):
         message, rule = "a space after the comma", "space_after_comma"
         yield parsed.issue((start, end), ", ", message, rule, "spacing", safe=False)
