@@ -13,7 +13,8 @@ WINDOW = 40
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nor|neither|nothing|nobody|noone|nowhere|cannot|without|unless"
-    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would|ca|wo)['’]?nt)\b|n['’]t\b",
+    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would|ca|wo)(?:['’]?nt|['’]t))\b"
+    r"|n['’]t\b",
     re.IGNORECASE,
 )
 

@@ -1,4 +1,4 @@
-"""Grammar by Harper: suggestions, but for the few rules that were never seen to be wrong.
+"""Grammar by Harper: suggestions.
 
 Harper takes most of its time to read a sentence, whatever rules are on. So each rule that is on by
 default has its signs, words without which it finds little, and only sentences with signs are read.
@@ -21,7 +21,7 @@ from sifaka.editor.parsed_text import ParsedText
 from sifaka.errors import PluginError
 from sifaka.record.results import Issue
 from sifaka.text.harper import ALL, HarperLint, lint_texts
-from sifaka.text.prose import blanked
+from sifaka.text.prose import blanked, word_places
 from sifaka.text.tables import patterns_of, table, words_of
 
 if TYPE_CHECKING:
@@ -54,9 +54,6 @@ _SIGNED = [line.partition("|") for line in table(__file__, "harper")["signs"].sp
 DEFAULT = frozenset(name for names, _, _ in _SIGNED for name in names.split())
 """The rules with evidence: each finds a mistake in `benchmarks/quality/editor`, and few of their
 findings in clean documents are wrong."""
-
-SAFE = frozenset({"AdjectiveDoubleDegree"})
-"""At least five findings each, in labelled sentences and clean documents, and none was wrong."""
 
 OFF = frozenset[str]().union(*words_of(__file__, "harper").values())
 """The rules that run only where they are named one by one."""
@@ -103,10 +100,10 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
             ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
             if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(*place):
                 continue
-            message = message.replace("`", '"')
-            category = _CATEGORIES.get(kind, "grammar")
-            safe = rule in SAFE and fix is not None
-            yield parsed.issue(place, fix, message, f"harper.{rule}", category, safe=safe)
+            yield parsed.issue(
+                place, fix, message.replace("`", '"'), f"harper.{rule}",
+                _CATEGORIES.get(kind, "grammar"), safe=False,
+            )  # fmt: skip
 
 
 def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:
@@ -120,7 +117,7 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
     text = blanked(parsed.prose, unread) if unread else parsed.prose
     places = [(0, len(text))]
     if DEFAULT.issuperset(rules.split()):
-        found = list(signs(text))
+        found = signs(text)
         places = [
             (start, end)
             for start, end in parsed.sentences
@@ -132,13 +129,15 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
                 yield part.start(), part.group()
 
 
-def signs(text: str) -> Iterator[int]:
+def signs(text: str) -> Sequence[int]:
     """The offsets of the words at which a rule that is on by default may find something."""
-    following = _following()
-    for word in _PATTERNS["word"].finditer(text):
-        pattern = following.get(word.group().lower().replace("’", "'"))
-        if pattern is not None and pattern.match(text, word.end()):
-            yield word.start()
+    following, places = _following(), word_places(text)
+    return sorted(
+        start
+        for word in following.keys() & places.keys()
+        for start in places[word]
+        if following[word].match(text, start + len(word))
+    )
 
 
 @cache

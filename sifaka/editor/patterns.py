@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sifaka.editor.parsed_text import ParsedText
+from sifaka.editor.parsed_text import REACH, ParsedText
 from sifaka.record.results import Issue
 from sifaka.text.formats import Format
 from sifaka.text.tables import Row, patterns_of, table, words_of
@@ -209,10 +209,7 @@ def _mass(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 
 def _this(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if match["of"] in _PLURALS and match["verb"] not in {"is", "was"}:
-        fix = {"this": "these", "that": "those"}[match["noun"].lower()]
-        # "It is round, that chairs are used": a conjunction as well.
-        safe = match["verb"] is not None and fix == "these"
-        yield parsed.instead(match.span("noun"), fix, "this_these", safe=safe)
+        yield parsed.instead(match.span("noun"), "these", "this_these", safe=bool(match["verb"]))
 
 
 def _these(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
@@ -264,11 +261,10 @@ def _at_the_start(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
 
 def _repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     (start, end), word = match.span(), match.group(1)
-    if len(word) < 2 or min(parsed.words_in_line(start), parsed.words_in_line(end)) < 4:
+    short = len(word) < 2 or min(parsed.words_in_line(start), parsed.words_in_line(end)) < 4
+    if short or (word == "for" and parsed.word_after(end) in _DOUBLED["for_free"]):
         return
     message = f'"{word}" is repeated'
-    if word == "for" and parsed.word_after(end) in _DOUBLED["for_free"]:
-        return
     if word in _DOUBLED["verbs"] or word == "to":
         if not _is_accident(parsed, start, end, word):
             return
@@ -281,7 +277,7 @@ def _repeated(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     elif (
         word in _DOUBLED["legitimate"] or not word.islower() or _ends_a_clause(parsed, start, word)
     ):
-        if word.lower() not in _DOUBLED["legitimate"]:
+        if word.islower() and word not in _DOUBLED["legitimate"]:
             yield parsed.issue((start, end), word, message, *_REPETITION, safe=False, severity=1)
         return
     fix = word
@@ -367,8 +363,11 @@ _AROUND = words_of(__file__, "whitespace")
 def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     start, end = match.span()
     mark = match.group(2)
-    # Inside a sentence a full stop, "!" or "?" between spaces is an operator or an argument.
-    if mark != "," and parsed.text[end : end + 40].lstrip(" ")[:1].islower():
+    # Inside a sentence a full stop, "!" or "?" between spaces is an operator or an argument, and
+    # behind an address the space is on purpose.
+    if mark != "," and (
+        parsed.text[end : end + 40].lstrip(" ")[:1].islower() or not parsed.free(start - 1, start)
+    ):
         return
     # An ellipsis with spaces, a dotted pair.
     if mark == "." and parsed.text[end : end + 2].strip()[:1] in {".", "("}:
@@ -388,11 +387,13 @@ def _doubled(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
         return
     if not parsed.free(start - 1, end + 1):
         return
-    # Two spaces after a sentence are a habit of typists, those before a bracket a column.
-    if text[end] == "(" or _PATTERNS["sentence_end"].search(text, max(0, start - 2), start):
+    # Two spaces after a sentence are a habit of typists.
+    if _PATTERNS["sentence_end"].search(text, max(0, start - 4), start):
         return
     line_start = text.rfind("\n", max(0, start - 40), start) + 1
-    if not _PATTERNS["marker"].fullmatch(text[line_start:start]):
+    if _PATTERNS["marker"].fullmatch(text[line_start:start]):
+        return
+    if len(_PATTERNS["gap"].findall(text, max(0, start - REACH), start + REACH)) < 3:
         yield parsed.issue((start, end), " ", "one space is enough", "double_space", "spacing")
 
 

@@ -62,6 +62,8 @@ _POINTS = {
     for word in _ENGLISH | _WORDS["other"]
 }
 """The points of a word for English, and for other languages."""
+_FOREIGN = frozenset(word for word, (_, other) in _POINTS.items() if other == 2)
+_ENGLISH_ALONE = frozenset(word for word, points in _POINTS.items() if points == (2, 0))
 _ENDINGS = tuple(_WORDS["endings"])
 _ENDING = re.compile(rf"\w{{3}}(?:{'|'.join(_ENDINGS)})$")
 
@@ -72,27 +74,34 @@ def foreign(text: str) -> Iterator[Span]:
     None overlaps another. What gives no evidence of its own goes with the paragraph, or with the
     whole text. A text without any evidence counts as English.
     """
-    whole = None  # whether the text is foreign as a whole: most texts need not be asked
-    for match in _LANGUAGE["paragraph"].finditer(text):
-        english, other = _evidence(_LANGUAGE["word"].findall(match.group()))
-        if not english and whole is None:
-            in_english, in_others = _evidence(_LANGUAGE["word"].findall(text))
-            whole = in_others > in_english
+    read = [
+        (match, _evidence(_LANGUAGE["word"].findall(match.group())))
+        for match in _LANGUAGE["paragraph"].finditer(text)
+    ]
+    whole = sum(other - english for _, (english, other) in read) > 0
+    for match, (english, other) in read:
         if (other > english and other >= 2) or (whole and not english):
             yield match.span()
         if other < 4 or other > english:
             continue
         for sentence in _LANGUAGE["sentence"].finditer(match.group()):
             english, other = _evidence(_LANGUAGE["word"].findall(sentence.group()))
-            if other >= 4 and other > english * 2:
+            if other > english * 2 and other >= (4 if english else 2):
                 yield match.start() + sentence.start(), match.start() + sentence.end()
 
 
 def _evidence(words: list[str]) -> tuple[int, int]:
     """Points for English and for other languages: two for a word of one side only."""
+    small = [word.lower() for word in words]
+    if (
+        _FOREIGN.isdisjoint(small)
+        and not _ENGLISH_ALONE.isdisjoint(small)
+        and sum(word.endswith(_ENDINGS) or not word.isascii() for word in small) < 2
+    ):
+        # No word tells of another language alone: so are most paragraphs.
+        return 1 + len(small) // 2, 0
     english = other = 0
-    for number, word in enumerate(words):
-        lowered = word.lower()
+    for number, (word, lowered) in enumerate(zip(words, small, strict=True)):
         if known := _POINTS.get(lowered):
             # Los Angeles, El Niño, Van der Berg: names of any origin stand in English too.
             if lowered in _ENGLISH or not number or not word[0].isupper():
@@ -223,14 +232,24 @@ def blocks(
 
 
 def _tables(text: str, lines: Sequence[Span]) -> Iterator[Span]:
-    """Markdown and grid tables, without the line end after the last row."""
+    """Markdown and grid tables but for sentences in cells, without the last line end.
+
+    Where the rows are aligned with the first one all of them is closed: a fix would move a border.
+    """
     first: int | None = None
+    width = 0
     for start, end in lines:
-        if _is_row(text[start:end].strip()):
-            first = start if first is None else first
-            yield first, end
-        else:
+        if not _is_row(text[start:end].strip()):
             first = None
+            continue
+        if first is None:
+            first, width = start, end - start
+        for cell in _LAYOUT["cell"].finditer(text, start, end) if end - start != width else ():
+            if _reads_well(cell.group()):
+                yield first, cell.start()
+                first = cell.end()
+        yield first, end
+        first = end
 
 
 def _is_row(line: str) -> bool:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
+from sifaka.text.prose import word_places
 from sifaka.text.tables import patterns_of, table, words_of
 
 _PATTERNS = patterns_of(__file__, "spelling")
@@ -25,17 +26,13 @@ _SHORT = frozenset({"teh", "hte", "adn"})
 
 def spelling(parsed: ParsedText) -> Iterator[Issue]:
     """Misspelt words: lower-case ones with a single correction are safe to fix."""
-    found = list(_PATTERNS["word"].finditer(parsed.text))
-    words = {match.group().lower() for match in found}
-    corrections = {word: fixes for word in words if (fixes := corrections_of(word))}
-    if not corrections:
-        return
-    terms = _terms_of(parsed) | _WORDS["terms"]
-    for match in found:
-        word = match.group()
-        fixes = corrections.get(word.lower(), ())
-        if fixes and parsed.free(*match.span()):
-            yield from _misspelling(parsed, match, word, fixes, terms)
+    places = word_places(parsed.text)
+    misspelt = list(filter(corrections_of, places))
+    terms = _terms_of(parsed) | _WORDS["terms"] if misspelt else frozenset[str]()
+    for word in misspelt:
+        for match in (_PATTERNS["word"].match(parsed.text, start) for start in places[word]):
+            if match and parsed.free(*match.span()):
+                yield from _misspelling(parsed, match, corrections_of(word), terms)
 
 
 @lru_cache(maxsize=10_000)
@@ -55,17 +52,19 @@ def known_misspellings() -> Sequence[str]:
 
 
 def _misspelling(
-    parsed: ParsedText, match: re.Match[str], word: str, fixes: Sequence[str], terms: frozenset[str]
+    parsed: ParsedText, match: re.Match[str], fixes: Sequence[str], terms: frozenset[str]
 ) -> Iterator[Issue]:
-    lowered, begins = word.lower(), match.start() in parsed.sentence_starts
-    # In the middle of a sentence a capital means a name.
-    is_name = word[0].isupper() and not begins
-    if is_name or not terms.isdisjoint({lowered, lowered.removesuffix("s")}):
+    word, begins = match.group(), match.start() in parsed.sentence_starts
+    # In the middle of a sentence a capital means a name, and what is very short an abbreviation.
+    is_name = (word[0].isupper() and not begins) or (len(word) < 4 and word.lower() not in _SHORT)
+    if is_name or not terms.isdisjoint({word.lower(), word.lower().removesuffix("s")}):
         return
-    if re.compile(rf"\s*(?:=>|->|→)\s*{re.escape(fixes[0])}").match(parsed.text, match.end()):
+    if re.compile(rf"\W*(?:=>|->|→|\b(?:in)?to\b)\W*{re.escape(fixes[0])}").match(
+        parsed.text, match.end()
+    ):
         return  # it is said to be a misspelling
     beside = parsed.word_before(match.start()), parsed.word_after(match.end())
-    sure = len(fixes) == 1 and not _is_doubtful(lowered, fixes[0]) and fixes[0] not in beside
+    sure = len(fixes) == 1 and not _is_doubtful(word.lower(), fixes[0]) and fixes[0] not in beside
     if word[0].isupper():
         fixes = [fix[:1].upper() + fix[1:] for fix in fixes]
         sure = sure and not _may_be_name(parsed, match)
@@ -90,12 +89,14 @@ def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
 
 
 def _is_doubtful(word: str, fix: str) -> bool:
-    """True when the word is too short to be sure, or is a possessive or a daemon (`buildd`)."""
-    if len(word) < 4 and word not in _SHORT:
-        return True
-    if word.endswith("ys") and fix.endswith("ies"):
-        return True  # "the companys logo" lacks an apostrophe
-    return word.endswith(("d", "ds")) and fix == re.sub(r"d(s?)$", r"\1", word)
+    """True when the word may be another word or number, a possessive or a daemon (`buildd`)."""
+    other_number = word.endswith("s") != fix.endswith("s")
+    return (
+        (fix[0] not in word[:2] and word[0] != fix[1:2])
+        or (other_number and word.rstrip("s")[-2:] == fix.rstrip("s")[-2:])
+        or (word.endswith("ys") and fix.endswith("ies"))  # "the companys logo"
+        or (word.endswith(("d", "ds")) and fix == re.sub(r"d(s?)$", r"\1", word))
+    )
 
 
 def _terms_of(parsed: ParsedText) -> frozenset[str]:
@@ -152,11 +153,16 @@ def confusions(parsed: ParsedText, *, contracted: bool = False) -> Iterator[Issu
 def _find_confusions(parsed: ParsedText) -> Sequence[Issue]:
     """What the table finds, for each word by the first of its entries that fits."""
     found: list[Issue] = []
-    for match in _PATTERNS["confused"].finditer(parsed.text):
-        word = match.group().lower().replace("’", "'")
-        if word in _by_word() and _after_any(word).match(parsed.text, match.end()):
-            issues = (_confusion(parsed, match, entry) for entry in _by_word()[word])
-            found += islice(filter(None, issues), 1)
+    places = word_places(parsed.text)
+    for word in _by_word().keys() & places.keys():
+        for start in places[word]:
+            if _after_any(word).match(parsed.text, start + len(word)) and (
+                match := _PATTERNS["confused"].match(parsed.text, start)
+            ):
+                found += islice(
+                    filter(None, (_confusion(parsed, match, entry) for entry in _by_word()[word])),
+                    1,
+                )
     return found
 
 

@@ -1,7 +1,8 @@
 """The sentences and URLs of a text, each with its place."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ _SENTENCE_END = re.compile(
     r"|(?<=[।॥؟۔])[।॥؟۔]*(?=\s|\Z)|(?<=\n)[ \t]*\n)"
 )
 _WORD = re.compile(r"\s*([^\W\d]+)")
+_TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|\d+")
 _LONGEST_ORDINAL = 2
 _MARGIN = 100
 """Characters in front of a list number and its full stop that are looked at."""
@@ -54,6 +56,16 @@ def sentences(text: str) -> list[Span]:
         if piece:
             spans.append((end - len(piece), end - len(piece) + len(piece.rstrip())))
     return spans
+
+
+# Several rules ask it of the same text.
+@lru_cache(maxsize=2)
+def word_places(text: str) -> Mapping[str, Sequence[int]]:
+    """The offsets of each word and number, by its small letters with a straight apostrophe."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for match in _TOKEN.finditer(text.replace("’", "'")):
+        places[match.group().lower()].append(match.start())
+    return places
 
 
 def urls(text: str) -> list[Span]:

@@ -33,6 +33,8 @@ MISTAKES = [
     ("This line ends with the\nthe word that begins the next.",
      "This line ends with the\nword that begins the next."),
     ("They came with with with their friends.", "They came with their friends."),
+    ("They read a book to a a child.", "They read a book to a child."),
+    ("You can can do it with the tool.", "You can do it with the tool."),
     # articles
     ("He ate a apple after lunch.", "He ate an apple after lunch."),
     ("This is an test of the siren.", "This is a test of the siren."),
@@ -57,6 +59,13 @@ MISTAKES = [
     ("We dont know and she doesnt care.", "We don't know and she doesn't care."),
     ("Isnt it too late for that now?", "Isn't it too late for that now?"),
     ("We could'nt go, and it is'nt late.", "We couldn't go, and it isn't late."),
+    ("She could't go, and he dosen't know.", "She couldn't go, and he doesn't know."),
+    # participles, degrees, number
+    ("The bug has been fix in version 2.", "The bug has been fixed in version 2."),
+    ("The wheels will be build by night.", "The wheels will be built by night."),
+    ("Now it is more smarter than before.", "Now it is smarter than before."),
+    ("It is the most easiest way to do it.", "It is the easiest way to do it."),
+    ("These servers was moved to a new house.", "These servers were moved to a new house."),
     ("It’s late and they havent come.", "It’s late and they haven’t come."),
     # spaces
     ("We like tea , coffee and milk.", "We like tea, coffee and milk."),
@@ -236,6 +245,17 @@ def test_suggested_fixes_are_applied_only_when_asked_for_and_certain() -> None:
     assert Chain(model="editor").run_sync(text=text).text == text
     chain = Chain(model="editor", fixes="suggested")
     assert chain.run_sync(text=text).text == "I saw the fox."
+
+
+def test_sentences_in_the_cells_of_a_table_are_prose_and_codes_are_not() -> None:
+    row = "| teh | It recieves teh mail for all of us. | dont |\n"
+    text = f"| name | use | else |\n|---|---|---|\n{row}{row}\nIt is is here.\n"
+    mended = text.replace("It recieves teh", "It receives the").replace("is is", "is")
+    assert edit(text).text == mended
+    aligned = (
+        "| a   | what it does for us             |\n| teh | It recieves mail for all of us. |\n"
+    )
+    assert edit(aligned).text == aligned
 
 
 def test_no_right_sentence_is_edited_however_wrong_it_looks() -> None:
