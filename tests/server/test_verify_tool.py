@@ -159,10 +159,12 @@ async def test_without_a_model_the_caller_judges_by_ranked_passages(client: Clie
 async def test_the_caller_hands_its_judgements_in(client: Client) -> None:
     asked: dict[str, Any] = {"claims": [PAINTED, "It was built in 1888."], "sources": [TOWER]}
     said = [
-        {"claim": "1", "verdict": "not_enough_info"},
+        {"claim": 1, "verdict": "not_enough_info"},
         {"claim": "2", "verdict": "contradicted", "quote": "It was built in 1889 of iron."},
     ]
     out = await verified(client, **asked, judgements=said)
+    words = await verified(client, **{**asked, "sources": [TOWER["text"]]}, judgements=said)
+    assert [v["verdict"] for v in words["verdicts"]] == [v["verdict"] for v in out["verdicts"]]
     assert [each["verdict"] for each in out["verdicts"]] == ["not_enough_info", "contradicted"]
     assert out["blocking"]
     assert out["instructions"] is None

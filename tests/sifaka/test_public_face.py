@@ -94,7 +94,11 @@ def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
         ),
         "wheel": ('{"url": "file:///x.whl", "archive_info": {}}', "sifaka-mcp[] @ file:///x.whl"),
     }[request.param]
-    monkeypatch.setattr(PathDistribution, "read_text", lambda self, name: told)
+
+    def read_text(_: PathDistribution, name: str) -> str | None:
+        return told if name == "direct_url.json" else None
+
+    monkeypatch.setattr(PathDistribution, "read_text", read_text)
     return named
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-SetName = Literal["tuning", "held_out", "phrases", "tricky"]
+SetName = Literal["tuning", "held_out", "another_hand", "phrases", "tricky"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,14 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Annotated, Any, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.documents import GIVEN, moment
@@ -100,8 +107,13 @@ def _line(text: str, longest: int) -> str:
     return " ".join(text[: 2 * longest].split())[:longest]
 
 
+def _with_text(given: object) -> object:
+    """A source that is words alone, as `critique_text` takes it, as a document."""
+    return {"text": given} if isinstance(given, str) else given
+
+
 SourceList = Annotated[
-    list[Annotated[SourceIn, knows(*SourceIn.model_fields)]] | None,
+    list[Annotated[SourceIn, knows(*SourceIn.model_fields), BeforeValidator(_with_text)]] | None,
     Field(max_length=MOST_SOURCES, description="documents to hold them to"),
 ]
 
