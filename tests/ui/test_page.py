@@ -192,7 +192,7 @@ def test_the_text_has_its_issues_and_both_stand_side_by_side(tab: Tab, as_file: 
     expect(tab.page.locator(".why-card")).to_contain_text(["Name a measurement."])
     tab.page.get_by_role("button", name="Side by side").click()
     expect(tab.page.locator(".side h3")).to_have_text(["Version 0", "Version 3"])
-    tab.page.get_by_role("button", name="from v1").click()
+    tab.page.get_by_label("against").select_option("v1, its parent")
     expect(tab.page.locator(".side h3")).to_have_text(["Version 1", "Version 3"])
 
 
@@ -282,7 +282,7 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(
     tab = tabs(viewport={"width": width, "height": 900}, color_scheme=scheme)
     tab.page.goto(as_file(runs.release_notes(end=runs.WAITING)))
     expect(tab.page.locator("html")).to_have_attribute("data-theme", scheme)
-    for key in "dts[":
+    for key in "dtsr[":
         tab.page.keyboard.press(key)
         expect(tab.page.locator(".reading")).to_be_visible()
         assert faults(tab.page) == [], key
@@ -346,7 +346,7 @@ def test_hostile_texts_stay_text(tab: Tab, tmp_path: Path) -> None:
         target.write_text(page_of(run).html, encoding="utf-8")
         tab.requests.clear()
         tab.page.goto(target.as_uri())
-        for key in ("t", "d"):
+        for key in ("t", "r", "d"):
             tab.page.keyboard.press(key)
             tab.page.locator(".reading").wait_for()
         assert harm(tab.page) == {**HARMLESS, "scripts": 4}, payload

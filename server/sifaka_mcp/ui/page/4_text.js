@@ -19,15 +19,65 @@ function* cut(text, room) {
   }
 }
 
-// The changes of a version, numbered: the place in both texts and the issue behind each.
-function changesOf(version, comparison, base) {
-  let [before, after, number] = [0, 0, 0];
+// The hunks between two texts, with their words and the issue behind each.
+function hunksOf(version, comparison, base) {
+  let [before, after] = [0, 0];
   return comparison.hunks.map(([op, gone, come, why]) => {
-    const hunk = { op, why, number: op === "=" ? 0 : ++number, before: base.slice(before, before + gone), after: version.text.slice(after, after + come), at: after, from: before };
+    const hunk = { op, why: version.whys[why] || null, before: base.slice(before, before + gone), after: version.text.slice(after, after + come) };
     before += gone;
     after += come;
     return hunk;
   });
+}
+
+const same = (text) => [{ op: "=", why: null, before: text, after: text }];
+const turned = (hunks) => hunks.map((each) => ({ ...each, why: null, before: each.after, after: each.before }));
+
+// The hunks from a first text to a third, by way of a second. Nothing is compared again but the ends of what both ways changed.
+function joined(first, second) {
+  const [left, right] = [[...first].reverse(), [...second].reverse()];
+  const changes = (stack) => stack.length > 0 && stack.at(-1).op !== "=";
+  const take = (stack, most) => {
+    const { after: text, ...rest } = stack.pop();
+    if (text.length > most) stack.push({ ...rest, before: text.slice(most), after: text.slice(most) });
+    return text.slice(0, most);
+  };
+  const out = [];
+  const keep = (text) => { if (!text) return; if (out.at(-1)?.op === "=") text = out.pop().after + text; out.push({ op: "=", why: null, before: text, after: text }); };
+  while (left.length || right.length) {
+    if (!changes(left) && !changes(right)) { const text = take(left, right.at(-1).before.length); take(right, text.length); keep(text); continue; }
+    let [before, after, why, here, there] = ["", "", null, 0, 0]; // here and there: how far both ways are in the second text
+    for (;;) {
+      if (changes(left)) { const each = left.pop(); before += each.before; here += each.after.length; why ||= each.why; }
+      else if (changes(right)) { const each = right.pop(); after += each.after; there += each.before.length; why = each.why || why; }
+      else if (here < there) { const text = take(left, there - here); before += text; here += text.length; }
+      else if (there < here) { const text = take(right, here - there); after += text; there += text.length; }
+      else break;
+    }
+    const [head, tail] = ends(before, after);
+    keep(before.slice(0, head));
+    const [gone, come] = [before, after].map((each) => each.slice(head, each.length - tail));
+    if (gone || come) out.push({ op: "~", why, before: gone, after: come });
+    keep(before.slice(before.length - tail));
+  }
+  return out;
+}
+
+// The lengths of the words that two texts begin with and end with.
+function ends(before, after) {
+  if (before === after) return [before.length, 0];
+  const most = Math.min(before.length, after.length);
+  let [head, tail] = [0, 0];
+  while (head < most && before[head] === after[head]) head++;
+  while (head && !/\s/.test(before[head - 1])) head--;
+  while (tail < most - head && before.at(-tail - 1) === after.at(-tail - 1)) tail++;
+  while (tail && !/\s/.test(before.at(-tail))) tail--;
+  return [head, tail];
+}
+
+function numbered(hunks) {
+  let number = 0;
+  return hunks.map((each) => ({ ...each, number: each.op === "=" ? 0 : ++number }));
 }
 
 class Blocks {

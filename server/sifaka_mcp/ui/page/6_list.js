@@ -34,7 +34,14 @@ function listPage(page, openRun) {
     draw();
   }
 
-  const entry = (id, title, right, meta) => h("li", null, h("a", { href: door.address?.(id) || "#", on: { click: (event) => { if (event.metaKey || event.ctrlKey) return; event.preventDefault(); openRun(id); } } }, h("span.t", null, title), right, h("span.m.num", null, meta)));
+  // Two runs to compare: the first that is chosen stands for the text before.
+  const compare = (id) => {
+    if (seen.chosen && seen.chosen !== id) { openRun(id, { against: seen.chosen }); return; }
+    seen.chosen = seen.chosen ? null : id;
+    draw();
+  };
+  const comparing = (id) => h("button.btn.tiny", { type: "button", class: "compare", "data-k": `x${id}`, "aria-pressed": seen.chosen === id ? "true" : "false", "aria-label": `Compare run ${id}`, on: { click: () => compare(id) } }, seen.chosen === id ? "Chosen" : seen.chosen ? "With this" : "Compare");
+  const entry = (id, title, right, meta) => h("li", null, h("a", { href: door.address?.(id) || "#", on: { click: (event) => { if (event.metaKey || event.ctrlKey) return; event.preventDefault(); openRun(id); } } }, h("span.t", null, title), right, h("span.m.num", null, meta)), comparing(id));
 
   const draw = held(() => {
     const runs = seen.runs.filter((each) => seen.filter === "all" || each.status === seen.filter);
@@ -43,6 +50,7 @@ function listPage(page, openRun) {
       : runs.map((each) => entry(each.run_id, foreign(each.excerpt || "(no text yet)"), status(each, each.status === "running"), [when(each.updated_at), count(each.iterations + 1, "version"), h("span", null, each.run_id)].map((one) => (typeof one === "string" ? h("span", null, one) : one))));
     show(results,
       seen.failure ? h("div.banner.bad", { role: "alert" }, foreign(seen.failure), button("Try again", () => load())) : null,
+      seen.chosen ? h("div.banner", { role: "status" }, "Choose the run to compare with ", foreign(seen.chosen), button("Cancel", () => compare(seen.chosen), { "data-k": "cancel" })) : null,
       seen.search ? h("p.quiet.small", null, foreign(seen.search)) : null,
       rows.length ? h("ul.runs", null, rows) : seen.failure ? null : h("p.loading.quiet", null, seen.query ? "Nothing matches." : seen.filter === "all" ? "No runs yet. `sifaka improve FILE` makes one." : "No run of this kind on this page."),
       seen.cursor ? h("div.row-actions", null, button("More", () => load(seen.cursor), { "data-k": "more" })) : null);

@@ -121,7 +121,7 @@ function taking(run, line, text) {
   return h("span.taking", null, button("Copy", copy, { class: "tiny", "data-k": "copy" }), door.kind === "app" ? null : button("Download", save, { class: "tiny", "data-k": "download" }));
 }
 
-const KEYS = [["j", "next change"], ["k", "change before"], ["[", "version before"], ["]", "next version"], ["d", "diff"], ["t", "text"], ["s", "side by side"], ["?", "these keys"]];
+const KEYS = [["j", "next change"], ["k", "change before"], ["[", "version before"], ["]", "next version"], ["d", "diff"], ["t", "text"], ["s", "side by side"], ["r", "as it is read"], ["?", "these keys"]];
 
 function listKeys(page) {
   const dialog = h("dialog", { "aria-label": "Keys" }, h("h2", null, "Keys"), h("ul.keys", null, KEYS.map(([key, does]) => h("li", null, h("kbd", null, key), ` ${does}`))), h("div.row-actions", null, button("Close", () => dialog.close())));
