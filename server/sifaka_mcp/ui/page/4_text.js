@@ -129,12 +129,30 @@ function pane(blocks) {
   return area;
 }
 
+// The places of words in what is shown. A word of a script without spaces may stand anywhere.
+function placesOf(area, words) {
+  const whole = (word) => (/[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]/u.test(word) ? word : `(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`);
+  const each = new RegExp(words.split(" ").filter(Boolean).map((word) => whole(word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))).join("|"), "giu");
+  const texts = document.createTreeWalker(area, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode() && found.length < 2000) {
+    for (const { 0: word, index } of texts.currentNode.data.matchAll(each)) {
+      const range = new Range();
+      range.setStart(texts.currentNode, index);
+      range.setEnd(texts.currentNode, index + word.length);
+      found.push(range);
+    }
+  }
+  return found;
+}
+
 function later(rest, act) {
   let at = 0;
   const step = () => {
     const until = performance.now() + 12;
     while (at < rest.length && performance.now() < until) act(rest[at++]);
     if (at < rest.length) setTimeout(step);
+    else shown?.markFound();
   };
   if (rest.length) setTimeout(step);
 }

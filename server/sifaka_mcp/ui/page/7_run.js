@@ -5,7 +5,7 @@ const PATIENCE = 150; // milliseconds after which the page says that a text is o
 const DOING = { started: "writing the first version", drafted: "checking the rules", retrieved: "checking the rules", validated: "asking the critics", critiqued: "comparing", decided: "writing the next version", anchored: "comparing with the input" };
 
 class RunPage {
-  constructor(page, id, { version, view, against }) {
+  constructor(page, id, { version, view, against, find }) {
     this.page = page;
     this.id = id;
     this.run = null;
@@ -13,6 +13,7 @@ class RunPage {
     this.view = ["text", "side", "read"].includes(view) ? view : "diff";
     this.against = /^\d+$/.test(against) ? +against : door.kind === "file" ? null : against || null; // the place of a version, the id of another run, or null for the input
     this.other = null; // that other run and its versions
+    this.find = find || null; // the words that a search has found
     this.kind = null; // of the changes that are shown alone
     this.open = 0;
     this.versions = new Map();
@@ -194,7 +195,7 @@ class RunPage {
 
   async choose(changes) {
     Object.assign(this, { open: 0, kind: null, trouble: null, ...changes });
-    toAddress({ version: this.picked, view: this.view === "diff" ? null : this.view, against: this.against });
+    toAddress({ version: this.picked, view: this.view === "diff" ? null : this.view, against: this.against, find: this.find });
     try {
       await this.load();
       if (this.lost) this.again();
@@ -247,6 +248,7 @@ class RunPage {
         reading, whys, h("div.more", null, briefPanel(run), this.compares && typeof this.against === "string" && this.other ? bothPanel(this.other, run, place, () => openRun(this.page, this.other.run.run_id, { against: run.run_id })) : rulesPanel(run, place), differencesPanel(run, place), leftPanel(this), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
       h("p.foot", null, h("button.btn.bare", { type: "button", "data-k": "keys", on: { click: () => listKeys(this.page) } }, h("kbd", null, "?"), " keys")));
     align(this.page, this.open);
+    this.markFound();
     const now = this.parts.main.querySelector(".versions [aria-current=true]");
     if (!now || this.seen === now.dataset.k) return; // its place in the list is shown once
     this.seen = now.dataset.k;
@@ -317,12 +319,24 @@ class RunPage {
       h("section.card.text", null,
         h("div.card-head", null, h("div.named", null, h("h2", null, `Version ${line.number}`), ["refused", "stands"].includes(line.standing) ? pill(...STANDINGS[line.standing]) : null),
           h("div.named", null, compared ? this.againstWhat(place) : null, segment(modes, view, (chosen) => this.choose({ view: chosen }), "View"))),
+        this.find ? h("div.banner.small", { role: "status" }, h("span.found"), button("Clear", () => this.choose({ find: null }), { class: "tiny", "data-k": "clear" })) : null,
         line.standing === "refused" && line.reason ? h("p.banner.bad.small", null, "Rejected: ", foreign(line.reason)) : null,
         this.editing ? editor(this, version, line) : body,
         h("p.quiet.small.num.under", null, h("span", null, `${count(line.words, "word")} · by `, foreign(line.author), " · ", when(line.created_at)), taking(run, line, version.text))),
       view === "read" ? null : h("aside.card.why", { "aria-label": "Why" }, h("div.card-head", null, h("h2", null, [title].flat()[0]), [title].flat().slice(1)),
         cards.length ? h(cards.length > 60 ? "ul.whys.many" : "ul.whys", { "data-scroll": "whys", tabindex: cards.length > 3 ? 0 : null, "aria-label": "Reasons" }, cards) : h("p.quiet.small", null, view === "text" ? "Issues without a place are below." : "This is the text as it came.")),
     ];
+  }
+
+  // Marks the words that were found, and shows the first of them once.
+  markFound() {
+    const area = this.parts.main.querySelector(".reading");
+    const ranges = area && this.find ? placesOf(area, this.find) : [];
+    CSS.highlights?.set("found", new Highlight(...ranges));
+    const told = this.parts.main.querySelector(".found");
+    if (told) told.textContent = `${count(ranges.length, "place")} with ${spelt(this.find.split(" ").map((each) => `“${each}”`).join(", "))}`;
+    if (ranges.length && !this.met) scrollBy(0, ranges[0].getBoundingClientRect().top - innerHeight / 3);
+    this.met ||= ranges.length > 0;
   }
 
   // What the version is compared with, to be chosen.
