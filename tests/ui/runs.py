@@ -81,7 +81,7 @@ def issues(text: str) -> Iterator[Issue]:
         ("In order to utilize", "`To use` says the same.", "wordiness", 2),
         ("at this point in time", "`Now`, or nothing.", "wordiness", 2),
         ("faster than anything else that is out there", "Name a measurement.", "puffery", 4),
-        ("It is able to process files of up to 2 GB in size", "Wordy.", "wordiness", 3),
+        ("It is able to process files of up to 2 GB in size", "Wordy.", "clarity", 3),
         ("Due to the fact that", "`Because` says the same.", "wordiness", 3),
     ):
         if quote in text:

@@ -50,7 +50,7 @@ def test_what_two_versions_have_in_common_is_no_change(tab: Tab, as_file: Writte
     tab.page.goto(f"{as_file(runs.release_notes())}#version=3&against=2")
     expect(tab.page.locator(".reading del").first).to_have_text("400,000")
     expect(tab.page.locator(".reading ins").first).to_have_text("40,000")
-    expect(tab.page.locator(".reading ins")).to_have_count(4)
+    expect(tab.page.locator(".reading ins")).to_have_count(3)
 
 
 def test_the_address_keeps_what_a_version_is_compared_with(tab: Tab, as_file: Written) -> None:
@@ -73,6 +73,36 @@ def test_a_version_that_is_far_away_is_compared_by_way_of_the_input(
     tab.page.goto(f"{as_file(told)}#version=15&against=1")
     texts = [each.text for each in Run.replay(told).thoughts]
     assert sides(tab.page) == [texts[1], texts[15]]
+
+
+def test_a_sentence_that_was_written_anew_stands_whole(tab: Tab, as_file: Written) -> None:
+    tab.page.goto(as_file(runs.release_notes()))
+    assert sides(tab.page) == [runs.ORIGINAL, runs.FOURTH]
+    expect(tab.page.locator(".reading del")).to_have_text(
+        [
+            "We are very excited to announce that our world-class export feature is finally here.",
+            "In order to utilize it, you need to have a Pro plan at this point in time.",
+            "is able to process files of up to 2 GB in size",
+            "Due to the fact that older clients do not know the new format, they will see an"
+            " error.",
+        ]
+    )
+    expect(tab.page.locator(".reading ins").nth(1)).to_have_text("You need a Pro plan to use it.")
+    card = tab.page.locator("#why2")
+    expect(card.locator(".msg")).to_have_text("`To use` says the same. +1")
+    expect(card.locator(".further")).to_be_hidden()
+    tab.page.keyboard.press("j")
+    tab.page.keyboard.press("j")
+    expect(card.locator(".further")).to_have_text("`Now`, or nothing.")
+
+
+def test_a_sentence_with_a_few_other_words_is_not_torn_out(tab: Tab, as_file: Written) -> None:
+    before = "One. The quick brown fox jumps over the lazy dog and the cat. Three."
+    after = "One. The slow brown fox jumps over the lazy dog and the cow. Three."
+    told = [(before, True, ""), (after, True, "better")]
+    tab.page.goto(as_file(runs.entries(told, end=runs.DONE, run_id=OTHER)))
+    assert sides(tab.page) == [before, after]
+    expect(tab.page.locator(".reading del")).to_have_text(["quick", "cat"])
 
 
 def another(text: str, original: str = runs.ORIGINAL) -> list[Entry]:

@@ -75,9 +75,48 @@ function ends(before, after) {
   return [head, tail];
 }
 
+// Where most of a sentence was written anew, the old one and the new one stand whole: one change with the reasons of all.
+const ENDS = /[.!?…][”’"')\]]{0,2}\s+|\n|[。！？]/gu;
+function wholeSentences(hunks) {
+  const out = [];
+  let sentence = []; // the hunks since the last end of a sentence that nothing has changed
+  const words = (text) => text.split(/\s+/).filter(Boolean).length;
+  const sum = (side, same) => sentence.reduce((all, each) => all + (same === (each.op === "=") ? words(each[side]) : 0), 0);
+  const close = () => {
+    const changed = sentence.filter((each) => each.op !== "=");
+    const rewritten = changed.length > 1 && !changed.some((each) => /\n/.test(each.before + each.after)) && sum("after", true) < Math.max(sum("before", false), sum("after", false));
+    if (rewritten) {
+      const [before, after] = ["before", "after"].map((side) => sentence.map((each) => each[side]).join(""));
+      const room = /\s*$/.exec(after)[0];
+      const cut = before.endsWith(room) ? room.length : 0;
+      out.push({ op: "~", whys: changed.map((each) => each.why), before: before.slice(0, before.length - cut), after: after.slice(0, after.length - cut) }, ...same(room.slice(0, cut)));
+    } else out.push(...sentence);
+    sentence = [];
+  };
+  for (const each of hunks) {
+    if (each.op !== "=") { sentence.push(each); continue; }
+    ENDS.lastIndex = 0;
+    const first = ENDS.exec(each.after);
+    const head = first ? ENDS.lastIndex : each.after.length;
+    sentence.push(...same(each.after.slice(0, head)));
+    if (!first) continue;
+    close();
+    const rest = each.after.slice(head);
+    const near = Math.max(0, rest.length - 1000); // what is further away is of no sentence that has changed
+    ENDS.lastIndex = 0; // matchAll begins there
+    const last = [...rest.slice(near).matchAll(ENDS)].at(-1);
+    const tail = last ? near + last.index + last[0].length : near && rest.length;
+    out.push(...same(rest.slice(0, tail)));
+    sentence.push(...same(rest.slice(tail)));
+  }
+  close();
+  return out.filter((each) => each.before || each.after);
+}
+
+// The changes in their order, each with its number and the issues behind it.
 function numbered(hunks) {
   let number = 0;
-  return hunks.map((each) => ({ ...each, number: each.op === "=" ? 0 : ++number }));
+  return wholeSentences(hunks).map((each) => ({ ...each, whys: [...new Set((each.whys || [each.why]).filter(Boolean))], number: each.op === "=" ? 0 : ++number }));
 }
 
 class Blocks {
@@ -190,7 +229,7 @@ function sidePane(changes, open, names) {
 const declined = (why) => (why && why.declined !== null ? h("p.small", null, pill("declined"), " ", foreign(why.declined)) : null);
 
 // The card beside a change or a mark.
-function whyCard(n, why, hunk, open, act) {
+function whyCard(n, [why, ...more], hunk, open, act) {
   const severity = why?.severity || 0;
   const names = why ? [...new Set([why.source, why.category === "general" ? "" : why.category])].filter(Boolean) : []; // rules are often called as their category
   const changed = hunk && h("p.swap", null,
@@ -199,8 +238,9 @@ function whyCard(n, why, hunk, open, act) {
   const quoted = !hunk && why?.quote && h("p.swap", null, "“", foreign(short(why.quote)), "”", why.fix !== null && why.fix !== undefined ? [" → ", h("ins", null, stretch(why.fix || "(nothing)"))] : null);
   return h("li.why-card", { id: `why${n}`, on: { click: (event) => { if (!event.target.closest("button, a") && !getSelection().toString()) open(n, true); } } },
     h("div.top", null, h("button.n", { type: "button", "data-k": `c${n}`, "aria-label": `Show ${n} in the text`, on: { click: () => open(n, true) } }, String(n)),
-      h("p.msg", null, why ? foreign(why.message, "span") : "No issue asked for it"), act || null),
+      h("p.msg", null, why ? foreign(why.message, "span") : "No issue asked for it", more.length ? h("span.quiet", null, ` +${more.length}`) : null), act || null),
     changed || quoted || null,
+    more.map((each) => h("p.small.further", null, foreign(each.message))),
     declined(why),
     why && h("p.meta", null,
       names.map((name) => h("span", null, foreign(name))),

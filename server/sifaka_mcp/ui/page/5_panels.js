@@ -72,13 +72,14 @@ function bothPanel(other, run, picked, open) {
 
 const ANSWERS = { open: "bad", refused: "bad", covered: "good", accepted: "good", noted: "" };
 
-function differencesPanel(run, picked) {
+function differencesPanel(view, picked) {
+  const { run } = view;
   const told = run.versions[picked].differences;
   if (!told.length) return null;
   return card("Differences from the original",
     h("ul.notes", null, told.map((each) => h("li", null, pill(each.status, ANSWERS[each.status]), h("span.quiet", null, ` ${each.kind.replaceAll("_", " ")} `),
       each.before ? h("del", null, foreign(each.before)) : null, each.before && each.after ? " → " : null, each.after ? h("ins", null, foreign(each.after)) : null,
-      each.by ? h("span.quiet", null, " — ", foreign(each.by), each.reason ? [": ", foreign(each.reason)] : null) : null))));
+      each.by ? h("span.quiet", null, " — ", foreign(each.by), each.reason ? [": ", foreign(each.reason)] : null) : null))), accepting(view, picked));
 }
 
 // Critics of one version work at the same time, and versions follow each other: pauses are left out.

@@ -245,7 +245,7 @@ class RunPage {
     show(this.parts.main,
       h(whys || !this.ready(place) ? "div.cols" : "div.cols.alone", null,
         h("section.card.scores", null, h("h2", null, "Versions"), scoresByVersion(run, place, pick), versionList(run, place, pick)),
-        reading, whys, h("div.more", null, briefPanel(run), this.compares && typeof this.against === "string" && this.other ? bothPanel(this.other, run, place, () => openRun(this.page, this.other.run.run_id, { against: run.run_id })) : rulesPanel(run, place), differencesPanel(run, place), leftPanel(this), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
+        reading, whys, h("div.more", null, briefPanel(run), this.compares && typeof this.against === "string" && this.other ? bothPanel(this.other, run, place, () => openRun(this.page, this.other.run.run_id, { against: run.run_id })) : rulesPanel(run, place), differencesPanel(this, place), leftPanel(this), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
       h("p.foot", null, h("button.btn.bare", { type: "button", "data-k": "keys", on: { click: () => listKeys(this.page) } }, h("kbd", null, "?"), " keys")));
     align(this.page, this.open);
     this.markFound();
@@ -297,18 +297,18 @@ class RunPage {
     } else if (view === "text") {
       const marks = [...version.marks].sort((a, b) => a.start - b.start || a.end - b.end);
       body = textPane(version, marks, open);
-      cards = marks.map((mark, n) => whyCard(n + 1, version.whys[mark.why], null, open, declining(this, version.whys[mark.why], { "data-k": `d${n + 1}`, "aria-label": `Decline: issue ${n + 1}` })));
+      cards = marks.map((mark, n) => whyCard(n + 1, [version.whys[mark.why]], null, open, declining(this, version.whys[mark.why], { "data-k": `d${n + 1}`, "aria-label": `Decline: issue ${n + 1}` })));
       title = cards.length ? count(cards.length, "issue") : "No issue has a place in the text";
     } else {
       const changes = numbered(compared);
       const changed = changes.filter((each) => each.op !== "=");
-      const kindOf = (each) => each.why?.category || "no issue";
-      const kinds = [...new Set(changed.map(kindOf))];
+      const kindsOf = (each) => (each.whys.length ? each.whys.map((why) => why.category) : ["no issue"]);
+      const kinds = [...new Set(changed.flatMap(kindsOf))];
       body = view === "side" ? sidePane(changes, open, [beside ? [`Version ${beside.line.number} of `, foreign(beside.run.run_id)] : `Version ${run.versions[this.base(place)].number}`, `Version ${line.number}`]) : diffPane(changes, open);
-      cards = changed.filter((each) => !this.kind || kindOf(each) === this.kind).map((each) => whyCard(each.number, each.why, each, open, beside ? null : undoing(this, line, changes, [each], "Undo", { "data-k": `u${each.number}`, "aria-label": `Undo: change ${each.number}` })));
+      cards = changed.filter((each) => !this.kind || kindsOf(each).includes(this.kind)).map((each) => whyCard(each.number, each.whys, each, open, beside ? null : undoing(this, line, changes, [each], "Undo", { "data-k": `u${each.number}`, "aria-label": `Undo: change ${each.number}` })));
       title = changed.length ? count(changed.length, "change") : "No change";
       if (kinds.length > 1) title = [title, h("select", { "aria-label": "Kind of change", "data-k": "kind", on: { change: (event) => { this.kind = event.target.value || null; this.draw(); } } }, h("option", { value: "" }, "all kinds"), kinds.map((kind) => { const one = h("option", null, kind); one.value = kind; one.selected = kind === this.kind; return one; })),
-        this.kind && !beside ? undoing(this, line, changes, changed.filter((each) => kindOf(each) === this.kind), "Undo all of this kind", { "data-k": "kinds" }) : null];
+        this.kind && !beside ? undoing(this, line, changes, changed.filter((each) => kindsOf(each).includes(this.kind)), "Undo all of this kind", { "data-k": "kinds" }) : null];
     }
     const code = run.versions.length && /^\s*[{[<]/.test(version.text) && !/[a-z]{3,} [a-z]{2,} /.test(version.text.slice(0, 300));
     if (code) body.classList.add("code");
