@@ -7,9 +7,20 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Page, expect
 
-from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Stopped, Validated
+from sifaka.critics import StyleCritic
+from sifaka.record.entries import (
+    Critiqued,
+    Decided,
+    Decision,
+    Drafted,
+    Entry,
+    Started,
+    Stopped,
+    Validated,
+)
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.validators import ContentValidator
@@ -194,6 +205,22 @@ def test_the_text_has_its_issues_and_both_stand_side_by_side(tab: Tab, as_file: 
     expect(tab.page.locator(".side h3")).to_have_text(["Version 0", "Version 3"])
     tab.page.get_by_label("against").select_option("v1, its parent")
     expect(tab.page.locator(".side h3")).to_have_text(["Version 1", "Version 3"])
+
+
+def test_findings_of_style_are_shown_in_the_text(tab: Tab, as_file: Written) -> None:
+    text = "In today's fast-paced world, it is important to note that the export delves into data."
+    told = runs.entries([(text, True, "the input")], end=runs.DONE, run_id="run_0000000000000001")
+    with start_blocking_portal() as portal:
+        found = portal.call(StyleCritic().critique, Thought(run_id="run_0", text=text))
+    places = [text[each.start : each.end] for each in found.issues]
+    assert places
+    told = [
+        each.model_copy(update={"feedback": (found,)}) if isinstance(each, Critiqued) else each
+        for each in told
+    ]
+    tab.page.goto(as_file(told))
+    expect(tab.page.locator("mark")).to_have_text(places)
+    expect(tab.page.locator(".why-card .meta")).to_contain_text(["style"] * len(places))
 
 
 def test_each_reason_stands_beside_its_place_with_room(tab: Tab, as_file: Written) -> None:
