@@ -94,9 +94,11 @@ def test_no_view_of_many_versions_scrolls_sideways_or_has_faults(
             expect(tab.page.locator(".reading")).to_be_visible()
             assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, key
             cut: list[str] = tab.page.evaluate(
-                "[...document.querySelectorAll('button, select')].filter((each) => {"
-                " const box = each.getBoundingClientRect();"
-                " return !each.closest('.versions') && box.right > innerWidth;"
+                "[...document.querySelectorAll('button, select, .why-card')].filter((each) => {"
+                " const list = each.closest('.versions, .whys');"
+                " const room = list && !list.matches('.versions') ? list.clientWidth +"
+                " list.getBoundingClientRect().left : list ? Infinity : innerWidth;"
+                " return each.getBoundingClientRect().right > room + 1;"
                 " }).map((each) => each.outerHTML)"
             )
             assert cut == [], key

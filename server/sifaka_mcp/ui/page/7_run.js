@@ -13,7 +13,7 @@ class RunPage {
     this.view = ["text", "side", "read"].includes(view) ? view : "diff";
     this.against = /^\d+$/.test(against) ? +against : door.kind === "file" ? null : against || null; // the place of a version, the id of another run, or null for the input
     this.other = null; // that other run and its versions
-    this.find = find || null; // the words that a search has found
+    this.find = find?.trim() || null; // the words that a search has found
     this.kind = null; // of the changes that are shown alone
     this.open = 0;
     this.versions = new Map();
