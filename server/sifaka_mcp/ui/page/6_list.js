@@ -9,7 +9,7 @@ function status(run, live) {
 // The words of a snippet that were found. Words that are bold in the text are between asterisks too.
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 const isFound = (word, query) => plain(query).split(/[^\p{L}\p{N}]+/u).filter(Boolean).some((asked) => plain(word).startsWith(asked.slice(0, 3)) || asked.startsWith(plain(word).slice(0, 3)));
-const foundIn = (hits, query) => [...new Set(hits.flatMap((each) => each.snippet.split("**").filter((word, n) => n % 2 && word.length < 60 && isFound(word, query))))].join(" ");
+const wordsFound = (hits, query) => [...new Set(hits.flatMap((each) => each.snippet.split("**").filter((word, n) => n % 2 && word.length < 60 && isFound(word, query))))].join(" ");
 const marked = (snippet, query) => snippet.split("**").map((each, n) => (n % 2 && isFound(each, query) ? h("mark", null, foreign(each)) : foreign(each)));
 
 const FILTERS = { all: "All", needs_revision: "Waiting", running: "Running", done: "Done", failed: "Failed" };
@@ -48,7 +48,7 @@ function listPage(page, openRun) {
   // The versions of one run that match: each opens with its words marked.
   const matches = (id, hits) => h("li.group", null, h("p.m.num", null, h("span", null, id), when(hits[0].created_at)), comparing(id), [...Map.groupBy(hits, (each) => each.snippet).values()].map(([hit, ...alike]) => {
     const version = hit.thought_id.split(".").pop();
-    return leading("a.hit", id, { version, view: "text", find: foundIn(hits, seen.query) }, pill(`version ${version}`), h("span.t", null, marked(hit.snippet, seen.query), alike.length ? h("span.quiet.small", null, ` — so in ${count(alike.length, "more version")}`) : null));
+    return leading("a.hit", id, { version, view: "text", find: wordsFound(hits, seen.query) }, pill(`version ${version}`), h("span.t", null, marked(hit.snippet, seen.query), alike.length ? h("span.quiet.small", null, ` — so in ${count(alike.length, "more version")}`) : null));
   }));
   const entry = (id, title, right, meta) => h("li", null, leading("a", id, null, h("span.t", null, title), right, h("span.m.num", null, meta)), comparing(id));
 
