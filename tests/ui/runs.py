@@ -81,7 +81,7 @@ def issues(text: str) -> Iterator[Issue]:
         ("In order to utilize", "`To use` says the same.", "wordiness", 2),
         ("at this point in time", "`Now`, or nothing.", "wordiness", 2),
         ("faster than anything else that is out there", "Name a measurement.", "puffery", 4),
-        ("It is able to process files of up to 2 GB in size", "Wordy.", "wordiness", 3),
+        ("It is able to process files of up to 2 GB in size", "Wordy.", "clarity", 3),
         ("Due to the fact that", "`Because` says the same.", "wordiness", 3),
     ):
         if quote in text:
@@ -234,6 +234,72 @@ def long_run(
         ((text(n), n % 7 != 5, f"words changed: {n}") for n in range(versions)),
         end=DONE, run_id=run_id,
     )  # fmt: skip
+
+
+MARKDOWN = """\
+# The export, in *short*
+
+Read `export --help` first, then the [guide](https://docs.example/export?a=1_2_3) or ![a picture](https://evil.test/x.png).
+
+| Plan | Files | Size of one file |
+|------|:-----:|-----------------:|
+| Free | 10    | 20 MB            |
+| Pro  |       | 2 GB, **each**   |
+
+1. Open the ~~old~~ new page.
+2. Choose a file:
+   - any `snake_case_name` will do;
+   - 5 * 3 * 2 of them at most.
+
+   Then wait.
+
+> What is quoted
+> stays ***in one*** piece.
+
+```python
+def export(path: str) -> None:  # a_line_of_code_that_is_long_and_has_no_place_to_break
+    ...
+```
+
+Details
+-------
+
+<b>HTML</b> and \\*stars\\* stay text.
+"""
+
+
+def many(run_id: str = "run_00000000000many") -> list[Entry]:
+    """A run of eight versions and six rules, whose last version changes forty words of Markdown."""
+    words = ("utilized", "facilitated", "commenced", "terminated")
+    used = ("used", "helped", "begun", "ended")
+    lines = [
+        f"Item {n} was {words[n % 4]} by {1000 + n} teams, in the same way as any other."
+        for n in range(40)
+    ]
+    versions: list[tuple[str, bool, str]] = []
+    for number in range(8):
+        until = 40 * number // 7
+        told = [
+            edited(each, (words[n % 4], used[n % 4])) if n < until else each
+            for n, each in enumerate(lines)
+        ]
+        text = MARKDOWN + "\n" + "\n\n".join(" ".join(told[n : n + 4]) for n in range(0, 40, 4))
+        versions.append((text, number not in {3, 5}, f"better in words: {until}, version 0 has 0"))
+    told = entries(versions, end=WAITING, run_id=run_id)
+    for place, entry in enumerate(told):
+        if isinstance(entry, Validated):
+            more = {
+                name: ValidationResult(
+                    validator=name,
+                    passed=passed,
+                    required=passed,
+                    score=0.5,
+                    message=9 * "a reason ",
+                )
+                for name, passed in (("the_rule_with_a_very_long_name", True), ("tone", False))
+            }
+            told[place] = entry.model_copy(update={"results": {**entry.results, **more}})
+    return told
 
 
 def hostile(payloads: Sequence[str], run_id: str) -> list[Entry]:

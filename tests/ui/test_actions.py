@@ -40,7 +40,7 @@ def opened(tab: Tab, shelf: Shelf, tmp_path: Path) -> Generator[Tab]:
 
 
 def test_a_change_is_undone_as_a_version_of_a_person(opened: Tab, shelf: Shelf) -> None:
-    opened.page.get_by_role("button", name="Undo: change 6").click()
+    opened.page.get_by_role("button", name="Undo: change 3").click()
     expect(opened.page.locator(".story")).to_contain_text("Version 4 is the")
     expect(opened.page.locator("[aria-current=true] .by")).to_contain_text("person")
     champion = stored(shelf).champion
@@ -53,13 +53,21 @@ def test_a_change_is_undone_as_a_version_of_a_person(opened: Tab, shelf: Shelf) 
 
 
 def test_all_changes_of_a_kind_are_undone(opened: Tab, shelf: Shelf) -> None:
+    shorter = runs.edited(
+        runs.ORIGINAL,
+        ("our world-class export", "our export"),
+        ("In order to utilize", "To use"),
+        ("Due to the fact that", "Because"),
+    )
+    told = [(runs.ORIGINAL, True, "the input"), (shorter, True, "shorter")]
+    shelf.put(runs.entries(told, end=runs.DONE, run_id="run_0000000000kinds"))
+    opened.page.goto(opened.page.url.replace(RUN, "run_0000000000kinds"))
     opened.page.get_by_label("Kind of change").select_option("wordiness")
     opened.page.get_by_role("button", name="Undo all of this kind").click()
-    expect(opened.page.locator(".story")).to_contain_text("Version 4 is the")
-    champion = stored(shelf).champion
+    expect(opened.page.locator(".story")).to_contain_text("Version 2 is the")
+    champion = stored(shelf, "run_0000000000kinds").champion
     assert champion is not None
-    assert "In order to utilize it" in champion.text
-    assert "Due to the fact that" in champion.text
+    assert champion.text == runs.edited(runs.ORIGINAL, ("our world-class export", "our export"))
 
 
 def test_an_earlier_version_is_used_by_keyboard_alone(opened: Tab, shelf: Shelf) -> None:
@@ -135,7 +143,7 @@ def test_a_token_for_reading_changes_nothing(tab: Tab, shelf: Shelf, tmp_path: P
         tab.page.goto(url.replace("/mcp", f"/runs/{RUN}"))
         tab.page.get_by_label("Token").fill(token)
         tab.page.keyboard.press("Enter")
-        tab.page.get_by_role("button", name="Undo: change 6").click()
+        tab.page.get_by_role("button", name="Undo: change 3").click()
         expect(tab.page.get_by_role("alert")).to_contain_text("reading only")
     assert stored(shelf).champion_id == f"{RUN}.3"
 
@@ -146,7 +154,7 @@ def test_a_change_is_undone_inside_a_host(tab: Tab, shelf: Shelf, tmp_path: Path
     settings = Settings(home=tmp_path, store=shelf.url)
     with hosted(tab, settings, era, context={"displayMode": "fullscreen"}) as host:
         host.show("get_thought_history", host.call("get_thought_history", run_id=RUN), run_id=RUN)
-        host.click(host.app.get_by_role("button", name="Undo: change 6"))
+        host.click(host.app.get_by_role("button", name="Undo: change 3"))
         expect(host.app.locator(".story")).to_contain_text("Version 4 is the")
     champion = stored(shelf).champion
     assert champion is not None
@@ -158,3 +166,38 @@ def test_a_file_offers_nothing_that_it_cannot_do(tab: Tab, as_file: Callable[...
     expect(tab.page.locator(".why-card").first).to_be_visible()
     for name in ("Undo", "Edit", "Try harder", "Decline what is left"):
         expect(tab.page.get_by_role("button", name=name)).to_have_count(0)
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+def test_a_difference_is_accepted_with_a_reason(
+    tab: Tab, shelf: Shelf, tmp_path: Path, era: Era
+) -> None:
+    text = "Our new export is here. It was used by 40,000 teams in the beta of 2025."
+    with hosted(
+        tab,
+        Settings(home=tmp_path, store=shelf.url),
+        era,
+        context={"displayMode": "fullscreen"},
+    ) as host:
+        made = host.call("improve_text", text=text, model="caller", prompt="Say it better.")
+        assert made.structured_content is not None
+        run_id = made.structured_content["run_id"]
+        parent = made.structured_content["brief"]["parent_id"]
+        changed = text.replace("40,000", "45,000")
+        host.call("submit_revision", run_id=run_id, parent_id=parent, text=changed)
+        host.show("get_thought_history", host.call("get_thought_history", run_id=run_id))
+        host.click(host.app.locator(".versions button").nth(1))
+        expect(host.app.get_by_text("open", exact=True)).to_have_count(1)
+        host.click(host.app.get_by_role("button", name="Accept this difference"))
+        dialog = host.app.get_by_role("dialog")
+        expect(dialog).to_contain_text("40,000 → 45,000")
+        dialog.get_by_role("textbox", name="Reason").fill("Counted again.")
+        host.click(dialog.get_by_role("button", name="Accept", exact=True))
+        expect(host.app.get_by_text("accepted", exact=True)).to_have_count(1)
+        expect(host.app.get_by_role("button", name="Accept")).to_have_count(0)
+    champion = stored(shelf, run_id).champion
+    assert champion is not None
+    assert champion.text == changed
+    assert [(each.status, each.reason) for each in champion.findings.differences] == [
+        ("accepted", "Counted again.")
+    ]

@@ -169,7 +169,7 @@ def test_the_keyboard_does_everything(tab: Tab, shelf: Shelf, tmp_path: Path, do
         keys.press("Enter")
         expect(frame.locator(".why-card")).to_contain_text("declined Measured.")
         press("Diff")
-        press("Undo: change 6")
+        press("Undo: change 3")
         expect(story).to_contain_text("Version 4 is the")
         keys.press("[")
         expect(frame.locator("[aria-current=true] .v")).to_have_text("v3")

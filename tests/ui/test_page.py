@@ -7,9 +7,20 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Page, expect
 
-from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Stopped, Validated
+from sifaka.critics import StyleCritic
+from sifaka.record.entries import (
+    Critiqued,
+    Decided,
+    Decision,
+    Drafted,
+    Entry,
+    Started,
+    Stopped,
+    Validated,
+)
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.validators import ContentValidator
@@ -192,8 +203,24 @@ def test_the_text_has_its_issues_and_both_stand_side_by_side(tab: Tab, as_file: 
     expect(tab.page.locator(".why-card")).to_contain_text(["Name a measurement."])
     tab.page.get_by_role("button", name="Side by side").click()
     expect(tab.page.locator(".side h3")).to_have_text(["Version 0", "Version 3"])
-    tab.page.get_by_role("button", name="from v1").click()
+    tab.page.get_by_label("against").select_option("v1, its parent")
     expect(tab.page.locator(".side h3")).to_have_text(["Version 1", "Version 3"])
+
+
+def test_findings_of_style_are_shown_in_the_text(tab: Tab, as_file: Written) -> None:
+    text = "In today's fast-paced world, it is important to note that the export delves into data."
+    told = runs.entries([(text, True, "the input")], end=runs.DONE, run_id="run_0000000000000001")
+    with start_blocking_portal() as portal:
+        found = portal.call(StyleCritic().critique, Thought(run_id="run_0", text=text))
+    places = [text[each.start : each.end] for each in found.issues]
+    assert places
+    told = [
+        each.model_copy(update={"feedback": (found,)}) if isinstance(each, Critiqued) else each
+        for each in told
+    ]
+    tab.page.goto(as_file(told))
+    expect(tab.page.locator("mark")).to_have_text(places)
+    expect(tab.page.locator(".why-card .meta")).to_contain_text(["style"] * len(places))
 
 
 def test_each_reason_stands_beside_its_place_with_room(tab: Tab, as_file: Written) -> None:
@@ -282,7 +309,7 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(
     tab = tabs(viewport={"width": width, "height": 900}, color_scheme=scheme)
     tab.page.goto(as_file(runs.release_notes(end=runs.WAITING)))
     expect(tab.page.locator("html")).to_have_attribute("data-theme", scheme)
-    for key in "dts[":
+    for key in "dtsr[":
         tab.page.keyboard.press(key)
         expect(tab.page.locator(".reading")).to_be_visible()
         assert faults(tab.page) == [], key
@@ -346,7 +373,7 @@ def test_hostile_texts_stay_text(tab: Tab, tmp_path: Path) -> None:
         target.write_text(page_of(run).html, encoding="utf-8")
         tab.requests.clear()
         tab.page.goto(target.as_uri())
-        for key in ("t", "d"):
+        for key in ("t", "r", "d"):
             tab.page.keyboard.press(key)
             tab.page.locator(".reading").wait_for()
         assert harm(tab.page) == {**HARMLESS, "scripts": 4}, payload

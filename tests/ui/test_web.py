@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tests.stubs.served import bearer, grant_token, served
 from tests.ui import runs
 from tests.ui.browser import Shelf, Tab
+from tests.ui.checks import faults
 
 RUN = "run_00000000release"
 HTML = {"accept": "text/html"}
@@ -95,7 +96,7 @@ def test_the_list_is_searched_and_leads_to_a_run(tab: Tab, shelf: Shelf, tmp_pat
         expect(rows).to_have_count(1)
         tab.page.get_by_role("button", name="All").click()
         tab.page.get_by_role("searchbox").fill("400,000")
-        expect(rows).to_have_count(2)
+        expect(tab.page.locator(".runs .group")).to_have_count(2)
         expect(rows.first).to_contain_text("version 2")
         tab.page.get_by_role("searchbox").fill("")
         tab.page.get_by_role("button", name="Done").click()
@@ -105,6 +106,41 @@ def test_the_list_is_searched_and_leads_to_a_run(tab: Tab, shelf: Shelf, tmp_pat
         assert tab.page.url.endswith(f"/runs/{RUN}")
         tab.page.get_by_role("link", name="Sifaka").click()
         expect(rows).to_have_count(2)
+    assert tab.errors == []
+
+
+@pytest.mark.browser
+def test_a_hit_opens_its_version_with_its_words_marked(
+    tab: Tab, shelf: Shelf, tmp_path: Path
+) -> None:
+    shelf.put(runs.release_notes())
+    shelf.put(runs.many())
+    with served(tmp_path, store=shelf.url) as url:
+        tab.page.goto(url.replace("/mcp", "/runs#query=excited announcement"))
+        hits = tab.page.locator(".group a.hit")
+        expect(hits).to_have_count(1)
+        expect(hits.locator("mark")).to_have_text(["excited", "announce"])
+        expect(tab.page.locator(".group")).to_contain_text(RUN)
+        assert faults(tab.page) == []
+        hits.click()
+        expect(tab.page.locator(".found")).to_have_text("2 places with “excited”, “announce”")
+        expect(tab.page.locator("[aria-current=true] .v")).to_have_text("v0")
+        words = "[...CSS.highlights.get('found')].map((each) => each.toString())"
+        assert tab.page.evaluate(words) == ["excited", "announce"]
+        assert faults(tab.page) == []
+        tab.page.reload()
+        expect(tab.page.locator(".found")).to_contain_text("2 places")
+        tab.page.keyboard.press("]")
+        expect(tab.page.locator(".found")).to_contain_text("0 places")
+        tab.page.get_by_role("button", name="Clear").click()
+        expect(tab.page.locator(".found")).to_have_count(0)
+        assert "find" not in tab.page.url
+        tab.page.goto(url.replace("/mcp", "/runs#query=quoted"))
+        expect(tab.page.locator(".group")).to_have_count(1)
+        expect(hits).to_have_count(1)
+        expect(hits).to_contain_text("so in 7 more versions")
+        expect(tab.page.locator(".group mark").first).to_have_text("quoted")
+        expect(tab.page.locator(".group mark").filter(has_text="each")).to_have_count(0)
     assert tab.errors == []
 
 

@@ -103,12 +103,12 @@ function link(url, text) {
   return h("a", { href: parsed.href, target: "_blank", rel: "noopener noreferrer", on: { click: open } }, foreign(text || url));
 }
 
-// What a link to this state of the page has behind `#`. A host's view has no address.
-const inAddress = () => (root.dataset.door === "app" ? {} : Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+// What a link to this state of the page has behind `#`, or `?` when it was written by hand. A host's view has no address.
+const inAddress = () => (root.dataset.door === "app" ? {} : Object.fromEntries([...new URLSearchParams(location.search), ...new URLSearchParams(location.hash.slice(1))]));
 function toAddress(state) {
   if (root.dataset.door === "app") return;
   const told = new URLSearchParams(Object.entries(state).filter(([, value]) => value !== null)).toString();
-  history.replaceState(null, "", told ? `#${told}` : location.pathname + location.search);
+  history.replaceState(null, "", location.pathname + (told ? `#${told}` : ""));
 }
 
 function theme(name) {

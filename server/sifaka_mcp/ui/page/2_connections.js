@@ -118,7 +118,7 @@ function appDoor() {
     if (!view) throw new Refusal("this host does not let views read runs");
     return view;
   }
-  let versions = {};
+  const versions = {};
   const self = {
     kind: "app", modes: [],
     async run(id, after) {
@@ -127,14 +127,14 @@ function appDoor() {
       else {
         const told = await byTool(id);
         view = told.run;
-        versions = told.versions;
+        versions[id] = told.versions;
       }
       return view.entries === after ? null : view;
     },
     async version(id, place) {
       if (host.serverResources) return read(`run://${id}/view/${place}`);
-      if (!versions[place]) throw new Refusal("this host shows the best version only");
-      return versions[place];
+      if (!versions[id]?.[place]) throw new Refusal("this host shows the best version only");
+      return versions[id][place];
     },
     list: async (asked) => outcome(await request("tools/call", { name: "get_thought_history", arguments: asked.cursor ? { cursor: asked.cursor } : { query: asked.query || "", limit: 20 } })).structuredContent,
     tool: async (name, args) => outcome(await request("tools/call", { name, arguments: args })),

@@ -19,15 +19,104 @@ function* cut(text, room) {
   }
 }
 
-// The changes of a version, numbered: the place in both texts and the issue behind each.
-function changesOf(version, comparison, base) {
-  let [before, after, number] = [0, 0, 0];
+// The hunks between two texts, with their words and the issue behind each.
+function hunksOf(version, comparison, base) {
+  let [before, after] = [0, 0];
   return comparison.hunks.map(([op, gone, come, why]) => {
-    const hunk = { op, why, number: op === "=" ? 0 : ++number, before: base.slice(before, before + gone), after: version.text.slice(after, after + come), at: after, from: before };
+    const hunk = { op, why: version.whys[why] || null, before: base.slice(before, before + gone), after: version.text.slice(after, after + come) };
     before += gone;
     after += come;
     return hunk;
   });
+}
+
+const same = (text) => [{ op: "=", why: null, before: text, after: text }];
+const turned = (hunks) => hunks.map((each) => ({ ...each, why: null, before: each.after, after: each.before }));
+
+// The hunks from a first text to a third, by way of a second. Nothing is compared again but the ends of what both ways changed.
+function joined(first, second) {
+  const [left, right] = [[...first].reverse(), [...second].reverse()];
+  const changes = (stack) => stack.length > 0 && stack.at(-1).op !== "=";
+  const take = (stack, most) => {
+    const { after: text, ...rest } = stack.pop();
+    if (text.length > most) stack.push({ ...rest, before: text.slice(most), after: text.slice(most) });
+    return text.slice(0, most);
+  };
+  const out = [];
+  const keep = (text) => { if (!text) return; if (out.at(-1)?.op === "=") text = out.pop().after + text; out.push({ op: "=", why: null, before: text, after: text }); };
+  while (left.length || right.length) {
+    if (!changes(left) && !changes(right)) { const text = take(left, right.at(-1).before.length); take(right, text.length); keep(text); continue; }
+    let [before, after, why, here, there] = ["", "", null, 0, 0]; // here and there: how far both ways are in the second text
+    for (;;) {
+      if (changes(left)) { const each = left.pop(); before += each.before; here += each.after.length; why ||= each.why; }
+      else if (changes(right)) { const each = right.pop(); after += each.after; there += each.before.length; why = each.why || why; }
+      else if (here < there) { const text = take(left, there - here); before += text; here += text.length; }
+      else if (there < here) { const text = take(right, here - there); after += text; there += text.length; }
+      else break;
+    }
+    const [head, tail] = ends(before, after);
+    keep(before.slice(0, head));
+    const [gone, come] = [before, after].map((each) => each.slice(head, each.length - tail));
+    if (gone || come) out.push({ op: "~", why, before: gone, after: come });
+    keep(before.slice(before.length - tail));
+  }
+  return out;
+}
+
+// The lengths of the words that two texts begin with and end with.
+function ends(before, after) {
+  if (before === after) return [before.length, 0];
+  const most = Math.min(before.length, after.length);
+  let [head, tail] = [0, 0];
+  while (head < most && before[head] === after[head]) head++;
+  while (head && !/\s/.test(before[head - 1])) head--;
+  while (tail < most - head && before.at(-tail - 1) === after.at(-tail - 1)) tail++;
+  while (tail && !/\s/.test(before.at(-tail))) tail--;
+  return [head, tail];
+}
+
+// Where most of a sentence was written anew, the old one and the new one stand whole: one change with the reasons of all.
+const ENDS = /[.!?…][”’"')\]]{0,2}\s+|\n|[。！？]/gu;
+function wholeSentences(hunks) {
+  const out = [];
+  let sentence = []; // the hunks since the last end of a sentence that nothing has changed
+  const words = (text) => text.split(/\s+/).filter(Boolean).length;
+  const sum = (side, same) => sentence.reduce((all, each) => all + (same === (each.op === "=") ? words(each[side]) : 0), 0);
+  const close = () => {
+    const changed = sentence.filter((each) => each.op !== "=");
+    const rewritten = changed.length > 1 && !changed.some((each) => /\n/.test(each.before + each.after)) && sum("after", true) < Math.max(sum("before", false), sum("after", false));
+    if (rewritten) {
+      const [before, after] = ["before", "after"].map((side) => sentence.map((each) => each[side]).join(""));
+      const room = /\s*$/.exec(after)[0];
+      const cut = before.endsWith(room) ? room.length : 0;
+      out.push({ op: "~", whys: changed.map((each) => each.why), before: before.slice(0, before.length - cut), after: after.slice(0, after.length - cut) }, ...same(room.slice(0, cut)));
+    } else out.push(...sentence);
+    sentence = [];
+  };
+  for (const each of hunks) {
+    if (each.op !== "=") { sentence.push(each); continue; }
+    ENDS.lastIndex = 0;
+    const first = ENDS.exec(each.after);
+    const head = first ? ENDS.lastIndex : each.after.length;
+    sentence.push(...same(each.after.slice(0, head)));
+    if (!first) continue;
+    close();
+    const rest = each.after.slice(head);
+    const near = Math.max(0, rest.length - 1000); // what is further away is of no sentence that has changed
+    ENDS.lastIndex = 0; // matchAll begins there
+    const last = [...rest.slice(near).matchAll(ENDS)].at(-1);
+    const tail = last ? near + last.index + last[0].length : near && rest.length;
+    out.push(...same(rest.slice(0, tail)));
+    sentence.push(...same(rest.slice(tail)));
+  }
+  close();
+  return out.filter((each) => each.before || each.after);
+}
+
+// The changes in their order, each with its number and the issues behind it.
+function numbered(hunks) {
+  let number = 0;
+  return wholeSentences(hunks).map((each) => ({ ...each, whys: [...new Set((each.whys || [each.why]).filter(Boolean))], number: each.op === "=" ? 0 : ++number }));
 }
 
 class Blocks {
@@ -79,12 +168,30 @@ function pane(blocks) {
   return area;
 }
 
+// The places of words in what is shown. A word of a script without spaces may stand anywhere.
+function placesOf(area, words) {
+  const whole = (word) => (/[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]/u.test(word) ? word : `(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`);
+  const each = new RegExp(words.split(" ").filter(Boolean).map((word) => whole(word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))).join("|"), "giu");
+  const texts = document.createTreeWalker(area, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode() && found.length < 2000) {
+    for (const { 0: word, index } of texts.currentNode.data.matchAll(each)) {
+      const range = new Range();
+      range.setStart(texts.currentNode, index);
+      range.setEnd(texts.currentNode, index + word.length);
+      found.push(range);
+    }
+  }
+  return found;
+}
+
 function later(rest, act) {
   let at = 0;
   const step = () => {
     const until = performance.now() + 12;
     while (at < rest.length && performance.now() < until) act(rest[at++]);
     if (at < rest.length) setTimeout(step);
+    else shown?.markFound();
   };
   if (rest.length) setTimeout(step);
 }
@@ -122,7 +229,7 @@ function sidePane(changes, open, names) {
 const declined = (why) => (why && why.declined !== null ? h("p.small", null, pill("declined"), " ", foreign(why.declined)) : null);
 
 // The card beside a change or a mark.
-function whyCard(n, why, hunk, open, act) {
+function whyCard(n, [why, ...more], hunk, open, act) {
   const severity = why?.severity || 0;
   const names = why ? [...new Set([why.source, why.category === "general" ? "" : why.category])].filter(Boolean) : []; // rules are often called as their category
   const changed = hunk && h("p.swap", null,
@@ -131,8 +238,9 @@ function whyCard(n, why, hunk, open, act) {
   const quoted = !hunk && why?.quote && h("p.swap", null, "“", foreign(short(why.quote)), "”", why.fix !== null && why.fix !== undefined ? [" → ", h("ins", null, stretch(why.fix || "(nothing)"))] : null);
   return h("li.why-card", { id: `why${n}`, on: { click: (event) => { if (!event.target.closest("button, a") && !getSelection().toString()) open(n, true); } } },
     h("div.top", null, h("button.n", { type: "button", "data-k": `c${n}`, "aria-label": `Show ${n} in the text`, on: { click: () => open(n, true) } }, String(n)),
-      h("p.msg", null, why ? foreign(why.message, "span") : "No issue asked for it"), act || null),
+      h("p.msg", null, why ? foreign(why.message, "span") : "No issue asked for it", more.length ? h("span.quiet", null, ` +${more.length}`) : null), act || null),
     changed || quoted || null,
+    more.map((each) => h("p.small.further", null, foreign(each.message))),
     declined(why),
     why && h("p.meta", null,
       names.map((name) => h("span", null, foreign(name))),

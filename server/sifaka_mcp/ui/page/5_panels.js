@@ -36,34 +36,50 @@ function shortcomings(run, best) {
 
 const card = (title, ...content) => h("section.card", null, h("h2", null, title), content);
 
-function rulesPanel(run, picked) {
-  const names = [...new Set(run.versions.flatMap((each) => each.rules.map((rule) => rule.name)))];
-  if (!names.length) return null;
-  const cell = (version, name) => {
+// Versions beside each other, rule by rule.
+function rulesTable(columns, rows) {
+  const names = [...new Set(columns.flatMap(({ version }) => version.rules.map((rule) => rule.name)))];
+  const cell = ({ version, here }, name) => {
     const rule = version.rules.find((each) => each.name === name);
-    const here = version === run.versions[picked] ? " here" : "";
-    if (!rule) return h("td", { class: `cell quiet${here}` }, "–");
+    const at = here ? " here" : "";
+    if (!rule) return h("td", { class: `cell quiet${at}` }, "–");
     const [mark, kind, word] = rule.unchecked ? ["?", "advice", "not checked"] : rule.passed ? ["✓", "pass", "passed"] : rule.required ? ["✗", "fail", "failed"] : ["!", "advice", "advice"];
     const value = rule.passed || rule.unchecked ? "" : ` ${score(rule.score)}`;
-    return h("td", { class: `cell ${kind}${here}`, title: rule.message }, h("span", { "aria-hidden": "true" }, mark + value), h("span.sr", null, word + value));
+    return h("td", { class: `cell ${kind}${at}`, title: rule.message }, h("span", { "aria-hidden": "true" }, mark + value), h("span.sr", null, word + value));
   };
+  const line = (name, cells) => h("tr", null, h("th", { scope: "row" }, name), cells);
+  return names.length || rows ? h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Rules by version", "data-scroll": "rules", "data-k": "rules" },
+    h("table", null, h("thead", null, h("tr", null, h("th", { scope: "col" }, "Rule"), columns.map(({ name, here }) => h(here ? "th.cell.here" : "th.cell", { scope: "col" }, name)))),
+      h("tbody", null, (rows || []).map(([name, of]) => line(name, columns.map((each) => h(each.here ? "td.cell.here" : "td.cell", null, of(each))))), names.map((name) => line(foreign(name), columns.map((each) => cell(each, name))))))) : null;
+}
+
+function rulesPanel(run, picked) {
+  const table = rulesTable(run.versions.map((version, place) => ({ version, name: `v${version.number}`, here: place === picked })));
   const open = run.versions[picked].rules.filter((rule) => !rule.passed || rule.unchecked);
-  return h("section.card", null, h("h2", null, "Rules by version"),
-    h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Rules by version", "data-scroll": "rules", "data-k": "rules" },
-      h("table", null, h("thead", null, h("tr", null, h("th", { scope: "col" }, "Rule"), run.versions.map((each, place) => h(place === picked ? "th.cell.here" : "th.cell", { scope: "col" }, `v${each.number}`)))),
-        h("tbody", null, names.map((name) => h("tr", null, h("th", { scope: "row" }, foreign(name)), run.versions.map((each) => cell(each, name))))))),
+  return table && h(run.versions.length > 4 ? "section.card.wide" : "section.card", null, h("h2", null, "Rules by version"), table,
     open.length ? h("ul.notes", null, open.map((rule) => h("li", null, h("b", null, foreign(rule.name)), ": ", foreign(rule.message), rule.suggestions.length ? h("span.quiet", null, " — ", foreign(rule.suggestions.join("; "))) : null))) : null);
+}
+
+// Two runs, the best version of one beside a version of the other.
+function bothPanel(other, run, picked, open) {
+  const columns = [{ run: other.run, version: other.line }, { run, version: run.versions[picked], here: true }].map((each, n) => ({ ...each, name: [n ? "this run" : "the other", h("br"), `v${each.version.number}`] }));
+  return h("section.card", null, h("h2", null, "Both runs"), rulesTable(columns, [
+    ["score", ({ version }) => score(version.score)], ["words", ({ version }) => version.words.toLocaleString(locale)],
+    ["issues", ({ version }) => version.critics.reduce((sum, each) => sum + each.issues, 0)],
+    ["model", (each) => foreign(each.run.model)], ["cost", (each) => money(each.run.usage.cost_usd)], ["time", (each) => seconds(each.run.usage.seconds)],
+  ]), h("div.row-actions", null, button("Open the other run", open, { class: "tiny", "data-k": "other" })));
 }
 
 const ANSWERS = { open: "bad", refused: "bad", covered: "good", accepted: "good", noted: "" };
 
-function differencesPanel(run, picked) {
+function differencesPanel(view, picked) {
+  const { run } = view;
   const told = run.versions[picked].differences;
   if (!told.length) return null;
   return card("Differences from the original",
     h("ul.notes", null, told.map((each) => h("li", null, pill(each.status, ANSWERS[each.status]), h("span.quiet", null, ` ${each.kind.replaceAll("_", " ")} `),
       each.before ? h("del", null, foreign(each.before)) : null, each.before && each.after ? " → " : null, each.after ? h("ins", null, foreign(each.after)) : null,
-      each.by ? h("span.quiet", null, " — ", foreign(each.by), each.reason ? [": ", foreign(each.reason)] : null) : null))));
+      each.by ? h("span.quiet", null, " — ", foreign(each.by), each.reason ? [": ", foreign(each.reason)] : null) : null))), accepting(view, picked));
 }
 
 // Critics of one version work at the same time, and versions follow each other: pauses are left out.

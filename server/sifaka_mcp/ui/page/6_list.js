@@ -6,8 +6,11 @@ function status(run, live) {
   return h("span.pill", { class: [kind, live && "live"].filter(Boolean).join(" ") }, live ? h("span.dot") : null, text);
 }
 
-// What was found, with the words that match marked.
-const marked = (snippet) => snippet.split("**").map((each, n) => (n % 2 ? h("mark", null, foreign(each)) : foreign(each)));
+// The words of a snippet that were found. Words that are bold in the text are between asterisks too.
+const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+const isFound = (word, query) => plain(query).split(/[^\p{L}\p{N}]+/u).filter(Boolean).some((asked) => plain(word).startsWith(asked.slice(0, 3)) || asked.startsWith(plain(word).slice(0, 3)));
+const wordsFound = (hits, query) => [...new Set(hits.flatMap((each) => each.snippet.split("**").filter((word, n) => n % 2 && word.length < 60 && isFound(word, query))))].join(" ");
+const marked = (snippet, query) => snippet.split("**").map((each, n) => (n % 2 && isFound(each, query) ? h("mark", null, foreign(each)) : foreign(each)));
 
 const FILTERS = { all: "All", needs_revision: "Waiting", running: "Running", done: "Done", failed: "Failed" };
 
@@ -34,16 +37,30 @@ function listPage(page, openRun) {
     draw();
   }
 
-  const entry = (id, title, right, meta) => h("li", null, h("a", { href: door.address?.(id) || "#", on: { click: (event) => { if (event.metaKey || event.ctrlKey) return; event.preventDefault(); openRun(id); } } }, h("span.t", null, title), right, h("span.m.num", null, meta)));
+  // Two runs to compare: the first that is chosen stands for the text before.
+  const compare = (id) => {
+    if (seen.chosen && seen.chosen !== id) { openRun(id, { against: seen.chosen }); return; }
+    seen.chosen = seen.chosen ? null : id;
+    draw();
+  };
+  const comparing = (id) => h("button.btn.tiny", { type: "button", class: "compare", "data-k": `x${id}`, "aria-pressed": seen.chosen === id ? "true" : "false", "aria-label": `Compare run ${id}`, on: { click: () => compare(id) } }, seen.chosen === id ? "Chosen" : seen.chosen ? "With this" : "Compare");
+  const leading = (tag, id, state, ...content) => h(tag, { href: `${door.address?.(id) || ""}${state ? `#${new URLSearchParams(state)}` : ""}` || "#", on: { click: (event) => { if (event.metaKey || event.ctrlKey) return; event.preventDefault(); openRun(id, state); } } }, ...content);
+  // The versions of one run that match: each opens with its words marked.
+  const matches = (id, hits) => h("li.group", null, h("p.m.num", null, h("span", null, id), when(hits[0].created_at)), comparing(id), [...Map.groupBy(hits, (each) => each.snippet).values()].map(([hit, ...alike]) => {
+    const version = hit.thought_id.split(".").pop();
+    return leading("a.hit", id, { version, view: "text", find: wordsFound(hits, seen.query) }, pill(`version ${version}`), h("span.t", null, marked(hit.snippet, seen.query), alike.length ? h("span.quiet.small", null, ` — so in ${count(alike.length, "more version")}`) : null));
+  }));
+  const entry = (id, title, right, meta) => h("li", null, leading("a", id, null, h("span.t", null, title), right, h("span.m.num", null, meta)), comparing(id));
 
   const draw = held(() => {
     const runs = seen.runs.filter((each) => seen.filter === "all" || each.status === seen.filter);
     const rows = seen.hits
-      ? [...Map.groupBy(seen.hits, (each) => each.run_id)].map(([id, [best, ...more]]) => entry(id, marked(best.snippet), null, [when(best.created_at), h("span", null, `version ${best.thought_id.split(".").pop()}`, more.length ? ` and ${more.length} more` : null), h("span", null, id)]))
+      ? [...Map.groupBy(seen.hits, (each) => each.run_id)].map(([id, hits]) => matches(id, hits))
       : runs.map((each) => entry(each.run_id, foreign(each.excerpt || "(no text yet)"), status(each, each.status === "running"), [when(each.updated_at), count(each.iterations + 1, "version"), h("span", null, each.run_id)].map((one) => (typeof one === "string" ? h("span", null, one) : one))));
     show(results,
       seen.failure ? h("div.banner.bad", { role: "alert" }, foreign(seen.failure), button("Try again", () => load())) : null,
-      seen.search ? h("p.quiet.small", null, foreign(seen.search)) : null,
+      seen.chosen ? h("div.banner", { role: "status" }, "Choose the run to compare with ", foreign(seen.chosen), button("Cancel", () => compare(seen.chosen), { "data-k": "cancel" })) : null,
+      seen.search ? h("p.quiet.small.how", null, foreign(seen.search)) : null,
       rows.length ? h("ul.runs", null, rows) : seen.failure ? null : h("p.loading.quiet", null, seen.query ? "Nothing matches." : seen.filter === "all" ? "No runs yet. `sifaka improve FILE` makes one." : "No run of this kind on this page."),
       seen.cursor ? h("div.row-actions", null, button("More", () => load(seen.cursor), { "data-k": "more" })) : null);
   });

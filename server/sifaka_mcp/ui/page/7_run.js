@@ -5,14 +5,15 @@ const PATIENCE = 150; // milliseconds after which the page says that a text is o
 const DOING = { started: "writing the first version", drafted: "checking the rules", retrieved: "checking the rules", validated: "asking the critics", critiqued: "comparing", decided: "writing the next version", anchored: "comparing with the input" };
 
 class RunPage {
-  constructor(page, id) {
+  constructor(page, id, { version, view, against, find }) {
     this.page = page;
     this.id = id;
     this.run = null;
-    const { version, view, base } = inAddress();
     this.picked = /^\d+$/.test(version) ? +version : null; // the place of a version, or null for the current one
-    this.view = ["text", "side"].includes(view) ? view : "diff";
-    this.base = base === "parent" ? base : "input";
+    this.view = ["text", "side", "read"].includes(view) ? view : "diff";
+    this.against = /^\d+$/.test(against) ? +against : door.kind === "file" ? null : against || null; // the place of a version, the id of another run, or null for the input
+    this.other = null; // that other run and its versions
+    this.find = find?.trim() || null; // the words that a search has found
     this.kind = null; // of the changes that are shown alone
     this.open = 0;
     this.versions = new Map();
@@ -102,9 +103,9 @@ class RunPage {
     clearTimeout(this.patience);
     this.patience = setTimeout(() => { if (!this.ready(place)) this.draw(); }, PATIENCE);
     try {
-      const version = place < 0 ? null : await this.version(place);
-      const comparison = version && this.comparison(version);
-      if (comparison && this.view !== "text") await this.version(comparison.base, true);
+      if (place >= 0) await this.version(place);
+      if (this.compares && typeof this.against === "string") await this.bring(this.against);
+      for (const each of this.needed(place)) await this.version(each, true);
     } catch (error) {
       if (error instanceof Locked) throw error;
       if (!(error instanceof Refusal)) this.lost += 1;
@@ -131,20 +132,70 @@ class RunPage {
     }
   }
 
-  comparison(version) {
-    return version.comparisons[this.base] || version.comparisons.input;
+  // Another run, and the texts that a comparison of its best version with this one needs.
+  async bring(id) {
+    if (this.other?.run.run_id === id) return;
+    const run = await door.run(id);
+    const place = run.champion ?? run.versions.length - 1;
+    if (place < 0) throw new Refusal("that run has no version");
+    this.other = { run, place, line: run.versions[place], best: await door.version(id, place), input: await door.version(id, 0) };
   }
 
-  // Whether the texts that the chosen view needs are here.
+  // The place of the version that another is compared with; null for the input itself, and beside another run.
+  base(place) {
+    if (typeof this.against === "string") return null;
+    return this.against !== null && this.against !== place && this.against < this.run.versions.length ? this.against : place ? 0 : null;
+  }
+
+  // The versions on the way from one to another, as what leads to each: up to what both are made of, and down again.
+  way(from, to) {
+    const parent = (place) => this.run.versions[place].parent ?? 0;
+    const line = (place) => (place ? [place, ...line(parent(place))] : [0]);
+    const [up, down] = [line(from), line(to)];
+    const both = up.find((each) => down.includes(each));
+    const way = [...up.slice(0, up.indexOf(both)).map((each) => [each, parent(each), true]), ...down.slice(0, down.indexOf(both)).reverse().map((each) => [each, parent(each), false])];
+    return way.length > 8 ? [[from, 0, true], [to, 0, false]].filter(([each]) => each) : way;
+  }
+
+  // The places of the texts that the chosen view needs.
+  needed(place) {
+    const base = this.base(place);
+    if (place < 0 || !this.compares) return place < 0 ? [] : [place];
+    if (typeof this.against === "string") return [place, 0];
+    return base === null ? [place] : base === 0 ? [place, 0] : [place, ...this.way(base, place).flatMap(([each, from]) => [each, from])];
+  }
+
+  get compares() {
+    return ["diff", "side"].includes(this.view);
+  }
+
   ready(place) {
+    return this.needed(place).every((each) => this.versions.has(each)) && (!this.compares || typeof this.against !== "string" || this.other?.run.run_id === this.against);
+  }
+
+  // What leads to a version from one before it.
+  step(place, base) {
     const version = this.versions.get(place);
-    const comparison = version && this.comparison(version);
-    return Boolean(version) && (this.view === "text" || !comparison || this.versions.has(comparison.base));
+    const known = Object.values(version.comparisons).find((each) => each.base === base);
+    return known ? hunksOf(version, known, this.versions.get(base).text) : same(version.text);
+  }
+
+  // The hunks between the chosen version and what it is compared with; null where there is no such thing.
+  hunks(place) {
+    const base = this.base(place);
+    if (base !== null) return base ? this.way(base, place).map(([each, from, up]) => (up ? turned(this.step(each, from)) : this.step(each, from))).reduce(joined) : this.step(place, 0);
+    if (typeof this.against !== "string") return null;
+    const [here, { best: there, input, place: at }] = [this.versions.get(place).text, this.other];
+    const back = at ? turned(hunksOf(there, there.comparisons.input, input.text)) : same(there.text);
+    const first = this.versions.get(0).text;
+    if (first === input.text) return joined(back, this.step(place, 0)); // both were made of one text
+    if (first === there.text) return this.step(place, 0); // this run went on from the other
+    return here === there.text ? same(here) : here === input.text ? back : [{ op: "~", why: null, before: there.text, after: here }];
   }
 
   async choose(changes) {
     Object.assign(this, { open: 0, kind: null, trouble: null, ...changes });
-    toAddress({ version: this.picked, view: this.view === "diff" ? null : this.view, base: this.base === "input" ? null : this.base });
+    toAddress({ version: this.picked, view: this.view === "diff" ? null : this.view, against: this.against, find: this.find });
     try {
       await this.load();
       if (this.lost) this.again();
@@ -156,13 +207,13 @@ class RunPage {
     const retry = () => { this.trouble = null; this.draw(); this.choose({}); };
     return card(`Version ${line.number}`, this.trouble === null
       ? h("p.quiet", { role: "status" }, `Opening version ${line.number} …`)
-      : h("div.banner.bad", { role: "alert" }, h("span", null, `Version ${line.number} did not open. `, foreign(this.trouble)), button("Try again", retry, { "data-k": "retry" })));
+      : h("div.banner.bad", { role: "alert" }, h("span", null, `Version ${line.number} did not open. `, foreign(this.trouble)), button("Try again", retry, { "data-k": "retry" }), this.against === null ? null : button("Compare with the input", () => this.choose({ against: null }), { "data-k": "input" })));
   }
 
   key(event) {
     if (!this.run || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || document.querySelector("dialog[open]")) return;
     const many = this.run.versions.length;
-    const act = { j: () => this.go(this.open + 1), k: () => this.go(this.open - 1), "[": () => this.choose({ picked: Math.max(0, this.place() - 1) }), "]": () => this.choose({ picked: Math.min(many - 1, this.place() + 1) }), d: () => this.choose({ view: "diff" }), t: () => this.choose({ view: "text" }), s: () => this.choose({ view: "side" }), "?": () => listKeys(this.page) }[event.key];
+    const act = { j: () => this.go(this.open + 1), k: () => this.go(this.open - 1), "[": () => this.choose({ picked: Math.max(0, this.place() - 1) }), "]": () => this.choose({ picked: Math.min(many - 1, this.place() + 1) }), d: () => this.choose({ view: "diff" }), t: () => this.choose({ view: "text" }), s: () => this.choose({ view: "side" }), r: () => this.choose({ view: "read" }), "?": () => listKeys(this.page) }[event.key];
     if (act) { event.preventDefault(); act(); }
   }
 
@@ -192,14 +243,17 @@ class RunPage {
     const pick = (chosen) => this.choose({ picked: chosen });
     const [reading, whys] = this.reading(place);
     show(this.parts.main,
-      h("div.cols", null,
+      h(whys || !this.ready(place) ? "div.cols" : "div.cols.alone", null,
         h("section.card.scores", null, h("h2", null, "Versions"), scoresByVersion(run, place, pick), versionList(run, place, pick)),
-        reading, whys, h("div.more", null, briefPanel(run), rulesPanel(run, place), differencesPanel(run, place), leftPanel(this), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
+        reading, whys, h("div.more", null, briefPanel(run), this.compares && typeof this.against === "string" && this.other ? bothPanel(this.other, run, place, () => openRun(this.page, this.other.run.run_id, { against: run.run_id })) : rulesPanel(run, place), differencesPanel(this, place), leftPanel(this), criticsPanel(run, place), evidencePanel(run, place), researchPanel(run))),
       h("p.foot", null, h("button.btn.bare", { type: "button", "data-k": "keys", on: { click: () => listKeys(this.page) } }, h("kbd", null, "?"), " keys")));
     align(this.page, this.open);
+    this.markFound();
     const now = this.parts.main.querySelector(".versions [aria-current=true]");
     if (!now || this.seen === now.dataset.k) return; // its place in the list is shown once
     this.seen = now.dataset.k;
+    const [rules, here] = [".scroll[data-scroll=rules]", "thead .here"].map((each) => this.parts.main.querySelector(each));
+    if (here) rules.scrollLeft = here.offsetLeft + here.offsetWidth - rules.clientWidth;
     const [list, box] = [now.closest("ul"), now.getBoundingClientRect()];
     const around = list.getBoundingClientRect();
     if (box.right > around.right || box.left < around.left) list.scrollLeft += box.left - around.left - 20;
@@ -233,40 +287,64 @@ class RunPage {
     const version = this.versions.get(place);
     if (this.editing && this.editing !== line.id) this.editing = null;
     if (!this.ready(place)) return [this.absent(line), null];
-    const comparison = this.comparison(version);
-    const view = comparison ? this.view : "text";
+    const beside = typeof this.against === "string" ? this.other : null;
+    const compared = this.compares && this.hunks(place);
+    const view = compared || !this.compares ? this.view : "text";
     const open = (n, fromCard) => this.go(n, fromCard);
     let body, cards, title;
-    if (view === "text") {
+    if (view === "read") {
+      body = readPane(version);
+    } else if (view === "text") {
       const marks = [...version.marks].sort((a, b) => a.start - b.start || a.end - b.end);
       body = textPane(version, marks, open);
-      cards = marks.map((mark, n) => whyCard(n + 1, version.whys[mark.why], null, open, declining(this, version.whys[mark.why], { "data-k": `d${n + 1}`, "aria-label": `Decline: issue ${n + 1}` })));
+      cards = marks.map((mark, n) => whyCard(n + 1, [version.whys[mark.why]], null, open, declining(this, version.whys[mark.why], { "data-k": `d${n + 1}`, "aria-label": `Decline: issue ${n + 1}` })));
       title = cards.length ? count(cards.length, "issue") : "No issue has a place in the text";
     } else {
-      const changes = changesOf(version, comparison, this.versions.get(comparison.base)?.text ?? "");
+      const changes = numbered(compared);
       const changed = changes.filter((each) => each.op !== "=");
-      const kindOf = (each) => version.whys[each.why]?.category || "no issue";
-      const kinds = [...new Set(changed.map(kindOf))];
-      body = view === "side" ? sidePane(changes, open, [`Version ${run.versions[comparison.base].number}`, `Version ${line.number}`]) : diffPane(changes, open);
-      cards = changed.filter((each) => !this.kind || kindOf(each) === this.kind).map((each) => whyCard(each.number, version.whys[each.why], each, open, undoing(this, line, changes, [each], "Undo", { "data-k": `u${each.number}`, "aria-label": `Undo: change ${each.number}` })));
+      const kindsOf = (each) => (each.whys.length ? each.whys.map((why) => why.category) : ["no issue"]);
+      const kinds = [...new Set(changed.flatMap(kindsOf))];
+      body = view === "side" ? sidePane(changes, open, [beside ? [`Version ${beside.line.number} of `, foreign(beside.run.run_id)] : `Version ${run.versions[this.base(place)].number}`, `Version ${line.number}`]) : diffPane(changes, open);
+      cards = changed.filter((each) => !this.kind || kindsOf(each).includes(this.kind)).map((each) => whyCard(each.number, each.whys, each, open, beside ? null : undoing(this, line, changes, [each], "Undo", { "data-k": `u${each.number}`, "aria-label": `Undo: change ${each.number}` })));
       title = changed.length ? count(changed.length, "change") : "No change";
       if (kinds.length > 1) title = [title, h("select", { "aria-label": "Kind of change", "data-k": "kind", on: { change: (event) => { this.kind = event.target.value || null; this.draw(); } } }, h("option", { value: "" }, "all kinds"), kinds.map((kind) => { const one = h("option", null, kind); one.value = kind; one.selected = kind === this.kind; return one; })),
-        this.kind ? undoing(this, line, changes, changed.filter((each) => kindOf(each) === this.kind), "Undo all of this kind", { "data-k": "kinds" }) : null];
+        this.kind && !beside ? undoing(this, line, changes, changed.filter((each) => kindsOf(each).includes(this.kind)), "Undo all of this kind", { "data-k": "kinds" }) : null];
     }
     const code = run.versions.length && /^\s*[{[<]/.test(version.text) && !/[a-z]{3,} [a-z]{2,} /.test(version.text.slice(0, 300));
     if (code) body.classList.add("code");
-    const modes = { diff: "Diff", text: "Text", side: "Side by side" };
+    const alone = place === 0 && this.against === null;
+    const modes = { ...(alone ? {} : { diff: "Diff" }), text: "Text", ...(alone ? {} : { side: "Side by side" }), read: "Read" };
     const segment = (names, now, set, label) => h("div.seg", { role: "group", "aria-label": label }, Object.entries(names).map(([name, text]) => h("button", { type: "button", "data-k": `${label}-${name}`, "aria-pressed": name === now ? "true" : "false", on: { click: () => set(name) } }, text)));
-    const bases = version.comparisons.parent ? { input: "from the input", parent: `from v${run.versions[version.comparisons.parent.base].number}` } : null;
     return [
       h("section.card.text", null,
         h("div.card-head", null, h("div.named", null, h("h2", null, `Version ${line.number}`), ["refused", "stands"].includes(line.standing) ? pill(...STANDINGS[line.standing]) : null),
-          comparison ? h("div.named", null, bases && view !== "text" ? segment(bases, comparison === version.comparisons.parent ? "parent" : "input", (base) => this.choose({ base }), "Compared") : null, segment(modes, view, (chosen) => this.choose({ view: chosen }), "View")) : null),
+          h("div.named", null, compared ? this.againstWhat(place) : null, segment(modes, view, (chosen) => this.choose({ view: chosen }), "View"))),
+        this.find ? h("div.banner.small", { role: "status" }, h("span.found"), button("Clear", () => this.choose({ find: null }), { class: "tiny", "data-k": "clear" })) : null,
         line.standing === "refused" && line.reason ? h("p.banner.bad.small", null, "Rejected: ", foreign(line.reason)) : null,
         this.editing ? editor(this, version, line) : body,
-        h("p.quiet.small.num.under", null, `${count(line.words, "word")} · by `, foreign(line.author), " · ", when(line.created_at), taking(run, line, version.text))),
-      h("aside.card.why", { "aria-label": "Why" }, h("div.card-head", null, h("h2", null, [title].flat()[0]), [title].flat().slice(1)),
+        h("p.quiet.small.num.under", null, h("span", null, `${count(line.words, "word")} · by `, foreign(line.author), " · ", when(line.created_at)), taking(run, line, version.text))),
+      view === "read" ? null : h("aside.card.why", { "aria-label": "Why" }, h("div.card-head", null, h("h2", null, [title].flat()[0]), [title].flat().slice(1)),
         cards.length ? h(cards.length > 60 ? "ul.whys.many" : "ul.whys", { "data-scroll": "whys", tabindex: cards.length > 3 ? 0 : null, "aria-label": "Reasons" }, cards) : h("p.quiet.small", null, view === "text" ? "Issues without a place are below." : "This is the text as it came.")),
     ];
+  }
+
+  // Marks the words that were found, and shows the first of them once.
+  markFound() {
+    const area = this.parts.main.querySelector(".reading");
+    const ranges = area && this.find ? placesOf(area, this.find) : [];
+    CSS.highlights?.set("found", new Highlight(...ranges));
+    const told = this.parts.main.querySelector(".found");
+    if (told) told.textContent = `${count(ranges.length, "place")} with ${spelt(this.find.split(" ").map((each) => `“${each}”`).join(", "))}`;
+    if (ranges.length && !this.met) scrollBy(0, ranges[0].getBoundingClientRect().top - innerHeight / 3);
+    this.met ||= ranges.length > 0;
+  }
+
+  // What the version is compared with, to be chosen.
+  againstWhat(place) {
+    const { versions } = this.run;
+    const now = typeof this.against === "string" ? this.against : this.base(place);
+    const options = versions.map((each, n) => [n, n === 0 ? (each.author === "input" ? "the input" : "v0") : n === versions[place].parent ? `v${each.number}, its parent` : `v${each.number}`]).filter(([n]) => n !== place);
+    if (typeof now === "string") options.push([now, `v${this.other.line.number} of ${now}`]);
+    return h("label.against", null, "against ", h("select", { "data-k": "against", on: { change: (event) => { const [n] = options[event.target.selectedIndex]; this.choose({ against: n || null }); } } }, options.map(([n, name]) => h("option", { selected: n === now }, name))));
   }
 }

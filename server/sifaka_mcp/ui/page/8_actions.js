@@ -54,23 +54,23 @@ async function harder(view, line) {
 }
 
 // Asks for the reason of a decline, and sends it. There is no form: the sandbox of a host sends none.
-function askWhy(view, title, note, issues, send) {
+function askWhy(view, title, note, issues, send, verb = "Decline") {
   const missing = h("p.small.bad", { id: "ask-missing", role: "alert" });
-  const decline = () => {
+  const answer = () => {
     const told = reason.value.trim();
     if (told) { dialog.close(); send({ reason: told }); return; }
     missing.textContent = "Say a reason.";
     reason.setAttribute("aria-invalid", "true");
     reason.focus();
   };
-  const enter = (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) decline(); };
+  const enter = (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) answer(); };
   const reason = h("textarea", { name: "reason", "aria-required": "true", "aria-label": "Reason", "aria-describedby": "ask-missing", on: { keydown: enter } });
   const dialog = h("dialog", { "aria-labelledby": "ask-title" },
   h("h2", { id: "ask-title" }, title),
   h("p.small", null, note),
   h("ul.notes", null, issues.slice(0, 6).map((each) => h("li", null, each.quote ? [h("q", null, foreign(short(each.quote))), " "] : null, foreign(each.message)))),
   reason, missing,
-  h("div.row-actions", null, button("Decline", decline, { class: "primary" }), button("Cancel", () => dialog.close())));
+  h("div.row-actions", null, button(verb, answer, { class: "primary" }), button("Cancel", () => dialog.close())));
   dialog.addEventListener("close", () => dialog.remove());
   view.page.append(dialog);
   dialog.showModal();
@@ -85,6 +85,18 @@ function declining(view, why, props) {
   const version = view.run.versions[view.run.champion];
   const send = (told) => choose(view, version, { issue: why.message, quote: why.quote, ...told }, "Declined, and on record with your reason.");
   return button("Decline", () => askWhy(view, "Decline this issue", "It is not asked for again, here and in what is made of this version.", [why], send), { class: "tiny", disabled: view.busy, ...props });
+}
+
+// The button that answers the open differences of the version that was handed in last: it is judged again with the answer.
+function accepting(view, place) {
+  const { run } = view;
+  const [line, best] = [run.versions[place], run.versions[run.champion]];
+  const open = line.differences.filter((each) => each.status === "open");
+  const last = run.versions.findLastIndex((each) => each.author === "caller");
+  if (!door.tool || run.status !== "needs_revision" || !open.length || place !== last || line.parent !== run.champion) return null;
+  const send = (told) => act(view, "submit_revision", { run_id: run.run_id, parent_id: best.id, ...told }, "Accepted, and on record with your reason.");
+  const told = open.map((each) => ({ message: [each.before, each.after].filter(Boolean).join(" → ") }));
+  return h("div.row-actions", null, button(`Accept ${open.length > 1 ? "these differences" : "this difference"}`, () => askWhy(view, "Accept what differs", `Version ${line.number} is judged again, with your reason for it.`, told, send, "Accept"), { class: "tiny", "data-k": "accept", disabled: view.busy }));
 }
 
 // The button that takes some changes back.
@@ -121,7 +133,7 @@ function taking(run, line, text) {
   return h("span.taking", null, button("Copy", copy, { class: "tiny", "data-k": "copy" }), door.kind === "app" ? null : button("Download", save, { class: "tiny", "data-k": "download" }));
 }
 
-const KEYS = [["j", "next change"], ["k", "change before"], ["[", "version before"], ["]", "next version"], ["d", "diff"], ["t", "text"], ["s", "side by side"], ["?", "these keys"]];
+const KEYS = [["j", "next change"], ["k", "change before"], ["[", "version before"], ["]", "next version"], ["d", "diff"], ["t", "text"], ["s", "side by side"], ["r", "as it is read"], ["?", "these keys"]];
 
 function listKeys(page) {
   const dialog = h("dialog", { "aria-label": "Keys" }, h("h2", null, "Keys"), h("ul.keys", null, KEYS.map(([key, does]) => h("li", null, h("kbd", null, key), ` ${does}`))), h("div.row-actions", null, button("Close", () => dialog.close())));

@@ -7,10 +7,11 @@ function goTo(id) {
   if (door.kind === "web" && location.pathname !== door.address(id)) history.replaceState(null, "", door.address(id));
 }
 
-function openRun(page, id) {
+function openRun(page, id, state) {
   shown?.end();
   goTo(id);
-  shown = new RunPage(page, id);
+  if (state) toAddress(state);
+  shown = new RunPage(page, id, state || inAddress());
   shown.look();
   return shown;
 }
@@ -19,7 +20,7 @@ function openList(page) {
   shown?.end();
   shown = null;
   goTo(null);
-  listPage(page, (id) => openRun(page, id));
+  listPage(page, (id, state) => openRun(page, id, state));
 }
 
 // What a tool of this server has answered with, in an MCP App.
