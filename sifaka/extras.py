@@ -36,8 +36,8 @@ def _source(extras: str) -> str:
     told = json.loads(next(filter(None, found), "{}"))
     if "dir_info" in told:
         return f"{url2pathname(urlsplit(told['url']).path)}[{extras}]"
-    kind = "git+" if "vcs_info" in told else ""
-    return f"sifaka-mcp[{extras}]" + (f" @ {kind}{told['url']}" if told else "")
+    where = f" @ {'git+' * ('vcs_info' in told)}{told['url']}" if told else ""
+    return f"sifaka-mcp[{extras}]{where}"
 
 
 def installed(*packages: str) -> bool:

@@ -236,8 +236,7 @@ class _Prose:
         """True of a word alone that stands for one that is spelt nearly so: `Teusday`."""
         near = self.backward[self.new.sentence_of(new)][:1]
         gone = {word for n in near for word in self.old.words[n]} - self.new.vocabulary
-        words = words_in(new.text)
-        return len(words) == 1 and any(_is_spelling([word], words) for word in gone)
+        return any(_is_spelling([word], words_in(new.text)) for word in gone)
 
     def _pairs(self) -> dict[int, int]:
         """Which of the new statements stands where which of the lost ones stood."""

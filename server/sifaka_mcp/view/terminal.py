@@ -66,9 +66,9 @@ def show_run(
     _print(notes, console, "yellow")
     history = command("history", result.run_id)
     if brief := result.brief_at(shell_door(command, result.run_id)):
-        console.print()
         is_fixable = any(each.fix is not None and not each.safe for each in brief.issues)
         steps = [
+            "",
             *((brief.instructions, *(f"  {line}" for line in brief.sheet)) if history else ()),
             *(("suggested fixes: --suggestions makes them, --review asks for each",) * is_fixable),
             "a model as the writer: --model provider:name",

@@ -104,7 +104,7 @@ def _fate_lines(out: RunAnswer) -> Iterator[str]:
 def _kept(out: RunAnswer) -> Sequence[IssueOut]:
     """What is known to be wrong in a text that its caller has handed in or accepted as it is."""
     is_kept = out.status == "done" and isinstance(out, SubmitOut)
-    return [each for each in out.issues if each not in out.left] if is_kept else ()
+    return [each for each in out.issues if is_kept and each not in out.left]
 
 
 def _is_taken(out: RunAnswer) -> bool:
