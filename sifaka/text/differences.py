@@ -233,7 +233,7 @@ class _Prose:
         return not (quiet or loose or foreign)
 
     def _is_respelt(self, new: Statement) -> bool:
-        """True of a word alone that stands for one that is spelt nearly so: `Teusday`."""
+        """True of a word that stands for one spelt nearly so, such as a day with a letter moved."""
         near = self.backward[self.new.sentence_of(new)][:1]
         gone = {word for n in near for word in self.old.words[n]} - self.new.vocabulary
         return any(_is_spelling([word], words_in(new.text)) for word in gone)
