@@ -219,7 +219,7 @@ def start_of(version: Thought) -> tuple[str, ...]:
     """What is measured of an input against its task, before anybody writes."""
     stock = _stock_prose(version.text[:_READ])
     return (
-        *_entered(version.findings),
+        *_entered(version.findings, "Not in it yet, of the task:"),
         *_limits(version.findings, met=False),
         *((f"Stock prose? {stock}",) if stock else ()),
     )
@@ -250,12 +250,14 @@ def sheet_of(version: Thought) -> Iterator[str]:
     )
 
 
-def _entered(findings: Findings) -> Iterator[str]:
+def _entered(
+    findings: Findings, asking: str = "Left out on purpose? Of the task:"
+) -> Iterator[str]:
     listed = [d for d in findings.differences if d.kind == "not_entered"]
     absent = [repr(_cut(each.before, 60)) for each in listed if not each.after]
     if absent:
         more = _more(len(absent), _ABSENT)
-        yield f"Left out on purpose? Of the task: {', '.join(absent[:_ABSENT])}{more}"
+        yield f"{asking} {', '.join(absent[:_ABSENT])}{more}"
     if left := [each for each in listed if each.after]:
         yield f"Everywhere? {_listed(left, _NOTED)}"
 

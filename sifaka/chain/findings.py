@@ -12,7 +12,7 @@ from sifaka.record.results import FACTS, Findings, opened_if_lost
 from sifaka.record.run import Run
 from sifaka.record.thought import PERSON, Thought
 from sifaka.text.differences import Difference, Differences, compare
-from sifaka.text.limits import Asked, asked_of, instruction_of
+from sifaka.text.limits import Asked, asked_of
 
 _FIGURES = FACTS - {"name"}
 """The kinds that no version without a task may lose unasked."""
@@ -65,9 +65,9 @@ async def findings_of(run: Run, version: Thought) -> Findings:
 
 
 async def _absent(run: Run, text: str) -> tuple[Difference, ...]:
-    """The figures and lines of the task's material that a text lacks: listed, not asked."""
+    """The figures of the task, and the lines of its material, that a text lacks: not asked."""
     wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
-    if not wanted or instruction_of(run.prompt) == run.prompt:
+    if not (wanted and run.prompt.strip()):
         return ()
     try:
         return (await _compared(run, text, text)).differences

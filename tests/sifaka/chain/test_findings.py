@@ -173,13 +173,20 @@ Notes:
 """
 
 
+async def test_what_a_draft_has_otherwise_than_its_task_is_told_before_anybody_writes() -> None:
+    task = "Tell Mrs Okafor that order 48213 comes on 14 December. At most 50 words."
+    begun = await Chain(model="caller").run(task, text="Order 48231 comes on 14 December.")
+    assert begun.brief is not None
+    assert begun.brief.sheet == ("Not in it yet, of the task: '48213'",)
+
+
 async def test_what_a_text_lacks_of_the_notes_in_its_task_is_told_before_anybody_writes() -> None:
     text = "Dear customer, 12 of your 14 panes came on 3 February. Keep the scratched pane for us."
     chain = Chain(validators=[], model="caller")
     begun = await chain.run(NOTES, text=text)
     assert begun.brief is not None
     (absent,) = begun.brief.sheet
-    assert absent.startswith("Left out on purpose?")
+    assert absent.startswith("Not in it yet, of the task:")
     assert "has a scratch of 6 cm, lower left" in absent
     assert "so it has to stay on site" in absent
     assert "14 panes" not in absent, "the text has that"
