@@ -33,9 +33,9 @@ def _source(extras: str) -> str:
     from urllib.request import url2pathname
 
     found = (each.read_text("direct_url.json") for each in distributions(name="sifaka-mcp"))
-    told = json.loads(next(filter(None, found), "{}"))
+    told: dict[str, object] = json.loads(next(filter(None, found), "{}"))
     if "dir_info" in told:
-        return f"{url2pathname(urlsplit(told['url']).path)}[{extras}]"
+        return f"{url2pathname(urlsplit(str(told['url'])).path)}[{extras}]"
     where = f" @ {'git+' * ('vcs_info' in told)}{told['url']}" if told else ""
     return f"sifaka-mcp[{extras}]{where}"
 
