@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from sifaka.chain import asks_a_provider
+from sifaka.chain import Chain, asks_a_provider
 from sifaka.critics import CRITICS
 from sifaka.errors import SifakaError
 from sifaka.models import CALLER, HOST
@@ -35,14 +35,16 @@ Findings = AsyncIterator[Finding]
 @opt.command(
     opt.JSON,
     opt.argument("--model", help="look at this model instead of the configured one"),
+    opt.argument("--probe", action="store_true", help="give the model a small task"),
     opt.argument("--index", action="store_true", help="index the runs that the search index lacks"),
 )
 async def doctor(session: Session) -> Ending:
     """Look at every part; 0 when all of them work, 2 when a setting is wrong."""
     settings, wrong = session.settings, session.options.wrong
     findings = [("setting", False, line) for line in (*wrong, *unknown_names(os.environ))]
-    looks = {"index": _index} if session.options.index else {}
-    for part, look in {**looks, **LOOKS}.items():
+    index = {"index": _index} if session.options.index else {}
+    probe = {"probe": _probe} if session.options.probe else {}
+    for part, look in {**index, **LOOKS, **probe}.items():
         # That a look fails is a finding too.
         try:
             findings += [finding async for finding in look(settings)]
@@ -126,6 +128,17 @@ async def _models(settings: Settings) -> Findings:
                 yield part, False, str(error)
 
 
+async def _probe(settings: Settings) -> Findings:
+    """What the model makes of a small task, in which form it answers, and how quickly."""
+    chain = Chain(model=settings.model, judge_model=settings.judge_model, effort="quick")
+    result = await chain.run("Correct the mistakes alone.", text="We ship ship you're order.")
+    used = result.usage
+    told = f"{result.text!r} ({result.stop_reason}): {used.model_calls} calls, {used.seconds:.1f} s"
+    told = f"{told}, {used.output_tokens / max(used.seconds, 0.1):.0f} tokens of output a second"
+    told = told if used.model_calls else "no model was asked: give --model provider:name"
+    yield "probe", result.changed, "; ".join((told, *result.degraded))
+
+
 async def _adapters(settings: Settings) -> Findings:
     """The answer of each source of evidence."""
     known = settings.open_adapters(MemoryStorage()).names
@@ -205,4 +218,4 @@ LOOKS: Mapping[str, Callable[[Settings], Findings]] = {
     "tokens file": _tokens,
     "issuer": _issuer,
 }
-"""What looks at each part, in this order. No model is called: that would cost money."""
+"""What looks at each part, in this order. None calls a model: that would cost money."""

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from sifaka._internal.durations import parse_duration
 from sifaka._internal.masking import masked
 from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
@@ -32,7 +31,12 @@ _UNSHOWN = frozenset({"adapter_keys", "state_keys"})
 
 @opt.command(
     opt.argument("name", help="the tenant: its holder sees and writes the runs of it"),
-    opt.argument("--expires", metavar="AGE", help="when it ends: 12h, 90d; never without"),
+    opt.argument(
+        "--expires",
+        type=opt.parse_age,
+        metavar="AGE",
+        help="when it ends: 12h, 90d; never without",
+    ),
     opt.argument("--scopes", help="comma-separated: sifaka:read, sifaka:write; all without"),
     opt.argument("--auth-tokens-file", help="what the server is told too; made if it is not there"),
 )
@@ -61,27 +65,15 @@ def token(session: Session) -> int:
         grant = Grant(
             tenant=checked_tenant(options.name),
             digest=digest_of(made),
-            expires=_moment(options.expires),
+            expires=None if options.expires is None else datetime.now(UTC) + options.expires,
             scopes=() if options.scopes is None else parse_scopes(options.scopes),
         )
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ConfigurationError(str(error), "see `sifaka token --help`") from None
     add_grant(path, grant)
     print_lines([made])
     say(f"{path} has its hash; the token is not kept anywhere, and not shown again")
     return 0
-
-
-def _moment(expires: str | None) -> datetime | None:
-    if expires is None:
-        return None
-    try:
-        age = parse_duration(expires)
-        if age:
-            return datetime.now(UTC) + age
-    except OverflowError:
-        pass
-    raise ConfigurationError(f"{expires!r} is no duration", "write it as 90d, 12h or 30m")
 
 
 @opt.command(

@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TextIO, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from sifaka._internal.durations import parse_duration
 from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError
 from sifaka.record.rule_choice import RuleChoice
@@ -131,6 +133,18 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
         raise argparse.ArgumentTypeError(f"{value!r} is not a whole number from {low} to {high}")
 
     return parse
+
+
+def parse_age(value: str) -> timedelta:
+    """The type of an option that takes an age.
+
+    Raises:
+        argparse.ArgumentTypeError: It is none.
+    """
+    age = parse_duration(value)
+    if age is None:
+        raise argparse.ArgumentTypeError(f"{value!r} is not an age such as 90d, 12h or 30m")
+    return age
 
 
 TEXT = argument("file", metavar="FILE", help="the text; - reads standard input")

@@ -8,13 +8,13 @@ import tempfile
 import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 import anyio
 
-from sifaka._internal.durations import parse_duration, show_duration
+from sifaka._internal.durations import show_duration
 from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import Plugins
@@ -230,24 +230,12 @@ async def replay(session: Session) -> Ending:
     return session.answer(None, shown, 0 if found.exact else 1)
 
 
-def parse_age(value: str) -> timedelta:
-    """The type of an option that takes an age.
-
-    Raises:
-        argparse.ArgumentTypeError: It is none.
-    """
-    age = parse_duration(value)
-    if age is None:
-        raise argparse.ArgumentTypeError(f"{value!r} is not an age such as 90d, 12h or 30m")
-    return age
-
-
 @opt.command(
     opt.group(
         "what stays (at least one; runs that pass all of them stay)",
         opt.argument(
             "--older-than",
-            type=parse_age,
+            type=opt.parse_age,
             metavar="AGE",
             help="runs up to this age, such as 90d, 12h, 30m",
         ),

@@ -217,8 +217,8 @@ class Session:
         from sifaka_mcp.schemas.runs import out_of
         from sifaka_mcp.view.terminal import shell_door, show_run
 
-        met = result.passed if judged else result.rules_met
-        code = 0 if result.status == "done" and met else 1
+        is_met = result.passed if judged else result.rules_met
+        code = int(result.status != "done" or not is_met)
         show = partial(
             show_run, result, command=self.command, show_text=show_text and not self.target
         )

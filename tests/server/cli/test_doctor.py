@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.stubs.commands import Sifaka
+from tests.stubs.provider import fails, opinion, provided, says
 from tests.stubs.search_server import Answered, SearchServer, always, of_json
 
 HITS = {"hits": {"hits": [{"_id": "1", "_score": 1.0, "_source": {"text": "The lighthouse."}}]}}
@@ -83,3 +84,16 @@ def test_it_indexes_older_runs(sifaka: Sifaka, here: Path, monkeypatch: pytest.M
         found = {part["part"]: part["found"] for part in sifaka.json("doctor", "--index")}
         assert found["index"] == f"{count} runs were lacking (tenant 'default')"
     assert len(sifaka.json("search", "zebra")["hits"]) >= 2
+
+
+def test_a_probe_tells_what_a_model_makes_of_a_small_task(
+    sifaka: Sifaka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "no model was asked: give --model" in sifaka.prints("doctor", "--probe", code=1)
+    with provided([says("We ship your order."), *[opinion("accept")] * 3], monkeypatch):
+        told = sifaka("doctor", "--probe", "--model", "openai-chat:stub").out
+    assert "ok    probe: 'We ship your order.'" in told
+    assert "tokens of output a second" in told
+    with provided([fails(401)] * 5, monkeypatch):
+        told = sifaka("doctor", "--probe", "--model", "openai-chat:stub").out
+    assert "FAIL  probe" in told

@@ -14,7 +14,7 @@ from sifaka._internal.durations import show_duration
 from sifaka.record.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.cli.runs import parse_age
+from sifaka_mcp.cli.options import parse_age
 from tests.stubs.commands import Sifaka, started
 from tests.stubs.runs import aged
 

@@ -43,9 +43,8 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(sifaka: Sifaka, file: P
         (["~alice"], "the tenant should be 1 to 64"),
         (["alice", "--scopes", "admin"], "the scopes should be of sifaka:read, sifaka:write"),
         (["alice", "--scopes", ""], "the scopes should be of"),
-        (["alice", "--expires", "soon"], "'soon' is no duration"),
-        (["alice", "--expires", "0d"], "'0d' is no duration"),
-        (["alice", "--expires", "999999999d"], "is no duration"),
+        (["alice", "--expires", "soon"], "'soon' is not an age such as 90d"),
+        (["alice", "--expires", "999999999d"], "out of range"),
         (["alice", "--auth-tokens-file", "/no/folder/tokens"], "cannot be written: No such file"),
     ],
 )

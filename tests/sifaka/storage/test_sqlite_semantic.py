@@ -205,10 +205,10 @@ async def test_the_missing_extra_is_named(
     plain = SQLiteStorage(tmp_path / "runs.db")
     monkeypatch.setitem(sys.modules, "sqlite_vec", None)
 
-    with pytest.raises(ConfigurationError, match=r"sifaka-mcp\[embeddings\]"):
+    with pytest.raises(ConfigurationError, match=r"\[embeddings\]"):
         SQLiteStorage(tmp_path / "runs.db", embedder=ConceptEmbedder())
     # Rather than keep vectors of what it says is forgotten.
-    with pytest.raises(ConfigurationError, match=r"sifaka-mcp\[embeddings\]"):
+    with pytest.raises(ConfigurationError, match=r"\[embeddings\]"):
         await plain.delete(run.run_id)
 
     assert await plain.load(run.run_id) == run

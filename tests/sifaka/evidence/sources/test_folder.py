@@ -24,6 +24,7 @@ from sifaka.evidence.sources import folder as folders
 from sifaka.evidence.sources.catalogue import open_adapters
 from sifaka.evidence.sources.folder import FolderAdapter
 from sifaka.evidence.sources.readers import plain_text
+from sifaka.extras import install
 
 pytestmark = pytest.mark.anyio
 
@@ -417,7 +418,7 @@ async def test_without_the_extra_the_reason_names_it(
     (tmp_path / "a.pdf").write_bytes(pdf_of("badger"))
     adapter = FolderAdapter(tmp_path)
     assert await adapter.search("badger", limit=9) == ()
-    assert "sifaka-mcp[documents]" in adapter.left_out["a.pdf"]
+    assert install("documents") in adapter.left_out["a.pdf"]
 
 
 async def test_one_long_table_leaves_room_for_other_files(tmp_path: Path) -> None:
