@@ -236,7 +236,7 @@ class _Prose:
         """True of a word that stands for one spelt nearly so, such as a day with a letter moved."""
         near = self.backward[self.new.sentence_of(new)][:1]
         gone = {word for n in near for word in self.old.words[n]} - self.new.vocabulary
-        return any(_is_spelling([word], words_in(new.text)) for word in gone)
+        return any(word.isalpha() and _is_spelling([word], words_in(new.text)) for word in gone)
 
     def _pairs(self) -> dict[int, int]:
         """Which of the new statements stands where which of the lost ones stood."""

@@ -77,6 +77,7 @@ def test_a_contraction_that_is_lost_is_told_like_the_word_that_it_stands_for(wor
 def test_a_day_that_was_only_spelt_wrongly_is_not_new() -> None:
     assert not _told(compare("We met on Teusday at ten.", "We met on Tuesday at ten."), "open")
     assert _told(compare("We met on deck at ten.", "We met on Tuesday at ten."), "open")
+    assert _told(compare("Take order 48213 along.", "Take order 48231 along."), "open")
 
 
 def test_a_lost_figure_asks_only_where_its_sentence_stays() -> None:
