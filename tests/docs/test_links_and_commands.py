@@ -32,7 +32,7 @@ _OWN_PATH = re.compile(r"(?<![\w/.])(?:sifaka|server|tests|docs|examples|benchma
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_link_leads_to_a_file_and_to_a_heading_in_it(document: str) -> None:
     for link in links(read(document)):
-        if link.startswith("https://"):
+        if link.startswith(("https://", "cursor://")):
             continue
         name, _, fragment = link.partition("#")
         target = (ROOT / document).parent / name if name else ROOT / document

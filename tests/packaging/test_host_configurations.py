@@ -4,7 +4,9 @@
 command, arguments and environment are those that are written. Paths of a checkout lead to this one.
 """
 
+import base64
 import json
+import re
 import shlex
 import sys
 from collections.abc import Mapping
@@ -12,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import anyio
 import httpx2
@@ -32,6 +34,7 @@ DOCUMENTS = ("README.md", "docs/hosts.md")
 INSTALLED = Path(sys.executable).with_name("sifaka-mcp")
 CHECKOUT = "/path/to/sifaka/.venv/bin/sifaka-mcp"
 """What the documents write for the console script of a checkout."""
+RELEASED = {"command": "uvx", "args": ["sifaka-mcp"]}
 FORMS = ("mcpServers", "servers")
 ENDPOINT = "http://127.0.0.1:8000/mcp"
 """Where a server listens that was told no other port."""
@@ -77,6 +80,20 @@ def written_as_commands() -> list[Launch]:
     ]
 
 
+def written_in_links() -> list[Launch]:
+    """What the links of a release, which stand in a comment, would add to a host."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (hidden,) = re.findall(r"<!-- of a release: (.*) -->", readme)
+    launches: list[Launch] = []
+    for link in cast("list[str]", re.findall(r"\((\S+)\)", hidden)):
+        asked = parse_qs(urlsplit(link).query)
+        assert asked["name"] == ["sifaka"]
+        (config,) = asked["config"]
+        told = config if config.startswith("{") else base64.b64decode(config).decode()
+        launches.append(Launch(f"README.md:{link[:12]}", json.loads(told)))
+    return launches
+
+
 def added(words: list[str]) -> dict[str, Any]:
     """`claude mcp add NAME [--env A=B]... -- COMMAND...`, or `--transport http NAME URL`."""
     if "--" in words:
@@ -93,7 +110,7 @@ def added(words: list[str]) -> dict[str, Any]:
     return {"url": url, "headers": dict(header.split(": ", 1) for header in rest[1::2])}
 
 
-LAUNCHES = [*written_in_files(), *written_as_commands()]
+LAUNCHES = [*written_in_files(), *written_as_commands(), *written_in_links()]
 STDIO = [launch for launch in LAUNCHES if "command" in launch.server]
 HTTP = [launch for launch in LAUNCHES if "command" not in launch.server]
 
@@ -111,12 +128,8 @@ def installed(command: str, arguments: list[str]) -> list[str]:
     """The arguments for our console script, when the command is a way to run it."""
     if command == CHECKOUT:
         return arguments
-    assert command == "uvx", f"{command} is not known to the documents"
-    if arguments[0] == "--from":
-        assert arguments[1].startswith("sifaka-mcp[")
-        arguments = arguments[2:]
-    assert arguments[0] == INSTALLED.name
-    return arguments[1:]
+    assert [command, *arguments] == ["uvx", INSTALLED.name], "not known to the documents"
+    return []
 
 
 async def works(client: Client, settings: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -136,6 +149,13 @@ def test_both_forms_are_shown_and_the_file_is_one_of_them() -> None:
     assert LAUNCHES[0].place == "mcp.json:mcpServers"
     assert written_as_commands()
     assert HTTP
+
+
+def test_the_links_of_a_release_are_hidden_before_one() -> None:
+    """Nobody owns the name on PyPI before the first release, so no link runs it."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme.count("/mcp/install?") == len(written_in_links()) == 2
+    assert all(launch.server == RELEASED for launch in written_in_links())
 
 
 def test_every_host_has_its_section() -> None:
