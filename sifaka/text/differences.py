@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, partial
+from itertools import groupby
 from typing import Literal, cast
 
 from sifaka._internal.immutable import Frozen
@@ -301,7 +302,9 @@ class _Prose:
         gone, came = one - two, two - one
         size = max(gone.total(), came.total())
         sentences = self.old.sentences[number], self.new.sentences[other]
-        told = any(s in self._exchanged for s in self.old.stated[number])
+        told = any(s in self._exchanged for s in self.old.stated[number]) or (
+            [word for word, _ in groupby(a)] == [word for word, _ in groupby(b)]  # the the
+        )
         if size <= (1 - _ALIKE) * max(len(a), len(b)) and is_crossed(*sentences):
             yield Change("order", *sentences)
         elif 0 < size <= self.most and len(a) > 2 and not (told or self._is_told(gone, came)):

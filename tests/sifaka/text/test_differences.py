@@ -74,6 +74,12 @@ def test_a_contraction_that_is_lost_is_told_like_the_word_that_it_stands_for(wor
     assert word == "will" or not spelt_out.differences
 
 
+def test_a_word_that_stood_twice_is_no_edit() -> None:
+    assert not compare(
+        "You can expect the the parcel today.", "You can expect the parcel today."
+    ).differences
+
+
 def test_a_day_that_was_only_spelt_wrongly_is_not_new() -> None:
     assert not _told(compare("We met on Teusday at ten.", "We met on Tuesday at ten."), "open")
     assert _told(compare("We met on deck at ten.", "We met on Tuesday at ten."), "open")
