@@ -46,7 +46,7 @@ def sentences(text: str) -> list[Span]:
     start = 0
     for match in _SENTENCE_END.finditer(text):
         blank_line = match.group().isspace()
-        if not blank_line and _goes_on(text, match):
+        if not blank_line and match.end() < len(text) and _goes_on(text, match):
             continue
         pieces.append((start, match.start() if blank_line else match.end()))
         start = match.end()
@@ -78,7 +78,7 @@ def urls(text: str) -> list[Span]:
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:
     """True when the full stop belongs to an abbreviation, an initial or a list number."""
-    if match.group()[0] != "." or match.end() == len(text):
+    if match.group()[0] != ".":
         return False
     before = _BACKWARDS.match(text[max(0, match.start() - 20) : match.start()][::-1])
     word = before.group()[::-1].lower() if before else ""

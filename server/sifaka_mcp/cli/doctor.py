@@ -133,9 +133,12 @@ async def _probe(settings: Settings) -> Findings:
     chain = Chain(model=settings.model, judge_model=settings.judge_model, effort="quick")
     result = await chain.run("Correct the mistakes alone.", text="We ship ship you're order.")
     used = result.usage
-    told = f"{result.text!r} ({result.stop_reason}): {used.model_calls} calls, {used.seconds:.1f} s"
-    told = f"{told}, {used.output_tokens / max(used.seconds, 0.1):.0f} tokens of output a second"
-    told = told if used.model_calls else "no model was asked: give --model provider:name"
+    told = (
+        f"{result.text!r} ({result.stop_reason}): {used.model_calls} calls, {used.seconds:.1f} s, "
+        f"{used.output_tokens / max(used.seconds, 0.1):.0f} tokens of output a second"
+        if used.model_calls
+        else "no model was asked: give --model provider:name"
+    )
     yield "probe", result.changed, "; ".join((told, *result.degraded))
 
 

@@ -11,6 +11,7 @@ from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import anyio
 
@@ -35,6 +36,7 @@ from sifaka_mcp.cli.session import Ending, Session, check_store
 from sifaka_mcp.runs.service import FileLeases, RunKey
 from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut
+from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.progress import TerminalProgress
 from sifaka_mcp.view.text import history as as_text
 
@@ -71,7 +73,18 @@ async def history(session: Session) -> Ending:
         cursor=options.cursor,
     )
     out = HistoryOut.of(found, include_text=options.text)
-    return session.answer(out, lambda stream: print(visible(as_text(out)), file=stream), 0)
+    return session.answer(out, partial(_show_history, out), 0)
+
+
+def _show_history(out: HistoryOut, stream: TextIO) -> None:
+    """Print it; in a list at a terminal each line ends where the terminal does."""
+    fits = out.run is None and stream.isatty()
+    Console(file=stream, highlight=False).print(
+        Text(visible(as_text(out))),
+        soft_wrap=not fits,
+        no_wrap=True,
+        overflow="ellipsis" if fits else None,
+    )
 
 
 async def _catch_up(store: ThoughtStore) -> None:

@@ -217,8 +217,7 @@ class Session:
         from sifaka_mcp.schemas.runs import out_of
         from sifaka_mcp.view.terminal import shell_door, show_run
 
-        is_met = result.passed if judged else result.rules_met
-        code = int(result.status != "done" or not is_met)
+        is_met = result.status == "done" and (result.passed if judged else result.rules_met)
         show = partial(
             show_run, result, command=self.command, show_text=show_text and not self.target
         )
@@ -229,10 +228,10 @@ class Session:
             if filters:
                 print_text(result.text)
                 show(sys.stderr, show_text=False)
-                return code
+                return int(not is_met)
             door = shell_door(self.command, result.run_id)
             out = out_of(result, door=door) if self.options.json else None
-            return self.answer(out, show, code)()
+            return self.answer(out, show, int(not is_met))()
 
         return end
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from sifaka._internal.immutable import thawed
 from sifaka.chain import RunResult, Submission
-from sifaka.chain.brief import TOOLS, Door, ledger_of
+from sifaka.chain.brief import TOOLS, Brief, Door, ledger_of
 from sifaka.errors import ConfigurationError
 from sifaka.record.diff import Hunk, diff, edits_of
 from sifaka.record.entries import Researched, RunStatus, StopReason
@@ -201,10 +201,10 @@ class SubmitOut(RunAnswer):
 
 def fields_of(result: RunResult, text: TextOut, door: Door) -> dict[str, Any]:
     """The fields of every answer about a run."""
-    run, thought = result.run, result.thought
+    run, thought, brief = result.run, result.thought, result.brief_at(door)
     ledger = ""
     if thought.author != "input":
-        ledger = ledger_of(result.findings, with_sheet=_has_read_sheet(result))
+        ledger = ledger_of(result.findings, with_sheet=_has_read_sheet(result, brief))
     return {
         **{name: getattr(text, name) for name in TextOut.model_fields},
         "run_id": run.run_id,
@@ -232,15 +232,15 @@ def fields_of(result: RunResult, text: TextOut, door: Door) -> dict[str, Any]:
             for each in result.turned_down
         ],
         "usage": run.usage,
-        "brief": result.brief_at(door),
+        "brief": brief,
         "degraded": result.degraded,
     }
 
 
-def _has_read_sheet(result: RunResult) -> bool:
+def _has_read_sheet(result: RunResult, brief: Brief | None) -> bool:
     """True when the caller reads, or has read, by the sheet what the ledger would say again."""
     ended_by_it = result.stop_reason == "accepted" and result.run.config.own_review
-    return ended_by_it or bool(result.brief and result.brief.sheet)
+    return ended_by_it or bool(brief and brief.sheet)
 
 
 class TurnIn(BaseModel):

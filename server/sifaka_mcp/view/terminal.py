@@ -33,8 +33,11 @@ _CONTEXT = 40
 
 def shell_door(command: Callable[..., str], run_id: str) -> Door:
     """The commands that go on with a run, made of the words behind `sifaka`."""
-    calls = (["FILE"], ["--accept"], ["--accept"], ["--reason", "WHY"])
-    return Door(*(f"`{command('submit', run_id, *words)}`" for words in calls), note="")
+    write, keep, answer = (
+        f"`{command('submit', run_id, *words)}`"
+        for words in (["FILE"], ["--accept"], ["--reason", "WHY"])
+    )
+    return Door(write, end=keep, keep=keep, answer=answer, note="")
 
 
 def show_run(

@@ -70,6 +70,7 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
         is_linked: True where the run's text is linked below it.
     """
     waits = out.brief is not None
+    is_kept = out.status == "done" and isinstance(out, SubmitOut) and not out.left
     results = [each for each in out.validation_results if not (waits and each.passed)]
     lines = [
         *_fate_lines(out),
@@ -78,7 +79,7 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
         *verdict_lines(results),
         *(_section("changes", _change_lines(out.diff, _CHANGES)) if out.text is not None else ()),
         *_section("found", issue_lines(out.brief.issues if out.brief else out.left)),
-        *_section("found, and kept by you", issue_lines(_kept(out))),
+        *(_section("found, and kept by you", issue_lines(out.issues)) if is_kept else ()),
         *(() if waits else _section("not checked", unchecked_lines(out.checked))),
         *(() if waits or _is_taken(out) else turned_down_lines(out)),
         *_section("degraded", degraded_lines(out.degraded)),
@@ -99,12 +100,6 @@ def _fate_lines(out: RunAnswer) -> Iterator[str]:
         yield f"accepted.{ledger}"
     elif ledger:
         yield f"against the original:{ledger}"
-
-
-def _kept(out: RunAnswer) -> Sequence[IssueOut]:
-    """What is known to be wrong in a text that its caller has handed in or accepted as it is."""
-    is_kept = out.status == "done" and isinstance(out, SubmitOut)
-    return [each for each in out.issues if is_kept and each not in out.left]
 
 
 def _is_taken(out: RunAnswer) -> bool:
@@ -173,9 +168,8 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
             lines.append(thought.text.framed("text") if as_data else thought.text.raw)
     for line in out.runs or []:
         lines.append(
-            f"{line.run_id}  {line.updated_at:.16}  {line.status} "
-            f"({line.stop_reason or 'at work'})  passed: {_yes(line.passed)}  "
-            f"versions: {line.iterations + 1}  {line.excerpt:80}"
+            f"{line.run_id}  {line.updated_at:.16}  passed: {_yes(line.passed)}  {line.excerpt:80}"
+            f"  {line.status} ({line.stop_reason or 'at work'}), versions: {line.iterations + 1}"
         )
     if out.hits is not None:
         lines.append(f"search: {out.search}")

@@ -51,9 +51,9 @@ def test_progress_tells_round_phase_version_time_calls_and_cost(tmp_path: Path) 
         file.write_text("Come in, guest.\n")
         asked = ("improve", str(file), "--model", "openai-chat:gpt-4o", "--prompt", "Friendlier.")
         with at_terminal(tmp_path / "home", *asked, settings=keys) as session:
-            session.until(r"\d/\d writing version 1 - \d+ s - 0 calls")
+            session.until(r"\d/\d writing version 1 - 0:\d\d:\d\d - 0 calls")
             writes.open()
-            session.until(r"\d/\d critiquing version 1 - \d+ s - 1 call - \$0\.004")
+            session.until(r"\d/\d critiquing version 1 - 0:\d\d:\d\d - 1 call - \$0\.004")
             judges.open()
             shown = session.end()
     assert "done" in shown
@@ -66,7 +66,7 @@ def test_changes_split_no_word_and_rows_fit_the_terminal_in_any_script(tmp_path:
     words = " ".join(shown.split())
     assert '[-then-]{+than+} ("than" instead of "then") two times a day,' in words
     assert "[-donâ€™t-]{+don’t+} (wrong encoding" in words
-    assert 'the[- the-] ("the" is repeated) report' in words
+    assert 'the [-the -] ("the" is repeated) report' in words
     report = shown[shown.index("We have decided") : shown.index("done (")]
     for line in report.splitlines():
         assert cell_len(line.rstrip()) <= 80, line
@@ -77,11 +77,10 @@ def test_changes_split_no_word_and_rows_fit_the_terminal_in_any_script(tmp_path:
             rows = [row.rstrip() for row in session.end().splitlines()]
         assert any("日本語" in row for row in rows)
         assert all(cell_len(row) <= columns for row in rows), rows
-        assert sum("just now" in row for row in rows) == 2
-        assert not any("T" in row and "+00:00" in row for row in rows), "times as people say them"
+        assert sum(row.startswith("run_") for row in rows) == 2
     with at_terminal(home, "search", "report") as session:
         rows = [row.rstrip() for row in session.end().splitlines()]
-    assert sum("just now" in row for row in rows) == 2
+    assert sum(row.startswith("run_") for row in rows) == 2
     assert all(cell_len(row) <= 80 for row in rows), rows
 
 
@@ -96,7 +95,7 @@ def test_a_text_that_needs_a_writer_names_the_command_for_the_next_version(tmp_p
     file.write_text("Come in, guest.\n")
     with at_terminal(tmp_path / "home", "improve", str(file), "--prompt", "Friendlier.") as session:
         words = " ".join(session.end().split())
-    assert re.search(r"then sifaka submit run_\w+ FILE; or let a model write it", words)
+    assert re.search(r"then `sifaka submit run_\w+ FILE`. .* --model provider:name", words)
     assert "over MCP" not in words
 
 

@@ -160,7 +160,8 @@ def test_a_run_in_a_list_is_a_line_that_begins_with_its_id_and_moment() -> None:
         updated_at="2026-11-23T12:05:09+00:00",
     )
     (line,) = history(HistoryOut(runs=[run])).splitlines()
-    assert line.startswith("run_1  2026-11-23T12:05  done (accepted)  passed: yes  versions: 2")
+    assert line.startswith("run_1  2026-11-23T12:05  passed: yes  'a")
+    assert line.endswith("'  done (accepted), versions: 2")
     assert "\x1b" not in line
     assert "\u202e" not in line
     assert len(line) < 160

@@ -236,6 +236,7 @@ def test_a_missing_package_is_told_with_the_command_that_installs_it() -> None:
     code = """
 import sys, anyio
 from sifaka.errors import ConfigurationError
+from sifaka.extras import install
 from sifaka.storage.redis import RedisStorage, connections
 sys.modules["redis"] = None
 try:
