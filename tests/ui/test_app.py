@@ -176,6 +176,7 @@ def test_a_brief_that_waits_is_shown_until_it_is_met(tab: Tab, tmp_path: Path, e
         brief = host.app.locator("#brief")
         expect(brief).to_be_visible()
         expect(brief).to_contain_text("30 days")
+        expect(brief).to_contain_text("press “Edit”")
         data = waiting.structured_content
         assert data is not None
         revision = {

@@ -264,6 +264,7 @@ def test_rules_critics_evidence_and_the_brief_are_shown(tab: Tab, as_file: Writt
         "href", "https://wiki.example/beta-report"
     )
     expect(tab.page.locator("#brief")).to_contain_text("Judge it by")
+    expect(tab.page.locator("#brief")).to_contain_text("In a shell: sifaka submit run_")
 
 
 def test_the_keyboard_alone_reaches_everything(tab: Tab, as_file: Written) -> None:

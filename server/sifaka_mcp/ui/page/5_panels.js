@@ -139,7 +139,7 @@ function briefPanel(run) {
   if (!brief) return null;
   const list = (title, items) => (items.length ? [h("h3.small", null, title), h("ul.notes", null, items.map((each) => h("li", null, each)))] : null);
   return h("section.card.wide", { id: "brief" }, h("h2", null, "The brief that waits"),
-    h("p.plain", null, foreign(brief.instructions)),
+    h("p.plain", null, door.tool ? foreign(brief.instructions) : ["A file only shows. In a shell: ", h("code", null, `sifaka submit ${run.run_id} FILE`)]),
     list("Must pass", brief.failures.map((each) => [h("b", null, foreign(each.validator)), ": ", foreign(each.message), each.suggestions.length ? h("span.quiet", null, " — ", foreign(each.suggestions.join("; "))) : null])),
     list("Read it once more by", brief.sheet.map((each) => foreign(each))),
     list("Judge it by", brief.rubric.map((each) => foreign(each))),
