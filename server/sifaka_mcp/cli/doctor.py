@@ -42,12 +42,12 @@ async def doctor(session: Session) -> Ending:
     """Look at every part; 0 when all of them work, 2 when a setting is wrong."""
     settings, wrong = session.settings, session.options.wrong
     findings = [("setting", False, line) for line in (*wrong, *unknown_names(os.environ))]
-    index = {"index": _index} if session.options.index else {}
-    probe = {"probe": _probe} if session.options.probe else {}
-    for part, look in {**index, **LOOKS, **probe}.items():
+    looks = {"index": _index, **LOOKS, "probe": _probe}
+    # Those with an option of their name are for who asks.
+    for part in (each for each in looks if getattr(session.options, each, None) is not False):
         # That a look fails is a finding too.
         try:
-            findings += [finding async for finding in look(settings)]
+            findings += [finding async for finding in looks[part](settings)]
         except SifakaError as error:
             findings.append((part, False, str(error)))
     return session.answer(

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TextIO
 
@@ -60,6 +60,8 @@ def token(session: Session) -> int:
         raise ConfigurationError(
             "no tokens file is named", "give --auth-tokens-file, or set SIFAKA_AUTH_TOKENS_FILE"
         )
+    if options.expires == timedelta(0):
+        raise ConfigurationError("a token that ends now is none", "write it as 90d, 12h or 30m")
     made = new_token()
     try:
         grant = Grant(

@@ -36,7 +36,6 @@ from sifaka_mcp.cli.session import Ending, Session, check_store
 from sifaka_mcp.runs.service import FileLeases, RunKey
 from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut
-from sifaka_mcp.view.console import Console, Text
 from sifaka_mcp.view.progress import TerminalProgress
 from sifaka_mcp.view.text import history as as_text
 
@@ -78,6 +77,8 @@ async def history(session: Session) -> Ending:
 
 def _show_history(out: HistoryOut, stream: TextIO) -> None:
     """Print it; in a list at a terminal each line ends where the terminal does."""
+    from sifaka_mcp.view.console import Console, Text
+
     fits = out.run is None and stream.isatty()
     Console(file=stream, highlight=False).print(
         Text(visible(as_text(out))),

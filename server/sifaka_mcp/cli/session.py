@@ -214,15 +214,15 @@ class Session:
         Raises:
             ConfigurationError: The target or standard output cannot be written.
         """
-        from sifaka_mcp.schemas.runs import out_of
-        from sifaka_mcp.view.terminal import shell_door, show_run
-
-        is_met = result.status == "done" and (result.passed if judged else result.rules_met)
-        show = partial(
-            show_run, result, command=self.command, show_text=show_text and not self.target
-        )
 
         def end() -> int:
+            from sifaka_mcp.schemas.runs import out_of
+            from sifaka_mcp.view.terminal import shell_door, show_run
+
+            is_met = result.status == "done" and (result.passed if judged else result.rules_met)
+            show = partial(
+                show_run, result, command=self.command, show_text=show_text and not self.target
+            )
             if self.target and result.text:
                 write_text(self.target, result.text)
             if filters:

@@ -79,8 +79,11 @@ class Foreign(_Words):
     __slots__ = ()
 
     def __format__(self, most: str) -> str:
-        is_short = len(self.raw) < _SPACED and "\n" not in self.raw
-        return repr(self.raw if is_short else short(flat(self.raw), int(most or _LONGEST)))
+        return repr(
+            self.raw
+            if len(self.raw) < _SPACED and "\n" not in self.raw
+            else short(flat(self.raw), int(most or _LONGEST))
+        )
 
     def framed(self, label: str) -> str:
         """The words with their lines, between marks that they cannot foresee."""

@@ -32,7 +32,7 @@ PAGE = Door(
     write="press “Edit”",
     end="“Decline what is left”",
     keep="“Decline what is left”",
-    answer="choose it with “Use version”",
+    answer="“Accept” among the differences",
     note="",
 )
 """The buttons of a page that acts."""

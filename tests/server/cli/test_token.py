@@ -44,6 +44,7 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(sifaka: Sifaka, file: P
         (["alice", "--scopes", "admin"], "the scopes should be of sifaka:read, sifaka:write"),
         (["alice", "--scopes", ""], "the scopes should be of"),
         (["alice", "--expires", "soon"], "'soon' is not an age such as 90d"),
+        (["alice", "--expires", "0d"], "a token that ends now is none"),
         (["alice", "--expires", "999999999d"], "out of range"),
         (["alice", "--auth-tokens-file", "/no/folder/tokens"], "cannot be written: No such file"),
     ],
