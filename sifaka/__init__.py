@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from sifaka._internal.lazy import imported_later
+from sifaka._internal.renamed import answer_imports
 
 if TYPE_CHECKING:
     from sifaka.calls.host import Host
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
         ThoughtRetriever,
     )
     from sifaka.retrievers.protocol import Retriever
+    from sifaka.retry import RetryConfig, with_retry
     from sifaka.storage import (
         CachedCheckpointStorage,
         CachedStorage,
@@ -141,6 +143,7 @@ _NAMES = {
     "sifaka.research.protocol": "Researcher",
     "sifaka.retrievers": "CachedRetriever InMemoryRetriever MockRetriever ThoughtRetriever",
     "sifaka.retrievers.protocol": "Retriever",
+    "sifaka.retry": "RetryConfig with_retry",
     "sifaka.storage": (
         "CachedCheckpointStorage CachedStorage FileStorage MemoryStorage MilvusStorage "
         "RedisStorage SQLiteStorage open_store"
@@ -222,6 +225,7 @@ __all__ = [
     "Researcher",
     "RetrievalAugmentedModel",
     "Retriever",
+    "RetryConfig",
     "Review",
     "Run",
     "RunResult",
@@ -257,9 +261,11 @@ __all__ = [
     "open_store",
     "validate",
     "verify",
+    "with_retry",
 ]
 
 __getattr__ = imported_later(__name__, _PLACES)
+answer_imports()
 
 
 def __dir__() -> list[str]:

@@ -2,14 +2,14 @@
 
     SifakaError
     ├── ConfigurationError      a setting, spec or argument is wrong; nothing was started
-    ├── ModelProviderError      a model call failed for good (provider, code, retry_after)
+    ├── ModelProviderError      a model call failed for good (provider, error_code, retry_after)
     ├── CriticError             a critic could not give an opinion
     ├── ValidationError         a validator could not be run
     ├── StorageError            the store failed
     │   └── AppendRefused       another process works on the run
     │       ├── VersionConflict they wrote to it first
     │       └── Fenced          they have claimed it
-    ├── SourceError             a source of evidence could not be searched (adapter, code)
+    ├── SourceError             a source of evidence could not be searched (adapter, error_code)
     ├── PluginError             a third-party component could not be loaded
     ├── OperationTimeout        an operation outlived its deadline
     ├── MemoryLimitError        the context or the machine's memory is exhausted
@@ -40,7 +40,7 @@ class SifakaError(Exception):
         suggestion: The remedy, in one line; likewise.
         retryable: True when the same call may succeed later without any change; the class's own
             value when None.
-        code: One word for the failure, where there are several of a class.
+        error_code: One word for the failure, where there are several of a class.
         retry_after: Seconds that were asked for before the next try.
     """
 
@@ -53,12 +53,12 @@ class SifakaError(Exception):
         suggestion: str | None = None,
         *,
         retryable: bool | None = None,
-        code: str = "",
+        error_code: str = "",
         retry_after: float | None = None,
     ) -> None:
         self.message = _shorten_message(message)
         self.suggestion = None if suggestion is None else _shorten_message(suggestion)
-        self.code = code
+        self.error_code = error_code
         self.retry_after = retry_after
         if retryable is not None:
             self.retryable = retryable
@@ -69,7 +69,26 @@ class SifakaError(Exception):
 
 
 class ConfigurationError(SifakaError):
-    """A setting, a spec or an argument is wrong. Nothing was started."""
+    """A setting, a spec or an argument is wrong. Nothing was started.
+
+    Args:
+        message: The failure.
+        suggestion: The remedy; by default the valid range.
+        parameter: The name of what is wrong, where it has one.
+        valid_range: What is allowed, in words.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        suggestion: str | None = None,
+        *,
+        parameter: str | None = None,
+        valid_range: str | None = None,
+    ) -> None:
+        super().__init__(message, suggestion or (valid_range and f"allowed: {valid_range}"))
+        self.parameter = parameter
+        self.valid_range = valid_range
 
 
 class ModelProviderError(SifakaError):
@@ -79,7 +98,7 @@ class ModelProviderError(SifakaError):
         message: The failure.
         suggestion: The remedy.
         provider: The provider's name as in the model string, such as `openai`.
-        code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`,
+        error_code: One word of `authentication`, `rate_limit`, `quota`, `timeout`, `connection`,
             `server`, `circuit_open`, `not_found`, `context_window`, `output_limit`,
             `content_filter`, `unfinished`, `rejected`, `malformed`, `unfit`, `empty`, `broken`,
             `request_limit`, `unknown`, of a host `refused` or `unavailable`, in a replay
@@ -96,12 +115,12 @@ class ModelProviderError(SifakaError):
         suggestion: str | None = None,
         *,
         provider: str | None = None,
-        code: str = "unknown",
+        error_code: str = "unknown",
         retry_after: float | None = None,
     ) -> None:
-        retryable = code in self.TRANSIENT
+        retryable = error_code in self.TRANSIENT
         super().__init__(
-            message, suggestion, retryable=retryable, code=code, retry_after=retry_after
+            message, suggestion, retryable=retryable, error_code=error_code, retry_after=retry_after
         )
         self.provider = provider
 
@@ -157,7 +176,7 @@ class SourceError(SifakaError):
         message: The failure.
         suggestion: The remedy.
         adapter: The name of the adapter.
-        code: One word of `timeout`, `connection`, `server`, `rate_limit`, `circuit_open`,
+        error_code: One word of `timeout`, `connection`, `server`, `rate_limit`, `circuit_open`,
             `authentication`, `not_found`, `rejected`, `malformed`, `too_large`, `forbidden`.
         retry_after: Seconds the source asked to wait, where it said so.
     """
@@ -170,12 +189,12 @@ class SourceError(SifakaError):
         suggestion: str | None = None,
         *,
         adapter: str = "",
-        code: str = "connection",
+        error_code: str = "connection",
         retry_after: float | None = None,
     ) -> None:
-        retryable = code in self.TRANSIENT
+        retryable = error_code in self.TRANSIENT
         super().__init__(
-            message, suggestion, retryable=retryable, code=code, retry_after=retry_after
+            message, suggestion, retryable=retryable, error_code=error_code, retry_after=retry_after
         )
         self.adapter = adapter
 
@@ -239,8 +258,8 @@ class BudgetExceeded(SifakaError):
 
 def code_of(error: BaseException) -> str:
     """The code of an error, else its class as in `memory_limit_error`."""
-    if isinstance(error, SifakaError) and error.code:
-        return error.code
+    if isinstance(error, SifakaError) and error.error_code:
+        return error.error_code
     return re.sub(
         r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(error).__name__
     ).lower()

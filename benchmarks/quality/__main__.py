@@ -12,7 +12,7 @@ from benchmarks.quality.tables import Table, put_into
 from benchmarks.report import machine
 
 WORLDS = ("binary", "continuous", "consensus")
-PUBLISHED = frozenset({"binary", "own", "equal", "consensus"})
+PUBLISHED = frozenset({"own", "equal", "consensus"})
 """The tables that the document shows; the others are only printed."""
 
 

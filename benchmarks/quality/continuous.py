@@ -119,7 +119,7 @@ class Parts:
             case "newer":
                 return "first" if _serial(first) > _serial(second) else "second"
             case "refuses":
-                raise ModelProviderError("refused", code="rejected")
+                raise ModelProviderError("refused", error_code="rejected")
             case "honest":
                 pass
         pair = frozenset((first, second))

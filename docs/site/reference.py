@@ -55,7 +55,7 @@ _TOPICS: Mapping[str, tuple[str, ...]] = {
         "SifakaError", "ConfigurationError", "ValidationError", "CriticError", "ModelProviderError",
         "BudgetExceeded", "OperationTimeout", "MemoryLimitError", "StorageError", "ThoughtNotFound",
         "VersionConflict", "AppendRefused", "Fenced", "StaleRevision", "SourceError",
-        "EmbeddingError", "PluginError",
+        "EmbeddingError", "PluginError", "RetryConfig", "with_retry",
     ),
 }  # fmt: skip
 """What can be imported from `sifaka`, by topic."""

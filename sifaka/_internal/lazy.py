@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from sifaka._internal.renamed import instead_of
+
 
 def imported_later(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     """The `__getattr__` of a package.
@@ -16,6 +18,8 @@ def imported_later(package: str, places: Mapping[str, str]) -> Callable[[str], A
 
     def find(name: str) -> Any:
         if name not in places:
+            if told := instead_of(package, name):
+                raise ImportError(f"{package} has no {name!r}: {told}")
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(places[name]), name)
 

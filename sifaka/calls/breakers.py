@@ -68,7 +68,7 @@ class Breakers:
             f"{provider}: left alone for another {wait:.0f} s after {failures} failures in a row",
             "resume the run later, or choose another model",
             provider=provider,
-            code="circuit_open",
+            error_code="circuit_open",
             retry_after=wait,
         )
 

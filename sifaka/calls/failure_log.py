@@ -34,10 +34,11 @@ def report_failure(
 ) -> None:
     """Log that a component failed.
 
-    The record's attribute `sifaka` is a dict of `component`, `error_type`, `code`, `retryable`,
-    `run_id` and `iteration`, the last two None where they are unknown. An error that is not ours
-    is a bug: the record's attribute `sifaka_stack` is a list of the lines of its traceback. They
-    and the record have the words of the exception only if `source` is the caller's own code.
+    The record's attribute `sifaka` is a dict of `component`, `error_type`, `error_code`,
+    `retryable`, `run_id` and `iteration`, the last two None where they are unknown. An error that
+    is not ours is a bug: the record's attribute `sifaka_stack` is a list of the lines of its
+    traceback. They and the record have the words of the exception only if `source` is the caller's
+    own code.
 
     Args:
         logger: The logger of the record.
@@ -63,7 +64,7 @@ def report_failure(
             "sifaka": {
                 "component": component,
                 "error_type": type(error).__name__,
-                "code": code_of(error),
+                "error_code": code_of(error),
                 "retryable": ours and error.retryable,
                 "run_id": run_id,
                 "iteration": iteration,

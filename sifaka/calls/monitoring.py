@@ -292,8 +292,8 @@ def end_span(span: "Span", token: "Token[Context]", error: BaseException | None)
     context.detach(token)
     if isinstance(error, Exception):
         span.set_attribute("error.type", type(error).__qualname__)
-        if isinstance(error, SifakaError) and error.code:
-            span.set_attribute("sifaka.code", error.code)
+        if isinstance(error, SifakaError) and error.error_code:
+            span.set_attribute("sifaka.code", error.error_code)
         span.set_status(trace.Status(trace.StatusCode.ERROR))
     elif error is not None:
         span.set_attribute("sifaka.cancelled", True)

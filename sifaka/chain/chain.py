@@ -1,12 +1,14 @@
 """The chain: a configured refinement, and its runs."""
 
 import asyncio
+import warnings
 from collections.abc import AsyncGenerator, Iterable
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Never, Self, Unpack, cast
 
 import anyio
 
 from sifaka._internal.blocking import run_blocking
+from sifaka._internal.renamed import no_attribute
 from sifaka.calls.context import new_frame_key
 from sifaka.calls.monitoring import Monitor
 from sifaka.chain.cancellation import CancelEntry, cancel_run, cancellation, is_interrupted
@@ -67,6 +69,11 @@ class Chain:
         PluginError: A component of another package is not allowed, or cannot be used.
     """
 
+    _unused: "tuple[Chain, str] | None" = None
+    """The chain and its method that made this one, until a run or another chain has come of it."""
+    _dropped = ""
+    """The method that made a chain of this one which nobody used."""
+
     def __init__(self, **options: Unpack[ChainOptions]) -> None:
         self.options = parsed(options)
         self.resources = resources_of(self.options)
@@ -93,28 +100,47 @@ class Chain:
             ConfigurationError: As for a new chain.
             PluginError: As for a new chain.
         """
+        self._unused = None
         made = {name: getattr(self.resources, name) for name in ("store", "breakers", "monitor")}
         return type(self)(**cast("ChainOptions", {**self.options, **made, **options}))
 
+    def _changed(self, method: str, **options: Unpack[ChainOptions]) -> Self:
+        changed = self.replace(**options)
+        changed._unused = (self, method)  # noqa: SLF001 - its own class
+        return changed
+
+    def __del__(self) -> None:
+        if self._unused is not None:
+            source, method = self._unused
+            source._dropped = method  # noqa: SLF001 - its own class
+
     def with_model(self, model: Any) -> Self:
         """This chain with another model."""
-        return self.replace(model=model)
+        return self._changed("with_model", model=model)
 
     def with_prompt(self, prompt: str) -> Self:
         """This chain with a task for runs that are given none."""
-        return self.replace(prompt=prompt)
+        return self._changed("with_prompt", prompt=prompt)
 
     def with_retriever(self, retriever: Retriever) -> Self:
         """This chain with one more retriever."""
-        return self.replace(retrievers=(*self.resources.retrievers, retriever))
+        retrievers = (*self.resources.retrievers, retriever)
+        return self._changed("with_retriever", retrievers=retrievers)
 
     def validate_with(self, *validators: ValidatorLike) -> Self:
         """This chain with more validators."""
-        return self.replace(validators=(*self.resources.validators, *validators))
+        checked = (*self.resources.validators, *validators)
+        return self._changed("validate_with", validators=checked)
 
     def improve_with(self, *critics: CriticSpec) -> Self:
         """This chain with more critics; the first given replace the default ones."""
-        return self.replace(critics=(*(self.options.get("critics") or ()), *critics))
+        asked = (*(self.options.get("critics") or ()), *critics)
+        return self._changed("improve_with", critics=asked)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Never:
+            raise no_attribute("Chain", name)
 
     @property
     def store(self) -> ThoughtStore:
@@ -217,6 +243,10 @@ class Chain:
             ConfigurationError, StorageError: As for `run`.
             VersionConflict: There is a run with that id.
         """
+        self._unused = None
+        if self._dropped:
+            told = f"what {self._dropped}() returned was dropped: chains never change, so keep it"
+            warnings.warn(f"{told}, as in chain = chain.{self._dropped}(...)", stacklevel=2)
         prompt = check_text(prompt or self.options.get("prompt", ""), "prompt")
         if not (check_text(text).strip() or prompt.strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
@@ -399,6 +429,7 @@ class Chain:
         return RunHandle(parts, run.reopened(), fence=fence)
 
     async def _own(self, run_id: str) -> Run:
+        self._unused = None
         run = await end_if_older(self.store, await self.store.load(run_id))
         # One of an older form has ended, and may have had options that are gone.
         if run.form == FORM and run.config.fingerprint != self.config.fingerprint:

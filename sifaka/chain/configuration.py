@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import did_you_mean
+from sifaka._internal.renamed import instead_of
 from sifaka.calls.breakers import Breakers
-from sifaka.calls.component import Component, code_spec
+from sifaka.calls.component import Component, code_spec, models_of
 from sifaka.calls.context import Calls, Journal, new_frame_key
 from sifaka.calls.host import Host
 from sifaka.calls.ledger import Ledger
@@ -276,7 +277,8 @@ def parsed(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     for name in options:
         if name not in _NAMES:
-            raise ConfigurationError(f"unknown option {name!r}", did_you_mean(name, _NAMES))
+            told = instead_of("Chain", name) or did_you_mean(name, _NAMES)
+            raise ConfigurationError(f"unknown option {name!r}", told, parameter=name)
     new = dict(options)
     if (checkpoints := new.pop("checkpoint_storage", None)) is not None:
         new["store"] = checkpoints
@@ -288,7 +290,14 @@ def parsed(options: Mapping[str, Any]) -> dict[str, Any]:
     if "tags" in new:
         new["tags"] = dict.fromkeys(new["tags"])
     lists = {"retrievers", "fallback_models", "tags"} & new.keys()
-    return new | {name: tuple(new[name]) for name in lists}
+    new |= {name: tuple(new[name]) for name in lists}
+    for each in new.get("retrievers", ()):
+        if not isinstance(each, Retriever):
+            raise ConfigurationError(
+                f"{each!r} is no retriever",
+                "give an object with `retrieve`, such as InMemoryRetriever(texts)",
+            )
+    return new
 
 
 def resources_of(options: Mapping[str, Any]) -> Resources:
@@ -297,7 +306,9 @@ def resources_of(options: Mapping[str, Any]) -> Resources:
         name: options[name] for name in _RESOURCES if options.get(name) is not None
     }
     chosen: tuple[CriticComponent, ...] | None = held.get("critics")
-    if chosen is None and asks_a_provider(held.get("model", AUTO)):
+    model = held.get("model", AUTO)
+    only_writes = isinstance(model, Model) and not models_of(model)
+    if chosen is None and asks_a_provider(model) and ("judge_model" in held or not only_writes):
         chosen = (SelfRefineCritic(),)
     if chosen is None:
         # What a report quotes was written by others: its spelling is theirs.

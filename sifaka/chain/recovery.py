@@ -171,7 +171,7 @@ def shortened(run: Run, thought: Thought) -> Thought:
             "pre_generation_context": cut(thought.pre_generation_context),
             "post_generation_context": cut(thought.post_generation_context),
             "lessons": (),
-            "metadata": MappingProxyType(kept),
+            "metadata": kept,
         }
     )
 

@@ -175,7 +175,9 @@ def _absent(model: Any) -> "JournaledModel":
     from sifaka.models.journaled import JournaledModel
 
     async def refuse(*_: object) -> "ModelResponse":
-        raise ModelProviderError(f"{model}: this call is not in the journal", code="not_recorded")
+        raise ModelProviderError(
+            f"{model}: this call is not in the journal", error_code="not_recorded"
+        )
 
     return JournaledModel(FunctionModel(refuse, model_name=model))
 
@@ -194,7 +196,9 @@ class _RecordedWriter:
         """The next version on record; see `Model`."""
         version = next(self._versions, None)
         if version is None:
-            raise ModelProviderError("there is no further version on record", code="not_recorded")
+            raise ModelProviderError(
+                "there is no further version on record", error_code="not_recorded"
+            )
         generation = Generation(
             text=version.text,
             prompt_used=version.model_prompt,

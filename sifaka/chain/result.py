@@ -67,6 +67,16 @@ class RunResult(Frozen):
         return self.thought.text
 
     @property
+    def iteration(self) -> int:
+        """The number of the best version in the run; 0 is the first."""
+        return self.thought.iteration
+
+    @property
+    def metadata(self) -> Mapping[str, object]:
+        """The best version's metadata, and that version itself as `thought`."""
+        return {**self.thought.metadata, "thought": self.thought}
+
+    @property
     def changed(self) -> bool:
         """True when the best text differs from the input."""
         return self.run.original is not None and self.text != self.run.original.text

@@ -10,7 +10,6 @@ or against any version where no critic judged, for there the writer's judgement 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, Field
@@ -87,8 +86,7 @@ class ModelJudge:
 
 def as_reading(number: int, thought: Thought) -> Thought:
     """A version for a further comparison, which asks in other words."""
-    metadata = MappingProxyType({**thought.metadata, _READING: number})
-    return thought.model_copy(update={"metadata": metadata})
+    return thought.with_metadata({_READING: number})
 
 
 class Comparison(Frozen):

@@ -213,7 +213,7 @@ class SelfRAGCritic(JudgingCritic):
         shown = dict(enumerate(passages, 1))
         judged = [each for each in answer.passages if each.passage in shown]
         if not judged:
-            raise ModelProviderError("the answer is about other passages", code="malformed")
+            raise ModelProviderError("the answer is about other passages", error_code="malformed")
         relevant = [each for each in judged if each.is_relevant]
         best = max(relevant, key=answer.score, default=None)
         if best is None:

@@ -267,7 +267,7 @@ class EvidenceRetriever:
             raise SourceError(
                 f"no source could be searched: {'; '.join(found.degraded)}",
                 "`sifaka doctor` looks at each of them",
-                code="connection",
+                error_code="connection",
             )
         return tuple(document.as_document() for document in found.documents)
 

@@ -5,11 +5,14 @@ model of the calling program), or `provider:name` for anything PydanticAI knows.
 PydanticAI import it when used.
 """
 
+from collections.abc import Awaitable
+from inspect import isawaitable
 from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 
 from sifaka._internal.immutable import Frozen, FrozenJson
+from sifaka._internal.lazy import imported_later
 from sifaka.record.thought import Thought, ToolCall
 from sifaka.record.usage import Usage
 
@@ -38,6 +41,10 @@ class Generation(Frozen):
     """True when its calls went through a metered model, which has charged them already."""
 
 
+Written = Generation | tuple[str, str]
+"""A version that a model wrote, or its text and the prompt that was used."""
+
+
 @runtime_checkable
 class Model(Protocol):
     """Writes texts."""
@@ -47,8 +54,8 @@ class Model(Protocol):
         """The name that is recorded as the author."""
         ...
 
-    async def generate_with_thought(self, thought: Thought) -> Generation:
-        """The next version.
+    def generate_with_thought(self, thought: Thought) -> Awaitable[Written] | Written:
+        """The next version; of an async function it is awaited.
 
         A thought without text is written from its prompt; one with a text is improved, by its
         validation results and its critics' feedback.
@@ -58,3 +65,16 @@ class Model(Protocol):
             BudgetExceeded: The call would break the run's budget.
         """
         ...
+
+
+async def generate(writer: Model, thought: Thought) -> Generation:
+    """The next version of a thought by any writer; raises what `generate_with_thought` does."""
+    given = writer.generate_with_thought(thought)
+    answer = await given if isawaitable(given) else given
+    if isinstance(answer, Generation):
+        return answer
+    text, prompt = answer
+    return Generation(text=text, prompt_used=prompt)
+
+
+__getattr__ = imported_later(__name__, {})

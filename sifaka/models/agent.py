@@ -1,5 +1,6 @@
 """PydanticAI models and agents as writers."""
 
+import logging
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,8 @@ from pydantic import BaseModel
 
 from sifaka.calls.component import Component
 from sifaka.calls.context import current_calls
-from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.calls.failure_log import report_failure
+from sifaka.errors import ConfigurationError, ModelProviderError, SifakaError
 from sifaka.models import Generation
 from sifaka.models.journaled import JournaledModel, answered_by
 from sifaka.models.metered import usage_of
@@ -20,7 +22,7 @@ from sifaka.record.usage import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
-    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, ToolReturnPart
 
 
 _HALF = {
@@ -42,6 +44,11 @@ _ENDS = frozenset(
     {"stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed", "finished"}
 )
 """Providers' words for the end of an answer that is whole."""
+
+
+INSTRUCTIONS = "instructions"
+"""The key in a version's metadata of the system prompt and the instructions of its agent."""
+logger = logging.getLogger(__name__)
 
 
 class DirectModel(Component):
@@ -159,23 +166,44 @@ class AgentModel(DirectModel):
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version; see `Model`."""
+        from pydantic_ai import capture_run_messages
+        from pydantic_ai.exceptions import AgentRunError, UserError
         from pydantic_ai.usage import UsageLimits
 
         limits = UsageLimits()
         if current_calls().ledger.limits.max_calls is not None:
             limits.request_limit = None  # the ledger does that work, over all agents of a run
         prompt = writing_prompt(thought, by_edits=False)
-        with self._failures():
-            result = await self._agent.run(
-                prompt,
-                # Beside its own: what is framed in the prompt comes from anywhere.
-                instructions=DATA_NOTICE,
-                model=self.model,
-                deps=self._deps,
-                usage_limits=limits,
-            )
+        with self._failures(), capture_run_messages() as messages:
+            try:
+                result = await self._agent.run(
+                    prompt,
+                    # Beside its own: what is framed in the prompt comes from anywhere.
+                    instructions=DATA_NOTICE,
+                    model=self.model,
+                    deps=self._deps,
+                    usage_limits=limits,
+                )
+            except (AgentRunError, UserError, SifakaError):
+                raise
+            except Exception as error:
+                raise self._broken(error, messages) from error
         text = _as_text(result.output)
-        return self._generation(text, prompt, result.response, result.new_messages())
+        generation = self._generation(text, prompt, result.response, result.new_messages())
+        return generation.model_copy(update={"metadata": {INSTRUCTIONS: _told(messages)}})
+
+    def _broken(self, error: Exception, messages: "Sequence[ModelMessage]") -> Exception:
+        """What a tool raised, with the tool's name; the error itself if no tool was at work."""
+        open_ = [part.tool_name for part, returned in _calls_of_tools(messages) if not returned]
+        names = ", ".join(open_)
+        if not names:
+            return error
+        report_failure(logger, f"tool:{names}", error, source=self._agent)
+        return ModelProviderError(
+            f"{self.name}: the tool {names} failed with {type(error).__name__}: {error}",
+            "see the log for its traceback, or raise ModelRetry for what the model can mend",
+            error_code="broken",
+        )
 
 
 def unfinished(response: "ModelResponse", *, calls_tools: bool = False) -> str | None:
@@ -202,25 +230,38 @@ def unfinished(response: "ModelResponse", *, calls_tools: bool = False) -> str |
 
 def tool_calls(messages: "Sequence[ModelMessage]") -> list[ToolCall]:
     """The tool calls of a run in the order they were made, each with what it returned."""
+    return [
+        ToolCall(
+            tool_name=part.tool_name,
+            arguments=clean(part.args_as_dict()),
+            result=clean(returned.model_response_str()),
+            success=returned.outcome == "success",
+            tool_call_id=part.tool_call_id,
+        )
+        for part, returned in _calls_of_tools(messages)
+        if returned is not None
+    ]
+
+
+def _calls_of_tools(
+    messages: "Sequence[ModelMessage]",
+) -> "list[tuple[ToolCallPart, ToolReturnPart | None]]":
+    """Each call of a tool, and what it returned; None while it is at work, or when it raised."""
     from pydantic_ai.messages import ToolCallPart, ToolReturnPart
 
     parts = [part for message in messages for part in message.parts]
     returns = {part.tool_call_id: part for part in parts if isinstance(part, ToolReturnPart)}
-    calls: list[ToolCall] = []
-    for part in parts:
-        if not isinstance(part, ToolCallPart) or part.tool_call_id not in returns:
-            continue
-        returned = returns[part.tool_call_id]
-        calls.append(
-            ToolCall(
-                tool_name=part.tool_name,
-                arguments=clean(part.args_as_dict()),
-                result=clean(returned.model_response_str()),
-                success=returned.outcome == "success",
-                tool_call_id=part.tool_call_id,
-            )
-        )
-    return calls
+    calls = [part for part in parts if isinstance(part, ToolCallPart)]
+    return [(part, returns.get(part.tool_call_id)) for part in calls]
+
+
+def _told(messages: "Sequence[ModelMessage]") -> str:
+    """The system prompt and the instructions that a run began with."""
+    from pydantic_ai.messages import SystemPromptPart
+
+    first = messages[0]
+    parts = [part.content for part in first.parts if isinstance(part, SystemPromptPart)]
+    return "\n\n".join([*parts, getattr(first, "instructions", None) or ""]).strip()
 
 
 def _usage(messages: "Sequence[ModelMessage]") -> Usage:
@@ -248,13 +289,13 @@ def _complete(text: str, response: "ModelResponse", model: str, *, calls_tools: 
     if (code := unfinished(response, calls_tools=calls_tools)) is not None:
         failure, suggestion = _HALF[code]
         raise ModelProviderError(
-            f"{model}: the answer was {failure}", suggestion, provider=provider, code=code
+            f"{model}: the answer was {failure}", suggestion, provider=provider, error_code=code
         )
     if not text.strip():
         raise ModelProviderError(
             f"{model}: the answer was empty",
             "try again or choose another model",
             provider=provider,
-            code="empty",
+            error_code="empty",
         )
     return text

@@ -134,7 +134,7 @@ def _written(response: ModelResponse, model: str) -> str:
             f"{model}: the answer {problem}",
             "try again or choose another model",
             provider=model.partition(":")[0],
-            code="malformed",
+            error_code="malformed",
         )
     return written
 
@@ -188,11 +188,11 @@ def _last_of(group: FallbackExceptionGroup) -> Exception:
     if not failures:
         return cast("Exception", group.exceptions[-1])
     # What a breaker keeps from being asked has said nothing.
-    last = ([error for error in failures if error.code != "circuit_open"] or failures)[-1]
+    last = ([error for error in failures if error.error_code != "circuit_open"] or failures)[-1]
     return ModelProviderError(
         "; ".join(error.message for error in failures),
         last.suggestion,
         provider=last.provider,
-        code=last.code,
+        error_code=last.error_code,
         retry_after=last.retry_after,
     )

@@ -55,7 +55,7 @@ class LocalModel(MeteredModel):
         try:
             response = await super().request(messages, settings, asked)
         except ModelProviderError as error:
-            if error.code != "rejected" or self._has_called or form == _BY_PROMPT:
+            if error.error_code != "rejected" or self._has_called or form == _BY_PROMPT:
                 raise
             self._form = max(self._form, form + 1)
             return await self.request(messages, model_settings, parameters)

@@ -174,7 +174,7 @@ class MeteredModel(WrapperModel):
                 usage = Usage(model_calls=1)  # it was never sent
             raise
         except ModelProviderError as error:
-            if error.code == "unavailable":
+            if error.error_code == "unavailable":
                 usage = Usage()  # no model was asked
             raise
         except (AgentRunError, UserError, SifakaError):
@@ -186,7 +186,7 @@ class MeteredModel(WrapperModel):
                 f"{self.model_id}: the answer could not be read ({type(error).__name__})",
                 "try again or choose another model",
                 provider=self._vendor,
-                code="malformed",
+                error_code="malformed",
             ) from error
         finally:
             # What is asked later stays set aside, so that no more is asked than there is room for.

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
 from typing import cast
 
 from sifaka.calls.context import current_calls
@@ -113,8 +112,7 @@ def with_original(thought: Thought, original: Thought | None) -> Thought:
     """The thought with its original at hand, where the run started with a text."""
     if original is None or original.author != "input" or original.text == thought.text:
         return thought
-    metadata = MappingProxyType({**thought.metadata, ORIGINAL: original.text})
-    return thought.model_copy(update={"metadata": metadata})
+    return thought.with_metadata({ORIGINAL: original.text})
 
 
 def original_of(thought: Thought, *others: Thought) -> Sequence[str]:

@@ -127,7 +127,7 @@ def translate(error: Exception, model: str) -> SifakaError:
                 f"{model}: {failure}{status}{wait}",
                 suggestion,
                 provider=provider,
-                code=code,
+                error_code=code,
                 retry_after=retry_after,
             )
     raise error

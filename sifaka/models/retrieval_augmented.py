@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sifaka._internal.renamed import instead_of
 from sifaka.calls.component import Component, models_of
 from sifaka.errors import ConfigurationError
-from sifaka.models import Generation, Model
+from sifaka.models import Generation, Model, generate
 from sifaka.models.provider import provider_model
 from sifaka.record.thought import Document, Thought
 from sifaka.retrievers.protocol import DOCUMENTS, Retriever, ask
@@ -33,8 +34,16 @@ class RetrievalAugmentedModel(Component):
     """
 
     def __init__(
-        self, model: Model | str, retriever: Retriever, *, max_passages: int = DOCUMENTS
+        self,
+        model: Model | str,
+        retriever: Retriever,
+        *,
+        max_passages: int = DOCUMENTS,
+        **options: object,
     ) -> None:
+        for option in options:
+            told = instead_of("RetrievalAugmentedModel", option)
+            raise ConfigurationError(f"unknown option {option!r}", told, parameter=option)
         if max_passages < 1:
             raise ConfigurationError(f"max_passages={max_passages}", "give a number from 1")
         self._writer = _of_name(model) if isinstance(model, str) else model
@@ -60,9 +69,8 @@ class RetrievalAugmentedModel(Component):
         query = thought.prompt or thought.text
         found, degraded = await ask(self._retriever, query, self._max_passages)
         passages = _new(found[: self._max_passages], thought.pre_generation_context)
-        generation = await self._writer.generate_with_thought(
-            thought.add_pre_generation_context(passages)
-        )
+        told = thought.add_pre_generation_context(passages)
+        generation = await generate(self._writer, told)
         metadata: dict[str, object] = dict(generation.metadata)
         if passages:
             metadata["passages"] = [{"id": d.id, "title": d.title, "url": d.url} for d in passages]

@@ -94,7 +94,7 @@ async def ask(
                 model_request_parameters=_parameters(form),
             )
         except ModelProviderError as error:
-            if error.code not in _UNREAD:
+            if error.error_code not in _UNREAD:
                 raise
             reason = "it could not be read"
         else:
@@ -115,7 +115,7 @@ async def ask(
         f"{model.model_id}: the answer was not in the form asked for: {reason}",
         "try again or choose a model with reliable structured output",
         provider=model.model_id.partition(":")[0],
-        code="malformed",
+        error_code="malformed",
     )
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from sifaka.calls.context import current_calls
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
-from sifaka.models import Generation, Model
+from sifaka.models import Generation, Model, generate
 from sifaka.models.draft_extraction import Source, Unfit, draft_of
 from sifaka.models.prompt import (
     DRAFT,
@@ -115,10 +115,10 @@ def writing_prompt(thought: Thought, *, by_edits: bool = True) -> str:
             wanted = _TURNED_DOWN
         parts.append(EDIT if by_edits and is_revised_by_edits(thought) else f"{wanted} {_ALONE}")
     parts += cast("Sequence[str]", thought.metadata.get(DRAFT, ()))
-    if isinstance(refused := thought.metadata.get(_REFUSED_ANSWER), UnfitDraft):
-        answer = MARK.sub("", refused.generation.text)
-        parts.append(frame("your last answer", answer[:_SHOWN]))
-        parts.append(_AGAIN.format(reason=refused.reason))
+    if refused := thought.metadata.get(_REFUSED_ANSWER):
+        answer, reason = cast("tuple[str, str]", refused)
+        parts.append(frame("your last answer", MARK.sub("", answer)[:_SHOWN]))
+        parts.append(_AGAIN.format(reason=reason))
     return "\n\n".join(parts)
 
 
@@ -161,7 +161,7 @@ class UnfitDraft(ModelProviderError):
             f"{writer}: the answer was refused: {reason}",
             "try again or choose another model",
             provider=writer.partition(":")[0],
-            code="unfit",
+            error_code="unfit",
         )
         self.generation = generation
         self.reason = reason
@@ -186,11 +186,10 @@ async def written(writer: Model, thought: Thought) -> Generation:
         return await _written(writer, thought)
     except UnfitDraft as error:
         refused = error
-    metadata = MappingProxyType({**thought.metadata, _REFUSED_ANSWER: refused})
-    again = thought.model_copy(update={"metadata": metadata})
-    spent = refused.generation.usage
+    answer, spent = refused.generation.text, refused.generation.usage
+    again = thought.with_metadata({_REFUSED_ANSWER: (answer, refused.reason)})
     try:
-        return _after(await _written(writer, again, refused.generation.text), spent)
+        return _after(await _written(writer, again, answer), spent)
     except UnfitDraft as error:
         error.generation = _after(error.generation, spent)
         raise
@@ -199,7 +198,7 @@ async def written(writer: Model, thought: Thought) -> Generation:
 
 
 async def _written(writer: Model, thought: Thought, shown: str = "") -> Generation:
-    generation = await writer.generate_with_thought(thought)
+    generation = await generate(writer, thought)
     if not current_calls().mends:
         return generation
     if is_revised_by_edits(thought):
@@ -257,7 +256,7 @@ async def attempt(
         return ModelProviderError(
             f"{writer.name}: broke off with {type(error).__name__}",
             "see the log for its traceback",
-            code="broken",
+            error_code="broken",
         )
     if not generation.metered:
         ledger.charge(generation.usage)
@@ -265,7 +264,7 @@ async def attempt(
         check_text(generation.text, "the answer")
     except ConfigurationError as error:
         return ModelProviderError(
-            f"{writer.name}: {error.message}", "choose another model", code="malformed"
+            f"{writer.name}: {error.message}", "choose another model", error_code="malformed"
         )
     return generation
 

@@ -126,15 +126,23 @@ class Run(RunStart):
             case Started():
                 raise ValueError("a run starts once")
             case Drafted(thought=thought):
-                if thought.parent_id is not None:
-                    thought = self._with_history(thought, thought.parent_id)
-                changes = {"thoughts": (*self.thoughts, thought)}
+                others = tuple(each for each in self.thoughts if each.id != thought.id)
+                # Stored without its history: a run stays linear in its iterations. One that was
+                # saved by itself has it.
+                for parent in others:
+                    if parent.id == thought.parent_id:
+                        history = (*parent.history, parent.reference())
+                        thought = thought.model_copy(update={"history": history})
+                changes = {"thoughts": (*others, thought)}
             case Retrieved(thought_id=id_, documents=documents, degraded=lines):
                 thought = self.thought(id_).add_post_generation_context(documents)
                 revised = thought.add_degraded(lines)
             case Validated(thought_id=id_, results=results, findings=findings):
-                validated = self.thought(id_).add_validation_results(results)
-                revised = validated.model_copy(update={"findings": findings})
+                revised = self.thought(id_)
+                results = {**revised.validation_results, **results}
+                revised = revised.model_copy(
+                    update={"validation_results": results, "findings": findings}
+                )
             case Critiqued(thought_id=id_, feedback=feedback):
                 revised = self.thought(id_).add_critic_feedback(*feedback)
                 revised = self._reviewed(revised) if revised.findings.differences else revised
@@ -321,12 +329,6 @@ class Run(RunStart):
             model = self.config.judge_model or self.config.model
             findings = thought.findings.covered(covered_in(thought.critic_feedback), model)
         return thought.model_copy(update={"findings": findings})
-
-    def _with_history(self, thought: Thought, parent_id: str) -> Thought:
-        # Stored thoughts carry no history: a run stays linear in its iterations.
-        parent = self.thought(parent_id)
-        history = (*parent.history, parent.reference())
-        return thought.model_copy(update={"history": history})
 
 
 Phase = Literal[

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import cast
+from typing import TYPE_CHECKING, Any, Never, Self, cast
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from sifaka._internal.immutable import Frozen, FrozenJson, FrozenMap
+from sifaka._internal.renamed import no_attribute
 from sifaka.record.results import CriticFeedback, Findings, Issue, ValidationResult
 from sifaka.record.usage import Usage
 
@@ -57,6 +57,9 @@ class ThoughtReference(Frozen):
 class Thought(Frozen):
     """The immutable state of ONE iteration: every `add_*` returns a new Thought."""
 
+    # Any bound on its strings makes pydantic refuse half of a surrogate pair.
+    model_config = ConfigDict(str_min_length=0)
+
     prompt: str = ""
     """The task in the user's words; may be empty when there is only a text to improve."""
     text: str = ""
@@ -91,12 +94,9 @@ class Thought(Frozen):
 
     def add_validation_result(self, name: str, result: ValidationResult) -> "Thought":
         """This thought with one more validator's result, replacing one of the same name."""
-        return self.add_validation_results({name: result})
-
-    def add_validation_results(self, results: Mapping[str, ValidationResult]) -> "Thought":
-        """This thought with more validators' results, replacing those of the same names."""
-        merged = MappingProxyType({**self.validation_results, **results})
-        return self.model_copy(update={"validation_results": merged})
+        return self.model_copy(
+            update={"validation_results": {**self.validation_results, name: result}}
+        )
 
     def add_critic_feedback(self, *feedback: CriticFeedback) -> "Thought":
         """This thought with more critics' feedback."""
@@ -121,8 +121,11 @@ class Thought(Frozen):
         if not lines:
             return self
         known = cast("tuple[str, ...]", self.metadata.get("degraded", ()))
-        metadata = MappingProxyType({**self.metadata, "degraded": (*known, *lines)})
-        return self.model_copy(update={"metadata": metadata})
+        return self.with_metadata({"degraded": (*known, *lines)})
+
+    def with_metadata(self, values: Mapping[str, object]) -> "Thought":
+        """This thought with more metadata, replacing those of the same names."""
+        return self.model_copy(update={"metadata": {**self.metadata, **values}})
 
     def next_iteration(self, *, iteration: int | None = None, candidate: int = 0) -> "Thought":
         """A fresh thought that descends from this one.
@@ -154,11 +157,24 @@ class Thought(Frozen):
 
     def with_text(self, text: str, **changes: object) -> "Thought":
         """This thought with another text and other changes; verdicts on the old text go."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
-        fields |= {"text": text, "validation_results": {}, "critic_feedback": ()}
-        fields["findings"] = Findings()
-        # Not model_copy: that would let a caller's list or dict in unfrozen.
-        return Thought.model_validate(fields | changes)
+        fresh: dict[str, object] = {
+            "validation_results": {},
+            "critic_feedback": (),
+            "findings": Findings(),
+        }
+        return self.model_copy(update={"text": text, **fresh, **changes})
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """This thought with other values, which are checked and frozen as on construction."""
+        known = {"run_id": self.run_id, "id": self.id, "created_at": self.created_at}
+        checked = type(self).model_validate({**known, **(update or {})})
+        changes = {name: getattr(checked, name) for name in update or {}}
+        return super().model_copy(update=changes, deep=deep)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Never:
+            raise no_attribute("Thought", name)
 
     @property
     def passed(self) -> bool:
@@ -169,6 +185,26 @@ class Thought(Frozen):
     def mistakes(self) -> tuple[Issue, ...]:
         """The mistakes of form that its critics found by rules, with any verdict."""
         return tuple(issue for f in self.critic_feedback for issue in f.mistakes)
+
+    @property
+    def generated_text(self) -> str:
+        """The text."""
+        return self.text
+
+    @property
+    def retrieved_context(self) -> tuple[str, ...]:
+        """The texts of the documents that its writer and its critics were given."""
+        documents = (*self.pre_generation_context, *self.post_generation_context)
+        return tuple(document.text for document in documents)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The thought as plain data for JSON."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The thought of such data; equal to the one that it was made of."""
+        return cls.model_validate(data)
 
     def save_to_file(self, path: str | Path) -> None:
         """Write the thought to a file as indented JSON."""

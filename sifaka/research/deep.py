@@ -119,7 +119,7 @@ async def _plan(ctx: StepContext[DeepState, Work, str]) -> Outline:
         return outline.model_copy(update={"stops": (stop_of(error),)})
     except ModelProviderError as error:
         # The model has answered, twice, and named no section.
-        if error.code != "malformed":
+        if error.error_code != "malformed":
             raise
         report_failure(logger, "research:planner", error, run_id=work.desk.run.run_id)
         return outline_of_one(question, f"the plan could not be read: {error.message}")
@@ -177,7 +177,9 @@ async def _collect_drafts(
     code = codes.pop() if len(codes) == 1 else None
     # After `unavailable` a chain whose caller may write goes on without the host's model.
     if code in ModelProviderError.TRANSIENT or code == "unavailable":
-        raise ModelProviderError(f"every section failed: {told}", "resume it later", code=code)
+        raise ModelProviderError(
+            f"every section failed: {told}", "resume it later", error_code=code
+        )
     raise SifakaError(f"every section failed: {told}", "mend what they tell, then resume the run")
 
 

@@ -19,7 +19,7 @@ from sifaka._internal.immutable import Frozen
 from sifaka.calls.failure_log import report_failure
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.record.thought import Document
-from sifaka.retrievers.protocol import Retriever
+from sifaka.retrievers.protocol import DOCUMENTS, Retriever
 from sifaka.storage.address import REDIS, parse_store_url
 from sifaka.storage.redis.connections import RedisConnections
 from sifaka.storage.sqlite.connection import Schema, SqlConnection, SQLiteWorker, transaction
@@ -136,7 +136,7 @@ class CachedRetriever:
         self._clock = clock
         self._rests_until: dict[int, float] = {}
 
-    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+    async def retrieve(self, query: str, limit: int = DOCUMENTS) -> Sequence[Document]:
         """The answer of a cache, or else of the retriever."""
         key = _key(self._identity, query, limit)
         for number in range(len(self._caches)):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from anyio import to_thread
 
 from sifaka.record.thought import Document
+from sifaka.retrievers.protocol import DOCUMENTS
 from sifaka.storage.bm25 import query_words, rank
 
 
@@ -21,7 +22,7 @@ class InMemoryRetriever:
     def __init__(self, documents: Iterable[Document | str]) -> None:
         self.documents = as_documents(documents)
 
-    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+    async def retrieve(self, query: str, limit: int = DOCUMENTS) -> Sequence[Document]:
         """The documents that match best, with their scores; those that share no word are left out.
 
         Scores are comparable within one answer only.

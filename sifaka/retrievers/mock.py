@@ -5,6 +5,7 @@ from typing import cast
 
 from sifaka.record.thought import Document
 from sifaka.retrievers.in_memory import Documents, as_documents
+from sifaka.retrievers.protocol import DOCUMENTS
 
 
 class MockRetriever:
@@ -31,7 +32,7 @@ class MockRetriever:
         self.queries: list[str] = []
         """The queries, in order."""
 
-    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+    async def retrieve(self, query: str, limit: int = DOCUMENTS) -> Sequence[Document]:
         """The first `limit` of the documents for this query."""
         self.queries.append(query)
         if self._fails is not None:

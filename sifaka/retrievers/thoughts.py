@@ -7,6 +7,7 @@ from sifaka.calls.failure_log import report_failure
 from sifaka.errors import SifakaError, StorageError
 from sifaka.record.run import Run
 from sifaka.record.thought import Document
+from sifaka.retrievers.protocol import DOCUMENTS
 from sifaka.storage.log import load_if_there
 from sifaka.storage.protocol import ANY, Filters, Hit, ThoughtStore
 
@@ -32,7 +33,7 @@ class ThoughtRetriever:
         self.store = store
         self.only = only
 
-    async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
+    async def retrieve(self, query: str, limit: int = DOCUMENTS) -> Sequence[Document]:
         """The best versions of the runs that match, the best match first.
 
         Returns:

@@ -91,6 +91,11 @@ def parse_store_url(
     Raises:
         ConfigurationError: It cannot be understood. The message holds no secret.
     """
+    if not isinstance(url, str):  # pyright: ignore[reportUnnecessaryIsInstance] # from untyped code
+        raise ConfigurationError(
+            f"a store is named by its URL, not by a {type(url).__name__}",
+            "for one behind an MCP server: open_store('redis+mcp:COMMAND')",
+        )
     try:
         parts = urlsplit(url)
         path, number = kind.paths.get(parts.scheme), parts.port or kind.port

@@ -51,7 +51,7 @@ _CATCH_UP_SECONDS = 2.0
 _CLOSING_SECONDS = 5.0
 
 
-class CachedStorage(TenantView):
+class CachedStorage(TenantView, ThoughtStore):
     """A `ThoughtStore` of one log and indexes of it, behind a cache and an outbox.
 
     The store that lasts is the log: versions, fences and claims are decided there, and an append

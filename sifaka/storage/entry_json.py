@@ -157,7 +157,9 @@ def _encode(run_id: str, seq: int, entry: Entry) -> str:
     # The history of a version that has a parent is left out: it grows with every iteration and
     # `Run.apply` rebuilds it. Defaults are kept, at some 500 bytes a version: without
     # them `kind` would be gone, and a later release with another default would change old runs.
-    rebuilt = isinstance(entry, Drafted) and entry.thought.parent_id is not None
+    # A thought that was saved by itself stands in a run that has none of its parents.
+    draft = entry.thought if isinstance(entry, Drafted) else None
+    rebuilt = draft and draft.parent_id is not None and draft.run_id == run_id
     try:
         return entry.model_dump_json(exclude={"thought": {"history"}} if rebuilt else None)
     except PydanticSerializationError as error:

@@ -3,7 +3,7 @@
 import logging
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from sifaka.storage.protocol import SearchIndex, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 
 if TYPE_CHECKING:
-    from sifaka.storage.tool_backed.caller import ToolCaller
+    from sifaka.storage.tool_backed.session import StdioToolSession
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class _Place:
     home: Path
     tenant: str
     embedder: Embedder | None
-    tool_session: "Callable[[Sequence[str]], ToolCaller] | None"
+    environment: Mapping[str, str] | None
 
 
 Opened = ThoughtStore | SearchIndex
@@ -146,10 +146,10 @@ def tiers_of(url: str) -> tuple[str, ...]:
 def open_store(
     url: str,
     *,
-    home: Path,
+    home: Path | None = None,
     tenant: str = "default",
     embedder: Embedder | None = None,
-    tool_session: "Callable[[Sequence[str]], ToolCaller] | None" = None,
+    environment: Mapping[str, str] | None = None,
     plugins: Plugins = NO_PLUGINS,
 ) -> ThoughtStore:
     """The store that a URL names; files and servers are touched on first use only.
@@ -163,10 +163,13 @@ def open_store(
     Args:
         url: One of `FORMS`, or several. A path is taken as it stands, without decoding; a relative
             one starts at the current directory.
-        home: The folder of the default files, for `sqlite:`, `file:`, logs and the outbox.
+        home: The folder of the default files, for `sqlite:`, `file:`, logs and the outbox; the
+            current one by default.
         tenant: The tenant whose runs it shows.
         embedder: Makes vectors, in the stores that can keep some.
-        tool_session: Opens a session with the MCP server of a command line.
+        environment: The variables of the MCP servers that are started, besides `PATH`, `HOME` and
+            the like. By default those of this process that tell where a database is: they begin
+            with `REDIS_` or `MILVUS_`.
         plugins: The stores whose schemes are not built in. Each is made by
             `make(url, home=..., tenant=...)`.
 
@@ -174,6 +177,7 @@ def open_store(
         ConfigurationError: The URL has none of the forms, or a part of it is wrong.
         PluginError: A store of another package is not allowed, or cannot be used.
     """
+    home = home or Path()
     schemes: list[Scheme] = []
     parts: list[Opened] = []
     for part in tiers_of(url):
@@ -185,7 +189,7 @@ def open_store(
             home=home,
             tenant=tenant,
             embedder=embedder,
-            tool_session=tool_session,
+            environment=environment,
         )
         store = scheme.make(place) if scheme else None
         if scheme is None or store is None:
@@ -247,20 +251,16 @@ def _path(rest: str, default: Path) -> Path | None:
     return Path(path)
 
 
-def _session(place: _Place) -> "ToolCaller":
-    if place.tool_session is None:
-        raise ConfigurationError(
-            f"{_mask_url(place.url)!r} needs an MCP client", "open it through the server's settings"
-        )
+def _session(place: _Place) -> "StdioToolSession":
+    from sifaka.storage.tool_backed.session import StdioToolSession
+
     try:
         command = shlex.split(place.rest)
     except ValueError as error:
         raise ConfigurationError(
             f"{_mask_url(place.url)!r} is not a command line: {error}", "close its quotes"
         ) from error
-    if not command:
-        raise ConfigurationError(f"{place.url!r} names no command", "such as redis+mcp:COMMAND")
-    return place.tool_session(command)
+    return StdioToolSession(command, place.environment)
 
 
 def _mask_url(url: str) -> str:

@@ -1,11 +1,14 @@
 """What everything above the storage sees: an index that is searched, and a store of runs."""
 
 from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import reduce
 from typing import Protocol, Self, runtime_checkable
 
 from sifaka._internal.immutable import Frozen
-from sifaka.record.entries import Entry
+from sifaka.errors import StorageError, ThoughtNotFound
+from sifaka.record.entries import Drafted, Entry, Started, Stopped
 from sifaka.record.run import Run, RunSummary
 from sifaka.record.thought import Thought
 
@@ -226,3 +229,40 @@ class ThoughtStore(StorePart, Protocol):
     async def delete(self, run_id: str) -> None:
         """Delete a run; one that is unknown is deleted already."""
         ...
+
+    async def save(self, thought: Thought) -> str:
+        """Keep a thought by itself: a run of this one version, with the thought's id.
+
+        Saved again it is replaced, if it has got verdicts or feedback since.
+
+        Returns:
+            The id, for `load_thought` and `delete`.
+
+        Raises:
+            StorageError: One with this id and another text is kept; texts never change.
+        """
+        steps: list[Entry] = [
+            Drafted(thought=thought),
+            Stopped(status="done", stop_reason="unchecked"),
+        ]
+        kept: Run | None = None
+        with suppress(ThoughtNotFound):
+            kept = await self.load(thought.id)
+        if kept is None:
+            steps.insert(0, Started(run_id=thought.id, prompt=thought.prompt))
+        elif (last := kept.thoughts[-1]) == thought:
+            return thought.id
+        elif last.text != thought.text:
+            raise StorageError(
+                f"thought {thought.id!r} is kept with another text", "save its `next_iteration()`"
+            )
+        run = Run.replay(steps) if kept is None else reduce(Run.apply, steps, kept)
+        await self.append(run, steps, expected_version=0 if kept is None else kept.version)
+        return thought.id
+
+    async def load_thought(self, thought_id: str) -> Thought:
+        """The thought of this id: one that was saved by itself, or a version of a run."""
+        for run_id in (thought_id, thought_id.rpartition(".")[0]):
+            with suppress(ThoughtNotFound, KeyError):
+                return (await self.load(run_id)).thought(thought_id)
+        raise ThoughtNotFound(thought_id)

@@ -197,7 +197,7 @@ async def _check_apart(store: ThoughtStore, archive: ThoughtStore) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class HybridMemory:
+class HybridMemory(ThoughtStore):
     """A `ThoughtStore` made of two: where young runs are, and the record of the old ones.
 
     A run begins in the short-term memory. `move` takes it, once it is finished and old enough, to

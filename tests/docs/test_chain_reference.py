@@ -152,5 +152,5 @@ def test_a_breaker_opens_and_waits_as_told() -> None:
     breakers.failed("openai")
     with pytest.raises(ModelProviderError) as raised:
         breakers.require("openai")
-    assert (raised.value.code, raised.value.retry_after) == ("circuit_open", seconds)
+    assert (raised.value.error_code, raised.value.retry_after) == ("circuit_open", seconds)
     assert f"up to {LONGEST_COOLDOWN:g} seconds" in text

@@ -100,7 +100,7 @@ def logged(formatter: logging.Formatter) -> str:
     logger = logging.Logger("sifaka.critics.execution")
     logger.addHandler(handler)
     error = ModelProviderError(
-        "openai:gpt-5: no answer in time", "resume the run later", code="timeout"
+        "openai:gpt-5: no answer in time", "resume the run later", error_code="timeout"
     )
     report_failure(logger, "critic:self_refine", error, run_id="run_026e57d81d7c00b8", iteration=1)
     return stream.getvalue()

@@ -12,7 +12,7 @@ import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.storage.tool_backed import MilvusToolIndex, RedisToolStorage
-from sifaka_mcp.stores.tool_sessions import StdioToolSession
+from sifaka.storage.tool_backed.session import StdioToolSession
 from tests.storage_contract.runs import accepted, made
 from tests.stubs.redis_server import redis_server, shared_redis
 from tests.stubs.runs import draft, found, keep, race

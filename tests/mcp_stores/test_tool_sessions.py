@@ -10,8 +10,8 @@ import pytest
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.tool_backed import RedisToolStorage
 from sifaka.storage.tool_backed.redis import LogRecord, RunLog
+from sifaka.storage.tool_backed.session import StdioToolSession, without_secrets
 from sifaka_mcp.stores.catalogue import open_url
-from sifaka_mcp.stores.tool_sessions import StdioToolSession, without_secrets
 
 pytestmark = pytest.mark.anyio
 COMMAND = [sys.executable, str(Path(__file__).with_name("fragile_server.py"))]

@@ -37,7 +37,7 @@ def parsed(made: logging.LogRecord) -> dict[str, Any]:
 
 
 def reported(caplog: pytest.LogCaptureFixture) -> logging.LogRecord:
-    error = ModelProviderError("openai:m: no answer in time", code="timeout")
+    error = ModelProviderError("openai:m: no answer in time", error_code="timeout")
     report_failure(logger, "critic:style", error, run_id="r 1")
     (made,) = caplog.records
     return made
@@ -48,7 +48,7 @@ def test_a_failure_is_a_line_of_component_message_and_values(
 ) -> None:
     assert line(reported(caplog)) == (
         "WARNING critic:style failed: openai:m: no answer in time "
-        'error_type=ModelProviderError code=timeout retryable=true run_id="r 1"'
+        'error_type=ModelProviderError error_code=timeout retryable=true run_id="r 1"'
     )
 
 

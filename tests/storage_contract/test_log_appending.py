@@ -195,9 +195,31 @@ async def test_an_append_that_could_never_be_loaded_is_refused(log: ThoughtStore
 
 async def test_text_that_is_not_unicode_is_refused_and_nothing_is_kept(log: ThoughtStore) -> None:
     run = await keep(log)
+    thought = Thought(run_id=run.run_id, metadata={"half": "\ud83d"})
     with pytest.raises(StorageError, match=f"entry 2 of run '{run.run_id}'"):
-        await append(log, run, drafted(run, "half a pair: \ud83d"))
+        await append(log, run, Drafted(thought=thought))
     assert await log.load(run.run_id) == run
+
+
+async def test_a_thought_is_saved_and_loaded_by_itself(log: ThoughtStore) -> None:
+    parent = Thought(prompt="Announce it.", text="We are pleased.")
+    thought = parent.next_iteration().with_text("It ships.", author="agent", metadata={"a": [1]})
+    assert await log.save(thought) == await log.save(thought) == thought.id
+    assert await log.load_thought(thought.id) == thought
+    judged = thought.add_validation_result("length", ValidationResult(passed=True))
+    await log.save(judged)
+    await log.save(parent)
+    assert await log.load_thought(thought.id) == judged
+    assert await log.load_thought(parent.id) == parent
+    with pytest.raises(StorageError, match="kept with another text"):
+        await log.save(thought.with_text("It is late."))
+    run = await keep(log)
+    run = await append(log, run, drafted(run, "It is short."))
+    assert await log.load_thought(run.thoughts[0].id) == run.thoughts[0]
+    await log.delete(thought.id)
+    for unknown in (thought.id, "nothing", "run_0.7", ""):
+        with pytest.raises(ThoughtNotFound):
+            await log.load_thought(unknown)
 
 
 async def test_an_unknown_run_is_not_found(log: ThoughtStore) -> None:

@@ -12,7 +12,7 @@ _DRAFT = re.compile(r"Draft (\d+)")
 _NUMBER = re.compile(r"^(d\d+) \(number\): ", re.MULTILINE)
 _ACCEPTS: dict[str, object] = {"verdict": "accept"}
 Rule = Callable[[HostQuestion], HostAnswer | ModelProviderError]
-REFUSED = ModelProviderError("host: the client refused to ask its model", code="refused")
+REFUSED = ModelProviderError("host: the client refused to ask its model", error_code="refused")
 
 
 def covered(shown: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:

@@ -13,7 +13,7 @@ from sifaka.storage.log import follow_by_polling
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 
 
-class PassingStore:
+class PassingStore(ThoughtStore):
     """Passes everything on; subclasses change what they are about."""
 
     def __init__(self, inner: ThoughtStore) -> None:

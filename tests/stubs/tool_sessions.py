@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sifaka_mcp.stores.tool_sessions import StdioToolSession
+from sifaka.storage.tool_backed.session import StdioToolSession
 from tests.stubs.redis_server import shared_redis
 
 _ROOT = Path(__file__).parents[2]

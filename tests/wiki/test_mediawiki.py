@@ -148,6 +148,6 @@ async def test_a_wiki_that_was_killed_is_told_as_such() -> None:
         wiki.kill()
         with pytest.raises(SourceError) as caught:
             await adapter.search("Skell", limit=1)
-        assert caught.value.code == "connection"
+        assert caught.value.error_code == "connection"
         assert not (await adapter.health()).works
         await adapter.aclose()

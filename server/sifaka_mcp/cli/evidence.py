@@ -165,7 +165,7 @@ async def _search(
             return [EvidenceSearchOut.of(found)]
         entries = await search_each(chain, questions, options=chosen)
     if failed := [f"{each.question!r}: {each.error}" for each in entries if each.error]:
-        raise SourceError("; ".join(failed), "ask the questions one by one", code="rejected")
+        raise SourceError("; ".join(failed), "ask the questions one by one", error_code="rejected")
     return [EvidenceSearchOut.of(each.result) for each in entries if each.result]
 
 

@@ -279,7 +279,7 @@ def _closed(rounds: int, carried: Mapping[str, HostAnswer]) -> str | None:
 
 
 def _failed(message: str, code: str) -> ModelProviderError:
-    return ModelProviderError(f"{HOST}: {message}", provider=HOST, code=code)
+    return ModelProviderError(f"{HOST}: {message}", provider=HOST, error_code=code)
 
 
 def sealing(settings: Settings, lifetime: float = LIFETIME) -> RequestStateSecurity:

@@ -1,20 +1,18 @@
 """Patterns of files as in .gitignore, which may be somebody else's.
 
-All patterns of a file are one automaton. Its state is a number with a bit for each of their
-characters, and a path takes one step a character: so the time is that of reading the patterns once
-for each character of a path, 64 of theirs at once, whatever they are.
+Each is a regular expression in which nothing is tried twice: what follows a `*` or a `**/` has a
+fixed length, so the first place where it fits is as good as any other, and an atomic group keeps
+it. So a path takes no longer than its length times that of the patterns.
 """
 
 import os
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from sifaka.errors import ConfigurationError
 
-LARGEST = 100_000
+LARGEST = 20_000
 """Bytes of all patterns of a file together."""
 _SLASH = ord("/")
 _BYTES = bytes(range(256))
@@ -43,27 +41,28 @@ _CLASSES: Mapping[bytes, bytes] = {
     b"upper": b"A-Z",
     b"xdigit": b"0-9A-Fa-f",
 }
-_KEYS: Mapping[str | None, tuple[str | int, ...]] = {
-    "folders": ("across", "skips", _SLASH),
-    "rest": ("across",),
-    "stars": ("within",),
-    "one": ("one",),
-}
-"""What is told of the places of tokens: see `Patterns`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """A pattern, and its number among the lines."""
+
+    number: int
+    negated: bool
+    folders: bool
+    """True when it is of folders alone."""
+    expression: re.Pattern[bytes]
+
+    def means(self, path: bytes, *, folder: bool) -> bool:
+        return (folder or not self.folders) and self.expression.match(path) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
     """Patterns, by the rules of git."""
 
-    _masks: Mapping[str | int, int]
-    """Sets of places, a place being a bit. In `within` a `*` takes bytes, in `across` a `**`; in
-    `skips` is the slash of `**/`, which may be absent; `last` are the places behind the patterns,
-    `folders` and `negated` those of such patterns."""
-    _steps: Sequence[int]
-    """The places that lead to the next one, by the byte of a path that does."""
-    _numbers: Mapping[int, int]
-    """The numbers of the patterns, by the places behind them."""
+    _patterns: Sequence[_Pattern]
+    """Those of the last lines first."""
 
     @classmethod
     def of(cls, lines: Iterable[str]) -> "Patterns":
@@ -77,55 +76,36 @@ class Patterns:
             raise ConfigurationError(
                 f"the patterns have {size:,} bytes, at most {LARGEST:,} are read", "use fewer"
             )
-        places: dict[str | int, list[int]] = defaultdict(list)
-        numbers: dict[int, int] = {}
-        at = 0
+        found: list[_Pattern] = []
         for number, line in enumerate(given):
             negated, folders = line.startswith(b"!"), line.endswith(b"/")
             pattern = line[negated : len(line) - folders]
             if pattern and not line.startswith(b"#"):
-                places["start"].append(at)
-                anywhere = b"/" not in pattern
-                at = _put(b"**/" + pattern if anywhere else pattern.removeprefix(b"/"), at, places)
-                numbers[at] = number
-                places["last"].append(at)
-                places["negated"] += [at] * negated
-                places["folders"] += [at] * folders
-                at += 1
-        masks = defaultdict(int, {key: _mask(found, at) for key, found in places.items()})
-        masks["start"] |= (masks["start"] & masks["skips"]) << 1
-        others = {byte: masks["one"] & ~masks[~byte] for byte in _BYTES if byte != _SLASH}
-        return cls(masks, [masks[byte] | others.get(byte, 0) for byte in _BYTES], numbers)
+                path = pattern.removeprefix(b"/") if b"/" in pattern else b"**/" + pattern
+                found.insert(0, _Pattern(number, negated, folders, re.compile(_expression(path))))
+        return cls(found)
 
     def decides(self, path: str, *, folder: bool) -> bool | None:
         """What the last pattern says that is for this very path; None when there is none."""
-        *_, found = self._matching(path, folder=folder)
-        return self._verdict(found)
+        told = os.fsencode(path)
+        return next((not p.negated for p in self._patterns if p.means(told, folder=folder)), None)
 
     def covers(self, path: str, *, folder: bool = False) -> bool:
         """True when a path is meant, or a folder above it."""
-        return any(self._verdict(found) for found in self._matching(path, folder=folder))
+        return any(self.decides(each, folder=each != path or folder) for each in _above(path))
 
     def numbers(self, path: str) -> Iterator[int]:
         """The numbers of the patterns that mean the file at a path, or a folder above it."""
-        found = reduce(int.__or__, self._matching(path, folder=False)) & ~self._masks["negated"]
-        while found:
-            yield self._numbers[(found & -found).bit_length() - 1]
-            found &= found - 1
+        paths = [(os.fsencode(each), each != path) for each in _above(path)]
+        for pattern in reversed(self._patterns):
+            if not pattern.negated and any(pattern.means(p, folder=f) for p, f in paths):
+                yield pattern.number
 
-    def _verdict(self, found: int) -> bool | None:
-        return not self._masks["negated"] & 1 << found.bit_length() - 1 if found else None
 
-    def _matching(self, path: str, *, folder: bool) -> Iterator[int]:
-        """The last places of the patterns that mean each folder above a path, and it itself."""
-        state, last, across = (self._masks[key] for key in ("start", "last", "across"))
-        for byte in os.fsencode(path):
-            if byte == _SLASH:
-                yield state & last
-            moved = (state & self._steps[byte]) << 1
-            state &= across if byte == _SLASH else across | self._masks["within"]
-            state |= moved | (moved & self._masks["skips"]) << 1
-        yield state & (last if folder else last & ~self._masks["folders"])
+def _above(path: str) -> Iterator[str]:
+    """The folders above a path, and it itself."""
+    yield from (path[:at] for at, character in enumerate(path) if character == "/")
+    yield path
 
 
 def _trimmed(line: bytes) -> bytes:
@@ -135,34 +115,44 @@ def _trimmed(line: bytes) -> bytes:
     return line[: len(pattern) + escapes % 2]
 
 
-def _put(pattern: bytes, at: int, places: dict[str | int, list[int]]) -> int:
-    """Tell the places of a pattern from here on; returns the one behind it."""
+_MEANT: Mapping[str | None, bytes] = {
+    "folders": b"(?>(?:[^/]+/)*?",
+    "rest": b"(?s:.+)",
+    "stars": b"(?>[^/]*?",
+    "one": b"[^/]",
+}
+
+
+def _expression(pattern: bytes) -> bytes:
+    """The regular expression of a pattern, for a whole path."""
+    parts: list[bytes] = []
+    in_folders = in_star = False
     for token in _TOKEN.finditer(pattern):
-        kind = token.lastgroup
-        if kind == "never":  # nothing leads on from what is not closed
-            return at + 1
-        keys = _KEYS.get(kind) or (_members(token) if kind == "items" else (token[0][-1],))
-        for key in keys:
-            places[key].append(at)
-        at += kind not in {"rest", "stars"}
-    return at
+        kind, text = token.lastgroup, token[0]
+        if kind == "never":  # nothing fits what is not closed
+            return b"(?!)"
+        if in_star and (kind == "stars" or text == b"/"):
+            parts.append(b")" if kind == "stars" else b"(?=/))")
+            in_star = False
+        if kind == "folders":
+            parts.append(b")" * in_folders)
+            in_folders = True
+        in_star |= kind == "stars"
+        itself = _members(token) if kind == "items" else re.escape(text[-1:])
+        parts.append(_MEANT.get(kind, itself))
+    return b"".join(parts) + b"(?=\\Z))" * in_star + b"\\Z" + b")" * in_folders
 
 
-def _members(token: re.Match[bytes]) -> Iterable[str | int]:
-    """The bytes that square brackets stand for; none when a class in them is unknown."""
+def _members(token: re.Match[bytes]) -> bytes:
+    """The regular expression of square brackets; one that fits nothing where a class is unknown."""
     found: set[int] = set()
     for name, first, last in _ITEMS.findall(token["items"]):
+        if not first and name not in _CLASSES:
+            return b"(?!)"
         if first:
             found.update(first[-1:], range(first[-1], (last or first)[-1] + 1))
-        elif name not in _CLASSES:
-            return ()
         else:
             found.update(*re.findall(b"[%b]" % _CLASSES[name], _BYTES))
-    return ("one", *(~byte for byte in found)) if token["negated"] else found - {_SLASH}
-
-
-def _mask(places: Iterable[int], size: int) -> int:
-    bits = bytearray(size // 8 + 1)
-    for place in places:
-        bits[place >> 3] |= 1 << (place & 7)
-    return int.from_bytes(bits, "little")
+    found = found | {_SLASH} if token["negated"] else found - {_SLASH}
+    members = b"".join(b"\\x%02x" % byte for byte in found)
+    return b"[%b%b]" % (b"^" * bool(token["negated"]), members) if found else b"(?!)"

@@ -1,10 +1,8 @@
 """The store of this server: opened by its URL, and read-only where nothing may change."""
 
-import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import NoReturn, Self
 from urllib.parse import quote
 
 from sifaka.embeddings.protocol import Embedder
@@ -14,14 +12,8 @@ from sifaka.storage import open_store
 from sifaka.storage.opening import tiers_of
 from sifaka.storage.protocol import ThoughtStore
 
-if TYPE_CHECKING:
-    from sifaka.storage.tool_backed.caller import ToolCaller
-
 _PARAMETERS = re.compile(r"""(?<=\?)[^\s'"]+""")
 """Of a URL; any of them may be a key."""
-_PASSED_ON = ("REDIS_", "MILVUS_")
-"""Prefixes of the variables that tell those servers where their database is. They get no other
-variables, so no keys of models."""
 
 
 def open_url(
@@ -39,16 +31,9 @@ def open_url(
         PluginError: A store of another package is not allowed, or cannot be used.
     """
     try:
-        return open_store(
-            url,
-            home=home,
-            tenant=tenant,
-            embedder=embedder,
-            tool_session=_session,
-            plugins=plugins,
-        )
+        return open_store(url, home=home, tenant=tenant, embedder=embedder, plugins=plugins)
     except ConfigurationError as error:
-        from sifaka_mcp.stores.tool_sessions import without_secrets
+        from sifaka.storage.tool_backed.session import without_secrets
 
         shown = _PARAMETERS.sub("***", without_secrets(error.message))
         # Without its cause, which has the message as it was.
@@ -72,13 +57,6 @@ def redis_of(url: str, *, tenant: str) -> tuple[str, str] | None:
     return None
 
 
-def _session(command: Sequence[str]) -> "ToolCaller":
-    from sifaka_mcp.stores.tool_sessions import StdioToolSession
-
-    passed_on = {name: os.environ[name] for name in os.environ if name.startswith(_PASSED_ON)}
-    return StdioToolSession(command, passed_on)
-
-
 class ReadOnlyStore:
     """Another store, with every way to change it refused; see `ThoughtStore` for what it does.
 
@@ -90,6 +68,7 @@ class ReadOnlyStore:
         self.place = store.place
         # What only reads is the other's own.
         self.load = store.load
+        self.load_thought = store.load_thought
         self.follow = store.follow
         self.recent = store.recent
         self.search = store.search
@@ -106,7 +85,7 @@ class ReadOnlyStore:
             "this server is read-only", "use one that was started without --read-only"
         )
 
-    append = claim = delete = _refuse
+    append = claim = delete = save = _refuse
 
     async def catch_up(self) -> int:
         """Nothing is done, and nothing is left to do: writing what was put off is for others."""

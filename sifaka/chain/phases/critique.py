@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import anyio
@@ -187,9 +186,7 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
         version = shortened(run, version)
     tried = attempts(run) if run.thoughts[1:] else 0
     if version.author != CALLER and tried >= run.config.max_iterations:
-        version = version.model_copy(
-            update={"metadata": MappingProxyType({**version.metadata, LAST: True})}
-        )
+        version = version.with_metadata({LAST: True})
     deadline = run.config.critic_deadline
     return await run_critics(critics, version, context.calls, deadline=deadline)
 
@@ -201,7 +198,7 @@ def _silence(said: Sequence[CriticFeedback]) -> CriticError:
     waits = [w for f in said if isinstance(w := f.details.get("retry_after"), float | int)]
     return CriticError(
         f"every critic abstained: {reasons}",
-        code=str(code) if len(codes) == 1 and (code := codes.pop()) else "",
+        error_code=str(code) if len(codes) == 1 and (code := codes.pop()) else "",
         retry_after=max(waits, default=None),
     )
 

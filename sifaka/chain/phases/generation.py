@@ -6,7 +6,6 @@ Where the first version is researched, it comes from the researcher.
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 
 import anyio
 
@@ -115,7 +114,7 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
     first = len(run.thoughts)
     metadata = {**base.metadata, **_told_besides(context, base)}
     asked = with_original(
-        base.model_copy(update={"lessons": _lessons(run), "metadata": MappingProxyType(metadata)}),
+        base.model_copy(update={"lessons": _lessons(run), "metadata": metadata}),
         run.original,
     )
     if run.config.width == 1 and (fixes := fixed(asked)):
@@ -159,9 +158,7 @@ def _varied(asked: Thought, number: int) -> Thought:
         f"This is draft {number + 1} of several that are written at the same time. Where you have "
         "a choice, do not take the nearest one."
     )
-    return asked.model_copy(
-        update={"metadata": MappingProxyType({**asked.metadata, DRAFT: (line,)})}
-    )
+    return asked.with_metadata({DRAFT: (line,)})
 
 
 async def _edited(context: PhaseContext, base: Thought, answer: Generation) -> Generation:

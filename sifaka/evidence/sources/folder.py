@@ -259,7 +259,7 @@ class FolderAdapter:
                     f"{self.name}: the folder cannot be read: {error.strerror}",
                     "correct its path, or who may read it",
                     adapter=self.name,
-                    code="not_found" if isinstance(error, FileNotFoundError) else "forbidden",
+                    error_code="not_found" if isinstance(error, FileNotFoundError) else "forbidden",
                 ) from error
             read: dict[str, _Read] = {}
             room = self._most_bytes

@@ -73,7 +73,9 @@ class Endpoint:
         # Some of these words are the source's own.
         shown = "".join(c for c in line if c.isprintable())
         told = hint or _HINTS[code]
-        return SourceError(shown, told, adapter=self.adapter, code=code, retry_after=retry_after)
+        return SourceError(
+            shown, told, adapter=self.adapter, error_code=code, retry_after=retry_after
+        )
 
 
 Check = Callable[[Any, float | None], None]

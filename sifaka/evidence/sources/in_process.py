@@ -150,7 +150,7 @@ class ThoughtsAdapter(RetrieverAdapter):
                 f"{self.name}: {error.message}",
                 error.suggestion,
                 adapter=self.name,
-                code="server" if error.retryable else "rejected",
+                error_code="server" if error.retryable else "rejected",
             ) from error
 
     async def health(self) -> Health:

@@ -330,7 +330,7 @@ class MediaWikiAdapter:
                 read_text = self._extract if self._has_extracts else self._parsed
                 text = await read_text(page.id)
             except SourceError as error:
-                if error.code not in _UNREADABLE:
+                if error.error_code not in _UNREADABLE:
                     raise
                 unreadable.append(error)
                 return None

@@ -237,7 +237,7 @@ class RecordAdapter:
 
     def malformed(self, what: str, hint: str) -> SourceError:
         """The error of an answer that makes no sense."""
-        return SourceError(f"{self.name}: {what}", hint, adapter=self.name, code="malformed")
+        return SourceError(f"{self.name}: {what}", hint, adapter=self.name, error_code="malformed")
 
     async def _documents(
         self, query: str, size: int, filters: SearchFilters
@@ -270,12 +270,12 @@ class RecordAdapter:
                 error.message,
                 f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it",
             ),
-        }.get(error.code or "", (error.message, error.suggestion))
+        }.get(error.error_code or "", (error.message, error.suggestion))
         return SourceError(
             message,
             suggestion,
             adapter=self.name,
-            code=error.code,
+            error_code=error.error_code,
             retry_after=error.retry_after,
         )
 

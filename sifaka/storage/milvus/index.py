@@ -380,7 +380,7 @@ class MilvusStorage(CachedStorage):
         log: Holds the runs. Without one, those of a Milvus Lite folder are in a SQLite file beside
             it, `<folder>.log`; a server needs one.
         tenant: The tenant whose runs are seen.
-        prefix: The beginning of the names of the collections, instead of the URL's.
+        collection_name: The beginning of the names of the collections, instead of the URL's.
         ttl: Seconds after its last version that the index forgets a run, instead of the URL's.
         embedder: Makes vectors, when `catch_up` is called; without one, search is by words.
         queue: The file in which runs wait for Milvus; without one they wait in memory.
@@ -395,12 +395,12 @@ class MilvusStorage(CachedStorage):
         *,
         log: ThoughtStore | None = None,
         tenant: str = "default",
-        prefix: str | None = None,
+        collection_name: str | None = None,
         ttl: float | None = None,
         embedder: Embedder | None = None,
         queue: str | Path | None = None,
     ) -> None:
-        index = MilvusIndex(url, prefix=prefix, ttl=ttl, embedder=embedder)
+        index = MilvusIndex(url, prefix=collection_name, ttl=ttl, embedder=embedder)
         if log is None:
             folder = index.address.folder
             if folder is None:

@@ -160,7 +160,9 @@ def test_settings_conceal_what_the_environment_holds() -> None:
 
 
 def test_an_error_holds_no_secret_from_the_start() -> None:
-    error = ModelProviderError(f"refused sk-{KEY}", f"unset api_key={KEY}", code="authentication")
+    error = ModelProviderError(
+        f"refused sk-{KEY}", f"unset api_key={KEY}", error_code="authentication"
+    )
     assert KEY not in f"{error!r} {error} {error.args} {error.message} {error.suggestion}"
 
 
@@ -200,7 +202,9 @@ class Leaking:
 
 
 async def test_no_error_in_a_stored_run_holds_a_secret() -> None:
-    model = ScriptedModel(lines=[ModelProviderError(f"refused sk-{KEY}", code="authentication")])
+    model = ScriptedModel(
+        lines=[ModelProviderError(f"refused sk-{KEY}", error_code="authentication")]
+    )
     rule = {"type": "length", "min_words": 50}
     chain = Chain(model=model, critics=[Leaking(), "lint"], validators=[rule])
     result = await chain.run("Write.", text="This is a text.")

@@ -49,7 +49,7 @@ def refusal(breakers: Breakers) -> ModelProviderError:
 def test_who_is_refused_is_told_when_to_come_again(breakers: Breakers, clock: Clock) -> None:
     happen(f"{DOWN} 10", breakers, clock)
     error = refusal(breakers)
-    assert (error.code, error.provider, error.retry_after) == ("circuit_open", PROVIDER, 20.0)
+    assert (error.error_code, error.provider, error.retry_after) == ("circuit_open", PROVIDER, 20.0)
     assert error.retryable
     assert error.suggestion
     breakers.require("anthropic")

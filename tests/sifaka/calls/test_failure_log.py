@@ -33,7 +33,7 @@ def raised(error: Exception) -> Exception:
 
 
 def test_a_failure_of_ours_is_one_record_with_data(caplog: pytest.LogCaptureFixture) -> None:
-    error = ModelProviderError("openai:m: no answer in time", "resume later", code="timeout")
+    error = ModelProviderError("openai:m: no answer in time", "resume later", error_code="timeout")
     report_failure(logger, "critic:style", error, run_id="r1", iteration=2)
     record = only(caplog)
     assert record.getMessage() == "critic:style failed: openai:m: no answer in time"
@@ -41,7 +41,7 @@ def test_a_failure_of_ours_is_one_record_with_data(caplog: pytest.LogCaptureFixt
     assert data(record) == {
         "component": "critic:style",
         "error_type": "ModelProviderError",
-        "code": "timeout",
+        "error_code": "timeout",
         "retryable": True,
         "run_id": "r1",
         "iteration": 2,
@@ -55,7 +55,7 @@ def test_the_words_of_a_foreign_exception_are_not_in_the_message(
     record = only(caplog)
     assert record.getMessage() == "validator:json failed: ValueError"
     assert "private" not in str(data(record))
-    assert (data(record)["code"], data(record)["retryable"]) == ("value_error", False)
+    assert (data(record)["error_code"], data(record)["retryable"]) == ("value_error", False)
     # A handler of whoever uses the library prints no more.
     assert logging.Formatter().format(record) == "validator:json failed: ValueError"
 

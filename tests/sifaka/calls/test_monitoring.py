@@ -269,7 +269,7 @@ async def test_spans_of_parallel_tasks_are_children_of_the_span_they_were_starte
 
 
 def test_a_span_that_failed_tells_the_type_and_code_and_never_the_words(traced: Traced) -> None:
-    error = ModelProviderError("quoting the text", code="timeout")
+    error = ModelProviderError("quoting the text", error_code="timeout")
     with pytest.raises(ModelProviderError), traced.monitor.measure("model", "m"):
         raise error
     span = traced.spans()["sifaka.model m"]

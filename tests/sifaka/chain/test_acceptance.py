@@ -266,7 +266,7 @@ async def test_a_judge_without_a_model_is_a_clear_error() -> None:
 async def test_a_judge_that_fails_leaves_the_champion() -> None:
     class Broken:
         async def compare(self, first: Thought, second: Thought) -> Preference:
-            raise ModelProviderError("down", code="server")
+            raise ModelProviderError("down", error_code="server")
 
     result = await judged("xyz", judge_model=Broken(), max_iterations=1)
     assert (result.text, result.status) == ("abc", "done")
@@ -315,7 +315,7 @@ async def test_several_first_versions_are_not_a_round_of_revisions() -> None:
 
 
 async def test_some_of_several_writers_may_fail_but_not_all() -> None:
-    down = ModelProviderError("down", code="server")
+    down = ModelProviderError("down", error_code="server")
     result = await several(down, "a b", down, text="a b c d")
     assert (result.text, result.status) == ("a b", "done")
     result = await several(down, down, down, text="a b c d")

@@ -56,6 +56,49 @@ def test_a_limit_that_is_none_is_refused_in_one_line(limits: dict[str, Any]) -> 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.anyio
+async def test_a_changed_chain_that_is_dropped_is_told_by_the_run_of_the_other_one() -> None:
+    chain = Chain(model="editor")
+    chain.with_prompt("Write a poem.")
+    with pytest.warns(UserWarning, match=r"keep it, as in chain = chain\.with_prompt\("):
+        await chain.run(text="It ships.")
+    kept = Chain(model="editor")
+    await kept.validate_with({"type": "length", "max_words": 3}).run(text="It ships.")
+    await kept.run(text="It ships.")
+
+
+@pytest.mark.parametrize("retriever", ["simple", 3], ids=str)
+def test_what_is_no_retriever_is_refused_at_once(retriever: Any) -> None:
+    with pytest.raises(ConfigurationError, match="no retriever"):
+        Chain().with_retriever(retriever)
+
+
+class _Pair:
+    """A writer that returns its text and the prompt that it used."""
+
+    name = "pair"
+
+    def __init__(self, *, waits: bool) -> None:
+        self.waits = waits
+
+    def generate_with_thought(self, thought: Thought) -> Any:
+        async def later() -> tuple[str, str]:
+            return self.written(thought)
+
+        return later() if self.waits else self.written(thought)
+
+    def written(self, thought: Thought) -> tuple[str, str]:
+        return "It ships.", f"Write: {thought.prompt}"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_model_may_return_its_text_and_its_prompt(waits: bool) -> None:
+    result = await Chain(model=_Pair(waits=waits)).run("Say it.")
+    assert (result.text, result.thought.model_prompt) == ("It ships.", "Write: Say it.")
+    assert (result.iteration, result.metadata["thought"]) == (0, result.thought)
+
+
 class _Holder(BaseModel):
     spend: Budget = Budget()
 

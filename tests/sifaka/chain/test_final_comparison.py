@@ -223,7 +223,7 @@ async def test_a_judge_without_an_answer_leaves_the_best_and_the_result_says_so(
 
         async def compare(self, first: object, second: object) -> Preference:
             self.asked += 1
-            raise ModelProviderError("down", code="server")
+            raise ModelProviderError("down", error_code="server")
 
     judge = Down()
     result = await looked_back(new, judge_model=judge)
@@ -335,7 +335,7 @@ async def test_the_choice_to_look_back_has_a_usual_form_and_needs_a_model() -> N
 
 
 async def test_a_run_that_fails_before_the_end_says_what_was_not_compared() -> None:
-    down = ModelProviderError("down", code="server")
+    down = ModelProviderError("down", error_code="server")
     never = [ScriptedCritic(objects_to=lambda _: True, name=name) for name in ("one", "other")]
     lines = [BETTER, down]
     result = await looked_back(

@@ -94,7 +94,7 @@ async def test_the_whole_is_validated_at_the_end_and_is_never_worse() -> None:
 
 async def test_a_section_that_fails_is_told_and_when_all_do_so_does_the_run() -> None:
     def writes(text: str) -> str | Exception:
-        down = ModelProviderError("the provider is down", code="rejected")
+        down = ModelProviderError("the provider is down", error_code="rejected")
         return down if title_of(text) == "Beta" else says(text)
 
     result = await chain(SectionProvider(writes, wants_says), max_iterations=1).run(TASK, text=TEXT)
@@ -102,7 +102,7 @@ async def test_a_section_that_fails_is_told_and_when_all_do_so_does_the_run() ->
     assert "[section 2: Beta] was not written: the provider is down" in result.degraded
     assert statuses(result.run)[1] == "failed"
 
-    down = ModelProviderError("the provider is down", code="rejected")
+    down = ModelProviderError("the provider is down", error_code="rejected")
     result = await chain(SectionProvider(lambda _: down, wants_says)).run(TASK, text=TEXT)
     assert (result.status, result.text) == ("failed", TEXT)
     assert result.error is not None

@@ -112,7 +112,7 @@ async def test_a_recovery_goes_on_with_what_the_store_has_not_taken_yet(
         del seconds
 
     monkeypatch.setattr("sifaka.chain.chain.anyio.sleep", at_once)
-    lines = ["a b c", ModelProviderError("down", code="server"), "a b"]
+    lines = ["a b c", ModelProviderError("down", error_code="server"), "a b"]
     store = FailsAt(Drafted, StorageError("the disk is full"), times=3)
     result = await Chain(
         model=ScriptedModel(lines=lines), validators=SHORT, critics=[], store=store
@@ -149,7 +149,7 @@ class Weighs:
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         if self._fails and thought.iteration:
-            raise ModelProviderError("down", code="server")
+            raise ModelProviderError("down", error_code="server")
         issue = Issue.at(thought.text, 0, 1, "x", severity=self._weight(thought.text))
         return CriticFeedback(critic=self.name, verdict="revise", issues=(issue,))
 
@@ -184,7 +184,7 @@ async def test_a_run_cancelled_from_elsewhere_stops_after_its_call(fails: bool) 
         async def generate_with_thought(self, thought: Thought) -> Generation:
             await chain.cancel(thought.run_id)
             if fails:
-                raise ModelProviderError("down", code="server")
+                raise ModelProviderError("down", error_code="server")
             return Generation(text="a b")
 
     chain = Chain(model=Cancels(), validators=SHORT, critics=[])

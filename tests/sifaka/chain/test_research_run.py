@@ -377,7 +377,7 @@ class Absent:
     """A host that answers nothing any more."""
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
-        raise ModelProviderError("the client has gone", code="unavailable")
+        raise ModelProviderError("the client has gone", error_code="unavailable")
 
 
 @pytest.mark.parametrize("mode", ["iterative", "deep"])
@@ -518,7 +518,7 @@ async def test_after_a_providers_failure_research_goes_on_and_only_its_end_is_te
             report = await super().research(desk)
             if len(failed) < 2:
                 failed.append(1)
-                raise ModelProviderError("it is busy", code="malformed")
+                raise ModelProviderError("it is busy", error_code="malformed")
             return report
 
     heard: list[ChainEvent] = []
@@ -544,7 +544,7 @@ async def test_after_a_failure_a_resume_asks_anew_what_no_finished_section_holds
             if desk.run.failures:
                 return await super().research(desk)
             await self._found(0, 1)
-            raise ModelProviderError("it broke", code="rejected")
+            raise ModelProviderError("it broke", error_code="rejected")
 
     researcher = Once()
     chain = researching(researcher, **writing())

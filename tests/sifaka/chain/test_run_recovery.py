@@ -44,7 +44,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
 
 
 def fails(code: str, **fields: Any) -> ModelProviderError:
-    return ModelProviderError(f"stub: {code}", code=code, **fields)
+    return ModelProviderError(f"stub: {code}", error_code=code, **fields)
 
 
 async def recovered(
@@ -221,7 +221,7 @@ def test_only_critics_are_ever_skipped() -> None:
 
 
 def test_critics_that_all_failed_alike_are_treated_by_their_code() -> None:
-    error = CriticError("every critic abstained", code="rate_limit", retry_after=3.0)
+    error = CriticError("every critic abstained", error_code="rate_limit", retry_after=3.0)
     assert code_of(error) == "rate_limit"
     found = plan_recovery(
         code_of(error), phase="critique", attempts=0, retry_after=error.retry_after
@@ -277,7 +277,7 @@ def test_critics_nobody_waits_a_minute_for_are_skipped_at_once() -> None:
 
 
 def test_the_code_of_an_error_is_the_providers_or_the_name_of_its_class() -> None:
-    assert code_of(ModelProviderError("m", code="quota")) == "quota"
+    assert code_of(ModelProviderError("m", error_code="quota")) == "quota"
     assert code_of(MemoryLimitError("m")) == "memory_limit_error"
     assert code_of(ConfigurationError("m")) == "configuration_error"
     assert code_of(VersionConflict("r", expected=1, found=2)) == "version_conflict"

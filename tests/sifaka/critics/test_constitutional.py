@@ -57,7 +57,7 @@ def violated(*names: str, fails: str = "") -> Any:
     def script(asked: Asked) -> Answer:
         (name,) = (p.name for p in PRINCIPLES if p.critique in asked.question)
         if name == fails:
-            return ModelProviderError("refused", code="rejected")
+            return ModelProviderError("refused", error_code="rejected")
         found = {"quotes": ["surely 300 metres"], "message": f"Not {name}."}
         return {"verdict": "revise" if name in names else "accept", **found}
 

@@ -50,7 +50,7 @@ async def test_it_abstains_with_a_reason_when_nothing_could_be_judged() -> None:
     without = await heard("The tower has been painted red since 1968.", None)
     assert (without.status, without.verdict) == ("abstained", None)
     assert without.reason == "no_evidence: 1 claim: 1 unverified (there is no model)"
-    failing = await heard(text, ScriptedJudge(ModelProviderError("refused", code="rejected")))
+    failing = await heard(text, ScriptedJudge(ModelProviderError("refused", error_code="rejected")))
     assert (failing.status, "refused" in (failing.reason or "")) == ("abstained", True)
     nothing = await heard("  ", ScriptedJudge(reads))
     assert nothing.reason == "no_evidence: no claims to check"

@@ -115,7 +115,7 @@ async def test_of_equal_judgments_the_shortest_near_the_best_is_taken() -> None:
 
 
 async def test_comparisons_that_fail_count_for_nobody() -> None:
-    failure = ModelProviderError("refused", code="rejected")
+    failure = ModelProviderError("refused", error_code="rejected")
     feedback = await judge(lambda first, second: failure)
     assert feedback.status == "ok"
     assert details(feedback)["first_slot_share"] is None
@@ -123,7 +123,7 @@ async def test_comparisons_that_fail_count_for_nobody() -> None:
 
 
 async def test_a_pair_of_which_one_order_failed_is_a_draw() -> None:
-    failure = ModelProviderError("refused", code="rejected")
+    failure = ModelProviderError("refused", error_code="rejected")
 
     def prefers(first: str, second: str) -> str | Exception:
         return "first" if (first, second) == ("weak", "best") else failure
@@ -133,7 +133,7 @@ async def test_a_pair_of_which_one_order_failed_is_a_draw() -> None:
 
 
 async def test_one_judgment_is_left_when_the_others_fail() -> None:
-    failure = ModelProviderError("refused", code="rejected")
+    failure = ModelProviderError("refused", error_code="rejected")
     feedback = await judge(the_better, [failure, JUDGMENTS[1], failure])
     assert feedback.suggestions == ("best",)
     assert feedback.usage.model_calls == 1

@@ -96,7 +96,7 @@ async def test_members_have_models_and_roles_of_their_own_in_turn() -> None:
 async def test_a_member_that_fails_has_no_vote_and_is_on_record() -> None:
     def script(asked: Asked) -> dict[str, str] | Exception:
         if "a cook" in asked.question:
-            return ModelProviderError("refused", code="rejected")
+            return ModelProviderError("refused", error_code="rejected")
         return {"verdict": "revise"}
 
     critic = NCriticsCritic(roles=("a sailor", "a cook")).bind(ScriptedJudge(script).binding)

@@ -125,7 +125,9 @@ async def asked_of(critic: JudgingCritic, script: Script | Answer) -> CriticFeed
 
 
 def limited(retry_after: float | None = None) -> ModelProviderError:
-    return ModelProviderError("too many", code="rate_limited_for_good", retry_after=retry_after)
+    return ModelProviderError(
+        "too many", error_code="rate_limited_for_good", retry_after=retry_after
+    )
 
 
 @pytest.mark.parametrize("critic", PANELS, ids=lambda c: c.name)
@@ -139,7 +141,7 @@ async def test_what_all_calls_failed_with_is_in_the_abstention(critic: JudgingCr
 
 @pytest.mark.parametrize("critic", PANELS, ids=lambda c: c.name)
 async def test_calls_that_fail_differently_share_no_code(critic: JudgingCritic) -> None:
-    refused = ModelProviderError("refused", code="rejected")
+    refused = ModelProviderError("refused", error_code="rejected")
     feedback = await asked_of(critic, lambda asked: limited() if asked.number else refused)
     assert feedback.status == "abstained"
     assert dict(feedback.details) == {}
@@ -158,7 +160,9 @@ async def test_a_repair_without_room_costs_no_other_its_answer(critic: JudgingCr
 
 async def test_when_nobody_answered_the_spent_budget_is_the_error() -> None:
     def script(asked: Asked) -> Answer:
-        return "no form" if asked.number < 2 else ModelProviderError("refused", code="rejected")
+        return (
+            "no form" if asked.number < 2 else ModelProviderError("refused", error_code="rejected")
+        )
 
     calls = Calls(ledger=Ledger(Budget(max_calls=3), Usage()))
     critic = SelfConsistencyCritic().bind(ScriptedJudge(script).binding)

@@ -20,17 +20,11 @@ LESSON = "Count the words before you answer."
 
 def validated(**results: bool) -> Thought:
     thought = Thought(prompt="Say it in three words.", text="one two three four")
-    return thought.add_validation_results(
-        {
-            name: ValidationResult(
-                passed=passed,
-                validator=name,
-                message=f"{name} says so",
-                required=name != "advice",
-            )
-            for name, passed in results.items()
-        }
-    )
+    for name, passed in results.items():
+        told, required = f"{name} says so", name != "advice"
+        result = ValidationResult(passed=passed, validator=name, message=told, required=required)
+        thought = thought.add_validation_result(name, result)
+    return thought
 
 
 def failing(asked: Asked) -> Answer:

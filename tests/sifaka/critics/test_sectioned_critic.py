@@ -36,7 +36,7 @@ pytestmark = pytest.mark.anyio
 NAMES = ("Alpha", "Beta", "Gamma", "Delta")
 TEXT = document(*NAMES)
 FINE: Mapping[str, Any] = {"verdict": "accept", "scores": {"clear": 1.0}}
-DOWN = ModelProviderError("the provider is down", code="server")
+DOWN = ModelProviderError("the provider is down", error_code="server")
 
 
 def by_title(answers: Mapping[str, Answer]) -> Callable[[str], Answer]:

@@ -75,7 +75,7 @@ async def test_only_reviews_count_and_each_finding_once() -> None:
     ]
 
 
-@pytest.mark.parametrize("same", ["no form", ModelProviderError("refused", code="rejected")])
+@pytest.mark.parametrize("same", ["no form", ModelProviderError("refused", error_code="rejected")])
 async def test_without_a_usable_answer_findings_are_joined_by_their_words(same: Answer) -> None:
     feedback = await review(says("revise", HEIGHT[0]), says("revise", HEIGHT[1]), same=same)
     assert [issue.support for issue in feedback.issues] == [2]
@@ -132,7 +132,7 @@ async def test_scores_are_means_and_suggestions_need_a_majority() -> None:
 
 
 async def test_a_sample_that_fails_has_no_vote() -> None:
-    failure = ModelProviderError("no answer in time", code="timeout_for_good")
+    failure = ModelProviderError("no answer in time", error_code="timeout_for_good")
     feedback = await review(says("revise", HEIGHT[0]), failure, says("revise", HEIGHT[1]))
     assert feedback.status == "ok"
     assert feedback.model_dump()["details"]["answered"] == 2

@@ -96,7 +96,7 @@ def script(verdicts: Verdicts, claims: list[dict[str, Any]] | None = None) -> An
             title = passage.partition("\n")[0]
             found = [v for (word, of), v in verdicts.items() if word in claim and of in title]
             if "fails" in found:
-                return ModelProviderError("refused", code="rejected")
+                return ModelProviderError("refused", error_code="rejected")
             verdict = found[0] if found else "irrelevant"
             judged.append(judgement(number, verdict, QUOTES.get(title, "")))
         return {"passages": judged, "usefulness": 3}

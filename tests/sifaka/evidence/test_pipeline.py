@@ -109,7 +109,7 @@ async def test_without_a_model_documents_are_ranked_unverified_and_nothing_is_re
 async def test_a_verifier_that_is_down_is_degraded_and_rejects_nothing() -> None:
     def script(asked: Asked) -> Answer:
         if "queries" not in asked.fields and "harbour bridge" in asked.question:
-            return ModelProviderError("the model is down", code="rejected")
+            return ModelProviderError("the model is down", error_code="rejected")
         return reader(asked)
 
     result = await EvidencePipeline(Adapters([WIKI]), ScriptedJudge(script).model).run(QUESTION)
@@ -461,7 +461,7 @@ async def test_a_plan_that_is_unreadable_is_asked_for_once_more() -> None:
     [
         ("I think we should search.", "not in the form asked for"),
         ({"queries": ["one"]}, "not in the form asked for"),
-        (ModelProviderError("the model is down", code="rejected"), "the model is down"),
+        (ModelProviderError("the model is down", error_code="rejected"), "the model is down"),
         (ZeroDivisionError("secret"), "planned from the question's words: "),
     ],
 )

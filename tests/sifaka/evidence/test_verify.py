@@ -265,7 +265,7 @@ async def test_a_single_document_has_no_number_and_needs_none_in_the_answer() ->
 
 
 async def test_a_question_that_fails_leaves_each_of_its_documents_unjudged_and_says_why() -> None:
-    judge = ScriptedJudge(ModelProviderError("the model is down", code="rejected"))
+    judge = ScriptedJudge(ModelProviderError("the model is down", error_code="rejected"))
     found = await together(judge, BRIDGE, TOWER)
     assert [each.document for each in found] == [BRIDGE, TOWER]
     assert [(each.degraded, each.assessments) for each in found] == [("the model is down", ())] * 2

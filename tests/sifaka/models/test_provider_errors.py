@@ -57,14 +57,14 @@ def translated(status: int, body: object) -> ModelProviderError:
 @pytest.mark.parametrize("provider", TOO_LONG)
 def test_a_request_that_is_too_long_is_understood(provider: str) -> None:
     error = translated(*TOO_LONG[provider])
-    assert error.code == "context_window"
+    assert error.error_code == "context_window"
     assert "shorten the text" in (error.suggestion or "")
 
 
 @pytest.mark.parametrize("kind", OTHERS)
 def test_another_error_is_not_taken_for_it(kind: str) -> None:
     status, body, code = OTHERS[kind]
-    assert translated(status, body).code == code
+    assert translated(status, body).error_code == code
 
 
 def test_a_plain_400_is_not_called_a_content_filter() -> None:
@@ -114,7 +114,7 @@ def test_what_a_status_says_holds_whatever_the_body_is(
     status: int, code: str, retried: bool
 ) -> None:
     error = translated(status, {"error": "no words that anybody knows"})
-    assert (error.code, error.retryable) == (code, retried)
+    assert (error.error_code, error.retryable) == (code, retried)
 
 
 RULES = [{"type": "length", "max_words": 2}]

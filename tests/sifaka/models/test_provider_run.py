@@ -10,6 +10,7 @@ import huggingface_hub
 import pytest
 import uvicorn
 from pydantic_ai import Agent
+from pydantic_ai.models.test import TestModel
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -127,6 +128,12 @@ async def test_an_agents_tool_calls_are_recorded(serve: Serve) -> None:
     assert (call.tool_name, dict(call.arguments)) == ("look_up", {"word": "refund"})
     assert (call.result, call.success) == ("refund: money back", True)
     assert result.usage.model_calls == 2
+
+
+async def test_what_an_agent_was_told_is_on_record() -> None:
+    agent = Agent(TestModel(), system_prompt="You are a poet.", instructions="Be brief.")
+    result = await create_pydantic_chain(agent, critics=[]).run("Write.")
+    assert str(result.metadata["instructions"]).startswith("You are a poet.\n\nBe brief.\n\nWhat")
 
 
 async def test_a_refused_key_fails_at_once_with_the_best_text_so_far(serve: Serve) -> None:

@@ -290,7 +290,7 @@ class Provider:
         try:
             return (await self.opinion())[0]
         except ModelProviderError as error:
-            return error.code
+            return error.error_code
 
 
 CORPUS = corpus()

@@ -59,6 +59,34 @@ def test_a_thought_cannot_be_changed_not_even_deep_inside() -> None:
         thought.metadata["tags"][1]["y"] = 2  # pyright: ignore
 
 
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [
+        ("add_tool_call", ("look_up",)),
+        ("add_pre_generation_context", (["a text"],)),
+        ("add_post_generation_context", ("text",)),
+        ("add_validation_result", ("length", True)),
+        ("add_critic_feedback", ("Shorter.",)),
+        ("with_metadata", ({"at": object()},)),
+        ("with_text", ("half a pair: \ud83d",)),
+    ],
+    ids=range(7),
+)
+def test_what_is_added_is_checked(method: str, given: tuple[Any, ...]) -> None:
+    with pytest.raises(ValidationError):
+        getattr(Thought(text="It ships."), method)(*given)
+
+
+def test_a_copys_mappings_are_frozen_and_it_loads_from_its_own_file(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"places": [1, {"deep": [2]}]}
+    thought = Thought(text="It ships.").model_copy(update={"metadata": given})
+    given["places"].append(3)
+    assert thought.metadata == {"places": (1, {"deep": (2,)})}
+    thought.save_to_file(tmp_path / "thought.json")
+    assert Thought.load_from_file(tmp_path / "thought.json") == thought
+    assert Thought.from_dict(thought.to_dict()) == thought
+
+
 def test_a_mapping_given_to_a_thought_is_not_shared_with_it() -> None:
     results = {"a": ValidationResult(passed=True)}
     thought = Thought(text="t", validation_results=results)

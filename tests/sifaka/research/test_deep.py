@@ -51,7 +51,7 @@ def failing(section: str) -> Scholar:
 
     def fail(asked: Asked) -> Answer:
         if about(asked) == section:
-            return ModelProviderError("refused", code="rejected")
+            return ModelProviderError("refused", error_code="rejected")
         return {"observations": "..."}
 
     return Scholar(thinking=fail, tool_selector=of_section)
@@ -171,7 +171,7 @@ async def test_of_a_bug_in_a_branch_only_its_kind_is_told() -> None:
 
 async def test_when_all_sections_fail_the_run_fails_with_no_made_up_text() -> None:
     def fail(asked: Asked) -> Answer:
-        return ModelProviderError("refused", code="rejected")
+        return ModelProviderError("refused", error_code="rejected")
 
     scholar = Scholar(thinking=fail)
     bench = Bench(inquiry=DEEP)
@@ -182,7 +182,7 @@ async def test_when_all_sections_fail_the_run_fails_with_no_made_up_text() -> No
 
 
 async def test_a_summary_is_left_out_where_it_fails_and_cites_only_what_is_listed() -> None:
-    scholar = Scholar(synthesizer=lambda _: ModelProviderError("refused", code="rejected"))
+    scholar = Scholar(synthesizer=lambda _: ModelProviderError("refused", error_code="rejected"))
     thought = await Bench(inquiry=DEEP).research(scholar.judge, shelf())
     assert thought.text.startswith("# The lamps\n\n## Oil")
     assert "the report has no summary: refused" in told(thought, "degraded")

@@ -206,7 +206,7 @@ async def test_a_source_that_fails_is_told_and_without_any_the_research_fails() 
 
 
 async def test_a_provider_that_fails_fails_the_research() -> None:
-    error = ModelProviderError("no key", code="authentication")
+    error = ModelProviderError("no key", error_code="authentication")
 
     with pytest.raises(ModelProviderError, match="no key"):
         await Bench().research(Scholar(thinking=lambda _: error).judge, shelf())
@@ -266,7 +266,9 @@ async def test_a_judge_ends_the_search_where_he_has_enough_and_is_bounded_where_
 
 
 @pytest.mark.parametrize(("gaps", "made"), [(NO_GAPS, 1), (GAPS, 3)])
-@pytest.mark.parametrize("answer", ["Perhaps.", ModelProviderError("gone", code="bad_request")])
+@pytest.mark.parametrize(
+    "answer", ["Perhaps.", ModelProviderError("gone", error_code="bad_request")]
+)
 async def test_where_no_judge_can_be_asked_the_gaps_decide(
     answer: Answer, gaps: Answer, made: int
 ) -> None:

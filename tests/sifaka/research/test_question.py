@@ -67,7 +67,7 @@ async def test_the_model_chooses_where_no_mode_was_chosen() -> None:
     [
         "No.",
         {"mode": "sideways", "question": "x"},
-        ModelProviderError("it has failed", code="bad_request"),
+        ModelProviderError("it has failed", error_code="bad_request"),
     ],
     ids=str,
 )

@@ -283,7 +283,9 @@ async def test_a_section_that_says_something_else_stays_as_it_was_drafted(
 
 async def test_a_long_writer_that_fails_costs_the_report_nothing() -> None:
     usual = await report()
-    failed = await report(long_writer=lambda _: ModelProviderError("gone", code="bad_request"))
+    failed = await report(
+        long_writer=lambda _: ModelProviderError("gone", error_code="bad_request")
+    )
     assert failed.text == usual.text
     assert any("the long_writer has failed" in line for line in told(failed, "degraded"))
     assert not told(failed)["partial"]

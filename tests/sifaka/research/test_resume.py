@@ -157,7 +157,7 @@ async def test_a_task_that_is_cancelled_ends_and_the_work_goes_on_in_another_one
 
 async def test_a_section_that_failed_stays_failed_until_the_run_itself_has_failed() -> None:
     def refuse(asked: Asked) -> Answer:
-        return ModelProviderError("refused", code="rejected")
+        return ModelProviderError("refused", error_code="rejected")
 
     bench = Bench(inquiry=INQUIRY)
     with pytest.raises(SifakaError, match="every section failed"):
@@ -176,7 +176,7 @@ async def test_a_provider_that_failed_for_a_while_costs_no_iteration_that_was_do
 
     def at_times(asked: Asked) -> Answer:
         if down and "Iteration 1" in asked.question:
-            return ModelProviderError("down", code="rejected")
+            return ModelProviderError("down", error_code="rejected")
         return {"observations": "..."}
 
     bench = Bench(inquiry=Inquiry(mode="iterative"))

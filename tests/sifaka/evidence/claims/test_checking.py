@@ -140,7 +140,7 @@ async def test_a_search_that_failed_is_told_and_a_claim_is_unverified_when_every
 
 
 async def test_when_the_verifier_is_down_claims_are_unverified_never_rejected() -> None:
-    judge = ScriptedJudge(ModelProviderError("refused", code="rejected"))
+    judge = ScriptedJudge(ModelProviderError("refused", error_code="rejected"))
     report = await checked(sources(HEIGHT, YEAR), TOWER, WRONG, judge=judge)
     assert statuses(report) == ["unverified", "unverified"]
     assert report.verdicts[0].reason == "refused"
@@ -292,7 +292,7 @@ async def test_of_too_many_claims_those_that_need_evidence_most_are_checked() ->
 async def test_when_the_extraction_fails_claims_are_taken_by_rules() -> None:
     def script(asked: Asked) -> Answer:
         if "claims" in asked.fields:
-            return ModelProviderError("refused", code="rejected")
+            return ModelProviderError("refused", error_code="rejected")
         return reads(asked)
 
     checker = EvidenceChecker(sources(HEIGHT), ScriptedJudge(script).model)
@@ -435,7 +435,7 @@ class TestReuse:
 
     async def test_what_a_failure_has_decided_is_tried_again(self) -> None:
         adapters = sources(HEIGHT)
-        failing = ScriptedJudge(ModelProviderError("refused", code="rejected"))
+        failing = ScriptedJudge(ModelProviderError("refused", error_code="rejected"))
         assert (await self.verdict(adapters, judge=failing)).verdict == "unverified"
         verdict = await self.verdict(adapters, judge=ScriptedJudge(reads))
         assert (verdict.verdict, verdict.reused) == ("supported", False)

@@ -263,7 +263,9 @@ async def test_a_figure_that_disagrees_is_asked_about_blind_and_confirmed_with_i
 
 
 @pytest.mark.parametrize(
-    "confirms", [False, ModelProviderError("refused", code="rejected")], ids=["no", "no answer"]
+    "confirms",
+    [False, ModelProviderError("refused", error_code="rejected")],
+    ids=["no", "no answer"],
 )
 async def test_what_is_not_confirmed_is_in_doubt_and_blocks(confirms: bool | Exception) -> None:
     report = await checked(Judge("supported", QUOTE, confirms=confirms), BUILT, QUOTE)

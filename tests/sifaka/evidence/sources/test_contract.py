@@ -169,7 +169,7 @@ async def test_what_fails_is_one_line(kind: str, tmp_path: Path) -> None:
 
 async def test_a_refused_key_says_where_keys_are_set(remote: Source) -> None:
     error = await told(remote, behind(remote).refused)
-    assert (error.code, error.retryable) == ("authentication", False)
+    assert (error.error_code, error.retryable) == ("authentication", False)
     assert "SIFAKA_ADAPTER_KEYS=tested=" in str(error)
     health = await remote.adapter.health()
     assert not health.works
@@ -178,20 +178,20 @@ async def test_a_refused_key_says_where_keys_are_set(remote: Source) -> None:
 
 async def test_a_missing_index_is_named(remote: Source) -> None:
     error = await told(remote, behind(remote).no_index)
-    assert error.code == "not_found"
+    assert error.error_code == "not_found"
     assert "isles" in error.message or "atomwalker-works" in error.message
 
 
 async def test_a_broken_server_is_asked_again_and_then_told(remote: Source) -> None:
     error = await told(remote, behind(remote).broken)
-    assert (error.code, error.retryable) == ("server", True)
+    assert (error.error_code, error.retryable) == ("server", True)
     assert len(behind(remote).server.asked) == 3
 
 
 async def test_an_answer_that_is_none_is_told(remote: Source) -> None:
     pages = (b"", b"{", b"<html>It works!</html>", b"[]", b"null", b"{}")
     for body in (*pages, b'{"hits": 3, "papers": {}}'):
-        assert (await told(remote, Answered(body=body))).code == "malformed", body
+        assert (await told(remote, Answered(body=body))).error_code == "malformed", body
 
 
 @pytest.mark.parametrize("kind", ["elasticsearch", "opensearch", "solr", "meilisearch"])
@@ -200,7 +200,7 @@ async def test_records_without_the_configured_field_are_told_with_what_to_do(
 ) -> None:
     async with _opened(kind, tmp_path) as source:
         error = await told(source, behind(source).without_text)
-        assert error.code == "malformed"
+        assert error.error_code == "malformed"
         assert "no record of" in error.message
         assert "has text in 'body'" in error.message
         assert "?text=" in str(error)
@@ -223,5 +223,5 @@ async def test_a_server_that_is_not_there_is_told(remote: Source) -> None:
     behind(remote).server.stop()
     with pytest.raises(SourceError) as caught:
         await remote.adapter.search("lighthouse", limit=5, filters=ANYTHING)
-    assert caught.value.code == "connection"
+    assert caught.value.error_code == "connection"
     assert not (await remote.adapter.health()).works

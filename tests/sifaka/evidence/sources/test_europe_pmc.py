@@ -60,7 +60,7 @@ async def test_nonsense_is_one_clear_line() -> None:
     with pytest.raises(SourceError) as caught:
         await found(server, "europepmc", "/x")
     server.stop()
-    assert caught.value.code == "malformed"
+    assert caught.value.error_code == "malformed"
 
 
 def test_its_address_need_not_be_told() -> None:

@@ -81,7 +81,7 @@ async def test_user_and_password_of_the_url_are_sent_and_never_shown() -> None:
 async def test_each_status_has_its_code(status: int, code: str) -> None:
     async with source([reply("no", status=status, content_type="text/plain")]) as served:
         error = await refusal(HttpClient(served.url, adapter="wiki", retrying=ONCE))
-    assert error.code == code
+    assert error.error_code == code
     assert error.retryable == (code in SourceError.TRANSIENT)
 
 
@@ -89,7 +89,7 @@ async def test_what_a_source_says_about_a_request_it_rejects_is_told() -> None:
     told = json_reply({"error": "no field\n 'bdoy'"}, status=400)
     async with source([told]) as served:
         error = await refusal(HttpClient(served.url, adapter="wiki"))
-    assert error.code == "rejected"
+    assert error.error_code == "rejected"
     assert "no field" in error.message
 
 
@@ -99,7 +99,7 @@ async def test_what_a_source_says_about_a_request_it_rejects_is_told() -> None:
 async def test_no_path_leaves_the_base(path: str) -> None:
     async with source([json_reply({})]) as served:
         error = await refusal(HttpClient(f"{served.url}/x", adapter="wiki"), path)
-    assert error.code == "forbidden"
+    assert error.error_code == "forbidden"
     assert served.requests == []
 
 
@@ -132,7 +132,7 @@ async def test_a_closed_port_and_an_unknown_host_are_told_in_one_line() -> None:
         pass
     for base in (served.url, "http://nowhere.invalid/"):
         client = HttpClient(base, adapter="wiki", retrying=ONCE)
-        assert (await refusal(client)).code == "connection"
+        assert (await refusal(client)).error_code == "connection"
 
 
 async def trickle(stream: Any) -> None:
@@ -149,7 +149,7 @@ async def test_a_source_that_does_not_answer_or_trickles_runs_out_of_its_time(
 ) -> None:
     async with source([answer]) as served:
         error = await refusal(HttpClient(served.url, adapter="wiki", seconds=0.2))
-    assert error.code == "timeout"
+    assert error.error_code == "timeout"
     assert "within 0.2 s" in error.message
 
 
@@ -169,14 +169,14 @@ async def test_a_source_that_does_not_answer_or_trickles_runs_out_of_its_time(
 async def test_what_is_no_json_is_malformed(body: bytes, kind: str) -> None:
     async with source([reply(body, content_type=kind)]) as served:
         error = await refusal(HttpClient(served.url, adapter="wiki"))
-    assert error.code == "malformed"
+    assert error.error_code == "malformed"
     assert len(served.requests) == 1
 
 
 async def test_compressed_answers_are_unpacked_if_they_can_be() -> None:
     broken = reply(b"no gzip", content_type="application/json", content_encoding="gzip")
     async with source([broken]) as served:
-        assert (await refusal(HttpClient(served.url, adapter="wiki"))).code == "malformed"
+        assert (await refusal(HttpClient(served.url, adapter="wiki"))).error_code == "malformed"
     packed = gzip.compress(b'{"a": 1}')
     answer = reply(packed, content_type="application/json", content_encoding="gzip")
     async with source([answer]) as served:
@@ -203,7 +203,7 @@ async def refused(answer: Reply) -> SourceError:
     async with source([answer]) as served:
         error = await refusal(HttpClient(served.url, adapter="wiki", largest=LIMIT))
         assert len(served.requests) == 1
-    assert error.code == "too_large"
+    assert error.error_code == "too_large"
     assert "more than 1,000,000 bytes" in str(error)
     return error
 
@@ -257,7 +257,7 @@ async def test_a_body_of_just_the_limit_is_read() -> None:
 async def test_the_reason_of_an_error_is_bounded_too() -> None:
     async with source([reply(b"no " * 100_000, status=400, content_type="text/plain")]) as served:
         error = await refusal(HttpClient(served.url, adapter="wiki", largest=LIMIT))
-    assert error.code == "rejected"
+    assert error.error_code == "rejected"
     assert len(str(error)) < 600
 
 
@@ -269,7 +269,7 @@ async def test_many_headers_are_no_answer() -> None:
 
     async with source([headers]) as served:
         error = await refusal(HttpClient(served.url, adapter="wiki", seconds=2.0))
-    assert error.code == "connection"
+    assert error.error_code == "connection"
 
 
 def lower(least: float, most: float) -> float:
@@ -286,7 +286,7 @@ AT_ONCE = Retrying(uniform=lower)
 async def code_of(client: HttpClient, **options: Any) -> str:
     with pytest.raises(SourceError) as caught:
         await client.ask(**options)
-    return caught.value.code
+    return caught.value.error_code
 
 
 async def break_off(stream: Any) -> None:
@@ -331,7 +331,7 @@ async def test_retry_after_is_honoured() -> None:
 async def test_a_source_that_asks_for_more_time_than_there_is_is_not_waited_for() -> None:
     async with source([reply(status=429, retry_after="25")]) as served:
         error = await refusal(HttpClient(served.url, adapter="wiki"))
-    assert (error.code, error.retry_after) == ("rate_limit", 25.0)
+    assert (error.error_code, error.retry_after) == ("rate_limit", 25.0)
     assert len(served.requests) == 1
 
 
@@ -339,7 +339,7 @@ async def test_an_error_that_is_told_with_success_is_tried_again_if_it_passes() 
     def check(answer: Any, retry_after: float | None) -> None:
         if "error" in answer:
             assert retry_after == 0
-            raise SourceError("lags", code="server", retry_after=retry_after)
+            raise SourceError("lags", error_code="server", retry_after=retry_after)
 
     async with source([json_reply({"error": 1}, retry_after="0"), GOOD]) as served:
         assert await answered(HttpClient(served.url, adapter="wiki"), check=check) == {"ok": True}
@@ -354,13 +354,13 @@ def test_waits_double_are_drawn_and_may_be_asked_for_in_bounds() -> None:
         return most
 
     retrying = Retrying(first=0.5, uniform=uniform)
-    failed = SourceError("x", code="server")
+    failed = SourceError("x", error_code="server")
     assert [retrying.wait(failed, attempt) for attempt in (1, 2, 3)] == [0.5, 1.0, None]
     assert drawn == [(0.0, 0.5), (0.0, 1.0)]
 
     retrying = Retrying(longest=30)
-    assert retrying.wait(SourceError("x", code="rate_limit", retry_after=30), 1) == 30
-    assert retrying.wait(SourceError("x", code="rate_limit", retry_after=31), 1) is None
+    assert retrying.wait(SourceError("x", error_code="rate_limit", retry_after=30), 1) == 30
+    assert retrying.wait(SourceError("x", error_code="rate_limit", retry_after=31), 1) is None
 
 
 def test_retry_after_is_read_as_seconds_and_as_a_date() -> None:
@@ -380,7 +380,7 @@ async def test_a_source_that_keeps_failing_is_left_alone() -> None:
         with pytest.raises(SourceError) as caught:
             await client.ask()
         await client.aclose()
-    assert (caught.value.code, caught.value.adapter) == ("circuit_open", "wiki")
+    assert (caught.value.error_code, caught.value.adapter) == ("circuit_open", "wiki")
     assert caught.value.retry_after
     assert breakers.open_providers() == ("adapter:wiki",)
     assert len(served.requests) == 2

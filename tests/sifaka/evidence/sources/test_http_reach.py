@@ -58,7 +58,7 @@ TARGETS = [
 async def test_no_redirect_is_followed(target: str) -> None:
     async with source(lambda _: redirect(target)) as served:
         error = await refusal(client_of(served, authorization="Bearer abc"))
-    assert error.code == "forbidden"
+    assert error.error_code == "forbidden"
     assert "redirects to" in str(error)
     assert len(served.requests) == 1
 
@@ -106,7 +106,7 @@ async def test_a_public_name_that_moves_to_a_private_address_is_not_followed() -
         network = Network(rebinding, lambda address: address == PUBLIC, remembered=0.0)
         client = HttpClient(served.at("wiki.example"), adapter="wiki", network=network)
         assert await client.ask() == {"ok": True}
-        assert (await refusal(client)).code == "forbidden"
+        assert (await refusal(client)).error_code == "forbidden"
     assert inside.connections == 0
 
 
@@ -227,7 +227,7 @@ async def test_the_certificate_has_to_be_of_the_name_and_not_of_the_address(
         with pytest.raises(SourceError) as caught:
             await other.ask()
         await other.aclose()
-    assert caught.value.code == "connection"
+    assert caught.value.error_code == "connection"
     assert "certificate" in str(caught.value).lower()
 
 
@@ -237,5 +237,5 @@ async def test_an_untrusted_certificate_is_refused(
     monkeypatch.delenv("SSL_CERT_FILE")
     async with source([GOOD], encrypted=trusted) as served:
         error = await refusal(client_over_tls(served.at("wiki.example")))
-    assert error.code == "connection"
+    assert error.error_code == "connection"
     assert served.requests == []

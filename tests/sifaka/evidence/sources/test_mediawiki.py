@@ -136,7 +136,7 @@ async def test_a_wiki_that_lags_is_asked_again_after_what_it_says() -> None:
 async def test_a_wiki_that_lags_for_long_is_told_as_a_passing_failure() -> None:
     async with source([error("maxlag", retry_after="99")]) as served:
         told = await failure(served)
-    assert (told.code, told.retry_after, told.retryable) == ("server", 99.0, True)
+    assert (told.error_code, told.retry_after, told.retryable) == ("server", 99.0, True)
     assert len(served.requests) == 1
 
 
@@ -152,7 +152,7 @@ async def test_a_wiki_that_lags_for_long_is_told_as_a_passing_failure() -> None:
 async def test_errors_of_the_api_are_errors(code: str, expected: str, requests: int) -> None:
     async with source([error(code, "some\nreason")]) as served:
         told = await failure(served)
-    assert told.code == expected
+    assert told.error_code == expected
     assert f"answered with the error {code}: some reason" in str(told)
     assert len(served.requests) == requests
 
@@ -170,7 +170,7 @@ async def test_errors_of_the_api_are_errors(code: str, expected: str, requests: 
 )
 async def test_what_is_no_answer_of_a_wiki_is_malformed(answer: bytes) -> None:
     async with source([answer]) as served:
-        assert (await failure(served)).code == "malformed"
+        assert (await failure(served)).error_code == "malformed"
 
 
 @pytest.mark.parametrize("pages", [None, "x", [1, None, {"title": "T"}, {"pageid": "1"}]])
@@ -192,11 +192,11 @@ async def test_pages_that_cannot_be_read_leave_the_others_and_without_any_it_is_
     async with source(wiki(error("nosuchpageid"), parsed("<p>b</p>"))) as served:
         assert [each.title for each in await searched(served, limit=2)] == ["B"]
     async with source(wiki(error("nosuchpageid"))) as served:
-        assert (await failure(served)).code == "not_found"
+        assert (await failure(served)).error_code == "not_found"
     async with source(wiki(parsed("<p>a</p>"), reply(status=503))) as served:
         with pytest.raises(SourceError) as caught:
             await searched(served, limit=2)
-    assert caught.value.code == "server"
+    assert caught.value.error_code == "server"
 
 
 async def test_long_texts_are_cut_at_a_word() -> None:

@@ -101,4 +101,4 @@ async def test_an_index_that_is_not_there_is_one_clear_line(place: str) -> None:
         (adapter,) = adapters.chosen()
         with pytest.raises(SourceError) as caught:
             await adapter.search("lighthouse", limit=5, filters=ANYTHING)
-    assert caught.value.code == "not_found"
+    assert caught.value.error_code == "not_found"

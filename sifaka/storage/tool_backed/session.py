@@ -18,11 +18,13 @@ from mcp.client.stdio import stdio_client
 from mcp_types import CONNECTION_CLOSED, CallToolResult, TextContent
 
 from sifaka.errors import ConfigurationError, StorageError
-from sifaka.storage.tool_backed import ToolCaller
+from sifaka.storage.tool_backed.caller import ToolCaller
 
 _START_SECONDS = 30.0
 """Seconds that a server may take to answer the handshake: some import a lot first."""
 _CALL_SECONDS = 60.0
+_PASSED_ON = ("REDIS_", "MILVUS_")
+"""Prefixes of the variables that a server is told when nothing else is said."""
 _WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _SECRETS = re.compile(
     r"""(?i)(//)[^\s'"]*(?=@)"""
@@ -40,6 +42,8 @@ class StdioToolSession(ToolCaller):
     Args:
         command: The program and its arguments.
         env: Variables of the server beside `PATH`, `HOME` and the like, which is all it inherits.
+            When None those of this process that tell such servers where their database is; they get
+            no others, so no keys of models.
         start_seconds: How long it may take until it has answered the handshake.
 
     Raises:
@@ -54,7 +58,11 @@ class StdioToolSession(ToolCaller):
         start_seconds: float = _START_SECONDS,
     ) -> None:
         if not command or not command[0]:
-            raise ConfigurationError("an MCP server is started by a command; there is none")
+            raise ConfigurationError(
+                "an MCP server is started by a command; there is none", "such as redis+mcp:COMMAND"
+            )
+        if env is None:
+            env = {key: os.environ[key] for key in os.environ if key.startswith(_PASSED_ON)}
         self._parameters = StdioServerParameters(
             command=command[0], args=list(command[1:]), env=dict(env) if env else None
         )
