@@ -14,9 +14,9 @@ BARE = (sys.executable, str(Path(__file__).with_name("echo_server.py")))
 
 
 def environment(home: str) -> dict[str, str]:
-    """The environment of a child: ours, without settings, with its own home."""
+    """The environment of a child: ours, without settings, with its own home, and no model."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SIFAKA_")}
-    return {**kept, "SIFAKA_HOME": home}
+    return {**kept, "SIFAKA_HOME": home, "SIFAKA_EMBEDDING_MODEL": "none"}
 
 
 @contextmanager

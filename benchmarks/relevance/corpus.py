@@ -1,7 +1,8 @@
 """The texts and the queries, as they are written down in `texts.toml`."""
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ class Corpus:
 
     texts: dict[str, str]
     queries: tuple[Query, ...]
+    tasks: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The tasks that some of the texts were written for."""
 
 
 def corpus() -> Corpus:

@@ -10,6 +10,7 @@ from sifaka.record.entries import Drafted, Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage import SQLiteStorage
+from sifaka.storage.embedding import meaning
 from sifaka.storage.protocol import ThoughtStore
 
 DEPTH = 10
@@ -32,6 +33,8 @@ class Relevance:
     """1 over the rank of the first relevant text, 0 behind the tenth: mean of the queries (MRR)."""
     missed: tuple[str, ...]
     """Queries with no relevant text among the first five."""
+    ranks: tuple[int, ...]
+    """By query, the rank of the first relevant text; 0 behind the tenth."""
 
 
 async def measure_bm25(corpus: Corpus, folder: Path) -> Relevance:
@@ -55,7 +58,8 @@ async def measure_hybrid(corpus: Corpus, folder: Path, embedder: Embedder) -> Re
 async def measure_dense(corpus: Corpus, embedder: Embedder) -> Relevance:
     """Search by cosine similarity alone, over all vectors."""
     ids = list(corpus.texts)
-    vectors = await embedder.embed(list(corpus.texts.values()), role="document")
+    texts = [meaning(corpus.tasks.get(id_, ""), text) for id_, text in corpus.texts.items()]
+    vectors = await embedder.embed(texts, role="document")
 
     async def find(query: str) -> Sequence[str]:
         (asked,) = await embedder.embed([query], role="query")
@@ -71,7 +75,8 @@ async def _measure_store(corpus: Corpus, store: ThoughtStore, search: str) -> Re
     for id_, text in corpus.texts.items():
         started = Started()
         run = Run.start(started)
-        drafted = Drafted(thought=Thought(run_id=run.run_id, text=text))
+        thought = Thought(run_id=run.run_id, prompt=corpus.tasks.get(id_, ""), text=text)
+        drafted = Drafted(thought=thought)
         await store.append(run.apply(drafted), (started, drafted), expected_version=0)
         ids[run.run_id] = id_
     left = await store.catch_up()
@@ -89,19 +94,19 @@ async def _measure_store(corpus: Corpus, store: ThoughtStore, search: str) -> Re
 
 async def _measure(corpus: Corpus, find: Find, search: str) -> Relevance:
     recalls: list[float] = []
-    ranks: list[float] = []
+    ranks: list[int] = []
     missed: list[str] = []
     for query in corpus.queries:
         found = await find(query.text)
         recalls.append(len(query.relevant & set(found[:CUT])) / len(query.relevant))
-        first = next((n for n, id_ in enumerate(found, 1) if id_ in query.relevant), None)
-        ranks.append(1 / first if first else 0.0)
+        ranks.append(next((n for n, id_ in enumerate(found, 1) if id_ in query.relevant), 0))
         if not recalls[-1]:
             missed.append(query.text)
     count = len(corpus.queries)
     return Relevance(
         search=search,
         recall=sum(recalls) / count,
-        reciprocal_rank=sum(ranks) / count,
+        reciprocal_rank=sum(1 / rank for rank in ranks if rank) / count,
         missed=tuple(missed),
+        ranks=tuple(ranks),
     )

@@ -1,7 +1,7 @@
 """Embedders: what turns texts into vectors, for semantic search.
 
-A model is named by a string: `model2vec:/folder`, `sentence-transformers:/folder`, or
-`provider:name` for a provider that PydanticAI knows. No model is ever downloaded, and none is
+A model is named by a string: `wordllama`, `model2vec:/folder`, `sentence-transformers:/folder`,
+or `provider:name` for a provider that PydanticAI knows. No model is ever downloaded, and none is
 loaded before it is needed.
 """
 

@@ -1,12 +1,13 @@
 """Embedders from their names: models of providers, by way of PydanticAI, and of this machine."""
 
+import os.path
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from hashlib import sha256
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.metadata import distribution
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,9 @@ import anyio
 from anyio import to_thread
 
 from sifaka._internal.lazy import load_pydantic_ai
-from sifaka.embeddings.protocol import Embedder, ModelEmbedder, Role, Vector
+from sifaka.embeddings.protocol import PACKAGED, Embedder, ModelEmbedder, Role, Vector
 from sifaka.errors import ConfigurationError, EmbeddingError, SifakaError
-from sifaka.extras import install
+from sifaka.extras import install, require
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel
@@ -126,19 +127,6 @@ Loading = Callable[[Path], Encode]
 """Loads the model of a folder, without a look at the network."""
 
 
-def require_package(kind: str) -> None:
-    """See that the package of a kind of model is there, without importing it.
-
-    Raises:
-        ConfigurationError: It is not installed.
-    """
-    if find_spec(kind.replace("-", "_")) is None:
-        raise ConfigurationError(
-            f"{kind} models need a package that is not installed",
-            install(kind),
-        )
-
-
 class LocalEmbedder:
     """A model that is loaded by its first call, once, and then asked by one thread at a time."""
 
@@ -178,11 +166,8 @@ def load_model2vec(folder: Path) -> Encode:
         folder, force_download=False
     )
 
-    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
-        # Queries and documents are embedded alike.
-        return model.encode(list(texts), use_multiprocessing=False).tolist()
-
-    return encode
+    # Queries and documents are embedded alike.
+    return lambda texts, role: model.encode(list(texts), use_multiprocessing=False).tolist()
 
 
 def load_sentence_transformers(folder: Path) -> Encode:
@@ -190,12 +175,24 @@ def load_sentence_transformers(folder: Path) -> Encode:
     # Not by way of PydanticAI, which cannot be told to leave the network alone.
     module: Any = import_module("sentence_transformers")
     model: Any = module.SentenceTransformer(str(folder), local_files_only=True)
+    ask = {"query": model.encode_query, "document": model.encode_document}
+    return lambda texts, role: ask[role](list(texts), show_progress_bar=False).tolist()
 
-    def encode(texts: Sequence[str], role: Role) -> Sequence[Vector]:
-        ask = model.encode_query if role == "query" else model.encode_document
-        return ask(list(texts), show_progress_bar=False).tolist()
 
-    return encode
+def load_wordllama(folder: Path) -> Encode:
+    """The static model that lies in a package: a vector a piece of a word, averaged."""
+    # The package itself is not imported: it sets up logging for the process, and a client of HTTP.
+    weights: Any = import_module("safetensors.numpy").load_file(
+        folder / "weights" / "l2_supercat_256.safetensors"
+    )["embedding.weight"]
+    tokenizer: Any = import_module("tokenizers").Tokenizer.from_file(
+        str(folder / "tokenizers" / "l2_supercat_tokenizer_config.json")
+    )
+    # One text after the other: in a batch all would take the memory of the longest.
+    return lambda texts, role: [
+        weights[tokenizer.encode(text, add_special_tokens=False).ids].mean(0, "float32").tolist()
+        for text in texts
+    ]
 
 
 _MODEL_FILES = frozenset({".bin", ".json", ".model", ".onnx", ".safetensors", ".txt"})
@@ -209,10 +206,8 @@ def model_folder(kind: str, path: str) -> Path:
     Raises:
         ConfigurationError: It is not, or there is no model in it.
     """
-    try:
-        folder = Path(path).expanduser().absolute()
-    except RuntimeError:  # the home folder of an unknown user
-        folder = Path(path).absolute()
+    # Unlike that of `Path` it takes the home folder of an unknown user for a name.
+    folder = Path(os.path.expanduser(path)).absolute()  # noqa: PTH111
     if not folder.is_dir():
         raise ConfigurationError(
             f"{kind}: there is no folder {path!r}",
@@ -268,12 +263,14 @@ def _files(folder: Path) -> list[Path]:
     )
 
 
-_LOCAL: Mapping[str, Loading] = MappingProxyType(
+LOCAL: Mapping[str, Loading] = MappingProxyType(
     {
         "model2vec": load_model2vec,
         "sentence-transformers": load_sentence_transformers,
+        PACKAGED: load_wordllama,
     }
 )
+"""The models of this machine, by their kinds."""
 
 
 def open_embedder(name: str) -> Embedder:
@@ -283,25 +280,26 @@ def open_embedder(name: str) -> Embedder:
     PydanticAI, which takes about a second, and asks nothing of the provider.
 
     Args:
-        name: `model2vec:/folder`, `sentence-transformers:/folder`, or `provider:name` such as
-            `openai:text-embedding-3-small`.
+        name: `wordllama`, `model2vec:/folder`, `sentence-transformers:/folder`, or `provider:name`
+            such as `openai:text-embedding-3-small`.
 
     Raises:
         ConfigurationError: The name is none of these, its package or key is missing, or there is
             no such folder. Models are never downloaded.
     """
     kind, colon, rest = name.partition(":")
-    if not (colon and kind and rest):
+    if name != PACKAGED and not (colon and kind and rest):
         raise ConfigurationError(
             f"unknown embedding model {name!r}",
-            "use model2vec:/folder, sentence-transformers:/folder, or "
+            "use wordllama, model2vec:/folder, sentence-transformers:/folder, or "
             "provider:name such as openai:text-embedding-3-small",
         )
-    load = _LOCAL.get(kind)
+    load = LOCAL.get(kind)
     if load is None:
         infer_model(name)  # so that a wrong name is told now
         return ModelEmbedder(name, partial(embed_by_provider, name))
-    require_package(kind)
-    folder = model_folder(kind, rest)
+    extra = "embeddings" if kind == PACKAGED else kind
+    require(f"the model {name!r}", extra, kind.replace("-", "_"))
+    folder = model_folder(kind, rest or str(distribution(kind).locate_file(kind)))
     identity = model_id(kind, folder)
     return ModelEmbedder(identity, LocalEmbedder(identity, folder, load).vectors)

@@ -9,6 +9,8 @@ from sifaka.errors import EmbeddingError
 Role = Literal["document", "query"]
 """Some models embed what is looked for otherwise than what is found."""
 Vector = Sequence[float]
+PACKAGED = "wordllama"
+"""The model that a package of this name brings along; it needs no folder."""
 
 
 class Embedder(Protocol):

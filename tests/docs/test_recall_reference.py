@@ -3,13 +3,15 @@
 import re
 from datetime import UTC, datetime
 
+import anyio
 import pytest
 from pydantic import ValidationError
 
 import sifaka.retrievers
+from benchmarks.relevance import past_runs
 from sifaka.chain.lessons import MOST_REMEMBERED
 from sifaka.embeddings import open_embedder
-from sifaka.embeddings.protocol import BATCH, MOST_CHARS
+from sifaka.embeddings.protocol import BATCH, MOST_CHARS, PACKAGED
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Started
 from sifaka.retrievers.protocol import DOCUMENTS
@@ -20,6 +22,7 @@ from sifaka.storage.query import parse_query
 from sifaka.tasks import look_up
 from tests.docs.extras import EXTRAS
 from tests.docs.markdown import code, read, section, table
+from tests.stubs.static_models import needs_the_packaged_model
 
 DOCUMENT = "docs/recall.md"
 SEARCHING = section(DOCUMENT, "Searching")
@@ -86,13 +89,27 @@ def test_every_embedding_model_is_told() -> None:
     with pytest.raises(ConfigurationError) as raised:
         open_embedder("nothing")
     suggestion = raised.value.suggestion or ""
-    assert {name.partition(":")[0] for name in told} == set(
-        re.findall(r"([\w-]+):(?:/|n)", suggestion)
-    )
+    kinds = set(re.findall(r"([\w-]+):(?:/|n)", suggestion))
+    assert PACKAGED in suggestion
+    assert {name.partition(":")[0] for name in told} == {PACKAGED} | kinds
     assert {name for needs in told.values() for name in needs} <= EXTRAS
     for name, needs in told.items():
         kind = name.partition(":")[0]
-        assert needs == [kind] or kind == "provider"
+        assert needs == [kind] or kind in {"provider", PACKAGED}
+
+
+@needs_the_packaged_model
+@pytest.mark.slow
+def test_what_the_packaged_model_finds_is_as_measured() -> None:
+    lines = past_runs.table(anyio.run(past_runs.measure, PACKAGED))
+    measured = [row[1:-1] for row in table("\n".join(lines))]
+    by_words, reworded = measured[:3], measured[3:]
+    told = table(MODELS[MODELS.index("| Search |") :])
+    languages = [run["language"] for run in past_runs.past_runs()]
+    assert [len(row) for row in told] == [1 + len(set(languages))] * 3
+    assert [[f"`{search}`", *cells] for search, *cells in reworded] == told
+    missed = [cell for _, *cells in by_words for cell in cells if not cell.endswith(" 1.00")]
+    assert missed == [".92 .92"], "a query by words, in one search"
 
 
 def test_the_numbers_are_those_of_the_code() -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from mcp import Client
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call, refusal
+from tests.stubs.runs import catch_up, keep
 from tests.stubs.sampling_client import text_of
-from tests.stubs.servers import Era, connected
+from tests.stubs.servers import Era, connected, stdio_server
+from tests.stubs.static_models import needs_the_packaged_model
 
 pytestmark = pytest.mark.anyio
 RULE = {"type": "content", "required": ["30 days"]}
@@ -83,6 +86,18 @@ async def test_a_search_says_of_which_kind_it_was(client: Client) -> None:
     found = await call(client, "get_thought_history", query="zebra")
 
     assert found["search"] == "bm25, semantic: disabled (no embedding model configured)"
+
+
+@needs_the_packaged_model
+@pytest.mark.slow
+async def test_over_stdio_the_packaged_model_finds_a_run_in_other_words(tmp_path: Path) -> None:
+    async with aclosing(Settings(home=tmp_path).open_store()) as store:
+        await keep(store, "Bake the bread slowly.")
+        lift = await keep(store, "The lift is broken.")
+        await catch_up(store)
+    async with Client(stdio_server(tmp_path, SIFAKA_EMBEDDING_MODEL="wordllama")) as client:
+        found = await call(client, "get_thought_history", query="elevator out of order")
+    assert (found["search"], found["hits"][0]["run_id"]) == ("hybrid", lift.run_id)
 
 
 async def test_the_brief_of_the_next_run_has_the_lessons_of_a_similar_one(client: Client) -> None:
@@ -164,7 +179,8 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 
 async def work():
-    async with Client(SifakaServer(Settings(home=Path(sys.argv[1])))) as client:
+    settings = Settings(home=Path(sys.argv[1]), embedding_model=None)
+    async with Client(SifakaServer(settings)) as client:
         for tool, arguments in (
             ("improve_text", {"text": "The the text.", "remember": 1}),
             ("get_thought_history", {"query": "text"}),

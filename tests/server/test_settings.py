@@ -1,5 +1,6 @@
 """Settings, adapters among them: what is allowed, and what is said about the rest."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.storage import MemoryStorage
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.settings.sources import ProjectFile, load_settings
+from tests.stubs.static_models import needs_the_packaged_model
 
 WRONG = [
     ("STORE", "foo", "allowed: memory:"),
@@ -127,8 +129,19 @@ def test_an_embedding_model_is_named_with_its_kind() -> None:
     assert load_settings({"SIFAKA_EMBEDDING_MODEL": folder}).embedding_model == folder
     name = "openai:text-embedding-3-small"
     assert load_settings({"SIFAKA_EMBEDDING_MODEL": name}).embedding_model == name
+    assert load_settings({"SIFAKA_EMBEDDING_MODEL": "wordllama"}).embedding_model == "wordllama"
+    assert load_settings({"SIFAKA_EMBEDDING_MODEL": "none"}).embedding_model is None
     with pytest.raises(ConfigurationError, match=r"SIFAKA_EMBEDDING_MODEL='ada': should be"):
         load_settings({"SIFAKA_EMBEDDING_MODEL": "ada"})
+
+
+@needs_the_packaged_model
+def test_without_a_setting_the_model_is_that_of_the_extra_where_it_is_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert load_settings({}).embedding_model == "wordllama"
+    monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+    assert load_settings({}).embedding_model is None
 
 
 @pytest.mark.parametrize(

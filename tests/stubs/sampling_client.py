@@ -232,7 +232,7 @@ async def hosted(
     """A client with sampling of a server of ours."""
     match transport:
         case "memory":
-            server = SifakaServer(Settings(home=home))
+            server = SifakaServer(Settings(home=home, embedding_model=None))
             async with Client(server, mode=era, sampling_callback=host) as client:
                 yield client
         case "stdio":

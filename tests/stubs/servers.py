@@ -62,9 +62,9 @@ async def let_go(server: SifakaServer, run_id: str) -> None:
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """The environment of a child: ours, without settings, with its own home."""
+    """The environment of a child: ours, without settings, with its own home, and no model."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SIFAKA_")}
-    return {**kept, "SIFAKA_HOME": str(home), **more}
+    return {**kept, "SIFAKA_HOME": str(home), "SIFAKA_EMBEDDING_MODEL": "none", **more}
 
 
 def skewed(seconds: int) -> dict[str, str]:
@@ -120,7 +120,8 @@ async def connected(transport: Transport, era: Era, home: Path) -> AsyncGenerato
     """A real client of our server."""
     match transport:
         case "memory":
-            async with Client(SifakaServer(Settings(home=home)), mode=era) as client:
+            server = SifakaServer(Settings(home=home, embedding_model=None))
+            async with Client(server, mode=era) as client:
                 yield client
         case "stdio":
             async with Client(stdio_server(home), mode=era) as client:

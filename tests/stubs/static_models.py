@@ -3,8 +3,17 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from sifaka.embeddings.protocol import PACKAGED
+from sifaka.extras import installed
+
 WORDS = ("alpha", "beta", "gamma", "delta")
 """What it knows; the first two mean nearly the same."""
+needs_the_packaged_model = pytest.mark.skipif(
+    not installed(PACKAGED), reason="the package has no wheel for this Python or processor"
+)
+"""For tests of the model that the extra `embeddings` brings, which the group dev has."""
 
 
 def write_static_model(folder: Path, *, dimension: int = 8, seed: int = 1) -> Path:

@@ -25,8 +25,6 @@ from sifaka_mcp.settings import Settings, config_folder
 from sifaka_mcp.settings.sources import read_project, unknown_names
 from sifaka_mcp.stores.catalogue import open_url
 
-LOCAL = ("model2vec:", "sentence-transformers:")
-"""The prefixes of embedding models that run here and cost nothing."""
 Finding = tuple[str, bool, str]
 """The thing checked, True when it works, and the finding."""
 Findings = AsyncIterator[Finding]
@@ -98,10 +96,12 @@ async def _store(settings: Settings) -> Findings:
 
 
 async def _embedding(settings: Settings) -> Findings:
+    from sifaka.embeddings.catalogue import LOCAL
+
     name, embedder = settings.embedding_model, settings.open_embedder()
     if name is None or embedder is None:
         yield "semantic search", True, "disabled: no embedding model configured"
-    elif name.startswith(LOCAL):
+    elif name.partition(":")[0] in LOCAL:  # it costs nothing
         yield "embedding model", True, f"{name}: {await embedder.dimension()} dimensions"
     else:
         yield "embedding model", True, f"{name} (not called)"

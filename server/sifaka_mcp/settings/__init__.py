@@ -19,9 +19,10 @@ from pydantic import (
 
 from sifaka._internal.immutable import FrozenMap
 from sifaka._internal.naming import closest, did_you_mean
-from sifaka.embeddings.protocol import Embedder
+from sifaka.embeddings.protocol import PACKAGED, Embedder
 from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters, named_keys
+from sifaka.extras import installed
 from sifaka.models import AUTO, CALLER, HOST
 from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
@@ -73,9 +74,9 @@ _Embedder = Annotated[
     str,
     AfterValidator(
         matching(
-            r"[^\s:]+:\S.*",  # the path of a folder may have spaces
-            "should be provider:name such as openai:text-embedding-3-small, or "
-            "model2vec:/path/to/model",
+            rf"{PACKAGED}|[^\s:]+:\S.*",  # the path of a folder may have spaces
+            "should be provider:name such as openai:text-embedding-3-small, "
+            f"model2vec:/path/to/model, {PACKAGED}, or none",
         )
     ),
 ]
@@ -104,8 +105,11 @@ class Settings(HttpSettings):
     """By the names of adapters, what they are asked with: see `open_adapters`."""
     adapters: Names = ()
     """Sources of evidence, each such as `wiki=wikipedia:en`; none when empty."""
-    embedding_model: _Embedder | None = None
-    """The embedding model for semantic search, in the stores that keep vectors."""
+    embedding_model: Annotated[
+        _Embedder | None, BeforeValidator(lambda value: None if value == "none" else value)
+    ] = Field(default_factory=lambda: PACKAGED if installed(PACKAGED, "sqlite_vec") else None)
+    """The embedding model for semantic search, in the stores that keep vectors; without one that
+    is named, the one that the extra `embeddings` brings."""
     home: Path = Field(default_factory=lambda: data_folder("sifaka"))
     facts: Facts = "off"
     """The least that differences of a version from its original weigh; calls only raise it."""

@@ -5,17 +5,17 @@ are first needed, and need the extension for whatever is done to them. A model t
 is asked outside of transactions and of the connection's thread.
 """
 
-import importlib.util
 import json
 import logging
 import time
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import ConfigurationError
-from sifaka.extras import install
+from sifaka.extras import require
 from sifaka.storage.bm25 import query_words, shorten, snippet
 from sifaka.storage.cursor import from_microseconds, to_microseconds
 from sifaka.storage.embedding import (
@@ -233,15 +233,28 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
     Returns:
         How many are left.
     """
+    # A model that nothing waits for is not loaded.
+    if not await worker.run(lambda c: _count_left(c, embedder.model_id)):
+        return 0
     with embedding_failures():
         dimension = await embedder.dimension()
         table, until, texts = await worker.run(
             lambda c: _next_batch(c, embedder.model_id, dimension)
         )
-        if until == table.until:
-            return 0
         vectors = await embed_documents(embedder, texts)
-    return await worker.run(lambda c: _keep(c, table, until, vectors))
+    await worker.run(lambda c: _keep(c, table, until, vectors))
+    return await worker.run(lambda c: _count_left(c, embedder.model_id))
+
+
+def _count_left(connection: SqlConnection, model_id: str) -> int:
+    return number_of(
+        connection,
+        """
+        SELECT count(*) FROM versions WHERE id > coalesce(
+            (SELECT embedded_until FROM vector_models WHERE model_id = ?), 0)
+        """,
+        model_id,
+    )
 
 
 def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: str) -> int:
@@ -282,7 +295,7 @@ def _next_batch(
 
 def _keep(
     connection: SqlConnection, table: VectorTable, until: int, vectors: Mapping[int, Vector]
-) -> int:
+) -> None:
     with transaction(connection, "IMMEDIATE"):
         mine = connection.execute(
             """
@@ -299,23 +312,10 @@ def _keep(
                     "SELECT id, tenant, ? FROM versions WHERE id = ?",
                     (_packed(vector), version),
                 )
-        return number_of(
-            connection,
-            """
-            SELECT count(*) FROM versions
-            WHERE id > (SELECT embedded_until FROM vector_models WHERE number = ?)
-            """,
-            table.number,
-        )
 
 
-def check_package() -> None:
-    """See that the extension is installed."""
-    if importlib.util.find_spec("sqlite_vec") is None:
-        raise ConfigurationError(
-            "vectors in a SQLite file need the package sqlite-vec",
-            install("embeddings"),
-        )
+check_package = partial(require, "a SQLite file with vectors", "embeddings", "sqlite_vec")
+"""See that the extension is installed."""
 
 
 def load_extension(connection: SqlConnection) -> None:

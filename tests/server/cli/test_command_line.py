@@ -26,7 +26,7 @@ from sifaka_mcp.cli import COMMANDS, parser_for
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.settings import Settings
 from tests.stubs.commands import SIFAKA, Sifaka, own_environment, sifaka_process
-from tests.stubs.static_models import write_static_model
+from tests.stubs.static_models import needs_the_packaged_model, write_static_model
 
 MISTAKES = "We recieve all of the the goods .\n"
 MENDED = "We receive all of the goods.\n"
@@ -130,7 +130,19 @@ def test_a_search_by_meaning_needs_no_server_to_have_run(sifaka: Sifaka, here: P
     sifaka("improve", "alpha.md", SIFAKA_EMBEDDING_MODEL=model)
     told = sifaka.json("search", "beta", SIFAKA_EMBEDDING_MODEL=model)
     assert (told["search"], [hit["snippet"] for hit in told["hits"]]) == ("hybrid", ["alpha"])
-    assert sifaka.json("search", "beta", code=0)["hits"] == []
+    assert sifaka.json("search", "beta", SIFAKA_EMBEDDING_MODEL="none")["hits"] == []
+
+
+@needs_the_packaged_model
+def test_with_the_extra_a_search_by_meaning_needs_no_setting(sifaka: Sifaka, here: Path) -> None:
+    for name, text in {"lift": "The lift is broken.", "bread": "Bake the bread slowly."}.items():
+        (here / f"{name}.md").write_text(text)
+        sifaka("improve", f"{name}.md", SIFAKA_EMBEDDING_MODEL="none")
+    query = "elevator out of order"
+    assert sifaka.json("search", query, SIFAKA_EMBEDDING_MODEL="none")["hits"] == []
+    told = sifaka.json("search", query)  # the runs are from before the model
+    assert (told["search"], told["hits"][0]["snippet"]) == ("hybrid", "The lift is broken.")
+    assert "embedding model: wordllama: 256 dimensions\n" in sifaka.prints("doctor")
 
 
 def test_the_demonstration_mends_its_text_until_its_rules_are_met(sifaka: Sifaka) -> None:

@@ -1,7 +1,9 @@
 """Models that embed: in a folder, and of a provider."""
 
 import os
+import re
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -25,7 +27,8 @@ from sifaka.embeddings.catalogue import LocalEmbedder
 from sifaka.embeddings.protocol import MOST_CHARS, ModelEmbedder
 from sifaka.errors import ConfigurationError, EmbeddingError
 from sifaka.extras import install
-from tests.stubs.static_models import write_static_model
+from tests.docs.markdown import ROOT
+from tests.stubs.static_models import needs_the_packaged_model, write_static_model
 
 pytestmark = pytest.mark.anyio
 
@@ -94,7 +97,7 @@ def test_the_id_tells_the_model_and_not_where_its_folder_lies(
 def test_a_model_that_is_not_here_is_not_fetched(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sifaka.embeddings.catalogue.find_spec", _find_all)
+    monkeypatch.setattr("sifaka.extras.find_spec", _find_all)
     monkeypatch.setattr(socket, "create_connection", _no_network)
     with pytest.raises(ConfigurationError, match="there is no folder") as caught:
         open_embedder(f"{kind}:minishlab/potion-base-8M")
@@ -109,14 +112,21 @@ def _no_network(*_: Any, **__: Any) -> NoReturn:
     raise AssertionError("the network was asked")
 
 
-@pytest.mark.parametrize("kind", ["model2vec", "sentence-transformers"])
+@pytest.mark.parametrize(
+    ("name", "extra"),
+    [
+        ("wordllama", "embeddings"),
+        ("model2vec:/folder", "model2vec"),
+        ("sentence-transformers:/folder", "sentence-transformers"),
+    ],
+)
 def test_a_missing_package_is_named_with_its_extra(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sifaka.embeddings.catalogue.find_spec", _find_none)
-    with pytest.raises(ConfigurationError, match="package") as caught:
-        open_embedder(f"{kind}:{tmp_path}")
-    assert caught.value.suggestion == install(kind)
+    monkeypatch.setattr("sifaka.extras.find_spec", _find_none)
+    with pytest.raises(ConfigurationError, match=f"needs the extra `{extra}`") as caught:
+        open_embedder(name)
+    assert caught.value.suggestion == install(extra)
 
 
 def _find_none(name: str) -> None:
@@ -126,7 +136,10 @@ def _find_none(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        *((name, "unknown embedding model") for name in ("", "potion", ":x", "model2vec:")),
+        *(
+            (name, "unknown embedding model")
+            for name in ("", "potion", ":x", "model2vec:", "wordllama:")
+        ),
         ("nowhere:model", "nowhere:model"),
         ("model2vec:~nobody-of-that-name/model", "there is no folder"),
         ("model2vec:/nowhere", "there is no folder"),
@@ -137,6 +150,38 @@ def _find_none(name: str) -> None:
 def test_what_names_no_model_is_refused(name: str, told: str) -> None:
     with pytest.raises(ConfigurationError, match=told):
         open_embedder(name)
+
+
+@needs_the_packaged_model
+@pytest.mark.slow
+def test_the_packaged_model_works_without_a_network_a_home_or_its_package_imported(
+    tmp_path: Path,
+) -> None:
+    code = """
+import socket, sys
+def refuse(*_): raise AssertionError("the network was asked")
+socket.create_connection = socket.getaddrinfo = socket.socket.connect = refuse
+import anyio
+from sifaka.embeddings import open_embedder
+model = open_embedder("wordllama")
+assert "numpy" not in sys.modules, "it is loaded by the first text"
+texts = ["The lift is out of order.", "Bread is baked at 230 degrees.", "エレベーター" * 1000]
+lift, bread, _ = anyio.run(lambda: model.embed(texts, role="document"))
+(asked,) = anyio.run(lambda: model.embed(["a broken elevator"], role="query"))
+near, far = (sum(a * b for a, b in zip(asked, other)) for other in (lift, bread))
+assert near > 2 * abs(far), (near, far)
+assert not {"wordllama", "requests", "httpx"} & set(sys.modules)
+print(model.model_id, len(asked))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path / "none")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert re.fullmatch(r"wordllama:wordllama@[0-9a-f]{12} 256\n", done.stdout), done.stderr
 
 
 async def test_a_damaged_model_is_an_embedding_error(make_model: Make) -> None:

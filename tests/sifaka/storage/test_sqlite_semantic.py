@@ -49,6 +49,20 @@ async def test_what_matches_in_words_and_in_meaning_comes_first(store: SQLiteSto
     assert [("**car**" in hit.snippet) for hit in hits] == [True, True, False]
 
 
+async def test_a_model_is_asked_for_nothing_while_nothing_waits(
+    store: SQLiteStorage, embedder: ConceptEmbedder
+) -> None:
+    embedder.failure = "it would have been loaded"
+    assert await store.catch_up() == 0
+    await keep(store, "An automobile.")
+    with pytest.raises(StorageError, match="it would have been loaded"):
+        await store.catch_up()
+    embedder.failure = None
+    assert await store.catch_up() == 0
+    embedder.failure = "and again"
+    assert await store.catch_up() == 0
+
+
 async def test_what_is_not_embedded_yet_is_found_by_its_words_and_counted(
     store: SQLiteStorage, embedder: ConceptEmbedder
 ) -> None:
