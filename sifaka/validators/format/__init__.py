@@ -80,11 +80,10 @@ class FormatValidator(OptionalSpec):
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Parse a short text in a thread, and HTML, a long text or one with a schema elsewhere."""
-        text = thought.text
         # The reader of HTML is young and compiled: what ends its process must not end this one.
-        size = len(text) if self.schema_ is None and self.format != "html" else inf
+        size = len(thought.text) if self.schema_ is None and self.format != "html" else inf
         return await run_limited(
-            _check, self.format, text, self._written, size=size, seconds=SECONDS
+            _check, self.format, thought.text, self._written, size=size, seconds=SECONDS
         )
 
 

@@ -13,7 +13,7 @@ from sifaka.validators.format.reading import (
 from sifaka.validators.format.schema import Json
 
 _NEEDS_NO_END = patterns_of(__file__, "html")["needs_no_end"]
-_OF_DOCUMENTS = {"html", "head", "body"}
+_OF_DOCUMENTS = {"html", "head", "body", "frameset"}
 
 
 def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:

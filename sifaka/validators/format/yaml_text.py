@@ -159,14 +159,11 @@ def _load(text: str) -> tuple[Json, Locate]:
     """
 
     class Loader(_LOADER):
-        pass
+        """One with constructors of its own."""
 
     def generic(loader: Any, node: Any) -> Any:
-        if isinstance(node, yaml.ScalarNode):
-            return loader.construct_scalar(node)
-        if isinstance(node, yaml.SequenceNode):
-            return loader.construct_sequence(node, deep=True)
-        return loader.construct_mapping(node, deep=True)
+        deep = () if isinstance(node, yaml.ScalarNode) else (True,)
+        return getattr(loader, f"construct_{node.id}")(node, *deep)
 
     for tag in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:binary", None):
         Loader.add_constructor(tag, generic)
