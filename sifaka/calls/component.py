@@ -26,6 +26,8 @@ class Binding:
     """True when there are sources to search; otherwise only documents at hand count."""
     rules: RuleChoice | None = None
     """The editor's rules that are wanted; `default` when None."""
+    format: str | None = None
+    """The format of the text, for those that name none; recognised by its look when None."""
 
 
 class ClaimCheck(NamedTuple):

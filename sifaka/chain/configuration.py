@@ -21,7 +21,6 @@ from sifaka.chain.version_comparison import Judge
 from sifaka.critics import (
     CriticComponent,
     CriticSpec,
-    EditorCritic,
     LintCritic,
     SelfRefineCritic,
     parse_critics,
@@ -313,13 +312,6 @@ def resources_of(options: Mapping[str, Any]) -> Resources:
     if chosen is None:
         # What a report quotes was written by others: its spelling is theirs.
         chosen = (LintCritic(),) if options.get("inquiry") is None else ()
-    if (format := options.get("format")) is not None:
-        chosen = tuple(
-            each.model_copy(update={"format": format})
-            if isinstance(each, EditorCritic) and each.format is None
-            else each
-            for each in chosen
-        )
     held["critics"] = chosen
     return Resources(**held)
 
@@ -416,9 +408,9 @@ def _by_effort(options: Mapping[str, Any], resources: Resources) -> dict[str, An
 
 
 def _check_format(name: str) -> None:
-    from sifaka.text.formats import UNCHECKED, Format
+    from sifaka.text.formats import Format
 
-    known = [each.value for each in Format if each not in UNCHECKED]
+    known = [each.value for each in Format if each is not Format.SOURCE]
     if name not in known:
         raise ConfigurationError(f"unknown format {name!r}", did_you_mean(name, known))
 

@@ -1,6 +1,6 @@
 """The parts that work on a run: the components of a chain, bound to their models."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +23,7 @@ from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import EDITOR
 from sifaka.research.protocol import Researcher
 from sifaka.validators.execution import ValidatorComponent
+from sifaka.validators.format import FormatValidator, Syntax
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -34,6 +35,11 @@ Writer = Model | None
 """A model, or None: the calling agent, for whom the run waits."""
 _NO_HOST = Unreachable("the host's model cannot be asked: the client offers no sampling")
 _HANDED_OVER = Unreachable("the host's model is not asked any more: the caller has taken over")
+
+_READ_AS: Mapping[Syntax, str] = {
+    "html": "html",
+    **dict.fromkeys(("csv", "json", "toml", "xml"), "data"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +158,8 @@ def bind_parts(
         judge = own if isinstance(own, Judge) else ModelJudge(binding.model)
     # Where no model is, the caller judges by its own rubric.
     by_caller = config.model in {AUTO, CALLER} and config.judge_model is None
-    binding = replace(binding, rules=config.lint_rules)
+    format = _checked_format(resources.validators) or config.format
+    binding = replace(binding, rules=config.lint_rules, format=format)
     critics = [
         each.bind(binding)
         for each in resources.critics
@@ -160,7 +167,7 @@ def bind_parts(
     ]
     if (chars := config.section_chars) is not None:
         critics = [SectionedCritic(each, chars) if each.models else each for each in critics]
-    editor = EditorModel(resources.validators, config.fixes, config.format, config.lint_rules)
+    editor = EditorModel(resources.validators, config.fixes, format, config.lint_rules)
     return Parts(
         resources=resources,
         writers=tuple(writers),
@@ -302,3 +309,12 @@ def _load_editor() -> None:
     from sifaka.editor import lint
 
     lint("A text.")
+
+
+def _checked_format(validators: Iterable[object]) -> str | None:
+    """What the editor reads the text as by the format that a validator checks; None for its look.
+
+    YAML may be the front matter of a page, and Markdown may be MDX.
+    """
+    wanted = (_READ_AS.get(each.format) for each in validators if isinstance(each, FormatValidator))
+    return next(filter(None, wanted), None)

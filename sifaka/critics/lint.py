@@ -38,8 +38,10 @@ class EditorCritic(DataComponent):
     """Those that are wanted: the chain tells them."""
 
     def bind(self, binding: Binding) -> Self:
-        """The critic with the rules of the chain."""
-        return self.model_copy(update={"rules": binding.rules})
+        """The critic with the rules of the chain, and with its format where it names none."""
+        return self.model_copy(
+            update={"rules": binding.rules, "format": self.format or binding.format}
+        )
 
 
 class LintCritic(EditorCritic):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sifaka.calls.component import Binding
 from sifaka.classifiers import CLASSIFIERS, classified, classifier
@@ -17,6 +17,7 @@ from sifaka.isolation import run_limited
 from sifaka.record.thought import Document, Thought
 from sifaka.validators import VALIDATORS, adapter_of
 from sifaka.validators.execution import run_validators
+from sifaka.validators.format import Syntax
 from tests.hostile.documents import DOCUMENTS
 from tests.hostile.work import changed
 
@@ -80,7 +81,7 @@ def ways(name: str) -> Mapping[str, Fire]:
     family, _, kind = name.partition(" ")
     match family:
         case "validator" if kind == "format":
-            each = ("json", "yaml", "markdown")
+            each = get_args(Syntax)
             return {f"{name} {form}": partial(_validated, kind, {"format": form}) for form in each}
         case "validator":
             return {name: partial(_validated, kind, _SPECS.get(kind, {}))}

@@ -48,8 +48,7 @@ from sifaka.text.prose import blanked, trimmed, urls, whole_words
 from sifaka.text.search_terms import parts, places, term_counts, text_terms
 from sifaka.text.sections import shared_terms, split
 from sifaka.text.words import nth_character, nth_word
-from sifaka.validators.format.json_text import check_json, locate
-from sifaka.validators.format.yaml_text import check_yaml
+from sifaka.validators.format import csv_text, html_text, json_text, toml_text, xml_text, yaml_text
 from sifaka.validators.preserve import lost_spans
 
 Work = Callable[[str], object]
@@ -150,9 +149,18 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
     "terms": (text_terms, lambda t: text_terms(t, "en")),
     "the last word": (nth_word, lambda t: nth_word(t, 10**6)),
     "the last character": (nth_character, lambda t: nth_character(t, 10**7)),
-    "JSON": (check_json, lambda t: check_json(t, None)),
-    "a place in JSON": (locate, lambda t: locate(json.dumps([t, {"a": t}]), (1, "a"))),
-    "YAML": (check_yaml, lambda t: check_yaml(t, None)),
+    "CSV": (csv_text.read, lambda t: csv_text.read(f"a,b\n{t}", None)),
+    "HTML": (html_text.read, lambda t: html_text.read(t, None)),
+    "JSON": (json_text.read, lambda t: json_text.read(t, None)),
+    "JSON, its keys": (json_text.parse, lambda t: json_text.parse(json.dumps([t, {t: t}]))),
+    "TOML": (toml_text.read, lambda t: toml_text.read(t, None)),
+    "TOML, a key": (toml_text.read, lambda t: toml_text.read(f"{t} = 1", None)),
+    "XML": (xml_text.read, lambda t: xml_text.read(f"<a>{t}</a>", None)),
+    "a place in JSON": (
+        json_text.locate,
+        lambda t: json_text.locate(json.dumps([t, {"a": t}]), (1, "a")),
+    ),
+    "YAML": (yaml_text.read, lambda t: yaml_text.read(t, None)),
     "a language": (is_enough, lambda t: is_enough(t, t)),
     "trimmed": (trimmed, lambda t: trimmed(t, 0, len(t))),
     "whole words": (whole_words, lambda t: whole_words(t, len(t) // 2)),
@@ -181,8 +189,7 @@ ELSEWHERE: Mapping[str, str] = {
     "sifaka.text.formats.markup_spans.with_its_word": "`marks` of LaTeX and HTML",
     "sifaka.validators.evidence.issues_of": "looks up claims with `anchor`",
     "sifaka.validators.evidence.result_of": "`issues_of` reads the text",
-    "sifaka.validators.format.schema.malformed_result": "`check_json` and `check_yaml` call it",
-    "sifaka.validators.format.schema.schema_result": "works in a process with limits",
+    "sifaka.validators.format.reading.checked": "calls `read` of a format",
     "sifaka.validators.guardrails.run": "the code of others; in a thread that is given up",
 }
 """Functions that take texts, and are not tried by themselves for a reason."""

@@ -92,7 +92,7 @@ def format_of(options: argparse.Namespace, text: str) -> str | None:
     if format is Format.SOURCE:
         said = f"{UNCHECKED[format]}; --as text checks it as plain text"
         raise ConfigurationError(f"{options.file}: {said}")
-    return None if format in UNCHECKED or format is recognise(text) else format.value
+    return None if format is recognise(text) else format.value
 
 
 def lint_rules_of(options: argparse.Namespace) -> RuleChoice | None:
@@ -163,7 +163,8 @@ RULES = (
         *(argument(f"--{limit.replace('_', '-')}", type=int, metavar="N") for limit in _LENGTHS),
         argument("--require", action="append", default=[], metavar="TERM"),
         argument("--forbid", action="append", default=[], metavar="TERM[=REPLACEMENT]"),
-        argument("--format", choices=["json", "markdown", "yaml"]),
+        # Those of `sifaka.validators.format.Syntax`, which takes long to import.
+        argument("--format", choices=["csv", "html", "json", "markdown", "toml", "xml", "yaml"]),
     ),
     SPEC,
 )

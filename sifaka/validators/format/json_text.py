@@ -3,67 +3,75 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import count
 from typing import Any, SupportsIndex, cast
 
-from sifaka.record.results import ValidationResult
 from sifaka.text.prose import Span
 from sifaka.text.tables import patterns_of
-from sifaka.validators.format.schema import (
-    Json,
-    Malformed,
-    Path,
-    malformed_result,
-    schema_result,
-    violations,
-)
+from sifaka.validators.format.reading import Locate, Malformed, Schema
+from sifaka.validators.format.schema import Json, Path, violations
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
+_PATTERNS = patterns_of(__file__, "json")
 
 
-def check_json(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
-    """Check that the text is one JSON value, and one the schema allows.
+def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
+    """The value of a text that is JSON, and where its parts are.
 
-    A text that can be repaired without loss gets one issue over its whole length with the repaired
-    text as a safe fix.
+    Raises:
+        Malformed: It is not one JSON value. It has a fix where the text can be repaired without
+            loss to one that the schema allows.
     """
     try:
-        value = parse(text)
+        return parse(text), partial(locate, text)
     except Malformed as problem:
-        fix = _safe_repair(text, schema)
-        advice = _advice(text) if fix is None else "apply the repair"
-        return malformed_result("JSON", text, problem, advice=advice, fix=fix)
-    return schema_result("JSON", schema, value, text, lambda path: locate(text, path))
+        problem.fix = _safe_repair(text, schema)
+        raise
 
 
 def parse(text: str) -> Json:
     """The value of a JSON text, after the letter of RFC 8259: NaN and Infinity are not JSON.
 
     Raises:
-        Malformed: It is not JSON, or too deep or too long for this parser.
+        Malformed: It is not JSON, has a key twice, or is too deep or too long for this parser.
     """
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=partial(_no_constant, text))
     except json.JSONDecodeError as error:
         raise Malformed(error.msg[:1].lower() + error.msg[1:], error.pos) from None
     except RecursionError:
         raise Malformed("it is nested too deeply", 0) from None
-    except ValueError as error:
-        # A constant from below, or an integer of more digits than Python converts.
-        name = str(error)
-        if name in {"NaN", "Infinity", "-Infinity"}:
-            raise Malformed(f"{name} is not JSON", max(0, text.find(name))) from None
+    except Malformed:
+        raise
+    except ValueError:
         raise Malformed("a number has too many digits", 0) from None
+    _refuse_repeated_keys(text)
+    return value
+
+
+def _refuse_repeated_keys(text: str) -> None:
+    """Raise Malformed at a key of a valid JSON text that its object had before."""
+    known: list[set[str]] = []
+    for token in _PATTERNS["key_or_brace"].finditer(text):
+        if token[0] == "{":
+            known.append(set())
+        elif token[0] == "}":
+            known.pop()
+        elif token["key"]:
+            key = json.loads(token["key"])
+            if key in known[-1]:
+                raise Malformed(f"the key {key[:60]!r} is given twice", token.start())
+            known[-1].add(key)
 
 
 def locate(text: str, path: Path) -> Span | None:
     """The place of the value at a path in a valid JSON text."""
     at = _skip(text, 0)
     for step in path:
-        # Of a key that is given twice the last value counts.
         places = dict(_members(text, at))
         if step not in places:
             return None
@@ -71,8 +79,8 @@ def locate(text: str, path: Path) -> Span | None:
     return at, _DECODER.raw_decode(text, at)[1]
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(name)
+def _no_constant(text: str, name: str) -> Any:
+    raise Malformed(f"{name} is not JSON", max(0, text.find(name)))
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int]]:
@@ -100,7 +108,7 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _safe_repair(text: str, schema: Mapping[str, object] | None) -> str | None:
+def _safe_repair(text: str, schema: Schema | None) -> str | None:
     """The repaired text, if it is one that passes."""
     fix = repaired(text)
     if fix is None:
@@ -111,12 +119,6 @@ def _safe_repair(text: str, schema: Mapping[str, object] | None) -> str | None:
     except (ValueError, TimeoutError):
         return None
     return None if wrong else fix
-
-
-def _advice(text: str) -> str:
-    if text.lstrip()[:1] not in tuple("{["):
-        return "write the JSON value alone, with no text around it"
-    return "correct the syntax at that place"
 
 
 # --- repair ---
@@ -130,7 +132,6 @@ LOOKS_LIMIT = 1_000_000
 CHATTER_LIMIT = 200
 """The most characters around JSON that count as its wrapping."""
 
-_PATTERNS = patterns_of(__file__, "json")
 _SYNONYMS = {"None": "null", "undefined": "null", "True": "true", "False": "false"}
 
 

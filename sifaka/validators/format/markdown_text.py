@@ -18,7 +18,7 @@ _BROKEN_LINKS = {
 }
 
 
-def check_markdown(text: str) -> ValidationResult:
+def check(text: str) -> ValidationResult:
     """Check that the text means what its author must have meant.
 
     Every text is Markdown to a parser, so this looks for marks that did not become what they look

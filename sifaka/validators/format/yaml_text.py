@@ -2,23 +2,23 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, cast
+from functools import partial
+from typing import Any, cast
 
 import yaml
 
-from sifaka.record.results import ValidationResult
 from sifaka.text.markdown import front_matter
 from sifaka.text.prose import Span
-from sifaka.validators.format.schema import (
-    Json,
+from sifaka.validators.format.reading import (
+    DEPTH_LIMIT,
+    Locate,
     Malformed,
-    Path,
-    malformed_result,
-    schema_result,
+    Schema,
+    as_json,
+    no_place,
 )
+from sifaka.validators.format.schema import Json, Path
 
-DEPTH_LIMIT = 100
-"""The deepest nesting; libyaml itself crashes the process some way beyond."""
 _DATA = re.compile(r"(?:\s*#.*\n)*\s*(?:[\[{&!%]|- |[^\s:]+:(?:\s|\Z)|---)")
 """The beginning of a further document of YAML, where prose would stand under front matter."""
 EXPANSION_LIMIT = 100_000
@@ -27,29 +27,26 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The safe loader over libyaml where PyYAML was built with it: ten times as fast."""
 
 
-def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
-    """Check that the text is YAML that the schema allows.
+def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
+    """The value of a text that is YAML, or of its front matter, and where its parts are.
 
-    Without a schema it may be several documents, each a mapping or a list: nearly any prose is a
-    YAML string. With one it is a single document. Of a Markdown file the front matter is checked.
+    Without a schema it may be several documents, each a mapping or a list, for nearly any prose is
+    a YAML string; there is no value then. With one it is a single document.
+
+    Raises:
+        Malformed: It is not YAML, or not of that form.
     """
     text = text[: _end_of_front_matter(text)]
-    try:
-        kinds = _scan(text)
-        if not kinds:
-            raise Malformed("it holds no value")
-        if schema is None:
-            if "scalar" in kinds:
-                raise Malformed("it is plain text, not a mapping or a list")
-            return ValidationResult(passed=True, message="valid YAML")
+    kinds = _scan(text)
+    if not kinds:
+        raise Malformed("it holds no value")
+    if schema is not None:
         if len(kinds) > 1:
             raise Malformed(f"it is {len(kinds)} documents, and the schema is for one")
-        document = _load(text)
-    except Malformed as problem:
-        # PyYAML's marks may stand beyond the end.
-        problem.position = max(0, min(problem.position, len(text) - 1))
-        return malformed_result("YAML", text, problem, advice="correct the syntax at that place")
-    return schema_result("YAML", schema, document.value, text, document.locate)
+        return _load(text)
+    if "scalar" in kinds:
+        raise Malformed("it is plain text, not a mapping or a list")
+    return None, no_place
 
 
 def _end_of_front_matter(text: str) -> int | None:
@@ -60,25 +57,18 @@ def _end_of_front_matter(text: str) -> int | None:
     return text.rindex("\n", 0, len(text[:end].rstrip())) + 1
 
 
-class _Document(NamedTuple):
-    value: Json
-    node: Any
-    shift: int
-
-    def locate(self, path: Path) -> Span | None:
-        """The place of the value at a path."""
-        node = self.node
-        for step in path:
-            if node.id == "sequence" and isinstance(step, int) and step < len(node.value):
-                node = node.value[step]
-            elif node.id == "mapping":
-                node = next((value for key, value in node.value if key.value == step), None)
-            else:
-                node = None
-            if node is None:
-                return None
-        start: int = node.start_mark.index + self.shift
-        return start, max(start, node.end_mark.index + self.shift)
+def _place(node: Any, shift: int, path: Path) -> Span | None:
+    """The place of the value at a path in a node."""
+    for step in path:
+        if node.id == "mapping":
+            node = next((value for key, value in node.value if key.value == step), None)
+        else:
+            is_item = node.id == "sequence" and isinstance(step, int) and step < len(node.value)
+            node = node.value[step] if is_item else None
+        if node is None:
+            return None
+    start: int = node.start_mark.index + shift
+    return start, max(start, node.end_mark.index + shift)
 
 
 class _Node:
@@ -125,6 +115,7 @@ def _scan(text: str) -> list[str]:
                 if len(open_) == 1:
                     kinds.append("scalar" if isinstance(event, yaml.ScalarEvent) else "collection")
                 open_[-1].take(event, at)
+                # libyaml itself crashes the process some way beyond.
                 if len(open_) > DEPTH_LIMIT and isinstance(event, yaml.CollectionStartEvent):
                     raise Malformed(f"it is nested more than {DEPTH_LIMIT} levels deep", at)
                 node = _Node(
@@ -158,29 +149,28 @@ def _size_of(anchor: str, open_: Iterable[_Node], sizes: Mapping[str, int], posi
     return sizes[anchor]
 
 
-def _load(text: str) -> _Document:
-    """The document as JSON has it: dates are strings, keys too, unknown tags are ignored.
+def _load(text: str) -> tuple[Json, Locate]:
+    """The document as JSON has it, and where its values are.
+
+    Dates are strings, keys too, unknown tags are ignored.
 
     Raises:
         Malformed: A value does not suit its tag.
     """
 
     class Loader(_LOADER):
-        pass
+        """One with constructors of its own."""
 
     def generic(loader: Any, node: Any) -> Any:
-        if isinstance(node, yaml.ScalarNode):
-            return loader.construct_scalar(node)
-        if isinstance(node, yaml.SequenceNode):
-            return loader.construct_sequence(node, deep=True)
-        return loader.construct_mapping(node, deep=True)
+        deep = () if isinstance(node, yaml.ScalarNode) else (True,)
+        return getattr(loader, f"construct_{node.id}")(node, *deep)
 
     for tag in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:binary", None):
         Loader.add_constructor(tag, generic)
     loader = Loader(text.removeprefix("\ufeff"))
     try:
         node = loader.get_single_node()
-        value = _as_json(loader.construct_document(node))
+        value = as_json(loader.construct_document(node))
     except yaml.YAMLError as error:
         raise _translated(error, text) from None
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -188,22 +178,11 @@ def _load(text: str) -> _Document:
         raise Malformed("a value does not suit its tag") from None
     finally:
         loader.dispose()
-    return _Document(value, node, int(text.startswith("\ufeff")))
-
-
-def _as_json(value: Json) -> Json:
-    if isinstance(value, dict):
-        members = cast("dict[object, Json]", value).items()
-        return {key if isinstance(key, str) else str(key): _as_json(item) for key, item in members}
-    if isinstance(value, list | tuple | set):
-        return [_as_json(item) for item in cast("list[Json]", value)]
-    return value
+    return value, partial(_place, node, int(text.startswith("\ufeff")))
 
 
 def _translated(error: Exception, text: str) -> Malformed:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable")
-    position = mark.index if mark is not None else getattr(error, "position", 0)
-    if not isinstance(position, int):
-        position = 0
+    position: int = mark.index if mark is not None else getattr(error, "position", 0)
     return Malformed(" ".join(reason.split()), position + text.startswith("\ufeff"))

@@ -69,6 +69,22 @@ def test_validate_says_by_its_exit_code_whether_rules_are_met(sifaka: Sifaka, he
     sifaka.prints("validate", "text.md", "--spec", "rules.yaml", code=1)
 
 
+def test_data_is_left_alone_by_the_name_of_its_file_or_by_its_rule(
+    sifaka: Sifaka, here: Path
+) -> None:
+    data = "# We recieve it.\nnote = 'all of the the goods'\n"
+    (here / "data.toml").write_text(data)
+    assert "data is not checked" in sifaka.prints("improve", "data.toml")
+    (here / "data.txt").write_text(data)
+    sifaka.prints("improve", "data.txt", "--format", "toml", "--in-place")
+    assert (here / "data.txt").read_text() == data
+    (here / "data.txt").write_text(f"```toml\n{data}```\n")
+    assert "pass  format: valid TOML" in sifaka.prints(
+        "improve", "data.txt", "--format", "toml", "--in-place"
+    )
+    assert (here / "data.txt").read_text() == data
+
+
 def test_critique_reports_without_changing(sifaka: Sifaka, here: Path) -> None:
     assert "recieve" in sifaka.prints("critique", "text.md", code=1)
     assert (here / "text.md").read_text() == MISTAKES

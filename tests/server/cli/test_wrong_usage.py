@@ -1,9 +1,11 @@
 """What is said about a wrong call: one line, and exit code 2. In this process, for speed."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from sifaka.validators.format import Syntax
 from sifaka_mcp.cli import run
 from tests.stubs.commands import Sifaka
 
@@ -144,3 +146,8 @@ def test_a_store_that_cannot_be_opened_is_wrong_usage(
     done = sifaka(*COMMANDS[number], SIFAKA_HOME=str(here / "text.md" / "home"))
     assert done.code == 2
     assert "text.md" in done.err
+
+
+def test_the_formats_that_are_checked_are_those_of_the_validator(sifaka: Sifaka) -> None:
+    said = sifaka.refuses("validate", "text.md", "--format", "ini")
+    assert ", ".join(map(repr, get_args(Syntax))) in said

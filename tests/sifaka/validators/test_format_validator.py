@@ -1,6 +1,7 @@
 """JSON with and without a schema, YAML and Markdown."""
 
 import json
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
@@ -11,14 +12,23 @@ from pydantic import ValidationError
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.format import SHORT_SCHEMA, FormatValidator
-from sifaka.validators.format.json_text import check_json, locate, repaired
-from sifaka.validators.format.markdown_text import check_markdown
+from sifaka.validators.format import SHORT_SCHEMA, FormatValidator, json_text, yaml_text
+from sifaka.validators.format.json_text import locate, repaired
+from sifaka.validators.format.markdown_text import check as check_markdown
+from sifaka.validators.format.reading import checked
 from sifaka.validators.format.schema import VIOLATION_LIMIT, check_schema, violations
-from sifaka.validators.format.yaml_text import check_yaml
 from tests.stubs.cost import seconds
 
 pytestmark = pytest.mark.anyio
+
+
+def check_json(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
+    return checked("JSON", text, schema, json_text.read)
+
+
+def check_yaml(text: str, schema: Mapping[str, object] | None) -> ValidationResult:
+    return checked("YAML", text, schema, yaml_text.read)
+
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -376,7 +386,7 @@ def test_everyday_yaml_passes(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason", "quote"),
     [
-        (" \n", "the text is empty, not YAML", ""),
+        (" \n", "the text is empty", " "),
         ("a: b: c", "line 1 column 5: mapping values are not allowed", ":"),
         ("😀: 1\n😀: 2\n", "line 2 column 1: the key '😀' is given twice", "😀"),
         ("a: *b", "*b refers to nothing", "*"),

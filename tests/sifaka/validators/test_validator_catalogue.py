@@ -81,7 +81,7 @@ def test_a_validator_stays_as_it_is() -> None:
 
 
 KNOWN = f"known: {', '.join(VALIDATORS)}"
-FORMATS = "'json', 'markdown' or 'yaml'"
+FORMATS = "'csv', 'html', 'json', 'markdown', 'toml', 'xml' or 'yaml'"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ FORMATS = "'json', 'markdown' or 'yaml'"
             ".prohibited[0]",
             "should be a string or an object, not 7",
         ),
-        ({"type": "format", "format": "xml"}, ".format", f"should be {FORMATS}, not 'xml'"),
+        ({"type": "format", "format": "ini"}, ".format", f"should be {FORMATS}, not 'ini'"),
         ({"type": "format"}, ".format", "is missing"),
         (
             {"type": "format", "format": "json", "schema": {"$ref": "http://x.y/z"}},
