@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
+from sifaka._internal.durations import parse_duration
 from sifaka.calls.failure_log import report_failure
 from sifaka.embeddings.protocol import Embedder
 from sifaka.errors import ConfigurationError, PluginError, SifakaError
@@ -134,13 +135,19 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
     }
 )
 """Every kind of URL that `open_store` understands."""
-FORMS = " | ".join(scheme.form for scheme in SCHEMES.values())
+HYBRID = "hybrid:SHORT_TERM;EPISODIC;after=7d[;most=1000][;forget=365d]"
+"""The form of a URL of two stores: runs leave the first one for the second, and that."""
+_MEMORIES = re.compile(
+    r"hybrid:(?P<short_term>[^;]+);(?P<episodic>[^;]+);after=(?P<after>\d{1,9}[wdhms])"
+    r"(?:;most=(?P<most>\d{1,9}))?(?:;forget=(?P<forget>\d{1,9}[wdhms]))?"
+)
+FORMS = " | ".join([*(scheme.form for scheme in SCHEMES.values()), HYBRID])
 """Every URL form that `open_store` understands; several with commas between them are one store."""
 
 
 def tiers_of(url: str) -> tuple[str, ...]:
-    """The URLs of the parts of a store."""
-    return tuple(_NEXT_TIER.split(url))
+    """The URLs of the parts of a store; of a hybrid memory those of its short-term memory."""
+    return tuple(_NEXT_TIER.split(url.removeprefix("hybrid:").partition(";")[0]))
 
 
 def open_store(
@@ -178,9 +185,12 @@ def open_store(
         PluginError: A store of another package is not allowed, or cannot be used.
     """
     home = home or Path()
+    if url.startswith("hybrid:"):
+        options = {"tenant": tenant, "embedder": embedder, "environment": environment}
+        return _hybrid(url, home, partial(open_store, plugins=plugins, **options))
     schemes: list[Scheme] = []
     parts: list[Opened] = []
-    for part in tiers_of(url):
+    for part in _NEXT_TIER.split(url):
         name, colon, rest = part.partition(":")
         scheme = _scheme(name.lower(), plugins) if colon else None
         place = _Place(
@@ -210,6 +220,22 @@ def open_store(
     if len(parts) == 1:
         parts.insert(0, MemoryStorage(tenant=tenant))  # its cache answers while the other is away
     return CachedStorage(*parts, queue=home / _QUEUE, tenant=tenant)
+
+
+def _hybrid(url: str, home: Path, opened: Callable[..., ThoughtStore]) -> ThoughtStore:
+    from sifaka.storage.retention import HybridMemory, Policy
+
+    found = _MEMORIES.fullmatch(url)
+    if found is None:
+        raise ConfigurationError(f"{_mask_url(url)!r} is no hybrid memory", f"allowed: {HYBRID}")
+    most = int(found["most"]) if found["most"] else None
+    return HybridMemory(
+        short_term=opened(found["short_term"], home=home),
+        # In a folder of its own, as both may keep a queue and files.
+        episodic=opened(found["episodic"], home=home / "episodic"),
+        short_term_keeps=Policy(max_age=parse_duration(found["after"]), max_runs=most),
+        episodic_keeps=Policy(max_age=parse_duration(found["forget"] or "")),
+    )
 
 
 def _scheme(name: str, plugins: Plugins) -> Scheme | None:

@@ -6,7 +6,7 @@ First there is a plan that changes nothing, then what it says is carried out.
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Self, TypeVar
 
@@ -34,6 +34,14 @@ T = TypeVar("T")
 
 _AT_ONCE = 500
 """Runs that are deleted in one step."""
+_MOVED_AT_ONCE = 100
+"""Runs that are moved in one step, which should take a moment; the oldest first."""
+_PASS = timedelta(minutes=1)
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 class Policy(Frozen):
@@ -200,18 +208,28 @@ async def _check_apart(store: ThoughtStore, archive: ThoughtStore) -> None:
 class HybridMemory(ThoughtStore):
     """A `ThoughtStore` made of two: where young runs are, and the record of the old ones.
 
-    A run begins in the short-term memory. `move` takes it, once it is finished and old enough, to
-    the episodic record. At any time one store has the say about a run, so it never forks: the
-    short-term memory if it holds the run, else the episodic record; a run that is taken up again
-    after it was moved is carried on there, and does not come back.
+    A run begins in the short-term memory. Once it is finished, `catch_up` takes it to the episodic
+    record, if the policy of the short-term memory says so, and forgets there what the other one
+    says. At any time one store has the say about a run, so it never forks: the short-term memory if
+    it holds the run, else the episodic record; a run that is taken up again after it was moved is
+    carried on there, and does not come back.
 
     Args:
         short_term: Young runs; a shared store, such as Redis, whose runs may expire.
-        episodic: Moved runs, for good; other processes use the same.
+        episodic: Moved runs; other processes use the same.
+        short_term_keeps: The finished runs that stay in the short-term memory; by default all.
+        episodic_keeps: The runs that stay in the record; by default all.
+        clock: The moment that ages are counted from.
     """
 
     short_term: ThoughtStore
     episodic: ThoughtStore
+    short_term_keeps: Policy = field(default_factory=Policy)
+    episodic_keeps: Policy = field(default_factory=Policy)
+    clock: Callable[[], datetime] = _now
+    _looked: dict[str, datetime] = field(default_factory=dict[str, datetime], repr=False)
+    """When `catch_up` has last gone through the runs of a tenant, by those that were seen; the one
+    that it was opened for is empty."""
 
     @property
     def place(self) -> str:
@@ -294,16 +312,14 @@ class HybridMemory(ThoughtStore):
         for memory in self._parts:
             await memory.delete(run_id)
 
-    async def move(self, older_than: timedelta, now: datetime | None = None) -> Outcome:
-        """Take finished runs out of the short-term memory, after they were copied and compared.
+    async def move(self) -> Outcome:
+        """Take out of the short-term memory what it does not keep, copied and compared before.
 
-        Args:
-            older_than: Since their last entry.
-            now: The moment that ages are counted from.
+        A call moves the oldest 100 of them.
         """
-        aged = await plan(self.short_term, Policy(max_age=older_than), now)
+        aged = await plan(self.short_term, self.short_term_keeps, self.clock())
         finished = tuple(each for each in aged.leaving if not unfinished(each.run))
-        moving = aged.model_copy(update={"leaving": finished})
+        moving = aged.model_copy(update={"leaving": finished[-_MOVED_AT_ONCE:]})
         return await carry_out(self.short_term, moving, self.episodic)
 
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
@@ -312,7 +328,16 @@ class HybridMemory(ThoughtStore):
         return frozenset[str]().union(*stayed)
 
     async def catch_up(self) -> int:
-        """Let both do what they have put off."""
+        """Let both do what they have put off; every minute, move and forget by the policies."""
+        for tenant, looked in {"": _LONG_AGO, **self._looked}.items():
+            if self.clock() - looked >= _PASS:
+                mine = self.scoped(tenant) if tenant else self
+                moved = await mine.move()
+                if len(moved.gone) < _MOVED_AT_ONCE:
+                    self._looked[tenant] = self.clock()
+                old = await plan(mine.episodic, self.episodic_keeps, self.clock())
+                for failure in (*moved.failed, *(await carry_out(mine.episodic, old)).failed):
+                    logger.warning("run %r stays: %s", failure.leaving.run.run_id, failure.error)
         return sum([await memory.catch_up() for memory in self._parts])
 
     async def health(self) -> tuple[Health, ...]:
@@ -321,6 +346,7 @@ class HybridMemory(ThoughtStore):
 
     def scoped(self, tenant: str) -> Self:
         """The same memories as another tenant has them."""
+        self._looked.setdefault(tenant, _LONG_AGO)
         return replace(
             self,
             short_term=self.short_term.scoped(tenant),

@@ -70,7 +70,7 @@ def test_the_numbers_about_failing_providers_are_those_of_the_code() -> None:
 def test_every_store_is_told_by_its_url() -> None:
     urls = [code(row[0])[0] for row in table(section("docs/storage.md", "Storage"))]
     assert set(urls) == set(FORMS.split(" | "))
-    assert {url.partition(":")[0] for url in urls} == set(SCHEMES)
+    assert {url.partition(":")[0] for url in urls} == {*SCHEMES, "hybrid"}
 
 
 def test_every_kind_of_entry_is_told() -> None:

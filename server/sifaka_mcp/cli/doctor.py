@@ -13,7 +13,8 @@ from sifaka.critics import CRITICS
 from sifaka.errors import SifakaError
 from sifaka.models import CALLER, HOST
 from sifaka.plugins import Family, Plugins, among
-from sifaka.storage import MemoryStorage
+from sifaka.storage import HybridMemory, MemoryStorage
+from sifaka.storage.log import every_run
 from sifaka.storage.opening import SCHEMES
 from sifaka.validators import VALIDATORS
 from sifaka_mcp.cli import options as opt
@@ -93,6 +94,10 @@ async def _store(settings: Settings) -> Findings:
     async with aclosing(opened) as store:
         for part in await store.health():
             yield "store", part.works, f"{part.part}: {part.found} (tenant {settings.tenant!r})"
+        if isinstance(store, HybridMemory):
+            for name, memory in (("short-term", store.short_term), ("episodic", store.episodic)):
+                runs = sum([1 async for _ in every_run(memory)])
+                yield f"{name} memory", True, f"{runs} runs in {memory.place}"
 
 
 async def _embedding(settings: Settings) -> Findings:

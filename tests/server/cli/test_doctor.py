@@ -49,6 +49,14 @@ def test_it_shows_what_is_not_taken_from_the_file_of_a_folder(sifaka: Sifaka, he
     assert f"ok    project file: {here}/sifaka.toml: store\n" in done.out
 
 
+def test_it_tells_what_lies_in_which_memory(sifaka: Sifaka, here: Path) -> None:
+    store = f"hybrid:sqlite:;file:///{here}/episodes;after=0s"
+    sifaka("improve", "-", given="It ships.", SIFAKA_STORE=store)
+    out = sifaka.prints("doctor", SIFAKA_STORE=store)
+    assert "ok    short-term memory: 1 runs in sqlite:" in out
+    assert "ok    episodic memory: 0 runs in file:" in out
+
+
 def test_it_looks_at_adapters(sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = SearchServer(always(of_json(HITS)))
     spec = f"isles=elasticsearch+http://{server.host}/isles"

@@ -2,11 +2,13 @@
 
 import base64
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from sifaka.errors import ConfigurationError
+from sifaka.record.thought import Thought
 from sifaka.storage import open_store
 from sifaka.storage.address import ELASTICSEARCH, MILVUS, REDIS, parse_store_url, parse_ttl
 from sifaka.storage.cached import CachedStorage
@@ -17,6 +19,7 @@ from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.milvus import MilvusIndex
 from sifaka.storage.milvus.client import login
 from sifaka.storage.redis import RedisStorage
+from sifaka.storage.retention import HybridMemory, Policy
 from sifaka.storage.sqlite import SQLiteStorage
 
 
@@ -105,9 +108,36 @@ def test_no_wrong_url_gives_its_secret_away(url: str, tmp_path: Path) -> None:
     assert "host" in str(caught.value)
 
 
-def test_a_store_of_tools_needs_a_client_that_calls_them(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="MCP client"):
-        open_store("redis+mcp:uvx redis-mcp-server", home=tmp_path)
+def test_a_store_of_tools_needs_a_command(tmp_path: Path) -> None:
+    assert open_store("redis+mcp:uvx redis-mcp-server", home=tmp_path).place
+    with pytest.raises(ConfigurationError, match="started by a command"):
+        open_store("redis+mcp: ", home=tmp_path)
+
+
+@pytest.mark.anyio
+async def test_a_hybrid_memory_is_opened_with_its_policies(tmp_path: Path) -> None:
+    url = "hybrid:memory:;sqlite:;after=7d;most=20;forget=52w"
+    store = open_store(url, home=tmp_path)
+    assert isinstance(store, HybridMemory)
+    assert store.short_term_keeps == Policy(max_age=timedelta(days=7), max_runs=20)
+    assert store.episodic_keeps == Policy(max_age=timedelta(weeks=52))
+    thought = Thought(text="It ships.")
+    await store.save(thought)
+    await store.aclose()
+    assert not (tmp_path / "sifaka.db").exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "hybrid:", "hybrid:memory:", "hybrid:memory:;sqlite:", "hybrid:memory:;sqlite:;after=7",
+        "hybrid:memory:;sqlite:;after=7d;keep=3", "hybrid:memory:;sqlite:;most=3",
+        "hybrid:;sqlite:;after=7d", "hybrid:nothing:;sqlite:;after=7d",
+    ],
+)  # fmt: skip
+def test_a_wrong_hybrid_memory_is_refused(url: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"hybrid|opened"):
+        open_store(url, home=tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -119,9 +119,10 @@ async def test_a_store_that_is_its_own_archive_loses_nothing(archive: FileStorag
 
 
 async def test_a_part_of_the_store_is_no_archive(archive: FileStorage) -> None:
-    store = HybridMemory(short_term=MemoryStorage(), episodic=archive)
+    keeps = Policy(max_age=timedelta(0))
+    store = HybridMemory(short_term=MemoryStorage(), episodic=archive, short_term_keeps=keeps)
     run = await aged(store, "run_1", days=1)
-    await store.move(timedelta(0))
+    await store.move()
     outcome = await carry_out(store, await plan(store, NOTHING), archive)
     assert ids(outcome) == ([], ["run_1"])
     assert "or a part of it" in outcome.failed[0].error

@@ -1,4 +1,5 @@
 import logging
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,12 +20,14 @@ NEVER = timedelta(0)
 @pytest.fixture
 def memory(tmp_path: Path) -> HybridMemory:
     return HybridMemory(
-        short_term=FileStorage(tmp_path / "short"), episodic=FileStorage(tmp_path / "episodes")
+        short_term=FileStorage(tmp_path / "short"),
+        episodic=FileStorage(tmp_path / "episodes"),
+        short_term_keeps=Policy(max_age=NEVER),
     )
 
 
 async def moved(memory: HybridMemory) -> list[str]:
-    outcome = await memory.move(NEVER)
+    outcome = await memory.move()
     assert outcome.failed == ()
     return [leaving.run.run_id for leaving in outcome.gone]
 
@@ -47,7 +50,8 @@ async def test_finished_runs_move_when_they_are_old_enough(memory: HybridMemory)
     old = await aged(memory, "old", days=9)
     await aged(memory, "waiting", days=9, finished=False)
     await aged(memory, "young", days=1)
-    outcome = await memory.move(timedelta(days=5), now=old.updated_at + timedelta(days=9))
+    keeps, later = Policy(max_age=timedelta(days=5)), old.updated_at + timedelta(days=9)
+    outcome = await replace(memory, short_term_keeps=keeps, clock=lambda: later).move()
     assert [leaving.run.run_id for leaving in outcome.gone] == ["old"]
     assert await listed(memory.short_term) == ["young", "waiting"]
     assert await listed(memory.episodic) == ["old"]
@@ -147,7 +151,7 @@ async def test_hits_of_both_memories_are_merged_by_rank(memory: HybridMemory) ->
 async def test_a_move_without_the_record_is_put_off(memory: HybridMemory, tmp_path: Path) -> None:
     await aged(memory, "run_1", days=1)
     break_it(tmp_path / "episodes")
-    outcome = await memory.move(NEVER)
+    outcome = await memory.move()
     assert [failure.leaving.run.run_id for failure in outcome.failed] == ["run_1"]
     assert await listed(memory.short_term) == ["run_1"]
     hits = await memory.search("x", limit=5)
