@@ -8,12 +8,13 @@ import atexit
 import os
 import pickle
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from importlib.util import find_spec
+from itertools import accumulate
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,8 @@ findings in clean documents are wrong."""
 OFF = frozenset[str]().union(*words_of(__file__, "harper").values())
 """The rules that run only where they are named one by one."""
 _PATTERNS = patterns_of(__file__, "grammar")
+_FIXES = patterns_of(__file__, "fixes")
+"""The only fixes of some rules of Harper that are proposed."""
 LIMIT = 200_000
 """Characters beyond which grammar is not checked."""
 
@@ -78,7 +81,7 @@ def asked(names: Iterable[str]) -> str:
 _DEFAULT = asked(DEFAULT)
 
 
-def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
+def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Sequence[Issue]:
     """Harper's findings outside the reserved parts.
 
     Args:
@@ -90,16 +93,37 @@ def grammar(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[Issue]:
     """
     if len(parsed.text) > LIMIT:
         raise PluginError(f"grammar: not checked, the text has more than {LIMIT:,} characters")
+    return grammar_of([parsed], rules)[0]
+
+
+def grammar_of(texts: Sequence[ParsedText], rules: str) -> Sequence[Sequence[Issue]]:
+    """Harper's findings in each of some texts: to ask for all at once is quicker by far.
+
+    Raises:
+        PluginError: Harper is not installed, or it failed.
+    """
     if _find_spec("harper") is None:
         raise PluginError("grammar: `harper-py` is not installed", "pip install harper-py")
-    parts = list(stretches(parsed, rules))
-    found = shared_harper().lint([part for _, part in parts], rules) if parts else []
-    for (offset, _), lints in zip(parts, found, strict=True):
+    parts = [list(stretches(parsed, rules)) for parsed in texts]
+    asked_for = [part for listed in parts for _, part in listed]
+    found = iter(shared_harper().lint(asked_for, rules) if asked_for else ())
+    return [
+        tuple(_issues(parsed, zip(listed, found, strict=False), rules))
+        for parsed, listed in zip(texts, parts, strict=True)
+    ]
+
+
+def _issues(
+    parsed: ParsedText, found: Iterable[tuple[tuple[int, str], Sequence[HarperLint]]], rules: str
+) -> Iterator[Issue]:
+    for (offset, _), lints in found:
         for rule, first, last, message, kind, fix in lints:
             place = offset + first, offset + last
             ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
             if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(*place):
                 continue
+            if fix and rule in _FIXES and not _FIXES[rule].fullmatch(fix):
+                fix = None
             yield parsed.issue(
                 place, fix, message.replace("`", '"'), f"harper.{rule}",
                 _CATEGORIES.get(kind, "grammar"), safe=False,
@@ -116,8 +140,8 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
     unread = [*parsed.foreign, *rows]
     text = blanked(parsed.prose, unread) if unread else parsed.prose
     places = [(0, len(text))]
-    if DEFAULT.issuperset(rules.split()):
-        found = signs(text)
+    if _are_signed(rules):
+        found = signs(text, parsed.words if text is parsed.text else word_places(text))
         places = [
             (start, end)
             for start, end in parsed.sentences
@@ -129,9 +153,24 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
                 yield part.start(), part.group()
 
 
-def signs(text: str) -> Sequence[int]:
+def _are_signed(rules: str) -> bool:
+    """True when all of the rules have signs; they look no further than a sentence."""
+    return DEFAULT.issuperset(rules.split())
+
+
+def _of_each(parts: Sequence[str], found: Iterable[HarperLint]) -> Sequence[Sequence[HarperLint]]:
+    """What was found in parts that were read as one text, by part."""
+    starts = [*accumulate((len(part) + 2 for part in parts), initial=0)]
+    each: list[list[HarperLint]] = [[] for _ in parts]
+    for rule, start, end, message, kind, fix in found:
+        at = bisect_right(starts, start) - 1
+        each[at].append((rule, start - starts[at], end - starts[at], message, kind, fix))
+    return each
+
+
+def signs(text: str, places: Mapping[str, Sequence[int]]) -> Sequence[int]:
     """The offsets of the words at which a rule that is on by default may find something."""
-    following, places = _following(), word_places(text)
+    following = _following()
     return sorted(
         start
         for word in following.keys() & places.keys()
@@ -186,9 +225,13 @@ class Harper:
         with self._lock:
             self.idle.cancel()
             new = [part for part in dict.fromkeys(parts) if (rules, part) not in self._known]
-            if new:
-                answers = zip(new, self._ask(new, rules), strict=True)
-                self._known |= {(rules, part): found for part, found in answers}
+            keys = [(rules, part) for part in new]
+            if new and _are_signed(rules):
+                # As one text: to read another one takes it as long as twenty sentences.
+                (lints,) = self._ask(["\n\n".join(new)], rules, "plaintext")
+                self._known |= zip(keys, _of_each(new, lints), strict=True)
+            elif new:
+                self._known |= zip(keys, self._ask(new, rules, "markdown"), strict=True)
             found = [self._known[rules, part] for part in parts]
             while len(self._known) > _MEMORY:
                 del self._known[next(iter(self._known))]
@@ -197,10 +240,10 @@ class Harper:
             self.idle.start()
         return found
 
-    def _ask(self, parts: Sequence[str], rules: str) -> list[list[HarperLint]]:
+    def _ask(self, texts: Sequence[str], rules: str, language: str) -> list[list[HarperLint]]:
         from sifaka.isolation import GIVEN_UP, MEMORY
 
-        work = pickle.dumps((lint_texts, (parts, rules, OFF)))
+        work = pickle.dumps((lint_texts, (texts, rules, OFF, language)))
         try:
             with suppress(ChildProcessError):  # it may have ended for another reason
                 return self.worker.work(work, seconds=_MOST_SECONDS, memory=MEMORY)

@@ -1,11 +1,11 @@
 """A text as the rules see it."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Self
+from weakref import WeakValueDictionary
 
 from sifaka.editor.facts import keeps_facts
 from sifaka.editor.protection import (
@@ -20,7 +20,7 @@ from sifaka.editor.protection import (
 from sifaka.record.results import Issue
 from sifaka.text.formats import READERS, UNCHECKED, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, merged, sentences
+from sifaka.text.prose import Span, merged, sentences, word_places
 from sifaka.text.tables import patterns_of
 
 REACH = 200
@@ -30,6 +30,7 @@ FAR = 1_000
 
 _PATTERNS = patterns_of(__file__, "places")
 _Found = dict[Callable[["ParsedText"], Iterable[Issue]], Sequence[Issue]]
+_HELD: WeakValueDictionary[tuple[str, Format], "ParsedText"] = WeakValueDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +48,27 @@ class ParsedText:
 
     @classmethod
     @lru_cache(maxsize=1)
-    def read(cls, text: str, format: Format) -> Self:
+    def read(cls, text: str, format: Format) -> "ParsedText":
         """A text as prose, without the markup where its format has a reader.
 
         The last one is kept, with what was found in it: editor and critic ask for the same text.
+        So is each that somebody holds.
         """
-        if format not in READERS:
-            return cls(text, text, format)
-        markup = marks(text, format)
-        return cls(text, view(text, markup), format, markup)
+        parsed = _HELD.get((text, format))
+        if parsed is None:
+            markup = marks(text, format) if format in READERS else ()
+            parsed = cls(text, view(text, markup), format, markup)
+            _HELD[text, format] = parsed
+        return parsed
 
     @cached_property
     def _tokens(self) -> list[Span]:
         return list(tokens_of(self.prose))
+
+    @cached_property
+    def words(self) -> Mapping[str, Sequence[int]]:
+        """The offsets of each word, by its small letters."""
+        return word_places(self.text)
 
     @cached_property
     def verbatim(self) -> Cover:

@@ -2,11 +2,15 @@
 
 import logging
 from bisect import insort
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from sifaka.calls.failure_log import report_failure
+from sifaka.editor.grammar import grammar_of
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.protection import Cover
 from sifaka.editor.rules import BY_DEFAULT, SIGN, finders, wanted
@@ -21,6 +25,8 @@ logger = logging.getLogger(__name__)
 LONG_TEXT = 200_000
 """Characters beyond which a text is checked with less care, to stay within seconds."""
 
+AHEAD = 50_000
+"""The most characters of a text that is read before its turn."""
 _SOME = 0.01
 """The least share in other languages that is worth a line."""
 MOSTLY = 0.5
@@ -103,6 +109,20 @@ def findings(parsed: ParsedText, rules: RuleChoice | None = None) -> Findings:
     if issues or SIGN in parsed.text:
         issues, wrong = wanted(issues, parsed.text, rules or RuleChoice())
     return Findings(_without_overlaps(issues) if issues else (), tuple(failed), tuple(wrong))
+
+
+def read_ahead(texts: Iterable[tuple[str, Format, RuleChoice]]) -> Sequence[object]:
+    """What Harper finds in all of some texts; as long as it is held `lint` need not ask again."""
+    together: dict[partial[Iterable[Issue]], list[ParsedText]] = defaultdict(list)
+    for text, format, choice in texts:
+        rule = finders(choice).get("grammar")
+        if isinstance(rule, partial) and format not in UNCHECKED and len(text) <= AHEAD:
+            together[rule].append(ParsedText.read(text, format))
+    for rule, parsed in together.items():
+        with suppress(PluginError):  # told when the text is checked that it is about
+            for each, found in zip(parsed, grammar_of(parsed, **rule.keywords), strict=True):
+                each.found[rule] = found
+    return [*together.values()]
 
 
 def _without_overlaps(issues: Sequence[Issue]) -> tuple[Issue, ...]:

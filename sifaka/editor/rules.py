@@ -16,7 +16,7 @@ from sifaka.editor.encoding import encoding
 from sifaka.editor.grammar import DEFAULT as DEFAULT_OF_HARPER
 from sifaka.editor.grammar import asked, grammar
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.patterns import articles, capitals, nouns, repetition, spacing
+from sifaka.editor.patterns import articles, repetition, spacing
 from sifaka.editor.spelling import confusions, spelling
 from sifaka.editor.style import kinds, style, worst_habits
 from sifaka.editor.style import rules as rules_of_style
@@ -46,25 +46,23 @@ class Group(NamedTuple):
     find: Rule
 
 
+def _in_table(*names: str) -> Group:
+    return Group(names, partial(confusions, rules=names))
+
+
 GROUPS: Mapping[str, Group] = MappingProxyType(
     {
         "encoding": Group(("encoding",), encoding),
         "repetition": Group(("repeated_word",), repetition),
         "articles": Group(("article",), articles),
-        "spacing": Group(
-            ("double_space", "space_before_punctuation", "space_after_comma"), spacing
+        "spacing": Group(("space_before_punctuation",), spacing),
+        "contractions": _in_table("contraction"),
+        "confusions": _in_table(
+            *("its", "your", "their", "then_than", "to_too", "modal_of", "confused_word"),
+            *("joined_words", "split_word", "preposition", "wrong_verb", "pronoun"),
+            *("comparative", "extra_article", "plural"),
         ),
-        "contractions": Group(("contraction",), partial(confusions, contracted=True)),
-        "confusions": Group(
-            (
-                *("its", "your", "their", "then_than", "to_too", "modal_of", "confused_word"),
-                *("joined_words", "split_word", "preposition", "wrong_verb", "pronoun"),
-                *("comparative", "extra_article"),
-            ),
-            confusions,
-        ),
-        "nouns": Group(("plural", "this_these", "missing_article"), nouns),
-        "capitals": Group(("capital",), capitals),
+        "capitals": _in_table("capital"),
         "spelling": Group(("misspelling",), spelling),
         _GRAMMAR: Group((HARPER,), grammar),
         STYLE: Group((STYLE,), style),

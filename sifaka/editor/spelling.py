@@ -8,7 +8,7 @@ import re
 import zlib
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
@@ -16,7 +16,6 @@ from pathlib import Path
 
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.record.results import Issue
-from sifaka.text.prose import word_places
 from sifaka.text.tables import patterns_of, table, words_of
 
 _PATTERNS = patterns_of(__file__, "spelling")
@@ -26,7 +25,7 @@ _SHORT = frozenset({"teh", "hte", "adn"})
 
 def spelling(parsed: ParsedText) -> Iterator[Issue]:
     """Misspelt words: lower-case ones with a single correction are safe to fix."""
-    places = word_places(parsed.text)
+    places = parsed.words
     misspelt = list(filter(corrections_of, places))
     terms = _terms_of(parsed) | _WORDS["terms"] if misspelt else frozenset[str]()
     for word in misspelt:
@@ -124,6 +123,7 @@ class Confusion:
     before: str = ""
     opens: bool = False
     safe: bool = True
+    capital: bool = False
 
 
 @cache
@@ -137,23 +137,15 @@ def _by_word() -> Mapping[str, Sequence[Confusion]]:
     return found
 
 
-def confusions(parsed: ParsedText, *, contracted: bool = False) -> Iterator[Issue]:
-    """Confused words, prepositions and words that were joined or split by mistake.
-
-    Args:
-        parsed: The text.
-        contracted: True for `dont` for `don't` and the like, and for nothing else.
-    """
-    return (
-        issue for issue in _find_confusions(parsed) if (issue.rule == _CONTRACTION) is contracted
-    )
+def confusions(parsed: ParsedText, rules: Collection[str]) -> Iterator[Issue]:
+    """What some of the rules of the table find, for each word by the first entry that fits."""
+    return (issue for issue in _find_confusions(parsed) if issue.rule in rules)
 
 
 @lru_cache(maxsize=1)
 def _find_confusions(parsed: ParsedText) -> Sequence[Issue]:
-    """What the table finds, for each word by the first of its entries that fits."""
     found: list[Issue] = []
-    places = word_places(parsed.text)
+    places = parsed.words
     for word in _by_word().keys() & places.keys():
         for start in places[word]:
             if _after_any(word).match(parsed.text, start + len(word)) and (
@@ -167,37 +159,30 @@ def _find_confusions(parsed: ParsedText) -> Sequence[Issue]:
 
 
 def _confusion(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Issue | None:
-    start, end = match.span()
-    text = parsed.text
-    word = match.group()
-    after = _after(entry.after).match(text, end)
-    if after is None:
+    text, word, (start, end) = parsed.text, match.group(), match.span()
+    after, begins = _after(entry.after).match(text, end), start in parsed.sentence_starts
+    if (
+        after is None
+        or (word[0].isupper() and (entry.capital or not (begins or word == "I")))
+        or (entry.rule == _CONTRACTION and not _is_contraction(parsed, match))
+        or (entry.opens and not _opens_clause(parsed, start))
+        or (entry.before and not _before(entry.before).search(text, max(0, start - _REACH), start))
+        # The words that decide it must be prose as well.
+        or not parsed.free(start, max(end, after.end()))
+    ):
         return None
-    if word[0].isupper() and word != "I" and start not in parsed.sentence_starts:
-        return None
-    if entry.rule == _CONTRACTION and not _is_contraction(parsed, match):
-        return None
-    if entry.opens and not _opens_clause(parsed, start):
-        return None
-    if entry.before and not _before(entry.before).search(text, max(0, start - _REACH), start):
-        return None
-    # The words that decide it must be prose as well.
-    if not parsed.free(start, max(end, after.end())):
-        return None
-    end = after.end("also") if "also" in after.groupdict() and after["also"] else end
-    fix = entry.fix.replace("'", parsed.apostrophe)
-    if word[0].isupper() and start in parsed.sentence_starts:
+    fix = entry.fix.replace("'", parsed.apostrophe).replace("*", word)
+    if entry.capital or (word[0].isupper() and begins):
         fix = fix[:1].upper() + fix[1:]
-    if not fix:
-        end += 1  # the space behind the word goes with it
+    # Without the words the space behind them goes as well.
+    end = after.end("also") if after.groupdict().get("also") else end + (not fix)
     found = text[start:end]
     message = f'"{fix}" instead of "{found}"' if fix else f'"{found.strip()}" can go'
-    if entry.rule == _CONTRACTION:
-        does = "lacks" if found.isalpha() else "misplaces"
-        message = f'"{found}" {does} its apostrophe'
-        return parsed.issue((start, end), fix, message, entry.rule, "spelling")
-    severity = 2 if entry.safe else 3
-    return parsed.issue((start, end), fix, message, entry.rule, safe=entry.safe, severity=severity)
+    category = "spelling" if entry.rule == _CONTRACTION else "grammar"
+    return parsed.issue(
+        (start, end), fix, message, entry.rule, category,
+        safe=entry.safe, severity=2 if entry.safe else 3,
+    )  # fmt: skip
 
 
 _after = cache(re.compile)

@@ -16,16 +16,19 @@ ALL = "all"
 """In place of names: every rule that Harper itself has on, but for those that are off."""
 
 
-def lint_texts(texts: Sequence[str], rules: str, off: frozenset[str]) -> list[list[HarperLint]]:
+def lint_texts(
+    texts: Sequence[str], rules: str, off: frozenset[str], language: str
+) -> list[list[HarperLint]]:
     """The findings in each of some texts.
 
     Args:
         texts: The texts.
         rules: The names of the rules with spaces between, or `ALL`.
         off: The rules that `ALL` leaves out.
+        language: What Harper calls the format of the texts.
     """
     linter = _linter_with(rules, off)
-    return [list(_findings(linter, text)) for text in texts]
+    return [list(_findings(linter, text, language)) for text in texts]
 
 
 @cache
@@ -48,8 +51,8 @@ def _linter_with(rules: str, off: frozenset[str]) -> "Linter":
     return linter
 
 
-def _findings(linter: "Linter", text: str) -> Iterator[HarperLint]:
-    for rule, lints in linter.organized_lints(text).items():
+def _findings(linter: "Linter", text: str, language: str) -> Iterator[HarperLint]:
+    for rule, lints in linter.organized_lints(text, language=language).items():
         for lint in lints:
             span = lint.span
             yield rule, span.start, span.end, lint.message, lint.lint_kind, _fix(lint)
@@ -61,6 +64,5 @@ def _fix(lint: "Lint") -> str | None:
     if lint.suggestion_count != 1:
         return None
     suggestion = lint.suggestions[0]
-    if suggestion.kind == SuggestionKind.INSERT_AFTER:
-        return lint.problem_text + suggestion.replacement_text
-    return suggestion.replacement_text
+    before = lint.problem_text if suggestion.kind == SuggestionKind.INSERT_AFTER else ""
+    return before + suggestion.replacement_text

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, islice, pairwise
 
 from sifaka.text.notation import MONTHS
 
@@ -20,7 +20,7 @@ _SENTENCE_END = re.compile(
     r"|(?<=[।॥؟۔])[।॥؟۔]*(?=\s|\Z)|(?<=\n)[ \t]*\n)"
 )
 _WORD = re.compile(r"\s*([^\W\d]+)")
-_TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|\d+")
+_TOKEN = re.compile(r"([a-z]+(?:'[a-z]+)?|\d+)")
 _LONGEST_ORDINAL = 2
 _MARGIN = 100
 """Characters in front of a list number and its full stop that are looked at."""
@@ -58,13 +58,16 @@ def sentences(text: str) -> list[Span]:
     return spans
 
 
-# Several rules ask it of the same text.
-@lru_cache(maxsize=2)
 def word_places(text: str) -> Mapping[str, Sequence[int]]:
     """The offsets of each word and number, by its small letters with a straight apostrophe."""
+    # The one letter that becomes two when it is made small.
+    pieces = _TOKEN.split(text.replace("’", "'").replace("İ", "ı").lower())
     places: dict[str, list[int]] = defaultdict(list)
-    for match in _TOKEN.finditer(text.replace("’", "'")):
-        places[match.group().lower()].append(match.start())
+    # Gaps and words take turns: a word begins where the gap before it ends.
+    for start, word in zip(
+        islice(accumulate(map(len, pieces)), 0, None, 2), pieces[1::2], strict=False
+    ):
+        places[word].append(start)
     return places
 
 

@@ -100,8 +100,8 @@ def test_a_text_that_needs_a_writer_names_the_command_for_the_next_version(tmp_p
 
 
 pty = pytest.importorskip("pty")
-DRAFT = "I seen a fox. We like apples,pears and plums here. He done it. They done the work.\n"
-SEEN, COMMA, DONE, WORK = "saw", ", ", "did", "did"
+DRAFT = "I seen a fox. We met less people here. He done it. They done the work.\n"
+SEEN, FEWER, DONE, WORK = "saw", "fewer", "did", "did"
 
 
 def decided(keys: str) -> list[str | None]:
@@ -116,13 +116,13 @@ def decided(keys: str) -> list[str | None]:
 @pytest.mark.parametrize(
     ("keys", "accepted"),
     [
-        ("yyyy", [SEEN, COMMA, DONE, WORK]),
+        ("yyyy", [SEEN, FEWER, DONE, WORK]),
         ("nnnn", []),
-        ("nyny", [COMMA, WORK]),
+        ("nyny", [FEWER, WORK]),
         ("q", []),
         ("yq", [SEEN]),
         ("an", [SEEN, DONE, WORK]),
-        ("NxYnY", [COMMA, WORK]),
+        ("NxYnY", [FEWER, WORK]),
         ("y", [SEEN]),  # the terminal is gone
     ],
 )
@@ -134,7 +134,7 @@ def test_the_sentence_is_shown_with_the_change_in_it() -> None:
     shown = io.StringIO()
     fixes = suggested_fixes(DRAFT)
     accepted_fixes(DRAFT, fixes, lambda: "n", Console(file=shown, width=120))
-    assert "  We like apples[-,-]{+, +}pears and plums here.\n" in shown.getvalue()
+    assert "  We met [-less-]{+fewer+} people here.\n" in shown.getvalue()
     assert "1/4 wrong_verb" in shown.getvalue()
 
 
@@ -203,5 +203,5 @@ def test_without_a_terminal_the_error_says_what_to_do(here: Path, file: str) -> 
 def test_suggestions_are_made_when_asked_for(here: Path, sifaka: Sifaka) -> None:
     (here / "text.md").write_text(DRAFT)
     assert sifaka.json("improve", "text.md", "--suggestions")["text"] == (
-        "I saw a fox. We like apples, pears and plums here. He did it. They did the work.\n"
+        "I saw a fox. We met fewer people here. He did it. They did the work.\n"
     )

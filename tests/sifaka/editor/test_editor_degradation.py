@@ -40,9 +40,9 @@ def test_without_the_tools_the_rest_still_works_and_says_so() -> None:
         "import sys\n"
         "sys.modules['harper'] = sys.modules['ftfy'] = None\n"
         "from sifaka.editor import lint, edit\n"
-        "found = lint('We recieve a apple — and  more.')\n"
+        "found = lint('We recieve a apple — and more.')\n"
         "print(*found.degraded, sep='\\n')\n"
-        "print(ascii(edit('We recieve a apple — and  more.').text))\n"
+        "print(ascii(edit('We recieve a apple — and more.').text))\n"
     )
     assert lines == [
         "encoding: `ftfy` is not installed",

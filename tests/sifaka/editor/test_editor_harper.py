@@ -12,11 +12,12 @@ from benchmarks.quality.editor.labelled import load
 from sifaka.editor import RuleChoice, grammar, lint, rule_choice
 from sifaka.editor.grammar import DEFAULT, OFF, asked, signs
 from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.report import findings
+from sifaka.editor.report import findings, read_ahead
 from sifaka.errors import PluginError
 from sifaka.tasks.check import check
 from sifaka.text.formats import Format
 from sifaka.text.harper import ALL, HarperLint
+from sifaka.text.prose import word_places
 
 TEXT = "It went as follow and we saw it."
 
@@ -99,9 +100,32 @@ def test_harper_reads_the_sentences_with_signs_alone(monkeypatch: pytest.MonkeyP
     assert read == ["We came in hurry to the old town."]
 
 
+def test_texts_that_are_read_ahead_are_asked_for_at_once_and_have_their_own_findings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = ["We went. It went as follow.", "No sign.", "So it was. We came in hurry, as follow."]
+    alone = [lint(text).issues for text in texts]
+    asked_for = list[int]()
+    ask = grammar.Harper._ask  # pyright: ignore[reportPrivateUsage]
+
+    def noted(
+        harper: grammar.Harper, parts: Sequence[str], rules: str, language: str
+    ) -> list[list[HarperLint]]:
+        asked_for.append(len(parts))
+        return ask(harper, parts, rules, language)
+
+    monkeypatch.setattr(grammar.Harper, "_ask", noted)
+    grammar.shared_harper.cache_clear()
+    held = read_ahead((text, Format.MARKDOWN, RuleChoice()) for text in texts)
+    assert [lint(text, rules=RuleChoice()).issues for text in texts] == alone
+    assert [len(each) for each in alone] == [1, 0, 2]
+    assert asked_for == [1]
+    assert held
+
+
 def test_a_sign_is_a_word_and_what_has_to_follow() -> None:
     text = "It works as it is. She works as\nfollow, and it’s everyday."
-    assert list(signs(text)) == [29, 49]
+    assert list(signs(text, word_places(text))) == [29, 49]
 
 
 def test_rules_that_are_off_by_default_can_be_chosen() -> None:

@@ -4,7 +4,6 @@ import random
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,14 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sifaka.editor import apply, edit, lint, patterns, protected, spelling
-from sifaka.editor.parsed_text import ParsedText
-from sifaka.editor.patterns import PatternRule
-from sifaka.record.results import Issue
+from sifaka.editor import apply, edit, lint, protected
 from sifaka.text.formats import Format
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import urls
-from tests.sifaka.editor.test_editor_mistakes import MISTAKES
 
 SAMPLES = Path(__file__).with_name("samples")
 UNTOUCHED: dict[str, str] = tomllib.loads((SAMPLES / "untouched.toml").read_text("utf-8"))
@@ -112,44 +107,6 @@ def test_a_line_of_ordinary_words_is_protected_as_it_is_in_a_longer_text() -> No
         *before, code = protected(f"{line}\n\n`code`")
         assert (before, code) == (protected(line), (len(line) + 2, len(line) + 8))
     assert protected(lines[0])
-
-
-TEXTS = (
-    " ".join(wrong for wrong, _ in MISTAKES),
-    "she speaks english and a little french, in london. then he learned german near paris",
-    "does he go? Does you go?does he go Do he go; he do go. She was they was we was you was here",
-    *(path.read_text(encoding="utf-8") for path in sorted(Path("docs").glob("*.md"))),
-)
-
-
-FOUND = {
-    f"{module.__name__}.{name}": rule
-    for module in (patterns, spelling)
-    for name, rule in vars(module).items()
-    if isinstance(rule, PatternRule)
-}
-
-
-@pytest.mark.parametrize("name", FOUND)
-def test_every_match_is_decided_in_the_order_of_the_patterns(name: str) -> None:
-    rule = FOUND[name]
-    patterns = [pattern for pattern, _ in rule.decisions]
-    decided = list[tuple[re.Pattern[str], tuple[int, int]]]()
-
-    def noted(_: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
-        decided.append((match.re, match.span()))
-        yield from ()
-
-    noting = PatternRule([(pattern, noted) for pattern in patterns])
-    for text in TEXTS:
-        assert not list(noting(ParsedText.read(text, Format.TEXT)))
-    assert decided == [
-        (pattern, match.span())
-        for text in TEXTS
-        for pattern in patterns
-        for match in pattern.finditer(text)
-    ]
-    assert decided
 
 
 FRAGMENTS = [

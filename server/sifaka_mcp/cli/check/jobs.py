@@ -8,19 +8,21 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
+from sifaka.editor.report import read_ahead
 from sifaka.errors import ConfigurationError
 from sifaka.record.entries import Fixes
 from sifaka.record.rule_choice import RuleChoice
 from sifaka.tasks.check import Diagnostic, check
-from sifaka.text.formats import Format
+from sifaka.text.formats import Format, recognise
 from sifaka_mcp.cli.document import TextFile, decode, read_text_file, write_text_file
 from sifaka_mcp.safe_text import one_line
 
@@ -80,8 +82,7 @@ class FileReport:
 def check_files(jobs: Sequence[CheckJob], processes: int) -> Generator[FileReport]:
     """The reports on files, in their order, made by at most so many processes."""
     batches = [jobs[start : start + BATCH] for start in range(0, len(jobs), BATCH)]
-    processes = min(processes, len(batches))
-    if processes <= 1:
+    if (processes := min(processes, len(batches))) <= 1:
         for batch in batches:
             yield from _check_batch(batch)
         return
@@ -114,8 +115,9 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
         data: The bytes that are checked in place of those of the file.
     """
     try:
-        file = read_text_file(job.path, job.root) if data is None else decode(job.path, data)
-        return _report(file, job)
+        return _report(
+            read_text_file(job.path, job.root) if data is None else decode(job.path, data), job
+        )
     except ConfigurationError as error:
         problem = str(error)
     except Exception as error:  # a bug in a rule, which must not hide the other files
@@ -125,7 +127,15 @@ def check_file(job: CheckJob, data: bytes | None = None) -> FileReport:
 
 
 def _check_batch(jobs: Sequence[CheckJob]) -> list[FileReport]:
+    # Held to the end, so that each text is read once.
+    _held = read_ahead(each for job in jobs for each in _read(job))
     return [check_file(job) for job in jobs if _ending is None or not _ending.is_set()]
+
+
+def _read(job: CheckJob) -> Iterator[tuple[str, Format, RuleChoice]]:
+    with suppress(ConfigurationError):  # told when the file is checked
+        text = read_text_file(job.path, job.root).text
+        yield text, job.format or recognise(text, job.path), job.rules
 
 
 def _report(file: TextFile, job: CheckJob) -> FileReport:
@@ -150,9 +160,8 @@ def _report(file: TextFile, job: CheckJob) -> FileReport:
         except ConfigurationError as error:
             problem = str(error)
             found = look()
-    shown = job.path.as_posix()
     return FileReport(
-        path=shown,
+        path=(shown := job.path.as_posix()),
         diagnostics=found.diagnostics,
         fixed=len(found.edits),
         diff="" if job.write else unified_diff(file.text, found.text, one_line(shown)),
@@ -174,9 +183,7 @@ def unified_diff(before: str, after: str, name: str) -> str:
 
 def processors() -> int:
     """The processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _serve(ending: Event) -> None:
