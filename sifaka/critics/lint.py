@@ -1,5 +1,6 @@
 """What the editor's rules find: mistakes of form, and stock prose. Needs no model."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Literal, Self
 
@@ -8,7 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from sifaka.calls.component import Binding, DataComponent
 from sifaka.errors import PluginError
-from sifaka.record.results import CriticFeedback
+from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.thought import Thought
 from sifaka.text.words import count_words
@@ -103,7 +104,7 @@ class StyleCritic(EditorCritic):
         """
         from sifaka.editor.isolated import run_editor
 
-        read = partial(_stock_prose, self.name, thought.text, self.format, self.rules)
+        read = partial(find_stock_prose, self.name, thought.text, self.format, self.rules)
         try:
             return await run_editor(thought.text, read)
         except PluginError as error:
@@ -119,9 +120,10 @@ def _unread(critic: str, reason: str) -> CriticFeedback:
     return CriticFeedback(critic=critic, judges_task=False, reason=reason)
 
 
-def _stock_prose(
-    critic: str, text: str, named: FormatName | None, rules: RuleChoice | None
+def find_stock_prose(
+    critic: str, text: str, named: FormatName | None = None, rules: RuleChoice | None = None
 ) -> CriticFeedback:
+    """What `StyleCritic` says of a text."""
     from sifaka.editor.parsed_text import ParsedText
     from sifaka.editor.report import MOSTLY
     from sifaka.editor.rules import stock_prose
@@ -136,3 +138,10 @@ def _stock_prose(
     issues, score = stock_prose(parsed, MOST_HABITS, rules)
     scores = {} if score is None else {"style": score}
     return CriticFeedback(critic=critic, judges_task=False, issues=issues, scores=scores)
+
+
+def worst_style(feedback: CriticFeedback) -> Sequence[Issue]:
+    """The findings of a `StyleCritic`, if the text has more of them than people's texts have."""
+    from sifaka.editor.style import USUAL
+
+    return feedback.issues if feedback.scores.get("style", 1.0) < USUAL else ()

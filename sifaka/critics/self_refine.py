@@ -1,13 +1,16 @@
 """Self-Refine: feedback by aspect, each scored."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
+from sifaka.calls.component import Binding
 from sifaka.critics.judge import KEEPS_FACTS, REPORTS, REVIEWER, JudgingCritic
+from sifaka.critics.lint import StyleCritic, worst_style
 from sifaka.critics.opinion import Opinion, feedback_of
 from sifaka.models.prompt import Prompt, frame, original_of
 from sifaka.record.results import PREFERRED, CriticFeedback, Preferred
+from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.validators.spec import Name
 
@@ -48,10 +51,24 @@ class SelfRefineCritic(JudgingCritic):
         default=("fulfils the task", "clear", "complete", "concise", "correct"), min_length=1
     )
 
+    _rules: RuleChoice | None = PrivateAttr(default=None)
+
+    def bind(self, binding: Binding) -> Self:
+        """The critic with its model opened, and with the rules of the chain for stock prose."""
+        bound = super().bind(binding)
+        bound._rules = binding.rules  # noqa: SLF001 - its own class
+        return bound
+
     async def critique(self, thought: Thought) -> CriticFeedback:
         """One opinion, with a score for each aspect and a comparison with the original."""
         listed = "\n".join(f"- {aspect}" for aspect in self.aspects)
-        question = self._question(thought, frame("aspects", listed, lasting=True))
+        standards = [frame("aspects", listed, lasting=True)]
+        style = await StyleCritic(rules=self._rules).critique(thought)
+        unwanted = self._rules is not None and style.critic in self._rules.ignore
+        if not unwanted and (worst := worst_style(style)):
+            told = "\n".join(f"- {issue.quote!r} {issue.message}" for issue in worst)
+            standards += (frame("stock prose", told), "Report of it what a reader would mind.")
+        question = self._question(thought, *standards)
         opinion, usage = await self._ask(PROMPT, question, _Review)
         compared = bool(original_of(thought)) and thought.author != EDITOR
         better = {PREFERRED: opinion.better} if opinion.better and compared else {}

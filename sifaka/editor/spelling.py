@@ -177,7 +177,8 @@ def _confusion(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Is
     # Without the words the space behind them goes as well.
     end = after.end("also") if after.groupdict().get("also") else end + (not fix)
     found = text[start:end]
-    message = f'"{fix}" instead of "{found}"' if fix else f'"{found.strip()}" can go'
+    why = "is repeated" if entry.rule == "repeated_word" else "can go"
+    message = f'"{fix}" instead of "{found}"' if fix else f'"{found.strip()}" {why}'
     category = "spelling" if entry.rule == _CONTRACTION else "grammar"
     return parsed.issue(
         (start, end), fix, message, entry.rule, category,

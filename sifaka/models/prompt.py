@@ -17,7 +17,7 @@ from sifaka.record.results import CriticFeedback, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.sections import Section, outline
 
-PROMPTS_VERSION = 4
+PROMPTS_VERSION = 5
 """Raised by a release that changes the words or the order of any prompt.
 
 A run has it on record. A replay of a run with another version takes each answer by its place, since

@@ -4,11 +4,14 @@ import re
 
 import pytest
 
-from sifaka.critics import StyleCritic
+from sifaka.calls.component import Binding
+from sifaka.critics import SelfRefineCritic, StyleCritic
+from sifaka.editor import rule_choice
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.style import Prose, habits, kinds, rules, score_of, style, worst_habits
 from sifaka.record.thought import Thought
 from sifaka.text.formats import Format
+from tests.sifaka.critics.scripted_judge import ScriptedJudge
 
 pytestmark = pytest.mark.anyio
 
@@ -117,6 +120,21 @@ async def test_the_critic_tells_and_has_no_vote() -> None:
     assert feedback.scores["style"] < 0.25
     assert all(issue.anchored and issue.fix is None for issue in feedback.issues)
     assert feedback.mistakes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "ignored", "told"),
+    [(STOCK, False, True), (PLAIN, False, False), (STOCK, True, False)],
+    ids=["stock", "plain", "ignored"],
+)
+async def test_a_review_by_a_model_is_shown_it(text: str, ignored: bool, told: bool) -> None:
+    judge = ScriptedJudge({"verdict": "accept"})
+    rules = rule_choice(ignore=["style"]) if ignored else None
+    binding = Binding(model=judge.model, rules=rules)
+    feedback = await SelfRefineCritic().bind(binding).critique(Thought(text=text))
+    (asked,) = judge.asked
+    assert ("<stock-prose" in asked.question.replace("stock prose", "stock-prose")) == told
+    assert (feedback.critic, feedback.issues) == ("self_refine", ())
 
 
 C = "#include <a.h>\n\nint delve(void) {\n    return seamless;\n}\n"
