@@ -1,6 +1,6 @@
 """The configuration of a chain: the options a program gives, and the data and resources of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
@@ -44,6 +44,7 @@ from sifaka.validators.execution import ValidatorComponent
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model as ProviderModel
 
 Effort = Literal["quick", "standard", "thorough"]
@@ -135,6 +136,8 @@ class TaskOptions(TypedDict, total=False):
     """From how many similar past runs of the store the writer is told the lessons."""
     deps: Any
     """The dependencies of a PydanticAI agent's tools."""
+    message_history: "Sequence[ModelMessage]"
+    """The conversation before the task, for a PydanticAI agent."""
     breakers: Breakers | None
     """The circuit breakers of the providers, to share them among chains."""
     monitor: Monitor | None
@@ -216,6 +219,7 @@ class Resources:
     adapters: Adapters = NONE
     researcher: Researcher | None = None
     deps: Any = None
+    message_history: "Sequence[ModelMessage]" = ()
 
     def calls(
         self, budget: Budget, frame_key: str | None = None, journal: Journal | None = None

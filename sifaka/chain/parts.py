@@ -262,7 +262,12 @@ def writers_for(
 
     if isinstance(model, Agent):
         agent = cast("Agent[Any, Any]", model)
-        writer = AgentModel.of_agent(agent, _that_answer(fallbacks), deps=resources.deps)
+        writer = AgentModel.of_agent(
+            agent,
+            _that_answer(fallbacks),
+            deps=resources.deps,
+            message_history=resources.message_history,
+        )
         return (writer, *last)
     if isinstance(model, str | PydanticModel):
         return (DirectModel(opening(model, fallbacks)), *last)

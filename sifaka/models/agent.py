@@ -119,7 +119,8 @@ class AgentModel(DirectModel):
     """A writer that runs a PydanticAI agent afresh for each version.
 
     Fresh, because earlier attempts in the message history would grow the context with each
-    iteration: the agent sees the task, the best version and this round's feedback. For one version
+    iteration: the agent sees the task, the best version and this round's feedback, after the
+    conversation that was before the task. For one version
     it makes at most as many requests as PydanticAI allows (50), or as the budget does that limits
     calls.
     """
@@ -132,10 +133,12 @@ class AgentModel(DirectModel):
         model: JournaledModel,
         *,
         deps: Any = None,
+        message_history: "Sequence[ModelMessage]" = (),
     ) -> None:
         super().__init__(model)
         self._agent = agent
         self._deps = deps
+        self._message_history = message_history
 
     @classmethod
     def of_agent(
@@ -144,6 +147,7 @@ class AgentModel(DirectModel):
         fallbacks: Sequence[Any] = (),
         *,
         deps: Any = None,
+        message_history: "Sequence[ModelMessage]" = (),
         call_timeout: float | None = None,
     ) -> "AgentModel":
         """A writer that uses the agent's own instructions, tools and output type.
@@ -152,6 +156,7 @@ class AgentModel(DirectModel):
             agent: The agent.
             fallbacks: Models, or their names, that take over when the agent's has failed for good.
             deps: The dependencies of its tools.
+            message_history: The conversation before the task.
             call_timeout: Seconds that one model call may take.
 
         Raises:
@@ -162,7 +167,7 @@ class AgentModel(DirectModel):
         if agent.model is None:
             raise ConfigurationError("the agent has no model", "construct it as Agent(model, ...)")
         model = provider_model(agent.model, fallbacks, call_timeout=call_timeout)
-        return cls(agent, model, deps=deps)
+        return cls(agent, model, deps=deps, message_history=message_history)
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version; see `Model`."""
@@ -181,6 +186,7 @@ class AgentModel(DirectModel):
                     # Beside its own: what is framed in the prompt comes from anywhere.
                     instructions=DATA_NOTICE,
                     model=self.model,
+                    message_history=self._message_history,
                     deps=self._deps,
                     usage_limits=limits,
                 )
@@ -256,12 +262,13 @@ def _calls_of_tools(
 
 
 def _told(messages: "Sequence[ModelMessage]") -> str:
-    """The system prompt and the instructions that a run began with."""
+    """The system prompts of a conversation, and its last instructions."""
     from pydantic_ai.messages import SystemPromptPart
 
-    first = messages[0]
-    parts = [part.content for part in first.parts if isinstance(part, SystemPromptPart)]
-    return "\n\n".join([*parts, getattr(first, "instructions", None) or ""]).strip()
+    parts = [part for message in messages for part in message.parts]
+    prompts = [part.content for part in parts if isinstance(part, SystemPromptPart)]
+    given = [told for each in messages if (told := getattr(each, "instructions", None))]
+    return "\n\n".join([*prompts, *given[-1:]])
 
 
 def _usage(messages: "Sequence[ModelMessage]") -> Usage:

@@ -70,9 +70,9 @@ def rows(heading: str, first: str) -> dict[str, list[str]]:
     """The rows of the table under a heading whose first column is called so, by their name."""
     text = section(DOCUMENT, heading)
     found = table(text[text.index(f"| {first} ") :])
-    named = {code(row[0])[0]: row[1:] for row in found}
-    assert len(named) == len(found), "each is told once"
-    return named
+    told = [(name, row[1:]) for row in found for name in code(row[0])]
+    assert len(dict(told)) == len(told), "each is told once"
+    return dict(told)
 
 
 async def test_every_tool_is_listed_with_its_annotations(client: Client) -> None:

@@ -10,6 +10,8 @@ import huggingface_hub
 import pytest
 import uvicorn
 from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -134,6 +136,21 @@ async def test_what_an_agent_was_told_is_on_record() -> None:
     agent = Agent(TestModel(), system_prompt="You are a poet.", instructions="Be brief.")
     result = await create_pydantic_chain(agent, critics=[]).run("Write.")
     assert str(result.metadata["instructions"]).startswith("You are a poet.\n\nBe brief.\n\nWhat")
+
+
+async def test_an_agent_is_told_the_conversation_before_the_task() -> None:
+    agent, asked = Agent(TestModel()), list[list[ModelMessage]]()
+
+    def answer(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        asked.append(messages)
+        return ModelResponse(parts=[TextPart("Blue.")])
+
+    history = (await agent.run("Which colour do we take?")).all_messages()
+    agent = Agent(FunctionModel(answer))
+    chain = create_pydantic_chain(agent, critics=[], message_history=history)
+    result = await chain.run("Name it.")
+    assert (result.text, asked[0][: len(history)]) == ("Blue.", history)
+    assert [call.tool_name for call in result.thought.tool_calls] == []
 
 
 async def test_a_refused_key_fails_at_once_with_the_best_text_so_far(serve: Serve) -> None:
