@@ -10,7 +10,9 @@ from sifaka.storage.protocol import SearchIndex, ThoughtStore
 from tests.storage_contract.index_kinds import INDEXES, Index
 from tests.storage_contract.log_kinds import LOGS, Log
 
-SERVERS = frozenset({"redis_mcp", "milvus_server", "milvus_2_3", "milvus_mcp"})
+SERVERS = frozenset(
+    {"redis_mcp", "milvus_server", "milvus_2_3", "milvus_mcp", "elasticsearch_noida"}
+)
 SLOW = frozenset({"cached_redis", "cached_without_queue", "milvus_lite"})
 """Kinds that take long for a long test, which then runs with the slow servers."""
 

@@ -32,6 +32,7 @@ from tests.storage_contract.log_kinds import cached_redis, elasticsearch, hybrid
 from tests.storage_contract.runs import entries_of
 from tests.stubs.embedders import ConceptEmbedder
 from tests.stubs.milvus_server import lite_server, server_2_3
+from tests.stubs.search_programs import search_program
 from tests.stubs.tool_sessions import shared_milvus_mcp
 
 
@@ -111,6 +112,12 @@ def milvus_server(_: Path, ttl: float | None) -> MilvusIndex:
     return OwnTenants(f"milvus+{uri}", uuid4().int, ttl=ttl)
 
 
+def elasticsearch_noida(*_: object) -> ElasticsearchIndex:
+    """One in a server of other people that speaks Elasticsearch's protocol."""
+    url = search_program("noida-db")
+    return ElasticsearchIndex(f"elasticsearch+{url}?prefix=contract-{uuid4().hex}")
+
+
 def elasticsearch_url(*_: object) -> ElasticsearchIndex:
     """One in a real server, such as elasticsearch+http://localhost:9200."""
     url = os.environ.get("ELASTICSEARCH_URL")
@@ -165,6 +172,7 @@ INDEXES: Mapping[str, Index] = {
     "milvus_2_3": Index(make=milvus_2_3, expires=True),
     "milvus_url": Index(make=milvus_url, expires=True),
     "elasticsearch": Index(make=lambda _, ttl: elasticsearch(ttl), expires=True),
+    "elasticsearch_noida": Index(make=elasticsearch_noida),
     "elasticsearch_url": Index(make=elasticsearch_url),
     "milvus_mcp": Index(make=milvus_mcp),
 }

@@ -22,7 +22,7 @@ _FIELD_OPTIONS = {
 _META = {
     "index": {"_id", "if_seq_no", "if_primary_term"},
     "create": {"_id"},
-    "update": {"_id", "retry_on_conflict", "if_seq_no", "if_primary_term"},
+    "update": {"_id", "_index", "retry_on_conflict", "if_seq_no", "if_primary_term"},
     "delete": {"_id", "if_seq_no", "if_primary_term"},
 }
 _TERM_BYTES = 32_766

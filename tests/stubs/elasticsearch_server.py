@@ -156,7 +156,7 @@ class ElasticsearchServer:
 
     def _route(self, request: Request) -> tuple[int, Json]:
         parts = [unquote(part) for part in request.path.strip("/").split("/") if part]
-        endpoint = parts[1] if len(parts) > 1 else ""
+        endpoint = parts[0] if parts == ["_bulk"] else parts[1] if len(parts) > 1 else ""
         unknown = sorted(set(request.parameters) - _PARAMETERS.get(endpoint, frozenset()))
         if unknown:
             raise ElasticError(
@@ -193,7 +193,8 @@ class ElasticsearchServer:
                 _only(request.json, {"ids"})
                 index = self._index(name)
                 return 200, {"docs": [index.found(doc_id) for doc_id in request.json["ids"]]}
-            case "POST", [name, "_bulk"]:
+            case "POST", ["_bulk"]:
+                (name,) = {line["update"]["_index"] for line in request.lines[::2]}
                 return 200, self._written_to(name, request).bulk(request.body)
             case "POST", [name, "_search"]:
                 return 200, search(self._index(name), request.json)

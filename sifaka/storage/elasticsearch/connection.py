@@ -202,9 +202,8 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         Raises:
             StorageError: One failed with a status that is not `tolerated`, after all were tried.
         """
-        path = f"/{self.alias}/_bulk"
-        for body in _bodies(changes.items()):
-            answer = await self.send("POST", path, body, require_alias="true")
+        for body in _bodies(self.alias, changes.items()):
+            answer = await self.send("POST", "/_bulk", body, require_alias="true")
             for item in cast("list[dict[str, Json]]", answer.checked()["items"]):
                 (result,) = item.values()
                 if result["status"] >= 300 and result["status"] not in tolerated:
@@ -296,9 +295,10 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         opened.close()
 
 
-def _bodies(changes: Iterable[tuple[str, Json]]) -> Iterable[bytes]:
+def _bodies(alias: str, changes: Iterable[tuple[str, Json]]) -> Iterable[bytes]:
+    head: Json = {"_index": alias, "retry_on_conflict": 3}
     heads: Iterable[tuple[Json, Json]] = (
-        ({"update": {"_id": doc_id, "retry_on_conflict": 3}}, change) for doc_id, change in changes
+        ({"update": {**head, "_id": doc_id}}, change) for doc_id, change in changes
     )
     lines = (encode_json(head) + b"\n" + encode_json(change) + b"\n" for head, change in heads)
     sized = ((line, len(line)) for line in lines)

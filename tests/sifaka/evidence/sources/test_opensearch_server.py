@@ -3,12 +3,7 @@
 The first speaks OpenSearch, the second Elasticsearch.
 """
 
-import json
-import os
-import subprocess
-from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import httpx
 import pytest
@@ -17,62 +12,26 @@ from sifaka.errors import SourceError
 from sifaka.evidence.documents import ANYTHING, SearchFilters
 from sifaka.evidence.sources.catalogue import open_adapters
 from tests.sifaka.evidence.sources.kinds.source import DOCUMENTS
-from tests.stubs.milvus_server import free_ports
+from tests.stubs.search_programs import PROGRAMS, search_program
 
 pytestmark = [pytest.mark.anyio, pytest.mark.servers]
-_ROOT = Path(__file__).parents[4]
-_INSTALLED = ".venv-mcp-stores/lib/python3*/site-packages"
-_PROGRAMS = {
-    "osmem-server": ("OSMEM_SERVER_BIN", "osmem_server/bin/osmem-server"),
-    "noida-db": ("NOIDA_DB_BIN", "noida_db/noida-db"),
-}
 
 
-def binary(name: str) -> str:
-    """The program that a variable names, or the one that `make test-servers` installs."""
-    variable, path = _PROGRAMS[name]
-    found = os.environ.get(variable) or next(map(str, _ROOT.glob(f"{_INSTALLED}/{path}")), None)
-    assert found, f"`make test-servers` installs {name}"
-    return found
-
-
-def command(name: str, data: Path) -> list[str]:
-    if name == "osmem-server":
-        return [binary(name), "--parent-pid", str(os.getpid())]
-    only = ["--only", "elasticsearch", "--elasticsearch-port", str(free_ports(1)[0])]
-    return [binary(name), "start", *only, "--data-dir", str(data)]
-
-
-def url_of(name: str, lines: Iterator[str]) -> str:
-    """The URL that a server tells when it is ready."""
-    if name == "osmem-server":
-        return str(json.loads(next(lines))["url"]).rstrip("/")
-    return next(line for line in lines if "http://" in line).split()[-1]
-
-
-@pytest.fixture(scope="module", params=list(_PROGRAMS))
-def place(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Generator[str]:
+@pytest.fixture(scope="module", params=list(PROGRAMS))
+def place(request: pytest.FixtureRequest) -> str:
     """The URL of a server whose index has the three documents of the contract."""
-    with subprocess.Popen(
-        command(request.param, tmp_path_factory.mktemp("data")),
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        url = url_of(request.param, process.stdout)
-        for document in DOCUMENTS:
-            assert document.published is not None
-            record = {
-                "body": document.text,
-                "title": document.title,
-                "link": document.url,
-                "changed": document.published.isoformat(),
-            }
-            there = f"{url}/isles/_doc/{document.id}?refresh=true"
-            assert httpx.put(there, json=record, timeout=60).status_code == 201
-        yield url
-        process.kill()
+    url = search_program(request.param)
+    for document in DOCUMENTS:
+        assert document.published is not None
+        record = {
+            "body": document.text,
+            "title": document.title,
+            "link": document.url,
+            "changed": document.published.isoformat(),
+        }
+        there = f"{url}/isles/_doc/{document.id}?refresh=true"
+        assert httpx.put(there, json=record, timeout=60).status_code == 201
+    return url
 
 
 @pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])

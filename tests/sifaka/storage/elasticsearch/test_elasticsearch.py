@@ -109,13 +109,14 @@ async def test_versions_are_put_with_one_request(
     await index.put(run, first=1)
     await index.put(run)
 
-    assert sent(server) == ["POST /sifaka-versions/_bulk require_alias=true"] * 2
+    assert sent(server) == ["POST /_bulk require_alias=true"] * 2
     later, whole = bodies(server, "_bulk")
     assert later == whole[2:]
     document = whole[1]["doc"]
     drafted_json = json.loads(document.pop("drafted"))
     assert drafted_json["thought"]["text"] == "Caf\u00e9\nnoir."
-    assert whole[0] == {"update": {"_id": f"{KEY}:0", "retry_on_conflict": 3}}
+    where = {"_index": "sifaka-versions", "_id": f"{KEY}:0"}
+    assert whole[0] == {"update": {**where, "retry_on_conflict": 3}}
     assert whole[1]["doc_as_upsert"] is True
     assert document == {
         "tenant": "default",
@@ -218,7 +219,7 @@ async def test_a_text_of_all_scripts_is_sent_as_it_is(
     text = "日本語 \u2028 \x85 👩‍👩‍👧 \\n"
     run = made(text, run_id="run_1")
     await index.put(run)
-    body = next(r.body for r in server.requests if r.path == "/sifaka-versions/_bulk")
+    body = next(r.body for r in server.requests if r.path == "/_bulk")
     drafted_json = json.loads(body.split(b"\n")[1])["doc"]["drafted"]
     assert json.loads(drafted_json)["thought"]["text"] == text
     assert (await index.thoughts("run_1"))[0].text == text
