@@ -72,10 +72,11 @@ def test_the_real_servers_that_are_told_are_those_that_the_targets_start() -> No
     locks = (ROOT / "distribution/locks").glob("*.txt")
     make = "\n".join(lock.read_text(encoding="utf-8") for lock in locks)
     servers = (ROOT / "tests/sifaka/evidence/sources/test_opensearch_server.py").read_text("utf-8")
+    programs = (ROOT / "tests/stubs/search_programs.py").read_text("utf-8")
     for kind in ("elasticsearch", "opensearch"):
         for name, version in re.findall(r"`([a-z-]+)` ([\d.]+\d)", tested[kind][0]):
             assert f"{name}=={version}" in make
-            assert f'"{name}"' in servers
+            assert f'"{name}"' in programs
         assert f'"{kind}"' in servers
 
 
