@@ -97,7 +97,7 @@ async def _store(settings: Settings) -> Findings:
         if isinstance(store, HybridMemory):
             for name, memory in (("short-term", store.short_term), ("episodic", store.episodic)):
                 runs = sum([1 async for _ in every_run(memory)])
-                yield f"{name} memory", True, f"{runs} runs in {memory.place}"
+                yield f"{name} memory", True, f"runs: {runs}, in {memory.place}"
 
 
 async def _embedding(settings: Settings) -> Findings:

@@ -53,8 +53,8 @@ def test_it_tells_what_lies_in_which_memory(sifaka: Sifaka, here: Path) -> None:
     store = f"hybrid:sqlite:;file:///{here}/episodes;after=0s"
     sifaka("improve", "-", given="It ships.", SIFAKA_STORE=store)
     out = sifaka.prints("doctor", SIFAKA_STORE=store)
-    assert "ok    short-term memory: 1 runs in sqlite:" in out
-    assert "ok    episodic memory: 0 runs in file:" in out
+    assert "ok    short-term memory: runs: 1, in sqlite:" in out
+    assert "ok    episodic memory: runs: 0, in file:" in out
 
 
 def test_it_looks_at_adapters(sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
