@@ -61,7 +61,7 @@ def test_the_same_failure_in_json(caplog: pytest.LogCaptureFixture) -> None:
         "message": "critic:style failed: openai:m: no answer in time",
         "component": "critic:style",
         "error_type": "ModelProviderError",
-        "code": "timeout",
+        "error_code": "timeout",
         "retryable": True,
         "run_id": "r 1",
     }
