@@ -110,8 +110,7 @@ def decoded(content: bytes) -> str:
 
 def _html(content: bytes) -> Reading:
     html = decoded(content)
-    pages = (DocumentPage("", plain_text(html, tables=True)),)
-    return Reading(*origin_of(html), pages)
+    return Reading(*origin_of(html), (DocumentPage("", plain_text(html, tables=True)),))
 
 
 def _pdf(content: bytes) -> Reading:
@@ -147,17 +146,14 @@ _NOT_READ = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", _FALLBACK}
 _HEADING = re.compile(r"(?:heading|title)\s*([1-6]?)", re.IGNORECASE)
 
 
-_TEMPLATE = ("python-docx", "2013-12-23")
-"""What a document says that was made with python-docx and not given an author and a date."""
-
-
 def _docx(content: bytes) -> Reading:
     import docx
 
     document: Any = docx.Document(BytesIO(content))
     told = document.core_properties
     written = told.modified or told.created
-    if told.author == _TEMPLATE[0] and str(written).startswith(_TEMPLATE[1]):
+    # A document that was made with python-docx and not given an author and a date.
+    if told.author == "python-docx" and str(written).startswith("2013-12-23"):
         written = None
     text = "\n\n".join(_blocks_of(document.element.body))
     day = written.isoformat() if written else ""
@@ -333,8 +329,10 @@ def _is_left_out(element: "Tag", hidden: frozenset[str], *, tables: bool, in_mat
 
 def _is_hidden(element: "Tag", classes: frozenset[str], hidden: frozenset[str]) -> bool:
     """True when a browser does not show an element; `hidden` are selectors of the page's sheets."""
-    style = element.get("style")
-    if style is not None and _HIDES.search("".join(str(style).lower().split())):
-        return True
+    style = "".join(str(element.get("style") or "").lower().split())
     named = {element.name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
-    return "hidden" in element.attrs or not named.isdisjoint(hidden)
+    return (
+        "hidden" in element.attrs
+        or _HIDES.search(style) is not None
+        or not named.isdisjoint(hidden)
+    )
