@@ -346,8 +346,8 @@ def normal_url(url: str) -> str:
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if not _TRACKING.fullmatch(name.lower())
     )
-    path = unquote(parts.path).rstrip("/")
-    return f"{place}{path}" + (f"?{urlencode(asked)}" if asked else "")
+    place += unquote(parts.path).rstrip("/")
+    return f"{place}?{urlencode(asked)}" if asked else place
 
 
 def normal_doi(told: str) -> str:
@@ -379,8 +379,7 @@ def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
     words = _words_of(given)
     alike: defaultdict[str, list[int]] = defaultdict(list)
     for at, document in enumerate(given):
-        named = identities(document)
-        for name in sorted(named):
+        for name in sorted(identities(document)):
             for other in alike[name]:
                 if _is_one_page(given[other], document, words[other] == words[at]):
                     _join(group_of, other, at)

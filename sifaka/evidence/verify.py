@@ -74,8 +74,7 @@ class Sheet(NamedTuple):
     @property
     def share(self) -> float:
         """The share of one question that it takes; 1 is all of it."""
-        shown = min(1.0, len(self.document.text) / SHOWN)
-        return max(shown, len(self.criteria) / JUDGEMENTS)
+        return max(min(1.0, len(self.document.text) / SHOWN), len(self.criteria) / JUDGEMENTS)
 
 
 class _Judged(Form):

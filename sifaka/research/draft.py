@@ -178,9 +178,11 @@ async def in_context(
         with scope(f"writing {section.number}"):
             said = await work.advice(LONG_WRITER, prompt)
         if not isinstance(said, NextSection):
-            reason = f"the long_writer has failed: {said.message}"
-            if isinstance(said, BudgetExceeded):
-                reason = f"no room for the long_writer ({said.limit})"
+            reason = (
+                f"no room for the long_writer ({said.limit})"
+                if isinstance(said, BudgetExceeded)
+                else f"the long_writer has failed: {said.message}"
+            )
             told = f"{reason}; sections stay as they were drafted"
             return (*done, *sections[len(done) :]), (told,)
         done.append(_replaced(section, said.section))

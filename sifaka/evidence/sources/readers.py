@@ -122,13 +122,15 @@ def _pdf(content: bytes) -> Reading:
     told: Any = pdf.metadata
     written = told and (_or_none(lambda: told.modification_date)
                         or _or_none(lambda: told.creation_date))  # fmt: skip
-    pages = (
-        DocumentPage(f"page={number}", page.extract_text())
-        for number, page in enumerate(pdf.pages[:_MOST_PAGES], 1)
+    return Reading(
+        str(_or_none(lambda: told and told.title) or ""),
+        str(_or_none(lambda: told and told.author) or ""),
+        written.isoformat() if written else "",
+        tuple(
+            DocumentPage(f"page={number}", page.extract_text())
+            for number, page in enumerate(pdf.pages[:_MOST_PAGES], 1)
+        ),
     )
-    title = str(_or_none(lambda: told and told.title) or "")
-    author = str(_or_none(lambda: told and told.author) or "")
-    return Reading(title, author, written.isoformat() if written else "", tuple(pages))
 
 
 def _or_none(value: Callable[[], Any]) -> Any:
@@ -155,9 +157,12 @@ def _docx(content: bytes) -> Reading:
     # A document that was made with python-docx and not given an author and a date.
     if told.author == "python-docx" and str(written).startswith("2013-12-23"):
         written = None
-    text = "\n\n".join(_blocks_of(document.element.body))
-    day = written.isoformat() if written else ""
-    return Reading(told.title or "", told.author or "", day, (DocumentPage("", text),))
+    return Reading(
+        told.title or "",
+        told.author or "",
+        written.isoformat() if written else "",
+        (DocumentPage("", "\n\n".join(_blocks_of(document.element.body))),),
+    )
 
 
 def _blocks_of(parent: Any) -> Iterator[str]:
@@ -170,8 +175,7 @@ def _blocks_of(parent: Any) -> Iterator[str]:
             if words:
                 yield f"{'#' * int(level[1] or 1)} {words}" if level else words
         elif element.tag == f"{_W}tr":
-            cells = (" ".join(_blocks_of(cell)) for cell in element.iterchildren(f"{_W}tc"))
-            yield " | ".join(cells)
+            yield " | ".join(" ".join(_blocks_of(cell)) for cell in element.iterchildren(f"{_W}tc"))
         elif element.tag not in _NOT_READ:
             yield from _blocks_of(element)
 
@@ -180,13 +184,11 @@ def _words_of(parent: Any) -> Iterator[str]:
     """The words of a paragraph that a reader sees, those in text boxes too."""
     for element in parent:
         hidden = element.tag == f"{_W}r" and element.find(f"{_W}rPr/{_W}vanish") is not None
-        if element.tag in _NOT_READ or hidden:
-            continue
         if element.tag == f"{_W}t":
             yield element.text or ""
         elif element.tag in {f"{_W}tab", f"{_W}br", f"{_W}cr"}:
             yield " "
-        else:
+        elif element.tag not in _NOT_READ and not hidden:
             yield from _words_of(element)
 
 

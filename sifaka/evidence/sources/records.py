@@ -198,8 +198,7 @@ class RecordAdapter:
             return ()
         unfiltered = filters.sites or (filters.asks_for_dates and not self.dated_by)
         size = min(MOST_RESULTS, limit * _SPARE if unfiltered else limit)
-        documents = await self._documents(words, size, filters)
-        return wanted(documents, filters, limit)
+        return wanted(await self._documents(words, size, filters), filters, limit)
 
     async def health(self) -> Health:
         """Ask for one document."""
@@ -351,8 +350,9 @@ async def _meilisearch(
     ]
     if server.dated_by and written:
         asked["filter"] = written
-    answer = await server.http.ask(f"indexes/{server.index}/search", body=asked)
-    return server.listed(answer, "hits")
+    return server.listed(
+        await server.http.ask(f"indexes/{server.index}/search", body=asked), "hits"
+    )
 
 
 # Meilisearch compares numbers only, so dates are seconds since 1970.
@@ -383,8 +383,7 @@ async def _solr(
     if server.fields.date and filters.asks_for_dates:
         since, until = _moment(filters.since), _moment(filters.until)
         asked["fq"] = f"{server.fields.date}:[{since} TO {until}}}"
-    answer = await server.http.ask(f"{server.index}/select", asked)
-    return server.listed(answer, "response", "docs")
+    return server.listed(await server.http.ask(f"{server.index}/select", asked), "response", "docs")
 
 
 def _literal(query: str) -> str:
@@ -452,8 +451,7 @@ async def _europe_pmc(
         until = filters.until.date().isoformat() if filters.until else "3000-01-01"
         asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
     told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
-    answer = await server.http.ask("search", told)
-    results = server.listed(answer, "resultList", "result")
+    results = server.listed(await server.http.ask("search", told), "resultList", "result")
     length = sum(len(str(each.get("abstractText"))) for each in results)
     return await run_limited(_articles, results, size=length, seconds=_SECONDS)
 
