@@ -88,11 +88,12 @@ def deep_graph() -> Graph[DeepState, Work, str, Report]:
     collect_drafts = graph.step(_collect_drafts, node_id="collect_drafts")
     long_writer = graph.step(_write_in_context, node_id="long_writer")
     synthesizer = graph.step(_synthesize, node_id="synthesizer")
-    spread = graph.edge_from(store_plan).map(fork_id="parallel_loops", downstream_join_id=joined.id)
     graph.add(
         graph.edge_from(graph.start_node).to(planner),
         graph.edge_from(planner).to(store_plan),
-        spread.to(loop),
+        graph.edge_from(store_plan)
+        .map(fork_id="parallel_loops", downstream_join_id=joined.id)
+        .to(loop),
         graph.edge_from(loop).to(joined),
         graph.edge_from(joined).to(collect_drafts),
         graph.edge_from(collect_drafts).to(long_writer),

@@ -308,5 +308,6 @@ async def find(
 
 def _source(document: Document, at: datetime) -> SourceDocument:
     told = document.metadata
-    source = SourceDocument.of(document, adapter=str(told.get("adapter") or GIVEN))
-    return source.model_copy(update={"retrieved_at": moment(told.get("retrieved_at")) or at})
+    return SourceDocument.of(document, adapter=str(told.get("adapter") or GIVEN)).model_copy(
+        update={"retrieved_at": moment(told.get("retrieved_at")) or at}
+    )
