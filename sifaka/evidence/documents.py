@@ -18,11 +18,12 @@ GIVEN = "given"
 """The adapter of documents that came with the question or the text."""
 
 
-def _in_a_zone(value: datetime) -> datetime:
+def in_a_zone(value: datetime) -> datetime:
+    """The same moment; in UTC where it has no time zone."""
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
-Moment = Annotated[datetime, AfterValidator(_in_a_zone)]
+Moment = Annotated[datetime, AfterValidator(in_a_zone)]
 """A moment, in UTC where it has no time zone."""
 
 
@@ -54,6 +55,11 @@ class SourceDocument(Frozen):
         return self.url or (f"doi:{self.doi}" if self.doi else f"{self.adapter} {self.id}".strip())
 
     @property
+    def day(self) -> str:
+        """The day on which it was published; empty when the source does not say."""
+        return self.published.date().isoformat() if self.published else ""
+
+    @property
     def key(self) -> str:
         """The same for the same words of the same document, wherever it was found."""
         return _digest(self.url or self.doi or self.id, self.title, self.text)
@@ -61,7 +67,6 @@ class SourceDocument(Frozen):
     @classmethod
     def of(cls, document: Document, *, adapter: str = GIVEN) -> "SourceDocument":
         """A document that a retriever found, or that was given."""
-        told = document.metadata.get("published") or document.metadata.get("created_at")
         also: object = document.metadata.get("also")
         places = cast("Sequence[object]", also) if isinstance(also, list | tuple) else ()
         return cls(
@@ -72,48 +77,49 @@ class SourceDocument(Frozen):
             doi=str(document.metadata.get("doi") or ""),
             id=document.id,
             adapter=adapter,
-            published=moment(told),
+            published=moment(
+                document.metadata.get("published") or document.metadata.get("created_at")
+            ),
             score=document.score,
             also=tuple(map(str, places)),
         )
 
     def as_document(self) -> Document:
         """The document as models, critics and records have it."""
-        metadata: dict[str, object] = {
+        told: dict[str, object] = {
             "adapter": self.adapter,
             "retrieved_at": self.retrieved_at.isoformat(),
+            "published": self.published and self.published.isoformat(),
+            "author": self.author,
+            "doi": self.doi,
+            "also": list(self.also),
         }
-        if self.published is not None:
-            metadata["published"] = self.published.isoformat()
-        metadata |= {k: v for k, v in (("author", self.author), ("doi", self.doi)) if v}
-        if self.also:
-            metadata["also"] = list(self.also)
         return Document(
             text=self.text,
             id=self.id or self.key,
             title=self.title,
             url=self.url,
             score=self.score,
-            metadata=metadata,
+            metadata={name: value for name, value in told.items() if value},
         )
 
 
 # It is asked for with each claim, and a source may be long.
 @lru_cache(maxsize=64)
 def _digest(name: str, title: str, text: str) -> str:
-    named = f"{name}\n{title}\n{text}"
-    return sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    named = f"{name}\n{title}\n{text}".encode("utf-8", "surrogatepass")
+    return sha256(named).hexdigest()[:16]
 
 
 def moment(told: object) -> datetime | None:
     """A time as sources write it: ISO 8601, or a year; None when it is none. UTC where unsaid."""
     if isinstance(told, datetime):
-        return _in_a_zone(told)
+        return in_a_zone(told)
     text = str(told or "").strip()
     if text.isdigit() and len(text) == 4 and text != "0000":
         text = f"{text}-01-01"
     try:
-        return _in_a_zone(datetime.fromisoformat(text))
+        return in_a_zone(datetime.fromisoformat(text))
     except ValueError:
         return None
 
@@ -222,15 +228,15 @@ class SearchFilters(Frozen):
 
     def admits(self, document: SourceDocument) -> bool:
         """True when a document passes the filters."""
-        written = document.published
-        if self.asks_for_dates and written is None:
-            return False
-        if written is not None and (
-            (self.since is not None and written < self.since)
-            or (self.until is not None and written >= self.until)
-        ):
-            return False
-        return not self.sites or _is_of(document.url, self.sites)
+        written, host = document.published, host_of(document.url)
+        is_there = any(host == site or host.endswith(f".{site}") for site in self.sites)
+        is_in_time = (
+            not self.asks_for_dates
+            if written is None
+            else (self.since is None or written >= self.since)
+            and (self.until is None or written < self.until)
+        )
+        return is_in_time and (is_there or not self.sites)
 
 
 ANYTHING = SearchFilters()
@@ -244,11 +250,6 @@ def host_of(url: str) -> str:
         return ""
 
 
-def _is_of(url: str, sites: Iterable[str]) -> bool:
-    host = host_of(url)
-    return any(host == site or host.endswith(f".{site}") for site in sites)
-
-
 def wanted(
     documents: Iterable[SourceDocument], filters: SearchFilters, limit: int
 ) -> tuple[SourceDocument, ...]:
@@ -257,12 +258,10 @@ def wanted(
     Where dates are asked for and there is room, those follow that only lack a date. The search
     leaves them out, and can tell how many there were.
     """
-    admitted: list[SourceDocument] = []
-    undated: list[SourceDocument] = []
     anytime = filters.model_copy(update={"since": None, "until": None})
-    for document in documents:
-        if filters.admits(document):
-            admitted.append(document)
-        elif document.published is None and anytime.admits(document):
-            undated.append(document)
-    return (*admitted, *undated)[: max(0, limit)]
+    found = [
+        each
+        for each in documents
+        if filters.admits(each) or (each.published is None and anytime.admits(each))
+    ]
+    return tuple(sorted(found, key=lambda each: not filters.admits(each)))[: max(0, limit)]

@@ -15,7 +15,6 @@ from sifaka._internal.immutable import Frozen, FrozenMap
 from sifaka.evidence.documents import SourceDocument
 from sifaka.record.usage import Usage
 
-TIME = "time"
 _FINEST = 2**53
 _MOST_ORDERS = 4
 """Shares of which every order is tried, which are the criteria of a plan."""
@@ -36,7 +35,7 @@ class Criterion(Frozen):
     @property
     def is_about_time(self) -> bool:
         """True when it asks only for a time, which makes no document relevant by itself."""
-        return self.type.strip().casefold() == TIME
+        return self.type.strip().casefold() == "time"
 
 
 def weighted(criteria: Sequence[Criterion], weights: Sequence[float]) -> tuple[Criterion, ...]:
@@ -222,16 +221,15 @@ def classify(verification: Verification, criteria: Sequence[Criterion]) -> Evide
     told = dict(verification)
     if verification.degraded is not None:
         return Evidence(classification="unverified", **told)
-    judgements: dict[str, Judgement] = {
-        each.criterion: each.judgement for each in verification.assessments
-    }
-    worth = {each.id: _WORTH[judgements.get(each.id, "reject")] for each in criteria}
-    passing = [each for each in criteria if worth[each.id] > 0 and not each.is_about_time]
-    classification: Classification = "partial" if passing else "reject"
-    if criteria and all(worth[each.id] == 1.0 for each in criteria):
-        classification = "perfect"
-    score = min(1.0, sum(each.weight * worth[each.id] for each in criteria))
-    return Evidence(classification=classification, score=score, **told)
+    judged = {each.criterion: _WORTH[each.judgement] for each in verification.assessments}
+    worth = [(each, judged.get(each.id, 0.0)) for each in criteria]
+    is_perfect = bool(worth) and all(value == 1.0 for _, value in worth)
+    is_partial = any(value > 0 and not each.is_about_time for each, value in worth)
+    return Evidence(
+        classification="perfect" if is_perfect else "partial" if is_partial else "reject",
+        score=min(1.0, sum(each.weight * value for each, value in worth)),
+        **told,
+    )
 
 
 _SAID: Mapping[Judgement, str] = MappingProxyType(
@@ -253,8 +251,8 @@ def explained(evidence: Evidence, criteria: Sequence[Criterion]) -> str:
     for each in evidence.assessments:
         verb = "contradicts" if each.contradicts else _SAID[each.judgement]
         said.setdefault(verb, []).append(names.get(each.criterion, each.criterion))
-    told = "; ".join(f"{verb} {', '.join(those)}" for verb, those in said.items())
-    return f"It {told or 'was judged by no criterion'}."
+    told = (f"{verb} {', '.join(those)}" for verb, those in said.items())
+    return f"It {'; '.join(told) or 'was judged by no criterion'}."
 
 
 def ranked(evidence: Iterable[C]) -> tuple[C, ...]:

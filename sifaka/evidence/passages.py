@@ -4,11 +4,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
 from sifaka.evidence.documents import SourceDocument
 from sifaka.record.thought import Document
-from sifaka.storage.bm25 import query_words, rank
+from sifaka.storage.bm25 import best_first, query_words, rank
 from sifaka.text.markdown import front_matter
 from sifaka.text.numbers_and_names import Fold, folding, normalised
 from sifaka.text.prose import Span, trimmed
@@ -86,11 +87,8 @@ def excerpt(text: str, query: str | Sequence[str], most_chars: int) -> str:
         if at not in chosen and cost <= room:
             chosen.add(at)
             room -= cost
-    shown: list[str] = []
-    for at in sorted(chosen):
-        shown += [] if not shown else ["\n"] if at - 1 in chosen else [GAP]
-        shown.append(parts[at])
-    return "".join(shown)
+    shown = ((("\n" if at - 1 in chosen else GAP) + parts[at]) for at in sorted(chosen))
+    return "".join(shown).removeprefix(GAP)
 
 
 def without_heading(passage: str) -> str:
@@ -104,13 +102,8 @@ def without_heading(passage: str) -> str:
 def _in_turn(parts: Sequence[str], queries: Sequence[str]) -> Iterator[int]:
     """The places of the stretches: the best one of each query, the second of each, and so on."""
     fields = [[(part, 1.0)] for part in parts]
-    orders = [_order(rank(query_words(query), fields)) for query in queries or [""]]
-    for places in zip(*orders, strict=True):
-        yield from places
-
-
-def _order(scores: Sequence[float]) -> list[int]:
-    return sorted(range(len(scores)), key=lambda at: -scores[at])
+    orders = [best_first(rank(query_words(query), fields)) for query in queries or [""]]
+    return chain.from_iterable(zip(*orders, strict=True))
 
 
 def stretches(text: str, longest: int, marks: Sequence[Sequence[str]] = _PROSE) -> Iterator[str]:
@@ -170,8 +163,8 @@ _EMPTY = frozenset(
 
 def stems(text: str) -> frozenset[str]:
     """The telling words of a text, without case, accents and endings; of Chinese pairs of signs."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(c for c in apart if not unicodedata.combining(c))
     found = {
         word[:_STEM] if word.isalpha() else word
         for word in _WORD.findall(_UNSPACED_RUN.sub(" ", plain))
@@ -313,9 +306,9 @@ def _lower(text: str) -> str:
 
 def _is_telling(quote: str) -> bool:
     words = _WORD.findall(quote)
-    if len(_UNSPACED.findall(quote)) >= _SHORTEST_UNSPACED:
-        return True
-    return len(words) >= _SHORTEST_WORDS and sum(map(len, words)) >= _SHORTEST_QUOTE
+    return len(_UNSPACED.findall(quote)) >= _SHORTEST_UNSPACED or (
+        len(words) >= _SHORTEST_WORDS and sum(map(len, words)) >= _SHORTEST_QUOTE
+    )
 
 
 def _find_span(quote: str, text: str) -> Span | None:

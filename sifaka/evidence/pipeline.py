@@ -145,11 +145,14 @@ async def answer_each(
         StorageError: An answer could not be put on record.
         Suspended: Answers of the host are needed.
     """
-    branches = {
-        f"question {number}": partial(_entry, question, answer)
-        for number, question in enumerate(questions)
-    }
-    return await fan_out(branches, calls_each=0, parallel=at_once)
+    return await fan_out(
+        {
+            f"question {number}": partial(_entry, question, answer)
+            for number, question in enumerate(questions)
+        },
+        calls_each=0,
+        parallel=at_once,
+    )
 
 
 async def _entry(question: str, answer: Callable[[str], Awaitable[EvidenceResult]]) -> BatchEntry:
@@ -169,19 +172,19 @@ async def concluded(
     made: SearchPlan, searched: Searched, judged: Sequence[Evidence]
 ) -> EvidenceResult:
     """The evidence in its order, and what did not work as it should have."""
-    evidence = [*judged]
     usage = sum((each.usage for each in judged), made.usage)
-    if any(each.classification == "unverified" for each in evidence):
-        evidence = await _with_shares(made.question, evidence)
-    evidence = [*ranked(evidence)]
-    if all(each.classification == "unverified" for each in evidence):
+    classes = {each.classification for each in judged}
+    if "unverified" in classes:
+        judged = await _with_shares(made.question, judged)
+    evidence = ranked(judged)
+    if classes == {"unverified"}:
         of = {id(each.document): each for each in evidence}
-        evidence = [of[id(document)] for document in spread(each.document for each in evidence)]
+        evidence = tuple(of[id(each)] for each in spread(each.document for each in evidence))
     return EvidenceResult(
         question=made.question,
         plan=made,
         status=searched.status,
-        evidence=tuple(evidence),
+        evidence=evidence,
         degraded=(
             *((made.degraded,) if made.degraded is not None else ()),
             *searched.degraded,
@@ -217,7 +220,6 @@ def _unverified(evidence: Sequence[Evidence]) -> tuple[str, ...]:
 
 LONGEST_QUERY = 200
 """Characters: search engines refuse long queries."""
-_WORD = re.compile(r"\S+")
 _EDGE = "\"'“”‘’«»()[]{}<>?!.,;:…"
 _EMPTY = frozenset(
     re.findall(
@@ -245,24 +247,23 @@ def plain_plan(
 
 def keyword_queries(question: str) -> tuple[str, ...]:
     """The question as one query, and each half of its telling words."""
-    words = [word for each in _WORD.findall(question) if (word := each.strip(_EDGE))]
+    words = [word for each in question.split() if (word := each.strip(_EDGE))]
     telling = [word for word in words if word.casefold() not in _EMPTY]
     if len(telling) < 2:
         telling = words
     middle = (len(telling) + 1) // 2
     halves = (telling[:middle], telling[middle:]) if len(telling) > 1 else ()
-    queries = (shortened(question), *(shortened(" ".join(half)) for half in halves))
-    return tuple(dict.fromkeys(filter(None, queries)))
+    queries = (question, *map(" ".join, halves))
+    return tuple(dict.fromkeys(filter(None, map(shortened, queries))))
 
 
 def topic(question: str) -> Criterion:
     """The criterion that a document is about the question."""
-    line = " ".join(question.split())
     return Criterion(
         id="topic",
         type="topic",
         name="about the question",
-        description=f"It helps to answer: {line[:_LONGEST_DESCRIPTION]}",
+        description=f"It helps to answer: {' '.join(question.split())[:_LONGEST_DESCRIPTION]}",
     )
 
 
@@ -292,7 +293,6 @@ PROMPT = Prompt(
     "Tower height` and `Eiffel Tower metres`, and the criterion `It says how tall the Eiffel Tower "
     "is.`",
 )
-_ASKED = "Plan the search for this question."
 
 
 class _Criterion(Form):
@@ -357,15 +357,13 @@ def checked_question(question: str) -> str:
 
 
 async def _planned(question: str, model: "Model") -> SearchPlan:
-    asked = f"{frame('question', question)}\n\n{_ASKED}"
+    asked = f"{frame('question', question)}\n\nPlan the search for this question."
     answer, usage = await ask(model, PROMPT.text, asked, _Plan)
     notes: list[str] = []
-    queries = _queries(answer.queries, question, notes)
-    criteria, weights = _criteria(answer.criteria, question, notes)
     return SearchPlan(
         question=question,
-        queries=queries,
-        criteria=weighted(criteria, weights),
+        queries=_queries(answer.queries, question, notes),
+        criteria=_criteria(answer.criteria, question, notes),
         notes=tuple(notes),
         usage=usage,
     )
@@ -387,8 +385,8 @@ def _queries(given: Sequence[str], question: str, notes: list[str]) -> tuple[str
 
 def _criteria(
     given: Sequence[_Criterion], question: str, notes: list[str]
-) -> tuple[list[Criterion], list[float]]:
-    """The criteria, at most four, one of them at least not about time, and their weights."""
+) -> tuple[Criterion, ...]:
+    """The criteria with their weights, at most four, one of them at least not about time."""
     meant = [each for each in given if each.name.strip() or each.description.strip()]
     if len(meant) > _MOST:
         notes.append(f"of {len(meant)} criteria the first {_MOST} were taken")
@@ -401,25 +399,26 @@ def _criteria(
         # It counts as much as the heaviest: time alone makes nothing relevant.
         criteria = [topic(question), *criteria[: _MOST - 1]]
         weights = [max(weights, default=1.0), *weights[: _MOST - 1]]
-    return _told_apart(criteria, notes), weights
+    return weighted(_told_apart(criteria, notes), weights)
 
 
 def _criterion_of(given: _Criterion, number: int) -> Criterion:
-    description = " ".join((given.description or given.name).split())
     return Criterion(
         id=" ".join(given.id.split())[:_LONGEST_NAME] or f"c{number}",
         type=given.type.strip()[:_LONGEST_NAME] or "topic",
         name=" ".join(given.name.split())[:_LONGEST_NAME],
-        description=description[:_LONGEST_DESCRIPTION],
+        description=" ".join((given.description or given.name).split())[:_LONGEST_DESCRIPTION],
     )
 
 
 def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:
     """The criteria with ids that differ in more than capitals."""
     names = unique([each.id for each in criteria], "{}-{}", key=str.casefold)
-    for criterion, name in zip(criteria, names, strict=True):
-        if name != criterion.id:
-            notes.append(f"two criteria had the id {criterion.id!r}")
+    notes += [
+        f"two criteria had the id {criterion.id!r}"
+        for criterion, name in zip(criteria, names, strict=True)
+        if name != criterion.id
+    ]
     return [
         criterion.model_copy(update={"id": name})
         for criterion, name in zip(criteria, names, strict=True)

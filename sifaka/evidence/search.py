@@ -26,7 +26,7 @@ from sifaka.evidence.sources.collection import Adapter, Adapters, LeavesOut
 from sifaka.record.claims import CheckOptions
 from sifaka.record.thought import Document
 from sifaka.retrievers.in_memory import searched_fields
-from sifaka.storage.bm25 import query_words, rank
+from sifaka.storage.bm25 import best_first, query_words, rank
 
 logger = logging.getLogger(__name__)
 
@@ -80,12 +80,10 @@ async def search(
     if not wanted or not adapters:
         problem = "there is nothing to search for" if adapters else "there is nowhere to search"
         return Searched(status="no_results" if adapters else "search_failed", notes=(problem,))
-    asked = [(adapter, query) for adapter in adapters for query in wanted]
     branches = {
-        f"search {at // len(wanted)} {at % len(wanted)}": partial(
-            _answer, adapter, query, max_results, filters, seconds
-        )
-        for at, (adapter, query) in enumerate(asked)
+        f"search {n} {m}": partial(_answer, adapter, query, max_results, filters, seconds)
+        for n, adapter in enumerate(adapters)
+        for m, query in enumerate(wanted)
     }
     # No calls of a model: nothing to set aside.
     answers = await fan_out(branches, calls_each=0)
@@ -96,12 +94,11 @@ async def search(
         if size <= _AT_ONCE
         else await anyio.to_thread.run_sync(merged, lists, max_results)
     )
-    failures = _failures([adapter.name for adapter, _ in asked], answers)
     all_failed = all(answer.failure is not None for answer in answers)
     return Searched(
         status="found" if documents else "search_failed" if all_failed else "no_results",
         documents=documents,
-        failures=failures,
+        failures=_failures([adapter.name for adapter in adapters for _ in wanted], answers),
         notes=_notes(answers, filters),
     )
 
@@ -152,12 +149,11 @@ async def _answer(
         return answer.model_dump_json()
 
     try:
-        told = await recorded(adapter.name, request, in_time)
+        return _Answer.model_validate_json(await recorded(adapter.name, request, in_time))
     except StorageError:
         raise
     except SifakaError as error:  # not the adapter's fault, so it is not on record
         return _Answer(failure=str(error))
-    return _Answer.model_validate_json(told)
 
 
 async def _answer_of_adapter(
@@ -173,8 +169,9 @@ async def _answer_of_adapter(
     # An adapter may be foreign code, and its failure must not be the end of the search.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, f"adapter:{name}", error)
-        reason = str(error) if isinstance(error, SifakaError) else type(error).__name__
-        return _Answer(failure=reason)
+        return _Answer(
+            failure=str(error) if isinstance(error, SifakaError) else type(error).__name__
+        )
     return _Answer(
         documents=tuple(each for each in cleaned if each.text or each.title),
         notes=tuple(_left_out(name, adapter)) if isinstance(adapter, LeavesOut) else (),
@@ -205,9 +202,7 @@ def _failures(names: Sequence[str], answers: Sequence[_Answer]) -> Mapping[str, 
 
 def _notes(answers: Sequence[_Answer], filters: SearchFilters) -> tuple[str, ...]:
     refused = {d.key: d for a in answers for d in a.documents if not filters.admits(d)}
-    undated = 0
-    if filters.asks_for_dates:
-        undated = sum(document.published is None for document in refused.values())
+    undated = sum(filters.asks_for_dates and d.published is None for d in refused.values())
     counted = (
         (undated, "without a date"),
         (len(refused) - undated, "outside the time or the sites asked for"),
@@ -297,8 +292,7 @@ def rank_documents(query: str, documents: Iterable[SourceDocument]) -> tuple[Sou
     """
     given = tuple(documents)
     scores = scores_of(query, given)
-    order = sorted(range(len(given)), key=lambda at: -scores[at])
-    return tuple(given[at].model_copy(update={"score": scores[at]}) for at in order)
+    return tuple(given[at].model_copy(update={"score": scores[at]}) for at in best_first(scores))
 
 
 _TRACKING = re.compile(
@@ -352,8 +346,8 @@ def normal_url(url: str) -> str:
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if not _TRACKING.fullmatch(name.lower())
     )
-    path = unquote(parts.path).rstrip("/")
-    return f"{place}{path}" + (f"?{urlencode(asked)}" if asked else "")
+    place += unquote(parts.path).rstrip("/")
+    return f"{place}?{urlencode(asked)}" if asked else place
 
 
 def normal_doi(told: str) -> str:
@@ -368,8 +362,7 @@ def normal_doi(told: str) -> str:
 
 def normal_title(title: str) -> str:
     """A title as words in lower case; empty when it tells documents apart from no others."""
-    plain = unicodedata.normalize("NFKC", title).casefold()
-    words = " ".join(re.findall(r"[^\W_]+", plain))
+    words = " ".join(re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", title).casefold()))
     return "" if words in _GENERIC or len(words.replace(" ", "")) < _LEAST_TITLE else words
 
 
@@ -386,8 +379,7 @@ def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
     words = _words_of(given)
     alike: defaultdict[str, list[int]] = defaultdict(list)
     for at, document in enumerate(given):
-        named = identities(document)
-        for name in sorted(named):
+        for name in sorted(identities(document)):
             for other in alike[name]:
                 if _is_one_page(given[other], document, words[other] == words[at]):
                     _join(group_of, other, at)
@@ -425,8 +417,7 @@ def _words_of(documents: Sequence[SourceDocument]) -> list[str]:
 
 def _is_one_page(one: SourceDocument, other: SourceDocument, same: bool) -> bool:
     """True unless they are two passages that one adapter has of a page."""
-    passages = one.adapter == other.adapter and one.id and other.id and one.id != other.id
-    return same or not passages
+    return same or one.adapter != other.adapter or one.id == other.id or "" in {one.id, other.id}
 
 
 def _is_cut(one: str, other: str) -> bool:
@@ -462,14 +453,13 @@ def merged(lists: Sequence[Sequence[SourceDocument]], most: int) -> tuple[Source
     ]
     fused: list[SourceDocument] = []
     for places in groups(document for _, _, document in found):
-        best: defaultdict[int, int] = defaultdict(lambda: len(found))
-        for number, position, _ in (found[at] for at in places):
-            best[number] = min(best[number], position)
+        copies = [found[at][2] for at in places]
+        # Of the ranks in one list the best one, which comes first there, is put in last.
+        best = {number: rank for number, rank, _ in (found[at] for at in reversed(places))}
         # The first of several that are as good: `max` keeps it.
-        copy = max((found[at][2] for at in places), key=_worth)
-        score = sum(1 / (_K + position) for position in best.values())
-        others = (found[at][2] for at in places)
-        fused.append(copy.model_copy(update={"score": score, "also": _elsewhere(copy, others)}))
+        copy = max(copies, key=_worth)
+        score = sum(1 / (_K + best[number]) for number in sorted(best))
+        fused.append(copy.model_copy(update={"score": score, "also": _elsewhere(copy, copies)}))
     fused.sort(key=lambda document: -(document.score or 0.0))
     return tuple(islice(spread(fused), most))
 

@@ -63,7 +63,6 @@ PROMPT = Prompt(
         "For a criterion about time you may quote the line `Published`.",
     ),
 )
-_ASKED = "Judge each document against its criteria."
 
 
 class Sheet(NamedTuple):
@@ -75,8 +74,7 @@ class Sheet(NamedTuple):
     @property
     def share(self) -> float:
         """The share of one question that it takes; 1 is all of it."""
-        shown = min(1.0, len(self.document.text) / SHOWN)
-        return max(shown, len(self.criteria) / JUDGEMENTS)
+        return max(min(1.0, len(self.document.text) / SHOWN), len(self.criteria) / JUDGEMENTS)
 
 
 class _Judged(Form):
@@ -154,8 +152,8 @@ async def _verified(
 async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
     texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
     criteria = {each.id: each for sheet in pack for each in sheet.criteria}
-    lines = "\n".join(map(_line, criteria.values()))
-    parts = [frame("question", question), frame("criteria", lines)]
+    lines = map(_line, criteria.values())
+    parts = [frame("question", question), frame("criteria", "\n".join(lines))]
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
@@ -163,7 +161,8 @@ async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> li
         # To rank its passages takes longer than to read it.
         shown = await _aside(12 * len(text), excerpt, text, queries, SHOWN)
         parts.append(frame("document", f"{_head(sheet.document)}\n\n{shown}"))
-    answer, usage = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Judgements)
+    asked = "\n\n".join((*parts, "Judge each document against its criteria."))
+    answer, usage = await ask(model, PROMPT.text, asked, _Judgements)
     verified: list[Verification] = []
     for number, ((document, own), text) in enumerate(zip(pack, texts, strict=True), 1):
         said = [e for e in answer.judgements if e.document == number or len(pack) == 1]
@@ -231,27 +230,21 @@ def _together(criterion: str, said: Sequence[_Judged], look_up: _LookUp) -> Asse
         )
     checked = [_checked(criterion, each, look_up) for each in said]
     worst = min(checked, key=lambda each: (WORST_FIRST.index(each.judgement), not each.contradicts))
-    if len(checked) == 1:
-        return worst
-    return worst.model_copy(update={"flags": (*worst.flags, "duplicate")})
+    twice: tuple[Flag, ...] = ("duplicate",) if len(checked) > 1 else ()
+    return worst.model_copy(update={"flags": (*worst.flags, *twice)})
 
 
 def _checked(criterion: str, said: _Judged, look_up: _LookUp) -> Assessment:
     quotes = [quote for quote in said.quotes if quote.strip()][:_MOST_QUOTES]
     found = [words for quote in quotes if (words := look_up(quote)) is not None]
     contradicts = said.contradicts and said.judgement == "reject"
-    needs_quote = contradicts or said.judgement in {"support", "somewhat_support"}
-    flags: tuple[Flag, ...] = ()
-    if len(found) < len(quotes) or (needs_quote and not found):
-        flags = ("quote_not_found",)
-    if needs_quote and not found:
-        return Assessment(criterion=criterion, judgement="insufficient_information", flags=flags)
+    is_bare = not found and (contradicts or said.judgement in {"support", "somewhat_support"})
     return Assessment(
         criterion=criterion,
-        judgement=said.judgement,
+        judgement="insufficient_information" if is_bare else said.judgement,
         quotes=tuple(dict.fromkeys(found)),
-        contradicts=contradicts,
-        flags=flags,
+        contradicts=contradicts and not is_bare,
+        flags=("quote_not_found",) if is_bare or len(found) < len(quotes) else (),
     )
 
 
@@ -280,4 +273,4 @@ def _head(document: SourceDocument) -> str:
 
 
 def _published(document: SourceDocument) -> str:
-    return f"Published: {document.published.date().isoformat()}" if document.published else ""
+    return f"Published: {document.day}" if document.day else ""

@@ -319,10 +319,9 @@ def writer_prompt(
     title: str, question: str, *, findings: str, observations: str, part_of: str
 ) -> str:
     """The section to write, its findings, and the question of the report it is a part of."""
-    whole = [frame("question of the whole report", part_of)] if part_of else []
     return "\n\n".join(
         (
-            *whole,
+            *((frame("question of the whole report", part_of),) if part_of else ()),
             frame("section", title),
             frame("question", question),
             frame("observations", observations or "none"),

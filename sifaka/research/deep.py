@@ -63,8 +63,9 @@ async def research_report(work: Work) -> Report:
         StorageError: A step could not be put on record; the other sections are cancelled.
         Suspended: Sections wait for answers of the host; the others have ended.
     """
-    state = DeepState(CapacityLimiter(work.inquiry.parallel))
-    return await deep_graph().run(state=state, deps=work, inputs=work.question)
+    return await deep_graph().run(
+        state=DeepState(CapacityLimiter(work.inquiry.parallel)), deps=work, inputs=work.question
+    )
 
 
 @cache
@@ -87,11 +88,12 @@ def deep_graph() -> Graph[DeepState, Work, str, Report]:
     collect_drafts = graph.step(_collect_drafts, node_id="collect_drafts")
     long_writer = graph.step(_write_in_context, node_id="long_writer")
     synthesizer = graph.step(_synthesize, node_id="synthesizer")
-    spread = graph.edge_from(store_plan).map(fork_id="parallel_loops", downstream_join_id=joined.id)
     graph.add(
         graph.edge_from(graph.start_node).to(planner),
         graph.edge_from(planner).to(store_plan),
-        spread.to(loop),
+        graph.edge_from(store_plan)
+        .map(fork_id="parallel_loops", downstream_join_id=joined.id)
+        .to(loop),
         graph.edge_from(loop).to(joined),
         graph.edge_from(joined).to(collect_drafts),
         graph.edge_from(collect_drafts).to(long_writer),
@@ -111,8 +113,11 @@ async def _plan(ctx: StepContext[DeepState, Work, str]) -> Outline:
         return await outline_without_model(question, most)
     await work.desk.tell("thinking", "planning the sections")
     try:
-        planned = await consult(
-            PLANNER, work.model, planner_prompt(question, most), history=work.history
+        return outline_of(
+            await consult(
+                PLANNER, work.model, planner_prompt(question, most), history=work.history
+            ),
+            most,
         )
     except BudgetExceeded as error:
         outline = await outline_without_model(question, most)
@@ -123,7 +128,6 @@ async def _plan(ctx: StepContext[DeepState, Work, str]) -> Outline:
             raise
         report_failure(logger, "research:planner", error, run_id=work.desk.run.run_id)
         return outline_of_one(question, f"the plan could not be read: {error.message}")
-    return outline_of(planned, most)
 
 
 async def _store_plan(ctx: StepContext[DeepState, Work, Outline]) -> Sequence[Branch]:
@@ -131,10 +135,10 @@ async def _store_plan(ctx: StepContext[DeepState, Work, Outline]) -> Sequence[Br
     work, outline = ctx.deps, ctx.inputs
     if work.progress.plan is None:
         await record_plan(work, outline)
-    numbers = range(len(outline.sections))
-    work.allot([n for n in numbers if n not in work.progress.sections], besides=1)
+    sections = tuple(enumerate(outline.sections))
+    work.allot([n for n, _ in sections if n not in work.progress.sections], besides=1)
     ctx.state.outline = outline
-    return tuple(enumerate(outline.sections))
+    return sections
 
 
 async def _research(ctx: StepContext[DeepState, Work, Branch]) -> Ended:
@@ -168,7 +172,7 @@ async def _collect_drafts(
     """The sections in the order of the outline: they arrive in the order of their ends."""
     if waiting := [each for each in ctx.inputs if isinstance(each, Suspended)]:
         raise Suspended.together(waiting)
-    ended = [each for each in ctx.inputs if isinstance(each, ReportSection)]
+    ended = (each for each in ctx.inputs if isinstance(each, ReportSection))
     sections = tuple(sorted(ended, key=lambda each: each.number))
     if any(section.status == "done" for section in sections):
         return sections

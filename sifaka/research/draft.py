@@ -19,7 +19,7 @@ from sifaka.research.agents import (
     writer_prompt,
 )
 from sifaka.research.progress import Loop, Work
-from sifaka.research.report import cited, literal, renumbered
+from sifaka.research.report import cited, literal, not_found, renumbered
 from sifaka.research.state import (
     Finding,
     LoopState,
@@ -77,12 +77,12 @@ async def write(loop: Loop, state: LoopState) -> ReportSection:
 async def _drafted(loop: Loop, state: LoopState) -> str:
     """The model's draft."""
     assert loop.work.model is not None, "without a model the caller writes"
-    observations = [one.observations for one in (*state.rounds, state.now) if one.observations]
+    observations = (one.observations for one in (state.now, *reversed(state.rounds)))
     prompt = writer_prompt(
         loop.plan.title,
         loop.plan.question,
         findings=listed(state.findings),
-        observations=observations[-1] if observations else "",
+        observations=next(filter(None, observations), ""),
         part_of=loop.part_of,
     )
     with loop.budget.writing.active():
@@ -92,15 +92,11 @@ async def _drafted(loop: Loop, state: LoopState) -> str:
 
 def _resolved(loop: Loop, text: str, state: LoopState) -> tuple[str, LoopState]:
     """The draft without citations of nothing, and the state with lines about them."""
-    known: dict[int, Finding] = {finding.number: finding for finding in state.findings}
-    text, unknown = renumbered(text, {number: number for number in known})
-    lines = list(state.now.degraded)
-    if unknown:
-        told = ", ".join(f"[{number}]" for number in unknown)
-        lines.append(f"{loop.plan.title!r} cited what was not found; removed: {told}")
+    text, unknown = renumbered(text, {each.number: each.number for each in state.findings})
+    lines = (*state.now.degraded, *not_found(repr(loop.plan.title), unknown))
     if not cited(text):
-        lines.append(f"{loop.plan.title!r} cites nothing")
-    return text, state.adding(degraded=tuple(lines))
+        lines = (*lines, f"{loop.plan.title!r} cites nothing")
+    return text, state.adding(degraded=lines)
 
 
 def tidied(text: str, title: str) -> str:
@@ -125,14 +121,12 @@ def plain(findings: Sequence[Finding], stops: Sequence[Stop]) -> str:
     """The findings word for word, where there was no room for the writer's call."""
     if not findings:
         return f"Nothing was found{_because(stops)}."
-    lead = f"What was found stands here as it was found{_because(stops)}:"
-    return f"{lead}\n\n{quoted(findings)}"
+    return f"What was found stands here as it was found{_because(stops)}:\n\n{quoted(findings)}"
 
 
 def outlined(findings: Sequence[Finding]) -> str:
     """The findings from which the caller writes a section."""
-    found = quoted(findings) if findings else "Nothing was found for it."
-    return f"{UNWRITTEN}\n\n{found}"
+    return f"{UNWRITTEN}\n\n{quoted(findings) or 'Nothing was found for it.'}"
 
 
 def quoted(findings: Sequence[Finding]) -> str:
@@ -155,7 +149,7 @@ def _sections(text: str) -> list[tuple[str, str]]:
     starts = [0, *(block.end for block in headings)]
     ends = [*(block.start for block in headings), len(text)]
     names = ["", *(block.title for block in headings)]
-    bodies = [text[start:end].strip("\n") for start, end in zip(starts, ends, strict=True)]
+    bodies = (text[start:end].strip("\n") for start, end in zip(starts, ends, strict=True))
     return [pair for pair in zip(names, bodies, strict=True) if any(pair)]
 
 
@@ -184,11 +178,13 @@ async def in_context(
         with scope(f"writing {section.number}"):
             said = await work.advice(LONG_WRITER, prompt)
         if not isinstance(said, NextSection):
-            reason = f"the long_writer has failed: {said.message}"
-            if isinstance(said, BudgetExceeded):
-                reason = f"no room for the long_writer ({said.limit})"
-            rest = sections[len(done) :]
-            return (*done, *rest), (f"{reason}; sections stay as they were drafted",)
+            reason = (
+                f"no room for the long_writer ({said.limit})"
+                if isinstance(said, BudgetExceeded)
+                else f"the long_writer has failed: {said.message}"
+            )
+            told = f"{reason}; sections stay as they were drafted"
+            return (*done, *sections[len(done) :]), (told,)
         done.append(_replaced(section, said.section))
     return tuple(done), ()
 
@@ -196,11 +192,10 @@ async def in_context(
 def _replaced(section: ReportSection, said: str) -> ReportSection:
     """The section with the text of the long writer, or as it is with the reason."""
     text = tidied(said, section.title)
-    known, mine = {each.number for each in section.findings}, set(cited(section.text))
-    problem = ""
+    known = {each.number for each in section.findings}
     if len(text) < _LEAST * len(section.text):
         problem = "it leaves out too much"
-    elif not set(cited(text)) <= known or bool(cited(text)) != bool(mine):
+    elif not set(cited(text)) <= known or bool(cited(text)) != bool(cited(section.text)):
         problem = "it cites something else"
     else:
         basis = "\n\n".join((section.text, *(each.document.text for each in section.findings)))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from anyio import to_thread
@@ -90,7 +90,6 @@ async def research_section(
         begun=time.monotonic() - (rounds[-1].seconds if rounds else 0.0),
         part_of=part_of,
     )
-    state = LoopState(rounds=rounds, now=Round(number=len(rounds) + 1))
     if number not in work.progress.begun:
         await work.desk.record(
             Researched(
@@ -101,7 +100,9 @@ async def research_section(
             )
         )
     with scope(f"section {number}"):
-        section = await iterative_graph().run(deps=loop, inputs=state)
+        section = await iterative_graph().run(
+            deps=loop, inputs=LoopState(rounds=rounds, now=Round(number=len(rounds) + 1))
+        )
     await record_section(work.desk, section)
     return section
 
@@ -153,10 +154,9 @@ async def _ask_agent(
         return None, state
     try:
         with loop.budget.looping.active(), scope(f"iteration {state.now.number}"):
-            answer = await consult(agent, judge or model, prompt, history=loop.work.history)
+            return await consult(agent, judge or model, prompt, history=loop.work.history), state
     except BudgetExceeded as error:
         return None, state.stopping(stop_of(error))
-    return answer, state
 
 
 async def _think(ctx: Context) -> LoopState:
@@ -233,12 +233,11 @@ async def _select_tools(ctx: Context) -> LoopState:
         loop.plan.question, gaps=gaps, adapters=loop.work.adapters.names, past=state.past
     )
     plan, state = await _ask_agent(loop, state, TOOL_SELECTOR, prompt)
-    if plan is None:
-        queries = gaps if state.rounds else keyword_queries(loop.plan.question)
-        tasks = [AgentTask(query=query) for each in queries if (query := shortened(each))][:4]
-    else:
-        tasks = plan.tasks
-    return state.adding(tasks=tuple(tasks))
+    if plan is not None:
+        return state.adding(tasks=tuple(plan.tasks))
+    queries = map(shortened, gaps if state.rounds else keyword_queries(loop.plan.question))
+    tasks = (AgentTask(query=query) for query in filter(None, queries))
+    return state.adding(tasks=tuple(islice(tasks, 4)))
 
 
 async def _execute_tools(ctx: Context) -> LoopState:
@@ -250,8 +249,10 @@ async def _execute_tools(ctx: Context) -> LoopState:
     with calls.active(), scope(f"iteration {state.now.number}"):
         with calls.ledger.within_time() as limit:
             await search_all(loop, state, tasks, found)
-            new = f"{len(found.documents)} documents that were not looked at before"
-            await loop.tell("search_complete", new)
+            await loop.tell(
+                "search_complete",
+                f"{len(found.documents)} documents that were not looked at before",
+            )
             if found.documents and loop.work.model is not None:
                 await loop.tell("judging", f"judging {len(found.documents)} documents")
                 await judge_all(loop, state, found)
@@ -266,15 +267,14 @@ async def _execute_tools(ctx: Context) -> LoopState:
         degraded=tuple(dict.fromkeys((*state.now.degraded, *found.degraded))),
         seconds=time.monotonic() - loop.begun,
     )
-    one = after.now
     await loop.work.desk.record(
         Researched(
             step="looping",
             section=loop.number,
             title=loop.plan.title,
-            iteration=one.number,
-            message=f"iteration {one.number}: {len(one.findings)} new findings",
-            state=one.model_dump(mode="json"),
+            iteration=after.now.number,
+            message=f"iteration {after.now.number}: {len(findings)} new findings",
+            state=after.now.model_dump(mode="json"),
         )
     )
     return after.next_round()
@@ -308,8 +308,7 @@ class SearchResults:
     def require_an_answer(self) -> None:
         """See that some search was answered."""
         if self.searches and all(each.status == "search_failed" for each in self.searches):
-            reasons = dict.fromkeys(line for each in self.searches for line in each.degraded)
-            told = "; ".join(reasons)
+            told = "; ".join(dict.fromkeys(line for s in self.searches for line in s.degraded))
             raise SourceError(f"no source could be searched: {told}", "see that sources answer")
 
 
@@ -365,14 +364,12 @@ async def _keep(found: SearchResults, judging: Callable[[], Awaitable[list[Verif
 
 async def findings_of(loop: Loop, state: LoopState, found: SearchResults) -> tuple[Finding, ...]:
     """The findings of the documents that were not rejected, the best first."""
-    evidence = await _evidence(loop, state, found)
-    queries = {source_of(document): query for document, query in found.documents.values()}
-    first = len(state.findings) + 1
-    kept = [each for each in ranked(evidence) if each.classification != "reject"]
+    evidence = ranked(await _evidence(loop, state, found))
+    kept = [each for each in evidence if each.classification != "reject"]
     found.degraded += dict.fromkeys(each.degraded for each in kept if each.degraded)
     return tuple(
-        Finding.of(number, each, queries[source_of(each.document)])
-        for number, each in enumerate(kept, first)
+        Finding.of(number, each, found.documents[source_of(each.document)][1])
+        for number, each in enumerate(kept, len(state.findings) + 1)
     )
 
 
@@ -401,8 +398,11 @@ def _relevant(
     question: str, asked: str, documents: Sequence[SourceDocument]
 ) -> list[SourceDocument]:
     """The documents that speak about the question by their words, best first."""
-    ranked_ = rank_documents(asked, documents)
-    return [d for d in ranked_ if overlap(question, f"{d.title} {d.text}") >= RELEVANT]
+    return [
+        document
+        for document in rank_documents(asked, documents)
+        if overlap(question, f"{document.title} {document.text}") >= RELEVANT
+    ]
 
 
 def _criteria(loop: Loop, state: LoopState) -> tuple[Criterion, ...]:

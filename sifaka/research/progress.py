@@ -56,7 +56,11 @@ class ResearchSteps:
         again, from its last iteration on.
         """
         plan: ResearchPlan | None = None
-        begun: set[int] = set()
+        begun = frozenset(
+            entry.section
+            for entry in run.research
+            if entry.step == "section_started" and entry.section is not None
+        )
         rounds: dict[int, tuple[Round, ...]] = {}
         sections: dict[int, ReportSection] = {}
         for entry in run.research:
@@ -64,8 +68,6 @@ class ResearchSteps:
             match entry.step:
                 case "started":
                     plan = ResearchPlan.model_validate(thawed(entry.state))
-                case "section_started":
-                    begun.add(number)
                 case "looping":
                     one = Round.model_validate(thawed(entry.state))
                     rounds[number] = (*rounds.get(number, ()), one)
@@ -75,7 +77,7 @@ class ResearchSteps:
                         sections[number] = section
                 case _:
                     pass
-        return cls(plan=plan, begun=frozenset(begun), rounds=rounds, sections=sections)
+        return cls(plan=plan, begun=begun, rounds=rounds, sections=sections)
 
 
 async def record_section(desk: Desk, section: ReportSection) -> None:
@@ -148,12 +150,13 @@ def share_out(
         section = whole.part(_limits(calls=share + 1))
         if budget is not None:
             section = section.part(budget, before)
-        limits = _limits(
-            calls=section.calls_left - 1,
-            tokens=min(tokens, section.tokens_left) * (1 - _WRITING),
-            cost=min(cost, section.cost_left) * (1 - _WRITING),
+        loop = section.part(
+            _limits(
+                calls=section.calls_left - 1,
+                tokens=min(tokens, section.tokens_left) * (1 - _WRITING),
+                cost=min(cost, section.cost_left) * (1 - _WRITING),
+            )
         )
-        loop = section.part(limits)
         budgets.append(
             SectionBudget(
                 looping=replace(calls, ledger=loop), writing=replace(calls, ledger=section)
@@ -164,8 +167,8 @@ def share_out(
 
 def leaving_one(calls: Calls) -> Calls:
     """The surroundings in which every call that is left may be made but one."""
-    limits = _limits(calls=calls.ledger.calls_left - 1)
-    return replace(calls, ledger=calls.ledger.part(limits))
+    whole = calls.ledger
+    return replace(calls, ledger=whole.part(_limits(calls=whole.calls_left - 1)))
 
 
 def _limits(*, calls: float = math.inf, tokens: float = math.inf, cost: float = math.inf) -> Budget:

@@ -63,6 +63,12 @@ def renumbered(text: str, numbers: Mapping[int, int]) -> tuple[str, tuple[int, .
     return "".join((*pieces, text[done:])), tuple(dict.fromkeys(unknown))
 
 
+def not_found(citing: str, numbers: Sequence[int]) -> tuple[str, ...]:
+    """A line about citations of nothing, if there are any."""
+    told = ", ".join(f"[{number}]" for number in numbers)
+    return (f"{citing} cited what was not found; removed: {told}",) if numbers else ()
+
+
 def literal(text: str) -> str:
     """A quoted text in which nothing is a citation, a link, an image, HTML or code."""
     return _ACTIVE.sub(r"\\\g<0>", text.replace("`", "'"))
@@ -85,7 +91,7 @@ class Reference(Frozen):
         named = [
             document.author.rstrip("."),
             document.title,
-            document.published.date().isoformat() if document.published else "",
+            document.day,
             # An address of another kind, such as a script, is no link.
             f"<{document.url}>" if _WEB.match(document.url) else document.url,
             f"doi:{document.doi}" if document.doi else "",
@@ -143,9 +149,8 @@ def _together(findings: Sequence[Finding]) -> SourceDocument:
     """A document with the passages that several sections have found in it."""
     first, *others = [finding.document.text for finding in findings]
     quotes = (words for finding in findings for words in finding.quotes)
-    texts = [first, *quotes, *others]
     kept: list[str] = []
-    for text in texts:
+    for text in (first, *quotes, *others):
         room = _LONGEST - sum(len(each) + 2 for each in kept)
         if room > 0 and not any(text in each for each in kept):
             kept.append(text[:room])
@@ -184,25 +189,33 @@ class Report(Frozen):
         """The report as the first version of a run."""
         body, references = body_of(self.sections)
         summary, unknown = renumbered(self.summary, {r.number: r.number for r in references})
-        degraded = [*self.degraded, *(line for s in self.sections for line in s.degraded)]
-        if unknown:
-            told = ", ".join(f"[{number}]" for number in unknown)
-            degraded.append(f"the summary cited what was not found; removed: {told}")
         failed = [section for section in self.sections if section.status == "failed"]
-        degraded += [f"{section.title!r} failed: {section.error}" for section in failed]
-        parts = (f"# {literal(self.title)}", summary.strip(), body, listing(references))
-        stops: tuple[Stop, ...] = (
-            *self.stops,
-            *(stop for section in self.sections for stop in section.stops),
+        degraded = (
+            *self.degraded,
+            *(line for section in self.sections for line in section.degraded),
+            *not_found("the summary", unknown),
+            *(f"{section.title!r} failed: {section.error}" for section in failed),
         )
+        parts = (f"# {literal(self.title)}", summary.strip(), body, listing(references))
+        stops: Iterable[Stop] = (stop for section in self.sections for stop in section.stops)
         research = {
             "mode": self.mode,
             "partial": bool(failed),
             "written": all(section.written != "outline" for section in self.sections),
             "outline": [section.title for section in self.sections],
-            "sections": [_section_as_data(section) for section in self.sections],
+            "sections": [
+                {
+                    "title": section.title,
+                    "status": section.status,
+                    "error": section.error,
+                    "iterations": section.iterations,
+                    "written": section.written,
+                    "stop_reasons": list(section.stops),
+                }
+                for section in self.sections
+            ],
             "references": [reference.told() for reference in references],
-            "stop_reasons": list(in_order(stops)),
+            "stop_reasons": list(in_order((*self.stops, *stops))),
         }
         return Thought(
             prompt=run.prompt,
@@ -231,17 +244,6 @@ def _failure(section: ReportSection) -> str:
     return f"_This section could not be researched: {literal(one_line(str(section.error)))}_"
 
 
-def _section_as_data(section: ReportSection) -> dict[str, object]:
-    return {
-        "title": section.title,
-        "status": section.status,
-        "error": section.error,
-        "iterations": section.iterations,
-        "written": section.written,
-        "stop_reasons": list(section.stops),
-    }
-
-
 ANSWER = "Answer"
 """The heading of the only section of a report."""
 _LONGEST_HEADING = 120
@@ -267,8 +269,10 @@ def outline_of(plan: ReportPlan, most: int) -> Outline:
 
 def outline_of_one(question: str, degraded: str) -> Outline:
     """The whole question as the only section."""
-    section = PlannedSection(title=ANSWER, question=question)
-    return Outline(sections=(section,), degraded=(f"{degraded}; the report has one section",))
+    return Outline(
+        sections=(PlannedSection(title=ANSWER, question=question),),
+        degraded=(f"{degraded}; the report has one section",),
+    )
 
 
 async def outline_without_model(question: str, most: int) -> Outline:
@@ -278,11 +282,10 @@ async def outline_without_model(question: str, most: int) -> Outline:
         PlannedSection(title=_capital(_title(query)) or "Findings", question=query)
         for query in plan.queries
     ]
-    told = (plan.degraded,) if plan.degraded else ()
     return Outline(
         title=_title(question),
         sections=_told_apart(planned[:most]),
-        degraded=(*told, *_left_out(planned[most:])),
+        degraded=tuple(filter(None, (plan.degraded, *_left_out(planned[most:])))),
     )
 
 
@@ -306,7 +309,7 @@ def _capital(title: str) -> str:
 
 
 def _told_apart(sections: Sequence[PlannedSection]) -> tuple[PlannedSection, ...]:
-    given = [section.title for section in sections]
+    given = (section.title for section in sections)
     titles = unique(given, "{} ({})", taken=[REFERENCES], key=str.casefold)
     return tuple(
         section.model_copy(update={"title": title})

@@ -100,8 +100,7 @@ async def _iterative(work: Work) -> Report:
 
     plan = PlannedSection(title=ANSWER, question=work.question)
     if work.progress.plan is None:
-        outline = Outline(sections=(plan,))
-        await record_plan(work, outline)
+        await record_plan(work, Outline(sections=(plan,)))
     if 0 not in work.progress.sections:
         work.allot([0], besides=0)
     section = await research_section(work, 0, plan)

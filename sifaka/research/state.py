@@ -9,7 +9,7 @@ from pydantic import Field, field_serializer
 from sifaka._internal.immutable import Frozen
 from sifaka.errors import BudgetExceeded
 from sifaka.evidence.documents import SourceDocument
-from sifaka.evidence.model import Classified, Evidence, Judgement, ranked
+from sifaka.evidence.model import Classified, Evidence, ranked
 from sifaka.evidence.passages import excerpt, without_heading
 from sifaka.evidence.search import identities
 from sifaka.research.agents import AgentTask, PlannedSection
@@ -60,8 +60,7 @@ class Finding(Classified):
     @property
     def words(self) -> tuple[str, ...]:
         """Its quotes, or the passage nearest to the query."""
-        shown = excerpt(self.document.text, self.query, _SHOWN)
-        return self.quotes or (without_heading(shown),)
+        return self.quotes or (without_heading(excerpt(self.document.text, self.query, _SHOWN)),)
 
 
 def source_of(document: SourceDocument) -> str:
@@ -76,7 +75,7 @@ def listed(findings: Iterable[Finding], most: int = 40) -> str:
 
 def _entry(finding: Finding) -> str:
     document = finding.document
-    dated = f", {document.published.date().isoformat()}" if document.published else ""
+    dated = f", {document.day}" if document.day else ""
     unverified = ", not verified" if finding.classification == "unverified" else ""
     head = f"[{finding.number}] {one_line(document.title or document.url)[:200]}{dated}{unverified}"
     return "\n".join((head, *(f'- "{one_line(words)}"' for words in finding.words)))
@@ -89,10 +88,9 @@ def one_line(text: str) -> str:
 
 def _quotes(evidence: Evidence) -> tuple[str, ...]:
     """The quotes that speak for the document, the most telling first, each once."""
-    for_it: tuple[Judgement, ...] = ("support", "somewhat_support")
     found = [
         quote
-        for judgement in for_it
+        for judgement in ("support", "somewhat_support")
         for each in evidence.assessments
         if each.judgement == judgement
         for quote in each.quotes
@@ -117,8 +115,7 @@ def stop_of(error: BudgetExceeded) -> Stop:
 
 def in_order(stops: Iterable[Stop]) -> tuple[Stop, ...]:
     """Each limit once, in the order in which they are told."""
-    reached = set(stops)
-    return tuple(stop for stop in ORDER if stop in reached)
+    return tuple(sorted(set(stops), key=ORDER.index))
 
 
 Mode = Literal["iterative", "deep"]
@@ -149,14 +146,13 @@ class Round(Frozen):
         """The iteration as agents are told of it."""
         searched = "; ".join(task.query for task in self.tasks)
         numbers = ", ".join(str(finding.number) for finding in self.findings) or "none"
-        lines = [
+        lines = (
             f"Iteration {self.number}",
+            f"Observations: {self.observations}" if in_full and self.observations else "",
             f"Searched for: {searched}",
             f"New findings: {numbers}",
-        ]
-        if in_full and self.observations:
-            lines.insert(1, f"Observations: {self.observations}")
-        return "\n".join(lines)
+        )
+        return "\n".join(filter(None, lines))
 
 
 class LoopState(Frozen):

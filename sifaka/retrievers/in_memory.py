@@ -6,7 +6,7 @@ from anyio import to_thread
 
 from sifaka.record.thought import Document
 from sifaka.retrievers.protocol import DOCUMENTS
-from sifaka.storage.bm25 import query_words, rank
+from sifaka.storage.bm25 import best_first, query_words, rank
 
 
 class InMemoryRetriever:
@@ -30,10 +30,9 @@ class InMemoryRetriever:
         words = query_words(query)
         fields = [searched_fields(d.text, d.title) for d in self.documents]
         scores = await to_thread.run_sync(rank, words, fields)
-        order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
         return tuple(
             self.documents[i].model_copy(update={"score": scores[i]})
-            for i in order[: max(0, limit)]
+            for i in best_first(scores)[: max(0, limit)]
             if scores[i] > 0
         )
 

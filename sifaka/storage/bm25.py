@@ -51,6 +51,11 @@ def rank(words: Sequence[str], texts: Sequence[Sequence[tuple[str, float]]]) -> 
     return WordIndex(texts, words).rank(words)
 
 
+def best_first(scores: Sequence[float]) -> list[int]:
+    """The places of scores, that of the highest first; what is equal keeps its order."""
+    return sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+
+
 class WordIndex:
     """Texts whose words were counted once, for many searches.
 

@@ -33,7 +33,6 @@ from sifaka.retrievers.cached import MemoryCache
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-_NOT_CHECKED = "it was not checked: others need evidence more"
 _LONGEST_AGE = 10 * 365 * 86_400.0
 """Seconds; a greater age means any."""
 
@@ -107,8 +106,8 @@ class EvidenceChecker(Component):
             found = Extracted(claims=given or ())
             if given is None:
                 found = await self._claims_of(text, options)
-            needing = [each for each in found.claims if each.need >= NEEDS_EVIDENCE]
-            wanted = needing if given is None else given
+            # What was given is asked for: its need is 1.
+            wanted = [each for each in found.claims if each.need >= NEEDS_EVIDENCE]
             check = _Check(sources, filters, options, _by_number(judgements, wanted))
             report = await self._checked(check, wanted, documents)
             if given is None and self.model is not None and not found.degraded:
@@ -133,7 +132,9 @@ class EvidenceChecker(Component):
         self, check: "_Check", claims: Sequence[Claim], documents: Sequence[Document]
     ) -> ClaimReport:
         options = check.options
-        chosen = _most_needing(claims, options.max_claims)
+        # Those that need evidence most, in their order.
+        needing = sorted(range(len(claims)), key=lambda n: -claims[n].need)
+        chosen = sorted(needing[: options.max_claims])
         if not chosen:
             return ClaimReport()
         # On record, as it reaches prompts: they are the same when the run is resumed.
@@ -172,7 +173,14 @@ class EvidenceChecker(Component):
             unjudged = [f"{_name_of(each.document)}: {each.reason}" for each in failed]
         return ClaimReport(
             verdicts=tuple(
-                verdicts.get(n) or _unchecked(claim, at) for n, claim in enumerate(claims)
+                verdicts.get(n)
+                or ClaimVerdict(
+                    claim=claim,
+                    verdict="unverified",
+                    reason="it was not checked: others need evidence more",
+                    checked_at=at,
+                )
+                for n, claim in enumerate(claims)
             ),
             degraded=(
                 *((f"{further} further claims were not checked",) if further else ()),
@@ -198,16 +206,13 @@ class EvidenceChecker(Component):
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
         """The adapters to search."""
         at_hand = any(document.text.strip() for document in documents)
-        if not options.search:
-            if not at_hand:
-                raise ConfigurationError(
-                    "there are no documents to hold the claims against",
-                    "give some, or allow a search",
-                )
-            return ()
-        if not self.adapters and not options.adapters and at_hand:
-            return ()
-        return self.adapters.chosen(options.adapters)
+        if options.search and (self.adapters or options.adapters or not at_hand):
+            return self.adapters.chosen(options.adapters)
+        if not at_hand:
+            raise ConfigurationError(
+                "there are no documents to hold the claims against", "give some, or allow a search"
+            )
+        return ()
 
     async def _time(self) -> str:
         return self._clock().isoformat()
@@ -244,15 +249,6 @@ def _failed(judged: Iterable[JudgedSource]) -> list[JudgedSource]:
 
 def _name_of(document: SourceDocument) -> str:
     return document.title[:100] or document.url or document.id or "a document"
-
-
-def _most_needing(claims: Sequence[Claim], most: int) -> list[int]:
-    """The numbers of those that need evidence most, in their order."""
-    return sorted(sorted(range(len(claims)), key=lambda n: -claims[n].need)[:most])
-
-
-def _unchecked(claim: Claim, at: datetime) -> ClaimVerdict:
-    return ClaimVerdict(claim=claim, verdict="unverified", reason=_NOT_CHECKED, checked_at=at)
 
 
 _AT_A_TIME = 4
@@ -298,8 +294,10 @@ async def find(
     """
     if not adapters:
         return {n: Searched(status="found", documents=tuple(given[n])) for n in claims}
-    look_up = partial(search, adapters, max_results=most, filters=filters)
-    branches = {f"search {n}": partial(look_up, [claim.text]) for n, claim in claims.items()}
+    branches = {
+        f"search {n}": partial(search, adapters, [claim.text], max_results=most, filters=filters)
+        for n, claim in claims.items()
+    }
     results = await fan_out(branches, calls_each=0, parallel=_AT_A_TIME)
     found: dict[int, Searched] = {}
     for n, result in zip(claims, results, strict=True):
@@ -310,5 +308,6 @@ async def find(
 
 def _source(document: Document, at: datetime) -> SourceDocument:
     told = document.metadata
-    source = SourceDocument.of(document, adapter=str(told.get("adapter") or GIVEN))
-    return source.model_copy(update={"retrieved_at": moment(told.get("retrieved_at")) or at})
+    return SourceDocument.of(document, adapter=str(told.get("adapter") or GIVEN)).model_copy(
+        update={"retrieved_at": moment(told.get("retrieved_at")) or at}
+    )

@@ -83,12 +83,14 @@ def disagreement(claim: str, quoted: str) -> str:
     Empty where they have all of them, in whatever notation.
     """
     theirs = _figures(quoted)
-    known = frozenset[str]().union(*(other.readings for other in theirs))
-    # `One` and `a` are seldom meant as numbers.
-    for each in (each for each in _figures(uncited(claim)) if each.value != "1"):
-        if not (each.readings & known or any(is_same(each, other) for other in theirs)):
-            return f"the words quoted do not say {each.text[:80]!r}"
-    return ""
+    lacking = [
+        each
+        for each in _figures(uncited(claim))
+        # `One` and `a` are seldom meant as numbers.
+        if each.value != "1"
+        and not any(each.readings & other.readings or is_same(each, other) for other in theirs)
+    ]
+    return f"the words quoted do not say {lacking[0].text[:80]!r}" if lacking else ""
 
 
 def sentence_near(claim: str, document: SourceDocument) -> str:
@@ -106,8 +108,7 @@ def sentence_near(claim: str, document: SourceDocument) -> str:
 
 def sentences_near(claim: str, document: SourceDocument) -> Iterable[str]:
     """The sentences of the passages that have most of a claim's words."""
-    passages = nearest(claim, passages_of([document], longest=_READ), _PASSAGES)
-    for passage in passages:
+    for passage in nearest(claim, passages_of([document], longest=_READ), _PASSAGES):
         text = without_heading(passage.text)
         for sentence in sentence_spans(text):
             yield from (text[slice(*span)] for span in rows(text, *sentence))
@@ -141,9 +142,9 @@ def _repeats(claim: str, sentence: str) -> bool:
     In any order would be too many: who beats whom, or `5 to 7`, is told by the order alone.
     """
     ours, theirs = _tokens(claim), _tokens(sentence)
-    if not ours or sorted(ours) != sorted(theirs):
-        return False
-    return any(ours[at:] + ours[:at] == theirs for at in range(len(ours)))
+    return sorted(ours) == sorted(theirs) and any(
+        ours[at:] + ours[:at] == theirs for at in range(len(ours))
+    )
 
 
 def _is_about(claim: str, sentence: str, title: str) -> bool:
@@ -169,13 +170,14 @@ def _differs_in_a_figure(claim: str, sentence: str, title: str) -> bool:
         return False
     named = _tokens(title)
     subject = set(named) if " ".join(named) in " ".join(_tokens(claim)) else set[str]()
-    if set(_tokens(_bare(claim))) - set(_tokens(_bare(sentence))) - subject:
-        return False  # a word such as `not` stands in the claim alone
-    further = set(_tokens(_bare(sentence))) - set(_tokens(_bare(claim)))
-    # A small word more, such as `no` or `than`, may turn a sentence over: that is for a judge.
-    if not all(stems(word) for word in further):
-        return False
-    return _around(claim, gone[0]) == _around(sentence, came[0])
+    claimed, stated = set(_tokens(_bare(claim))), set(_tokens(_bare(sentence)))
+    return (
+        # A word such as `not` may stand in the claim alone, and a small one more, such as `no` or
+        # `than`, may turn a sentence over: that is for a judge.
+        claimed - stated <= subject
+        and all(map(stems, stated - claimed))
+        and _around(claim, gone[0]) == _around(sentence, came[0])
+    )
 
 
 def _around(text: str, figure: Statement) -> Sequence[str]:
@@ -202,7 +204,6 @@ PROMPT = Prompt(
         "Give one answer for each claim, under its number.",
     ),
 )
-_ASKED = "Does each passage say what its claim says? What is missing, added or weaker?"
 
 
 class _Answer(Form):
@@ -230,14 +231,18 @@ async def asked_again(asked: Sequence[str], model: "Model") -> list[_Answer]:
         f"second {at}": partial(_ask_again, asked[at : at + CLAIMS_EACH], model)
         for at in range(0, len(asked), CLAIMS_EACH)
     }
-    answers = await fan_out(questions, calls_each=0, parallel=PARALLEL)
-    return list(chain.from_iterable(answers))
+    return list(chain(*await fan_out(questions, calls_each=0, parallel=PARALLEL)))
 
 
 async def _ask_again(doubtful: Sequence[str], model: "Model") -> list[_Answer]:
-    parts = [f"Claim {number}:\n\n{each}" for number, each in enumerate(doubtful, 1)]
+    asked = "\n\n".join(
+        (
+            *(f"Claim {number}:\n\n{each}" for number, each in enumerate(doubtful, 1)),
+            "Does each passage say what its claim says? What is missing, added or weaker?",
+        )
+    )
     try:
-        answer, _ = await ask(model, PROMPT.text, "\n\n".join((*parts, _ASKED)), _Answers)
+        answer, _ = await ask(model, PROMPT.text, asked, _Answers)
     except (ModelProviderError, BudgetExceeded) as error:
         no = _Answer(id="none", says=False, missing=f"it was not confirmed: {error.message}")
         return [no] * len(doubtful)
@@ -310,14 +315,14 @@ async def held(
         assessments = {each.criterion: each for each in answer.assessments}
         for criterion in sheet.criteria:
             n = numbers[criterion.id]
-            if criterion.id in assessments:
-                judged = await to_thread.run_sync(
+            # An answer has an assessment for each criterion, or says why it has none.
+            said[n, document.key] = await (
+                _unjudged(claims[n], document, answer.degraded)
+                if answer.degraded is not None
+                else to_thread.run_sync(
                     _judged, claims[n], document, assessments[criterion.id], texts[document.key]
                 )
-            else:
-                reason = answer.degraded or "the document was not judged"
-                judged = await _unjudged(claims[n], document, reason)
-            said[n, document.key] = judged
+            )
     doubtful = {
         place: _doubtful(claims[place[0]], judged, texts[place[1]])
         for place, judged in said.items()
@@ -338,8 +343,7 @@ async def held(
 
 def _doubtful(claim: Claim, judged: JudgedSource, text: QuotableText) -> str:
     """A claim and the sentences that were quoted for it, with their neighbours."""
-    passages = [with_neighbours(quote, text) for quote in judged.quotes]
-    shown = GAP.join(dict.fromkeys(passages))
+    shown = GAP.join(dict.fromkeys(with_neighbours(quote, text) for quote in judged.quotes))
     title = judged.document.title
     return "\n\n".join(
         (
@@ -358,10 +362,11 @@ async def unjudged(claim: Claim, documents: Sequence[SourceDocument]) -> tuple[J
     found: list[JudgedSource] = []
     for document in await to_thread.run_sync(rank_documents, claim.text, documents):
         said = await to_thread.run_sync(judged_by_rule, claim.text, document)
-        if said is None:
-            found.append(await _unjudged(claim, document, NO_MODEL))
-        else:
-            found.append(JudgedSource(document, stance_of(said), said.quotes))
+        found.append(
+            await _unjudged(claim, document, NO_MODEL)
+            if said is None
+            else JudgedSource(document, stance_of(said), said.quotes)
+        )
     return tuple(found)
 
 
@@ -420,19 +425,16 @@ def stance_of(assessment: Assessment) -> Stance:
 def _judged(
     claim: Claim, document: SourceDocument, said: Assessment, text: QuotableText
 ) -> JudgedSource:
-    reason = ""
-    if "quote_not_found" in said.flags:
-        reason = "what was quoted for it is not in the document"
+    is_lost = "quote_not_found" in said.flags
+    reason = "what was quoted for it is not in the document" if is_lost else ""
     return _quoted(claim, JudgedSource(document, stance_of(said), said.quotes, reason), text)
 
 
 def _quoted(claim: Claim, judged: JudgedSource, text: QuotableText) -> JudgedSource:
     """A judgement with the whole sentences of its quotes, and what disagrees about support."""
     quotes = tuple(dict.fromkeys(sentences_of(quote, text) for quote in judged.quotes))
-    flag, document = "", judged.document
-    if judged.stance == "supports":
-        published = document.published.date().isoformat() if document.published else ""
-        flag = disagreement(claim.text, "\n".join((*quotes, document.title, published)))
+    told = "\n".join((*quotes, judged.document.title, judged.document.day))
+    flag = disagreement(claim.text, told) if judged.stance == "supports" else ""
     return judged._replace(quotes=quotes, flag=flag)
 
 
@@ -455,10 +457,9 @@ def with_neighbours(sentences: str, document: QuotableText) -> str:
     if place is None:
         return sentences
     spans = _spans(document.text, place)
-    before = [span for span in spans if span[1] <= place[0]][-1:]
-    after = [span for span in spans if span[0] >= place[1]][:1]
-    near = [*before, place, *after]
-    return document.text[near[0][0] : near[-1][1]].strip()
+    start = max((first for first, last in spans if last <= place[0]), default=place[0])
+    end = min((last for first, last in spans if first >= place[1]), default=place[1])
+    return document.text[start:end].strip()
 
 
 def _spans(text: str, place: tuple[int, int]) -> list[tuple[int, int]]:

@@ -50,7 +50,6 @@ PROMPT = Prompt(
     example="For example, in a text about the Eiffel Tower the quote `It opened in 1889` makes the "
     "claim `The Eiffel Tower opened in 1889.`",
 )
-_ASKED = "List the claims of fact in the text above."
 
 
 class _Found(Form):
@@ -88,8 +87,8 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
         BudgetExceeded: There is no room for the call.
     """
     parts = [frame("task", task, lasting=True)] if task else []
-    question = "\n\n".join((*parts, frame("text", text), _ASKED))
-    answer, usage = await ask(model, PROMPT.text, question, _Claims)
+    parts += [frame("text", text), "List the claims of fact in the text above."]
+    answer, usage = await ask(model, PROMPT.text, "\n\n".join(parts), _Claims)
     given = [found for found in answer.claims if found.claim.strip()]
     claims = merged(_anchored(found, text) for found in given[:_MOST])
     ordered = sorted(claims, key=lambda claim: len(text) if claim.start is None else claim.start)
@@ -146,10 +145,8 @@ def merged(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     kept: dict[str, Claim] = {}
     for claim in claims:
         key = normal(claim.text)
-        before = kept.get(key)
-        if before is None:
-            kept[key] = claim
-        elif claim.need > before.need:
+        before = kept.setdefault(key, claim)
+        if claim.need > before.need:
             kept[key] = before.model_copy(update={"need": claim.need})
     return tuple(kept.values())
 
@@ -162,8 +159,7 @@ def normal(claim: str) -> str:
     told = unicodedata.normalize("NFC", claim)
     first, *others = (told.casefold() if told.isupper() else told).split() or [""]
     kept = (each if len(each) <= _SHORT else each.casefold() for each in others)
-    words = (first.casefold(), *kept)
-    return " ".join(words).rstrip(" .!…。！")
+    return " ".join((first.casefold(), *kept)).rstrip(" .!…。！")
 
 
 def _anchored(found: _Found, text: str) -> Claim:
@@ -173,8 +169,8 @@ def _anchored(found: _Found, text: str) -> Claim:
         span = text.index(said), text.index(said) + len(said)
     if span is None:
         return Claim(text=said, quote=found.quote[:200], need=found.need)
-    quote = text[slice(*span)]
-    return Claim(text=said, quote=quote, start=span[0], end=span[1], need=found.need)
+    start, end = span
+    return Claim(text=said, quote=text[start:end], start=start, end=end, need=found.need)
 
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -195,7 +191,6 @@ _REFERENCE = re.compile(
 """A reference that stands elsewhere: a number in brackets and an address."""
 _MARKUP = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|`")
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
-_QUESTION = "?？؟;"
 _NUMBER_WORD = re.compile(
     r"\b(?:hundreds?|thousands?|millions?|billions?|dozens?|per ?cent|twice|half|quarter)\b",
     re.IGNORECASE,
@@ -258,18 +253,12 @@ def _need(sentence: str) -> float:
     unspaced = not sentence.isascii() and len(sentence) >= _SHORTEST_UNSPACED
     if len(words) < _SHORTEST_WORDS and not (unspaced and max(map(len, words), default=0) >= 4):
         return 0.0
-    if sentence.rstrip("\"'”’)]").endswith(tuple(_QUESTION)) or _INSTRUCTION.match(sentence):
+    if sentence.rstrip("\"'”’)]").endswith(("?", "？", "؟", ";")) or _INSTRUCTION.match(sentence):
         return 0.0
-    if _has_number(sentence) or _NUMBER_WORD.search(sentence):
+    numerals = map(str.isnumeric, blanked(sentence, urls(sentence)))
+    if any(numerals) or _NUMBER_WORD.search(sentence):
         return _NUMBERS
-    if _OPINION.search(sentence):
-        return 0.0
-    return _NAMES if _has_name(words) else 0.0
-
-
-def _has_number(sentence: str) -> bool:
-    """True when a number stands outside of URLs."""
-    return any(map(str.isnumeric, blanked(sentence, urls(sentence))))
+    return _NAMES if _has_name(words) and not _OPINION.search(sentence) else 0.0
 
 
 def _has_name(words: list[str]) -> bool:
@@ -278,10 +267,12 @@ def _has_name(words: list[str]) -> bool:
     capitalised = [word[:1].isupper() for word in inner]
     if not any(capitalised):
         return False
-    if sum(capitalised) == 1 or sum(capitalised) / len(capitalised) < _CAPITALS:
-        return True
-    together = any(a and b for a, b in pairwise(capitalised))
-    return together or any(word.isupper() and len(word) > 1 for word in inner)
+    return (
+        sum(capitalised) == 1
+        or sum(capitalised) / len(capitalised) < _CAPITALS
+        or any(a and b for a, b in pairwise(capitalised))
+        or any(word.isupper() and len(word) > 1 for word in inner)
+    )
 
 
 def _plain(sentence: str) -> str:

@@ -34,6 +34,13 @@ _DECISIVE_FIRST: Sequence[Stance] = (
     "off_topic",
     "unjudged",
 )
+_STATUS: Mapping[Stance, ClaimStatus] = {
+    "contradicts": "contradicted",
+    "supports": "supported",
+    "in_doubt": "in_doubt",
+    "unjudged": "unverified",
+}
+"""The verdict by the first of these stances that is there."""
 _QUOTE = 1_000
 """Characters of a quote."""
 
@@ -58,16 +65,12 @@ def status_of(stances: Sequence[Stance]) -> ClaimStatus:
     Support in part decides nothing, since the rest of the claim stays open. So it makes no claim
     `supported`, and takes nothing from a contradiction. Nor does support that is in doubt.
     """
-    supported, contradicted = "supports" in stances, "contradicts" in stances
-    if supported and contradicted:
+    if {"supports", "contradicts"} <= set(stances):
         return "mixed"
-    if contradicted:
-        return "contradicted"
-    if supported:
-        return "supported"
-    if "in_doubt" in stances:
-        return "in_doubt"
-    return "unverified" if "unjudged" in stances else "not_enough_info"
+    for stance, status in _STATUS.items():
+        if stance in stances:
+            return status
+    return "not_enough_info"
 
 
 def verdict_of(

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import Adapter, Adapters, Scheme, authorization
 from sifaka.evidence.sources.folder import FolderAdapter
+from sifaka.evidence.sources.http import shown
 from sifaka.evidence.sources.in_process import ThoughtsAdapter
 from sifaka.evidence.sources.mediawiki import MediaWikiAdapter
 from sifaka.evidence.sources.records import (
@@ -51,24 +52,10 @@ class AdapterSpec:
     rest: str = field(repr=False)
     """The text after the colon, or the whole http URL; it may hold secrets."""
     is_url: bool
-    key: str | None = field(default=None, repr=False)
+    authorization: str | None = field(default=None, repr=False)
+    """The header that carries its key; None without one."""
     store: ThoughtStore | None = field(default=None, repr=False)
     """The runs of the program."""
-
-    def authorization(self, *, bare: Scheme = "Bearer") -> str | None:
-        """The header that carries the key; None without one.
-
-        Raises:
-            ConfigurationError: The key cannot be sent.
-        """
-        if self.key is None:
-            return None
-        try:
-            return authorization(self.key, bare=bare)
-        except ConfigurationError as error:
-            raise ConfigurationError(
-                f"the adapter {self.name!r}: {error.message}", error.suggestion
-            ) from error
 
     def wrong(self, what: str, suggestion: str = "") -> NoReturn:
         """Complain about this spec, without anything of its URL.
@@ -127,8 +114,8 @@ class AdapterSpec:
         for name, value in parse_qsl(query, keep_blank_values=True):
             if name not in known:
                 keys = "; keys go into SIFAKA_ADAPTER_KEYS" if "key" in name.lower() else ""
-                allowed = ", ".join(known) or "none"
-                self.wrong(f"has an unknown option {name[:40]!r}", f"allowed: {allowed}{keys}")
+                allowed = f"allowed: {', '.join(known) or 'none'}{keys}"
+                self.wrong(f"has an unknown option {name[:40]!r}", allowed)
             if not (_CONTACT if name == "contact" else _FIELD).fullmatch(value):
                 what = "a mail address or a URL" if name == "contact" else "a name or a word"
                 self.wrong(f"has a wrong {name!r}", f"give {what}")
@@ -143,7 +130,7 @@ def _mediawiki(spec: AdapterSpec) -> Adapter:
     # Wikipedia gives plain text.
     require(f"the adapter {spec.name!r}", "evidence", "bs4")
     parts = spec.parts()
-    return _wiki(spec, f"{parts.scheme}://{parts.netloc}{parts.path}", parts.query)
+    return _wiki(spec, shown(parts), parts.query)
 
 
 def _wikipedia(spec: AdapterSpec) -> Adapter:
@@ -154,19 +141,15 @@ def _wikipedia(spec: AdapterSpec) -> Adapter:
 
 
 def _wiki(spec: AdapterSpec, base: str, query: str) -> Adapter:
-    contact = spec.options(query, ("contact",)).get("contact", [""])[-1]
     return MediaWikiAdapter(
-        base, name=spec.name, contact=contact, authorization=spec.authorization()
+        base,
+        name=spec.name,
+        contact=spec.options(query, ("contact",)).get("contact", [""])[-1],
+        authorization=spec.authorization,
     )
 
 
-def _indexed(
-    spec: AdapterSpec,
-    server: Server,
-    *,
-    own: tuple[str, ...] = (),
-    bare: Scheme = "Bearer",
-) -> Adapter:
+def _indexed(spec: AdapterSpec, server: Server, *, own: tuple[str, ...] = ()) -> Adapter:
     """An adapter for an index whose fields the URL names; `own` are fields of this kind alone."""
     base, index, query = spec.index()
     named = spec.options(query, (*FIELD_OPTIONS, *own))
@@ -177,7 +160,7 @@ def _indexed(
         index=index,
         name=spec.name,
         fields=Fields(text=text, **{option: values[-1] for option, values in named.items()}),
-        authorization=spec.authorization(bare=bare),
+        authorization=spec.authorization,
     )
 
 
@@ -196,7 +179,7 @@ def _atomwalker(spec: AdapterSpec) -> Adapter:
         index=index,
         name=spec.name,
         fields=PAPERS,
-        authorization=spec.authorization(),
+        authorization=spec.authorization,
     )
 
 
@@ -205,8 +188,7 @@ def _europepmc(spec: AdapterSpec) -> Adapter:
     require(f"the adapter {spec.name!r}", "evidence", "bs4")
     base = "https://www.ebi.ac.uk/europepmc/webservices/rest"
     if spec.is_url:
-        parts = spec.parts()
-        base = f"{parts.scheme}://{parts.netloc}{parts.path}"
+        base = shown(spec.parts())
     elif spec.rest:
         spec.wrong("takes nothing after the colon")
     return RecordAdapter(EUROPE_PMC, base, index="search", name=spec.name, fields=ARTICLES)
@@ -217,10 +199,9 @@ def _folder(spec: AdapterSpec) -> Adapter:
     if spec.is_url or not path or "\0" in path:
         spec.wrong("needs the path of a folder")
     try:
-        folder = Path(path).expanduser()
+        return FolderAdapter(Path(path).expanduser().absolute(), name=spec.name)
     except RuntimeError:
         spec.wrong("names the home of a user who is not known")
-    return FolderAdapter(folder.absolute(), name=spec.name)
 
 
 def _thoughts(spec: AdapterSpec) -> Adapter:
@@ -235,34 +216,35 @@ def _thoughts(spec: AdapterSpec) -> Adapter:
 class _Scheme:
     form: str
     make: Callable[[AdapterSpec], Adapter]
-    takes_key: bool = False
+    bare: Scheme | None = None
+    """The scheme of a bare key; None where no key is taken."""
 
 
 SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
     {
         "wikipedia": _Scheme("wikipedia:en", _wikipedia),
-        "mediawiki": _Scheme("mediawiki+https://host/w/api.php", _mediawiki, True),
+        "mediawiki": _Scheme("mediawiki+https://host/w/api.php", _mediawiki, "Bearer"),
         "elasticsearch": _Scheme(
             "elasticsearch+https://host:9200/index?text=body",
-            partial(_indexed, server=QUERY_DSL, bare="ApiKey"),
-            takes_key=True,
+            partial(_indexed, server=QUERY_DSL),
+            bare="ApiKey",
         ),
         "opensearch": _Scheme(
             "opensearch+https://host:9200/index?text=body",
             partial(_indexed, server=QUERY_DSL),
-            takes_key=True,
+            bare="Bearer",
         ),
         "solr": _Scheme(
             "solr+http://host:8983/solr/core?text=body",
             partial(_indexed, server=SOLR),
-            takes_key=True,
+            bare="Bearer",
         ),
         "meilisearch": _Scheme(
             "meilisearch+https://host:7700/index?text=body",
             partial(_indexed, server=MEILISEARCH, own=("timestamp",)),
-            takes_key=True,
+            bare="Bearer",
         ),
-        "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, True),
+        "atomwalker": _Scheme("atomwalker+https://host", _atomwalker, "Bearer"),
         "europepmc": _Scheme("europepmc:", _europepmc),
         "folder": _Scheme("folder:/path/to/notes", _folder),
         "thoughts": _Scheme("thoughts:", _thoughts),
@@ -293,8 +275,8 @@ def parse_adapter(text: str) -> AdapterSpec:
     allowed = f"allowed: {FORMS}"
     found = _SCHEME.fullmatch(rest.strip())
     if found is None:
-        shown = name or rest.strip().partition(":")[0][:40]
-        raise ConfigurationError(f"{shown!r} names no source", allowed)
+        told = name or rest.strip().partition(":")[0][:40]
+        raise ConfigurationError(f"{told!r} names no source", allowed)
     scheme, transport, rest = found[1].lower(), (found[2] or "").lower(), found[3]
     name = name or scheme[:40]
     if scheme not in SCHEMES:
@@ -308,6 +290,17 @@ def parse_adapter(text: str) -> AdapterSpec:
         rest=f"{transport.removeprefix('+')}:{rest}" if transport else rest,
         is_url=bool(transport),
     )
+
+
+def _header(spec: AdapterSpec, key: str, bare: Scheme | None) -> str:
+    if bare is None:
+        spec.wrong(f"takes no key: it is of the kind {spec.scheme!r}", "leave its key out")
+    try:
+        return authorization(key, bare=bare)
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            f"the adapter {spec.name!r}: {error.message}", error.suggestion
+        ) from error
 
 
 def open_adapters(
@@ -331,10 +324,9 @@ def open_adapters(
     """
     opened: list[Adapter] = []
     for text in specs:
-        spec = parse_adapter(text)
-        scheme = SCHEMES[spec.scheme]
-        key = (keys or {}).get(spec.name)
-        if key is not None and not scheme.takes_key:
-            spec.wrong(f"takes no key: it is of the kind {spec.scheme!r}", "leave its key out")
-        opened.append(scheme.make(replace(spec, key=key, store=store)))
+        spec = replace(parse_adapter(text), store=store)
+        scheme, key = SCHEMES[spec.scheme], (keys or {}).get(spec.name)
+        if key is not None:
+            spec = replace(spec, authorization=_header(spec, key, scheme.bare))
+        opened.append(scheme.make(spec))
     return Adapters(opened)

@@ -48,7 +48,6 @@ class Adapter(Protocol):
 
 
 NO_ADAPTER = "no adapter is configured, so there is nothing to search"
-_WHAT_TO_DO = "set SIFAKA_ADAPTERS, such as wikipedia=mediawiki+https://en.wikipedia.org/w/api.php"
 
 
 @runtime_checkable
@@ -96,11 +95,16 @@ class Adapters:
             ConfigurationError: There is none at all, or none of a name.
         """
         if not self._adapters:
-            raise ConfigurationError(NO_ADAPTER, _WHAT_TO_DO)
+            raise ConfigurationError(
+                NO_ADAPTER,
+                "set SIFAKA_ADAPTERS, such as "
+                "wikipedia=mediawiki+https://en.wikipedia.org/w/api.php",
+            )
         for name in names:
             if name not in self._adapters:
-                known = ", ".join(self._adapters)
-                raise ConfigurationError(f"unknown adapter {name!r}", f"configured: {known}")
+                raise ConfigurationError(
+                    f"unknown adapter {name!r}", f"configured: {', '.join(self._adapters)}"
+                )
         return tuple(self._adapters[name] for name in dict.fromkeys(names or self._adapters))
 
     async def health(self) -> dict[str, Health]:
@@ -154,10 +158,12 @@ def authorization(secret: str, *, bare: Scheme = "Bearer") -> str:
 
 def secrets_of(keys: str) -> tuple[str, ...]:
     """Whatever must not be told of a list such as `name=user:password,other=Bearer token`."""
-    found: list[str] = []
-    for _, secret in named_keys(keys):
-        found += [secret, secret.rpartition(" ")[2], secret.partition(":")[2]]
-    return tuple(value for value in found if value)
+    return tuple(
+        part
+        for _, secret in named_keys(keys)
+        for part in (secret, secret.rpartition(" ")[2], secret.partition(":")[2])
+        if part
+    )
 
 
 def named_keys(keys: str) -> tuple[tuple[str, str], ...]:
@@ -167,10 +173,9 @@ def named_keys(keys: str) -> tuple[tuple[str, str], ...]:
     """
     parts = (part.strip().partition("=") for part in keys.split(",") if part.strip())
     return tuple(
-        (name.strip() if equals else "", _with_commas((secret if equals else name).strip()))
+        (
+            name.strip() if equals else "",
+            re.sub("%2c", ",", (secret if equals else name).strip(), flags=re.IGNORECASE),
+        )
         for name, equals, secret in parts
     )
-
-
-def _with_commas(secret: str) -> str:
-    return re.sub("%2c", ",", secret, flags=re.IGNORECASE)

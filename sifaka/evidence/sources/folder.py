@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -74,18 +75,16 @@ def files_below(folder: Path, most: int) -> dict[str, FileState | str]:
 
 def _walked(root: Path) -> Iterator[Path]:
     """Every name with a known suffix; folders that are links are not entered, so it ends."""
-    looked_at = 0
+    room = _MOST_ENTRIES
     for folder, folders, names in os.walk(root, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        looked_at += len(folders)
-        if looked_at > _MOST_ENTRIES:
+        room -= len(folders)
+        if room < 0:
             return
-        for name in sorted(names):
-            looked_at += 1
-            if looked_at > _MOST_ENTRIES:
-                return
+        for name in sorted(names)[:room]:
             if not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES | _UNREAD:
                 yield Path(folder, name)
+        room -= len(names)
 
 
 def _state(path: Path, root: Path) -> FileState | str:
@@ -105,7 +104,6 @@ LARGEST = 2_000_000
 """Bytes of a text that is read."""
 LARGEST_DOCUMENT = 20_000_000
 """Bytes of a PDF or DOCX, most of which are no text."""
-_PACKED = frozenset({".pdf", ".docx"})
 _AUTHOR, _DATE = (
     re.compile(rf"^:?(?:{names}):[ \t]*[\"']?([^\n\"']+)", re.IGNORECASE | re.MULTILINE)
     for names in ("authors?", "date|published|updated|last_modified|lastmod")
@@ -115,7 +113,7 @@ _AUTHOR, _DATE = (
 
 def is_packed(path: Path) -> bool:
     """True for a file most of whose bytes are no text."""
-    return path.suffix.lower() in _PACKED
+    return path.suffix.lower() in {".pdf", ".docx"}
 
 
 def plain_reading(path: Path, content: bytes) -> Reading:
@@ -139,14 +137,13 @@ def _own(line: re.Pattern[str], suffix: str, text: str) -> str:
 MOST_CHARS = 20_000
 """Of a part."""
 _HEADING = re.compile(r"\A(?:---\n.*?\n---\n)?\s*#{1,3} +(.+)", re.DOTALL)
-_TITLE = 120
 
 
 def title_of(text: str, path: str) -> str:
     """The heading that a text begins with, else the name of its file."""
     heading = _HEADING.match(text[:4_000])
     title = " ".join(heading[1].splitlines()[0].strip(" #").split()) if heading else ""
-    return title[:_TITLE] or PurePosixPath(path).name
+    return title[:120] or PurePosixPath(path).name
 
 
 MOST_BYTES = 10_000_000
@@ -215,7 +212,8 @@ class FolderAdapter:
         if not query.strip() or limit < 1:
             return ()
         # Who cannot wait for a large folder to be read finds it read the next time.
-        return await self._apart(lambda: self._search(query, limit, filters))
+        await self._apart(self._refreshed)
+        return await self._apart(partial(self._searchable.best, query, limit, filters))
 
     async def health(self) -> Health:
         """Read the folder; tells how many files there are and which are left out."""
@@ -244,10 +242,6 @@ class FolderAdapter:
         """The result of work in the adapter's thread; what has not begun is given up in time."""
         return await asyncio.wrap_future(self._thread.submit(work))
 
-    def _search(self, query: str, limit: int, filters: SearchFilters) -> tuple[SourceDocument, ...]:
-        self._refreshed()
-        return self._searchable.best(query, limit, filters)
-
     def _refreshed(self) -> Mapping[str, _Read]:
         """The current files of the folder; a file is read again when it has changed."""
         with self._lock:
@@ -273,15 +267,15 @@ class FolderAdapter:
                 if room < 0:
                     read[path] = None, BEYOND
                     continue
-                known = self._read.get(path)
-                same = known is not None and known[0] == state
-                read[path] = known if same and known else (state, self._held(path, state))
+                known = self._read.get(path, (None, ""))
+                read[path] = known if known[0] == state else (state, self._held(path, state))
                 content = read[path][1]
                 if packed and not isinstance(content, str):
                     room -= sum(len(each.text) for each in content)
             if read != self._read:
-                held = [held for _, held in read.values() if not isinstance(held, str)]
-                self._searchable = Searchable([each for parts in held for each in parts])
+                self._searchable = Searchable(
+                    each for _, held in read.values() if not isinstance(held, str) for each in held
+                )
             self._read = read
             return read
 
@@ -322,8 +316,7 @@ class FolderAdapter:
         if suffix not in READERS:
             return plain_reading(real, content)
         try:
-            given = (suffix, content)
-            return run_limited_in_thread(read_document, *given, size=inf, seconds=_SECONDS)
+            return run_limited_in_thread(read_document, suffix, content, size=inf, seconds=_SECONDS)
         except TimeoutError as error:
             raise NotText(f"takes more than {_SECONDS:g} s to read") from error
         except MemoryError as error:

@@ -8,12 +8,13 @@ import socket
 import time
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import PackageNotFoundError, version
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, quote, unquote, urljoin, urlsplit, urlunsplit
@@ -24,6 +25,7 @@ import anyio
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.context import current_calls
 from sifaka.errors import ConfigurationError, ModelProviderError, SourceError
+from sifaka.evidence.documents import in_a_zone
 
 if TYPE_CHECKING:
     import httpx2
@@ -70,11 +72,13 @@ class Endpoint:
         `what` is the rest of the sentence that begins with the URL.
         """
         line = " ".join(f"{self.adapter}: {self.url} {what}".split())
-        # Some of these words are the source's own.
-        shown = "".join(c for c in line if c.isprintable())
-        told = hint or _HINTS[code]
         return SourceError(
-            shown, told, adapter=self.adapter, error_code=code, retry_after=retry_after
+            # Some of these words are the source's own.
+            "".join(c for c in line if c.isprintable()),
+            hint or _HINTS[code],
+            adapter=self.adapter,
+            error_code=code,
+            retry_after=retry_after,
         )
 
 
@@ -96,8 +100,8 @@ async def answer_of(
     retry_after = seconds_asked(response.headers.get("retry-after"))
     status = response.status_code
     if response.has_redirect_location:
-        to = _target(response, endpoint)
-        raise endpoint.failure("forbidden", f"redirects to {to}, where nothing is asked")
+        told = f"redirects to {_target(response, endpoint)}, where nothing is asked"
+        raise endpoint.failure("forbidden", told)
     if not response.is_success:
         code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
         told = f"answered with status {status}"
@@ -126,11 +130,10 @@ def seconds_asked(told: str | None) -> float | None:
     if text.isdecimal() and text.isascii():
         return float(text[:9])
     try:
-        when = parsedate_to_datetime(text)
+        when = in_a_zone(parsedate_to_datetime(text))
     except ValueError:
         return None
-    moment = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def shown(parts: SplitResult) -> str:
@@ -244,7 +247,7 @@ class HttpClient:
     Args:
         base: The URL of an API; `user:password@` in it becomes a header.
         adapter: The name in errors and of the circuit breaker.
-        headers: Further headers, such as a key.
+        headers: Further headers, such as a key; those that are empty are not sent.
         seconds: For each request with all its attempts.
         largest: Bytes of an answer at most, unpacked.
         breakers: Leaves a source alone that keeps failing; that of the run when None.
@@ -282,12 +285,12 @@ class HttpClient:
         """The adapter and the base."""
         self.place = self.endpoint.url
         """The base, for people, without secrets."""
-        own = {name.lower(): value for name, value in headers.items()}
+        own = {name.lower(): value for name, value in headers.items() if value}
         own.setdefault("user-agent", product())
         if "@" in parts.netloc:
             login = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-            words = b64encode(login.encode("utf-8", "surrogatepass")).decode()
-            own.setdefault("authorization", f"Basic {words}")
+            words = b64encode(login.encode("utf-8", "surrogatepass"))
+            own.setdefault("authorization", f"Basic {words.decode()}")
         self._headers = {**own, "accept-encoding": _ENCODINGS}
         self._seconds = seconds
         self._largest = largest
@@ -336,17 +339,16 @@ class HttpClient:
             ) from None
         try:
             with anyio.fail_after(self._seconds) as scope:
-                attempt = 1
-                while True:
+                for attempt in count(1):
                     try:
                         data = await self._answer(endpoint, params, body, check)
-                        break
+                        breakers.succeeded(circuit)
+                        return data
                     except SourceError as failure:
                         wait = self._retrying.wait(failure, attempt)
                         if wait is None or anyio.current_time() + wait >= scope.deadline:
                             raise
                     await anyio.sleep(wait)
-                    attempt += 1
         except TimeoutError:
             breakers.failed(circuit)
             told = f"did not answer within {self._seconds:g} s"
@@ -357,8 +359,6 @@ class HttpClient:
         except BaseException:
             breakers.abandoned(circuit)
             raise
-        breakers.succeeded(circuit)
-        return data
 
     async def _answer(
         self, endpoint: Endpoint, params: Mapping[str, Any] | None, body: Any, check: Check | None
@@ -398,8 +398,8 @@ class HttpClient:
             raise endpoint.failure("malformed", "answered with a body that is broken") from None
         except httpx2.TransportError as error:
             # The message may quote the request.
-            why = type(error).__name__
-            raise endpoint.failure("connection", f"broke off the connection ({why})") from None
+            told = f"broke off the connection ({type(error).__name__})"
+            raise endpoint.failure("connection", told) from None
 
     async def _of_this_loop(self) -> "httpx2.AsyncClient":
         """The client of this event loop, as its connections fail once the loop is closed."""
@@ -416,13 +416,12 @@ class HttpClient:
 
         import httpx2
 
-        is_encrypted = self.endpoint.url.startswith("https:")
         async with httpx2.AsyncClient(
             headers=self._headers,
             # Loading the trusted certificates takes longer than a request. Without any of them, no
             # encrypted connection can be made.
             transport=httpx2.AsyncHTTPTransport(
-                verify=is_encrypted or SSLContext(PROTOCOL_TLS_CLIENT)
+                verify=self.endpoint.url.startswith("https:") or SSLContext(PROTOCOL_TLS_CLIENT)
             ),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             timeout=httpx2.Timeout(None, connect=self._seconds / 2),
@@ -450,10 +449,8 @@ class HttpClient:
         return found
 
     async def _resolved(self, host: str, endpoint: Endpoint) -> Sequence[str]:
-        try:
+        with suppress(ValueError):  # a name
             return (str(ip_address(host)),)
-        except ValueError:
-            pass  # a name
         try:
             found = await self._network.resolve(host)
         except (OSError, UnicodeError):
@@ -474,15 +471,13 @@ def product() -> str:
 def _parts_of(url: str, adapter: str) -> SplitResult:
     """The parts of a base, which has no query."""
     known = "a URL that cannot be read"
-    try:
+    with suppress(ValueError):
         parts = urlsplit(url)
         known = shown(parts)
         has_more = parts.query or parts.fragment or not url.isprintable() or " " in url
         is_web = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
         if is_web and not has_more:
             return parts
-    except ValueError:
-        pass
     raise ConfigurationError(
         f"{adapter}: {known[:200]!r} cannot be asked",
         "give the URL of an API without a query, such as https://en.wikipedia.org/w/api.php",
@@ -493,8 +488,9 @@ def _below(base: Endpoint, path: str) -> str:
     """The URL of a path under a base; of the base itself when the path is empty."""
     steps = unquote(path).replace("\\", "/").split("/")
     if {".", ".."} & set(steps) or "?" in path or "#" in path or not path.isprintable():
-        hint = "give a path below it, without a query"
-        raise base.failure("forbidden", f"is left by {path[:80]!r}", hint)
+        raise base.failure(
+            "forbidden", f"is left by {path[:80]!r}", "give a path below it, without a query"
+        )
     if not path:
         return base.url
     return f"{base.url.rstrip('/')}/{quote(path.lstrip('/'), safe=_KEPT)}"

@@ -14,7 +14,7 @@ from sifaka.record.thought import Document
 from sifaka.retrievers.in_memory import searched_fields
 from sifaka.retrievers.protocol import Retriever
 from sifaka.retrievers.thoughts import ThoughtRetriever
-from sifaka.storage.bm25 import WordIndex, query_words
+from sifaka.storage.bm25 import WordIndex, best_first, query_words
 from sifaka.storage.protocol import Filters, Health, ThoughtStore
 
 
@@ -33,11 +33,10 @@ class Searchable:
         See `wanted` for what the filters do.
         """
         scores = self._index.rank(query_words(query))
-        order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
         now = datetime.now(UTC)
         found = (
             self.documents[i].model_copy(update={"score": scores[i], "retrieved_at": now})
-            for i in order
+            for i in best_first(scores)
             if scores[i] > 0
         )
         return wanted(spread(found), filters, limit)
@@ -112,8 +111,7 @@ class RetrieverAdapter:
         if not query.strip() or limit < 1:
             return ()
         found = await self._search(query, limit, filters)
-        documents = (SourceDocument.of(each, adapter=self.name) for each in found)
-        return wanted(documents, filters, limit)
+        return wanted((SourceDocument.of(d, adapter=self.name) for d in found), filters, limit)
 
     async def _search(self, query: str, limit: int, filters: SearchFilters) -> Sequence[Document]:
         return await self.retriever.retrieve(query, limit)
@@ -169,8 +167,7 @@ def on_store(adapters: Adapters, store: ThoughtStore) -> Adapters:
     """
     if not adapters:
         return adapters
-    own = (
+    return Adapters(
         ThoughtsAdapter(store, name=each.name) if isinstance(each, ThoughtsAdapter) else each
         for each in adapters.chosen()
     )
-    return Adapters(own)

@@ -48,8 +48,9 @@ async def ask(wiki: HttpClient, wanted: str, action: str, **params: str | int) -
         SourceError: There is no answer, or it is an error.
     """
     told = {"format": "json", "formatversion": 2, "maxlag": MAXLAG}
-    check = partial(_check, wiki.endpoint)
-    answer = await wiki.ask(params={"action": action, **params, **told}, check=check)
+    answer = await wiki.ask(
+        params={"action": action, **params, **told}, check=partial(_check, wiki.endpoint)
+    )
     found = mapping(mapping(answer).get(wanted))
     if not found:  # of a search without results, there is at least an empty list in it
         raise malformed(wiki, wanted)
@@ -72,8 +73,9 @@ def _check(endpoint: Endpoint, answer: Any, retry_after: float | None) -> None:
     told = str(error.get("code"))
     code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
     info = " ".join(str(error.get("info", "")).split())[:200]
-    what = f"answered with the error {told[:60]}: {info}"
-    raise endpoint.failure(code, what, retry_after=retry_after)
+    raise endpoint.failure(
+        code, f"answered with the error {told[:60]}: {info}", retry_after=retry_after
+    )
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -192,9 +194,7 @@ async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
     if not words:
         return []
 
-    async def having(*wanted: str) -> _Hits:
-        return await _having(wiki, wanted)
-
+    having = partial(_having, wiki)
     titles = dict((await having(*words)).titles)
     if len(titles) < most and len(words) > 1:
         alone = sorted(words, key=_weight)[:_MOST_ALONE]
@@ -212,7 +212,7 @@ async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
     return sorted(titles, key=lambda page: -named(titles[page], question))[:most]
 
 
-async def _having(wiki: HttpClient, words: Sequence[str]) -> _Hits:
+async def _having(wiki: HttpClient, *words: str) -> _Hits:
     told = await ask(
         wiki,
         "query",
@@ -273,14 +273,14 @@ class MediaWikiAdapter:
         seconds: float = 10.0,
         retrying: Retrying | None = None,
     ) -> None:
-        headers = {"User-Agent": f"{product()} ({contact or 'no contact given'}) httpx2"}
-        if authorization:
-            headers["Authorization"] = authorization
         self.name = name
         self._http = HttpClient(
             base,
             adapter=name,
-            headers=headers,
+            headers={
+                "User-Agent": f"{product()} ({contact or 'no contact given'}) httpx2",
+                "Authorization": authorization or "",
+            },
             seconds=seconds,
             largest=LARGEST,
             retrying=retrying,
@@ -323,24 +323,21 @@ class MediaWikiAdapter:
         await self._http.aclose()
 
     async def _with_text(self, pages: Sequence[SourceDocument]) -> tuple[SourceDocument, ...]:
-        unreadable: list[SourceError] = []
+        read_text = self._extract if self._has_extracts else self._parsed
 
-        async def read(page: SourceDocument) -> SourceDocument | None:
+        async def read(page: SourceDocument) -> SourceDocument | SourceError:
             try:
-                read_text = self._extract if self._has_extracts else self._parsed
-                text = await read_text(page.id)
+                text = whole_words(await read_text(page.id), _MOST_CHARS)
+                return page.model_copy(update={"text": text})
             except SourceError as error:
                 if error.error_code not in _UNREADABLE:
                     raise
-                unreadable.append(error)
-                return None
-            return (
-                page.model_copy(update={"text": whole_words(text, _MOST_CHARS)}) if text else None
-            )
+                return error
 
         readings = {page.id: partial(read, page) for page in pages}
-        read_pages = await fan_out(readings, calls_each=0, parallel=PARALLEL)
-        found = tuple(page for page in read_pages if page is not None)
+        answers = await fan_out(readings, calls_each=0, parallel=PARALLEL)
+        found = tuple(each for each in answers if isinstance(each, SourceDocument) and each.text)
+        unreadable = [each for each in answers if isinstance(each, SourceError)]
         if unreadable and not found:
             raise unreadable[0]
         return found
@@ -366,8 +363,9 @@ class MediaWikiAdapter:
             **(_ABOUT_EXTENSIONS if is_unknown else {}),
         )
         if is_unknown:
-            names = {extension.get("name") for extension in objects(told.get("extensions"))}
-            self._has_extracts = "TextExtracts" in names
+            self._has_extracts = any(
+                each.get("name") == "TextExtracts" for each in objects(told.get("extensions"))
+            )
         there = [
             page
             for page in objects(told.get("pages"))
@@ -395,9 +393,9 @@ class MediaWikiAdapter:
         )
         pages = objects(told.get("pages"))
         extract = str(pages[0].get("extract") or "") if pages else ""
-        lines = (line.strip() for line in extract.splitlines())
         # Of a page of nothing but lists, the extension may leave nothing.
-        return "\n".join(line for line in lines if line) or await self._parsed(page)
+        lines = filter(None, map(str.strip, extract.splitlines()))
+        return "\n".join(lines) or await self._parsed(page)
 
     async def _parsed(self, page: str) -> str:
         told = await ask(

@@ -110,8 +110,7 @@ def decoded(content: bytes) -> str:
 
 def _html(content: bytes) -> Reading:
     html = decoded(content)
-    pages = (DocumentPage("", plain_text(html, tables=True)),)
-    return Reading(*origin_of(html), pages)
+    return Reading(*origin_of(html), (DocumentPage("", plain_text(html, tables=True)),))
 
 
 def _pdf(content: bytes) -> Reading:
@@ -123,13 +122,15 @@ def _pdf(content: bytes) -> Reading:
     told: Any = pdf.metadata
     written = told and (_or_none(lambda: told.modification_date)
                         or _or_none(lambda: told.creation_date))  # fmt: skip
-    pages = (
-        DocumentPage(f"page={number}", page.extract_text())
-        for number, page in enumerate(pdf.pages[:_MOST_PAGES], 1)
+    return Reading(
+        str(_or_none(lambda: told and told.title) or ""),
+        str(_or_none(lambda: told and told.author) or ""),
+        written.isoformat() if written else "",
+        tuple(
+            DocumentPage(f"page={number}", page.extract_text())
+            for number, page in enumerate(pdf.pages[:_MOST_PAGES], 1)
+        ),
     )
-    title = str(_or_none(lambda: told and told.title) or "")
-    author = str(_or_none(lambda: told and told.author) or "")
-    return Reading(title, author, written.isoformat() if written else "", tuple(pages))
 
 
 def _or_none(value: Callable[[], Any]) -> Any:
@@ -147,21 +148,21 @@ _NOT_READ = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", _FALLBACK}
 _HEADING = re.compile(r"(?:heading|title)\s*([1-6]?)", re.IGNORECASE)
 
 
-_TEMPLATE = ("python-docx", "2013-12-23")
-"""What a document says that was made with python-docx and not given an author and a date."""
-
-
 def _docx(content: bytes) -> Reading:
     import docx
 
     document: Any = docx.Document(BytesIO(content))
     told = document.core_properties
     written = told.modified or told.created
-    if told.author == _TEMPLATE[0] and str(written).startswith(_TEMPLATE[1]):
+    # A document that was made with python-docx and not given an author and a date.
+    if told.author == "python-docx" and str(written).startswith("2013-12-23"):
         written = None
-    text = "\n\n".join(_blocks_of(document.element.body))
-    day = written.isoformat() if written else ""
-    return Reading(told.title or "", told.author or "", day, (DocumentPage("", text),))
+    return Reading(
+        told.title or "",
+        told.author or "",
+        written.isoformat() if written else "",
+        (DocumentPage("", "\n\n".join(_blocks_of(document.element.body))),),
+    )
 
 
 def _blocks_of(parent: Any) -> Iterator[str]:
@@ -174,8 +175,7 @@ def _blocks_of(parent: Any) -> Iterator[str]:
             if words:
                 yield f"{'#' * int(level[1] or 1)} {words}" if level else words
         elif element.tag == f"{_W}tr":
-            cells = (" ".join(_blocks_of(cell)) for cell in element.iterchildren(f"{_W}tc"))
-            yield " | ".join(cells)
+            yield " | ".join(" ".join(_blocks_of(cell)) for cell in element.iterchildren(f"{_W}tc"))
         elif element.tag not in _NOT_READ:
             yield from _blocks_of(element)
 
@@ -184,13 +184,11 @@ def _words_of(parent: Any) -> Iterator[str]:
     """The words of a paragraph that a reader sees, those in text boxes too."""
     for element in parent:
         hidden = element.tag == f"{_W}r" and element.find(f"{_W}rPr/{_W}vanish") is not None
-        if element.tag in _NOT_READ or hidden:
-            continue
         if element.tag == f"{_W}t":
             yield element.text or ""
         elif element.tag in {f"{_W}tab", f"{_W}br", f"{_W}cr"}:
             yield " "
-        else:
+        elif element.tag not in _NOT_READ and not hidden:
             yield from _words_of(element)
 
 
@@ -333,8 +331,10 @@ def _is_left_out(element: "Tag", hidden: frozenset[str], *, tables: bool, in_mat
 
 def _is_hidden(element: "Tag", classes: frozenset[str], hidden: frozenset[str]) -> bool:
     """True when a browser does not show an element; `hidden` are selectors of the page's sheets."""
-    style = element.get("style")
-    if style is not None and _HIDES.search("".join(str(style).lower().split())):
-        return True
+    style = "".join(str(element.get("style") or "").lower().split())
     named = {element.name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
-    return "hidden" in element.attrs or not named.isdisjoint(hidden)
+    return (
+        "hidden" in element.attrs
+        or _HIDES.search(style) is not None
+        or not named.isdisjoint(hidden)
+    )

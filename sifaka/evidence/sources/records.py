@@ -78,16 +78,6 @@ def document_of(
     )
 
 
-def records_at(answer: object, *path: str) -> list[Record] | None:
-    """The objects of the list that an answer has at a path; None when it has none there."""
-    at = answer
-    for name in path:
-        at = cast("Record", at).get(name) if isinstance(at, Mapping) else None
-    if not isinstance(at, list):
-        return None
-    return [cast("Record", each) for each in cast("list[object]", at) if isinstance(each, Mapping)]
-
-
 def when(told: object) -> datetime | None:
     """A moment as records have it: ISO 8601, a year, seconds or milliseconds since 1970."""
     if isinstance(told, list | tuple):
@@ -186,8 +176,9 @@ class RecordAdapter:
         self.index = index
         self.fields = fields
         self.name = name
-        headers = {"Authorization": authorization} if authorization else {}
-        self.http = HttpClient(self.base, adapter=name, headers=headers)
+        self.http = HttpClient(
+            self.base, adapter=name, headers={"Authorization": authorization or ""}
+        )
         self.place = f"{self.base}/{index}"
         """The server and the index."""
         self.dated_by = server.dated_by(fields)
@@ -207,8 +198,7 @@ class RecordAdapter:
             return ()
         unfiltered = filters.sites or (filters.asks_for_dates and not self.dated_by)
         size = min(MOST_RESULTS, limit * _SPARE if unfiltered else limit)
-        documents = await self._documents(words, size, filters)
-        return wanted(documents, filters, limit)
+        return wanted(await self._documents(words, size, filters), filters, limit)
 
     async def health(self) -> Health:
         """Ask for one document."""
@@ -222,18 +212,22 @@ class RecordAdapter:
         """Close the connections."""
         await self.http.aclose()
 
-    def listed(self, records: Sequence[Record] | None, path: str) -> Sequence[Record]:
-        """The records of an answer.
+    def listed(self, answer: object, *path: str) -> list[Record]:
+        """The records of the list that an answer has at a path.
 
         Raises:
-            SourceError: It has none at this path.
+            SourceError: It has none there.
         """
-        if records is None:
+        at = answer
+        for name in path:
+            at = mapping(at).get(name)
+        if not isinstance(at, list):
             raise self.malformed(
-                f"the answer of {self.place} has no {path}",
+                f"the answer of {self.place} has no {'.'.join(path)}",
                 "check that the adapter's URL is of this kind of server",
             )
-        return records
+        records = cast("list[object]", at)
+        return [cast("Record", each) for each in records if isinstance(each, dict)]
 
     def malformed(self, what: str, hint: str) -> SourceError:
         """The error of an answer that makes no sense."""
@@ -290,14 +284,13 @@ def plain_query(query: str) -> str:
     Returns:
         Whole words only; empty when there is nothing to look for.
     """
-    shown = "".join(c if _is_text(c) else " " for c in unicodedata.normalize("NFC", query))
+    # Control characters, and halves of surrogate pairs; joiners are parts of words in some scripts.
+    shown = "".join(
+        " " if unicodedata.category(c) in {"Cc", "Cs", "Co", "Cn"} else c
+        for c in unicodedata.normalize("NFC", query)
+    )
     line = whole_words(" ".join(shown.split()), MOST_CHARS)
     return line if any(c.isalnum() for c in line) else ""
-
-
-def _is_text(character: str) -> bool:
-    # Control characters, and halves of surrogate pairs; joiners are parts of words in some scripts.
-    return unicodedata.category(character) not in {"Cc", "Cs", "Co", "Cn"}
 
 
 async def _query_dsl(
@@ -324,14 +317,13 @@ async def _query_dsl(
         "track_total_hits": False,
     }
     answer = await server.http.ask(f"{server.index}/_search", body=body)
-    hits = server.listed(records_at(answer, "hits", "hits"), "hits")
     return [
         {
             **mapping(hit.get("_source")),
             server.fields.id: hit.get("_id"),
             "_score": hit.get("_score"),
         }
-        for hit in hits
+        for hit in server.listed(answer, "hits", "hits")
     ]
 
 
@@ -351,15 +343,16 @@ async def _meilisearch(
         "attributesToRetrieve": list(server.fields.names),
         "showRankingScore": True,
     }
-    written: list[str] = []
-    if filters.since:
-        written.append(f"{server.dated_by} >= {floor(filters.since.timestamp())}")
-    if filters.until:
-        written.append(f"{server.dated_by} < {ceil(filters.until.timestamp())}")
+    written = [
+        f"{server.dated_by} {sign} {whole(at.timestamp())}"
+        for sign, at, whole in ((">=", filters.since, floor), ("<", filters.until, ceil))
+        if at
+    ]
     if server.dated_by and written:
         asked["filter"] = written
-    answer = await server.http.ask(f"indexes/{server.index}/search", body=asked)
-    return server.listed(records_at(answer, "hits"), "hits")
+    return server.listed(
+        await server.http.ask(f"indexes/{server.index}/search", body=asked), "hits"
+    )
 
 
 # Meilisearch compares numbers only, so dates are seconds since 1970.
@@ -390,8 +383,7 @@ async def _solr(
     if server.fields.date and filters.asks_for_dates:
         since, until = _moment(filters.since), _moment(filters.until)
         asked["fq"] = f"{server.fields.date}:[{since} TO {until}}}"
-    answer = await server.http.ask(f"{server.index}/select", asked)
-    return server.listed(records_at(answer, "response", "docs"), "response.docs")
+    return server.listed(await server.http.ask(f"{server.index}/select", asked), "response", "docs")
 
 
 def _literal(query: str) -> str:
@@ -408,8 +400,6 @@ SOLR = Server(_solr)
 WORKS = "atomwalker-works"
 """The index with all papers."""
 PAPERS = Fields(text=("abstract",), date="publication_date")
-_PATH = "api/v1/resource/ScholarSearch/paper"
-_ABSTRACTS = ("abstract_text", "abstract_contents")
 
 
 async def atomwalker(
@@ -423,14 +413,14 @@ async def atomwalker(
     `tests/unit/adapters/test_atomwalker.py`).
     """
     asked = {"search": query, "search_strategy": strategy, "size": str(size)}
-    answer = await server.http.ask(f"{_PATH}/{server.index}", asked)
-    papers = server.listed(records_at(answer, "papers"), "papers")
+    path = f"api/v1/resource/ScholarSearch/paper/{server.index}"
+    papers = server.listed(await server.http.ask(path, asked), "papers")
     return [_paper_of(paper) for paper in papers if _abstract(paper)]
 
 
 def _abstract(paper: Record) -> object:
     """It stands in one of two fields."""
-    return next((paper[name] for name in _ABSTRACTS if paper.get(name)), None)
+    return paper.get("abstract_text") or paper.get("abstract_contents")
 
 
 def _paper_of(paper: Record) -> Record:
@@ -461,29 +451,26 @@ async def _europe_pmc(
         until = filters.until.date().isoformat() if filters.until else "3000-01-01"
         asked = f"({asked}) AND (FIRST_PDATE:[{since} TO {until}])"
     told = {"query": asked, "format": "json", "resultType": "core", "pageSize": str(size)}
-    answer = await server.http.ask("search", told)
-    results = server.listed(records_at(answer, "resultList", "result"), "resultList.result")
+    results = server.listed(await server.http.ask("search", told), "resultList", "result")
     length = sum(len(str(each.get("abstractText"))) for each in results)
     return await run_limited(_articles, results, size=length, seconds=_SECONDS)
 
 
 def _articles(results: Sequence[Record]) -> list[Record]:
     """The results of Europe PMC, whose abstracts and titles are HTML."""
-    articles: list[Record] = []
-    for result in results:
-        source, number = str(result.get("source") or ""), str(result.get("id") or "")
-        articles.append(
-            {
-                "text": plain_text(str(result.get("abstractText") or "")),
-                "title": plain_text(str(result.get("title") or "")),
-                "author": str(result.get("authorString") or "").rstrip("."),
-                "id": f"{source}:{number}",
-                "url": f"https://europepmc.org/article/{source}/{number}",
-                "doi": result.get("doi"),
-                "date": result.get("firstPublicationDate"),
-            }
-        )
-    return articles
+    return [
+        {
+            "text": plain_text(str(result.get("abstractText") or "")),
+            "title": plain_text(str(result.get("title") or "")),
+            "author": str(result.get("authorString") or "").rstrip("."),
+            "id": f"{source}:{number}",
+            "url": f"https://europepmc.org/article/{source}/{number}",
+            "doi": result.get("doi"),
+            "date": result.get("firstPublicationDate"),
+        }
+        for result in results
+        for source, number in ((result.get("source") or "", result.get("id") or ""),)
+    ]
 
 
 EUROPE_PMC = Server(_europe_pmc)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sifaka.errors import ConfigurationError
+from sifaka.errors import ConfigurationError, SourceError
 from sifaka.evidence.documents import SourceDocument
 from sifaka.evidence.sources.catalogue import FORMS, SCHEMES, open_adapters
 from sifaka.evidence.sources.collection import authorization, named_keys, secrets_of
 from sifaka.evidence.sources.in_process import ThoughtsAdapter, on_store
-from sifaka.evidence.sources.records import Fields, document_of, records_at, when
+from sifaka.evidence.sources.records import SOLR, Fields, RecordAdapter, document_of, when
 from sifaka.storage import MemoryStorage
 from tests.stubs.search_server import SearchServer, always, of_json
 
@@ -248,6 +248,10 @@ def test_a_moment_is_read_as_servers_write_it(told: object, moment: datetime | N
 
 
 def test_what_has_no_list_at_a_path_has_no_records() -> None:
-    assert records_at({"a": {"b": [{"c": 1}, 2, None]}}, "a", "b") == [{"c": 1}]
+    server = RecordAdapter(SOLR, "http://x.example", index="i", name="tested", fields=Fields())
+    assert server.listed({"a": {"b": [{"c": 1}, 2, None]}}, "a", "b") == [{"c": 1}]
     others: list[object] = [None, [], "x", {}, {"a": []}, {"a": {"b": {}}}]
-    assert [records_at(answer, "a", "b") for answer in others] == [None] * len(others)
+    for answer in others:
+        with pytest.raises(SourceError, match=r"has no a\.b") as caught:
+            server.listed(answer, "a", "b")
+        assert caught.value.error_code == "malformed"
