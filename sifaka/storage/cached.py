@@ -87,9 +87,9 @@ class CachedStorage(TenantView, ThoughtStore):
         tenant: str = "default",
         retry_after: float = 5.0,
     ) -> None:
-        self.tenant = tenant
         self.queue = Path(queue).absolute() if queue is not None else None
         self.tiers = (cache, persistence, *further)
+        super().__init__(", ".join(part.place for part in self.tiers), tenant, self._release)
         self._log, self._indexes = lay_out(self.tiers, retry_after=retry_after)
         self._parts: tuple[AnyPart, ...] = (self._log, *self._indexes)
         if self.queue is None:
@@ -100,11 +100,6 @@ class CachedStorage(TenantView, ThoughtStore):
         """The runs as this process knows that the log had them."""
         self._owed: set[tuple[str, str]] = set()
         """Runs that indexes lack and that the outbox could not note."""
-
-    @property
-    def place(self) -> str:
-        """Those of the parts."""
-        return ", ".join(part.place for part in self.tiers)
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -277,10 +272,8 @@ class CachedStorage(TenantView, ThoughtStore):
         waiting = await self._outbox.runs(self._log.name)
         for owner, run_id in waiting[:_LISTED]:
             if owner == self.tenant:
-                try:
+                with suppress(StorageError, ThoughtNotFound):  # only its end is known here
                     lines.append((await self.load(run_id)).summary())
-                except (StorageError, ThoughtNotFound):
-                    continue  # only its end is known here
         return lines
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
@@ -396,7 +389,7 @@ class CachedStorage(TenantView, ThoughtStore):
 
     async def _release(self) -> None:
         """Deliver what can be delivered within some seconds, then close parts and outbox."""
-        self._owned = False
+        self._close = None
         deadline = time.monotonic() + _CLOSING_SECONDS
         with anyio.CancelScope(shield=True):
             async with AsyncExitStack() as closing:

@@ -308,16 +308,10 @@ class ElasticsearchIndex(TenantView):
         embedder: Embedder | None = None,
     ) -> None:
         address = parse_store_url(url, ELASTICSEARCH, ttl=ttl)
-        self.tenant = tenant
         self._ttl = address.ttl
         self._server = ElasticsearchConnection(address)
         self._vectors = Vectors(embedder) if embedder else None
-        self._place = f"{self._server.url} {address.prefix}"
-
-    @property
-    def place(self) -> str:
-        """Its URL and the beginning of its name, without secrets."""
-        return self._place
+        super().__init__(f"{self._server.url} {address.prefix}", tenant, self._server.aclose)
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Make the versions of a run findable; the vector of one that has some stays."""
@@ -389,9 +383,6 @@ class ElasticsearchIndex(TenantView):
             return f"{found}, its index is created on first use"
         looked.checked()
         return found
-
-    async def _release(self) -> None:
-        await self._server.aclose()
 
     def _source(self, run: Run, number: int, expires_at: int | None) -> Json:
         thought = run.thoughts[number]

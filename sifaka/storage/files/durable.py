@@ -93,8 +93,7 @@ def remove(paths: Iterable[Path]) -> None:
         OSError: One could not be removed; the others may be gone.
     """
     with ThreadPoolExecutor(_REMOVED_AT_ONCE) as threads:
-        for _ in threads.map(partial(Path.unlink, missing_ok=True), paths):
-            pass
+        list(threads.map(partial(Path.unlink, missing_ok=True), paths))
 
 
 @contextmanager
@@ -143,22 +142,17 @@ if sys.platform == "win32":
     # Beyond the end of the file: on Windows no other process can read what is locked.
     _PLACE = 2**30
 
-    def _try_to_lock(descriptor: int) -> None:
-        os.lseek(descriptor, _PLACE, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    _TAKE, _GIVE_BACK = msvcrt.LK_NBLCK, msvcrt.LK_UNLCK
 
-    def _unlock(descriptor: int) -> None:
+    def _lock(descriptor: int, how: int) -> None:
         os.lseek(descriptor, _PLACE, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+        msvcrt.locking(descriptor, how, 1)
 
 else:
     import fcntl
 
-    def _try_to_lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _unlock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    _TAKE, _GIVE_BACK = fcntl.LOCK_EX | fcntl.LOCK_NB, fcntl.LOCK_UN
+    _lock = fcntl.flock
 
 
 @contextmanager
@@ -172,11 +166,11 @@ def exclusive(path: Path) -> Generator[None]:
         OSError: It cannot be opened.
     """
     with _opened(path, _OPEN) as descriptor:
-        _lock(descriptor, path)
+        _wait_for_lock(descriptor, path)
         try:
             yield
         finally:
-            _unlock(descriptor)
+            _lock(descriptor, _GIVE_BACK)
 
 
 class LockFile:
@@ -196,7 +190,7 @@ class LockFile:
         while True:
             descriptor = os.open(path, _OPEN, 0o600)
             try:
-                _try_to_lock(descriptor)
+                _lock(descriptor, _TAKE)
             except (BlockingIOError, PermissionError):
                 os.close(descriptor)
                 return None
@@ -209,15 +203,15 @@ class LockFile:
         """Give it up, and remove the file."""
         with suppress(OSError):  # on Windows it is open still; an empty file stays there
             self._path.unlink()
-        _unlock(self._descriptor)
+        _lock(self._descriptor, _GIVE_BACK)
         os.close(self._descriptor)
 
 
-def _lock(descriptor: int, path: Path) -> None:
+def _wait_for_lock(descriptor: int, path: Path) -> None:
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
-            return _try_to_lock(descriptor)
+            return _lock(descriptor, _TAKE)
         except (BlockingIOError, PermissionError) as error:
             # Systems say so in either way that it is taken.
             if time.monotonic() > deadline:

@@ -43,7 +43,7 @@ from sifaka.storage.files.durable import (
 )
 from sifaka.storage.log import check_append, holds, look_at
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.store import PolledStore, RepairingStore, Threads, identity_of
+from sifaka.storage.store import ErasingStore, PolledStore, Threads, identity_of
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -116,7 +116,7 @@ _KEPT = 16
 _READERS = 4
 
 
-class FileStorage(RepairingStore, PolledStore):
+class FileStorage(ErasingStore, PolledStore):
     """A `ThoughtStore` of JSON Lines files, `<folder>/<tenant>/<run>.jsonl`, an entry each line.
 
     Any program can read them; `sifaka.storage.files.store` tells their form. Several processes may
@@ -133,7 +133,7 @@ class FileStorage(RepairingStore, PolledStore):
 
     def __init__(self, folder: str | Path, *, tenant: str = "default") -> None:
         self.folder = Path(folder).absolute()
-        super().__init__(tenant)
+        super().__init__(f"file:///{self.folder}", tenant)
         self._lines: dict[Path, tuple[Stamp, RunSummary | None]] = {}
         """The line of each run as of a state of its file; None for one that cannot be read."""
         self._records: dict[Path, tuple[Stamp, FileRecord]] = {}
@@ -141,11 +141,6 @@ class FileStorage(RepairingStore, PolledStore):
         # A writer has the lock alone anyway.
         self._writers = Threads("sifaka.storage.files.writers", 1)
         self._readers = Threads("sifaka.storage.files.readers", _READERS)
-
-    @property
-    def place(self) -> str:
-        """Its URL."""
-        return f"file:///{self.folder}"
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
@@ -176,17 +171,8 @@ class FileStorage(RepairingStore, PolledStore):
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         return await self._read(lambda: page_of(self._summaries(), limit=limit, cursor=cursor))
 
-    async def delete(self, run_id: str) -> None:
-        """Remove a run's file."""
-        self._acknowledged.evict(self.tenant, run_id)
-        await self._write(lambda: self._remove({run_id: None}))
-
-    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Remove the files of runs; see `Eraser`. Their blocks are free for the file system."""
-        moments = {line.run_id: line.updated_at for line in lines}
-        stayed = await self._write(lambda: self._remove(moments))
-        self._acknowledged.evict(self.tenant, *(moments.keys() - stayed))
-        return stayed
+    async def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        return await self._write(lambda: self._remove_files(moments))
 
     async def health(self) -> tuple[Health, ...]:
         """A trial of writing to the tenant's folder, and the number of its runs."""
@@ -211,13 +197,12 @@ class FileStorage(RepairingStore, PolledStore):
 
     def _paths(self) -> list[Path]:
         """The files of all runs; what is no file, such as a folder or a pipe, is not one."""
-        home = self._home
         try:
-            with os.scandir(home) as found:
-                named = [each for each in found if each.name.endswith(_ENDING)]
+            named = [path for path in self._home.iterdir() if path.name.endswith(_ENDING)]
         except FileNotFoundError:
             return []
-        return [home / each.name for each in named if _is_file(each)]
+        # Where it cannot be told, as of a link to itself, `Path.is_file` of Python 3.11 raises.
+        return [path for path in named if os.path.isfile(path)]  # noqa: PTH113
 
     @contextmanager
     def _writing(self) -> Generator[None]:
@@ -279,12 +264,8 @@ class FileStorage(RepairingStore, PolledStore):
             except OSError:
                 raise damage from None
 
-    def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
-        """Remove the files of runs, where a moment is given only if the last entry is of it.
-
-        Returns:
-            The ids of those that stay.
-        """
+    def _remove_files(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        """As `_remove`. The blocks of the files are then free for the file system."""
         stayed: set[str] = set()
         leaving: list[Path] = []
         paths = {run_id: self._path(run_id) for run_id in moments}
@@ -331,12 +312,10 @@ class FileStorage(RepairingStore, PolledStore):
 
     def _summaries(self) -> Iterator[RunSummary]:
         paths = self._paths()
-        for gone in {path for path in list(self._lines) if path.parent == self._home}:
-            if gone not in paths:
-                self._lines.pop(gone, None)
-        for path in paths:
-            if line := self._line(path):
-                yield line
+        known = {path for path in list(self._lines) if path.parent == self._home}
+        for gone in known.difference(paths):
+            self._lines.pop(gone, None)
+        yield from filter(None, map(self._line, paths))
 
     def _line(self, path: Path) -> RunSummary | None:
         """The line of a run, read where its file has changed; a damaged one is logged once."""
@@ -373,10 +352,3 @@ class FileStorage(RepairingStore, PolledStore):
                 f"give it back its name, {own.name!r}",
             )
         return run
-
-
-def _is_file(found: "os.DirEntry[str]") -> bool:
-    try:
-        return found.is_file()
-    except OSError:  # a link to itself
-        return False

@@ -281,16 +281,11 @@ class MilvusIndex(TenantView):
         ttl: float | None = None,
         embedder: Embedder | None = None,
     ) -> None:
-        self.tenant = tenant
         self.address = parse_store_url(url, MILVUS, prefix=prefix, ttl=ttl)
         self._ttl = self.address.ttl
         self._embedder = embedder
         self.worker = MilvusWorker(self.address)
-
-    @property
-    def place(self) -> str:
-        """Its URL, without secrets."""
-        return self.address.place
+        super().__init__(self.address.place, tenant, self.worker.aclose)
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Make the versions of a run findable by their words; `catch_up` makes vectors."""
@@ -367,9 +362,6 @@ class MilvusIndex(TenantView):
 
         # Its calls have time limits of their own.
         return (await look_at(self.place, lambda: self.worker.run(look), seconds=_HEALTH_SECONDS),)
-
-    async def _release(self) -> None:
-        await self.worker.aclose()
 
 
 class MilvusStorage(CachedStorage):

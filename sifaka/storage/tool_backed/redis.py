@@ -142,17 +142,11 @@ class RedisToolStorage(RepairingStore, PolledStore):
         prefix: str = "sifaka",
         name: str = "redis+mcp:",
     ) -> None:
-        super().__init__(tenant)
-        self._name = name
+        super().__init__(name, tenant, caller.aclose)
         self._caller = caller
         self._prefix = prefix
         self._logs: dict[str, RunLog] = {}
         """Each log as far as it was read; one that is not there is read from its beginning."""
-
-    @property
-    def place(self) -> str:
-        """The command of the server, without secrets."""
-        return self._name
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
@@ -225,13 +219,10 @@ class RedisToolStorage(RepairingStore, PolledStore):
         async def look() -> str:
             return f"Redis {(await self._info())['redis_version']}, by redis-mcp-server"
 
-        return (await look_at(self._name, look),)
+        return (await look_at(self.place, look),)
 
     async def _identity(self) -> str:
         return (await self._info())["run_id"]
-
-    async def _release(self) -> None:
-        await self._caller.aclose()
 
     async def _info(self) -> Mapping[str, str]:
         """What the server says of itself: its version, and which start of it this is."""
