@@ -9,6 +9,7 @@ from array import array
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
+from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from math import log
@@ -208,17 +209,29 @@ def best_hits(
         words, [((t.text, _TEXT_WEIGHT), (prompt, _PROMPT_WEIGHT)) for _, prompt, t in versions]
     )
     best = sorted(zip(versions, scores, strict=True), key=lambda each: each[1], reverse=True)
-    return tuple(hit_of(*version, score, words) for version, score in best[:limit] if score > 0)
+    return tuple(
+        hit_of(words, score, t.created_at, run_id, t.id, t.text, prompt)
+        for (run_id, prompt, t), score in best[:limit]
+        if score > 0
+    )
 
 
-def hit_of(run_id: str, prompt: str, thought: Thought, score: float, words: Sequence[str]) -> Hit:
+def hit_of(
+    words: Sequence[str],
+    score: float,
+    created_at: datetime,
+    run_id: str,
+    thought_id: str,
+    text: str,
+    prompt: str,
+) -> Hit:
     """A version as a hit; without a match its snippet is the beginning of the text."""
     return Hit(
         run_id=run_id,
-        thought_id=thought.id,
+        thought_id=thought_id,
         score=score,
-        snippet=snippet(words, (thought.text, prompt)) or shorten(thought.text[:2000]),
-        created_at=thought.created_at,
+        snippet=snippet(words, (text, prompt)) or shorten((text or prompt)[:2000]),
+        created_at=created_at,
     )
 
 

@@ -128,25 +128,22 @@ class CachedStorage(TenantView, ThoughtStore):
             if kept:
                 # Noted before, so that it is known when the process dies right after the answer.
                 await self._mark(run.run_id)
-            failure: StorageError | None = None
             if not waiting:
-                failure = await self._try_to_append(run, kept, expected_version, fence)
-            if not kept:
-                return
-            if waiting or failure:
-                await self._queue(run, kept, expected_version, fence, failure)
-            else:
-                self._cache.keep(self.tenant, run)
-            await self._mark(run.run_id)
+                await self._append_or_queue(run, kept, expected_version, fence)
+            elif kept:
+                await self._queue(run, kept, expected_version, fence)
+            if kept:
+                await self._mark(run.run_id)
 
-    async def _try_to_append(
+    async def _append_or_queue(
         self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
-    ) -> StorageError | None:
-        """Append to the log; a failure for which the entries may wait is returned."""
+    ) -> None:
         try:
             await self._ask(
                 lambda log: log.append(run, entries, expected_version=expected_version, fence=fence)
             )
+            if entries:
+                self._cache.keep(self.tenant, run)
         except AppendRefused:
             raise
         except StorageError as failure:
@@ -154,25 +151,19 @@ class CachedStorage(TenantView, ThoughtStore):
             cured = failure.retryable or expected_version
             if self.queue is None or not entries or not cured:
                 raise
-            return failure
-        return None
+            try:
+                await self._queue(run, entries, expected_version, fence)
+            except AppendRefused:
+                raise
+            except StorageError as error:
+                raise failure from error
 
     async def _queue(
-        self,
-        run: Run,
-        entries: tuple[Entry, ...],
-        expected_version: int,
-        fence: int | None,
-        failure: StorageError | None,
+        self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
     ) -> None:
         payloads = encode_entries(run, entries, expected_version)
         about = (self._log.name, self.tenant, run.run_id)
-        try:
-            await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
-        except AppendRefused:
-            raise
-        except StorageError as error:
-            raise failure or error from error
+        await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
 
     async def _check_descent(
         self, run: Run, entries: Sequence[Entry], expected_version: int

@@ -114,11 +114,10 @@ class Part(Generic[Inner]):
 
     def reopened(self) -> int:
         """It refuses what is about no run no more; the number of runs to try again for that."""
-        freed = [run for run, (_, why) in self.aside.items() if why.message == self.closed]
+        before = len(self.aside)
+        self.aside = {r: why for r, why in self.aside.items() if why[1].message != self.closed}
         self.closed = None
-        for run in freed:
-            del self.aside[run]
-        return len(freed)
+        return before - len(self.aside)
 
     def ready(self, waiting: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """The runs of those that wait which are not put aside; others are put aside no more.

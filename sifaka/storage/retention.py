@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Self, TypeVar
 
 from anyio import CancelScope
@@ -38,10 +39,6 @@ _MOVED_AT_ONCE = 100
 """Runs that are moved in one step, which should take a moment; the oldest first."""
 _PASS = timedelta(minutes=1)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 class Policy(Frozen):
@@ -227,7 +224,7 @@ class HybridMemory(ThoughtStore):
     episodic: ThoughtStore
     short_term_keeps: Policy = field(default_factory=Policy)
     episodic_keeps: Policy = field(default_factory=Policy)
-    clock: Callable[[], datetime] = _now
+    clock: Callable[[], datetime] = field(default=partial(datetime.now, UTC))
     _looked: dict[str, datetime] = field(default_factory=dict[str, datetime], repr=False)
     """When `catch_up` has last gone through the runs of a tenant, by those that were seen; the one
     that it was opened for is empty."""

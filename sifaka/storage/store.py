@@ -46,22 +46,15 @@ async def erase_each(log: ThoughtStore, lines: Sequence[RunSummary]) -> frozense
     return frozenset(stayed)
 
 
+@dataclass(eq=False, repr=False)
 class TenantView:
-    """A log or an index as one tenant sees it; all views share connections and state.
+    """A log or an index as one tenant sees it; all views share connections and state."""
 
-    Args:
-        place: The place, for people; without secrets.
-        tenant: The tenant whose runs are seen.
-        close: Releases what all views share.
-    """
-
-    def __init__(
-        self, place: str, tenant: str, close: Callable[[], Awaitable[None]] | None = None
-    ) -> None:
-        self.tenant = tenant
-        self._place = place
-        self._close = close
-        """None where there is nothing to close, as for a view that `scoped` made."""
+    _place: str
+    tenant: str
+    """The tenant whose runs are seen."""
+    _close: Callable[[], Awaitable[None]] | None = None
+    """Releases what all views share; None where there is nothing to close, as for a view."""
 
     @property
     def place(self) -> str:
@@ -179,8 +172,7 @@ class RunCache:
 
     def runs(self, tenant: str) -> list[Run]:
         """The runs of a tenant."""
-        with self._guard:
-            return [state.run for (owner, _), state in self._states.items() if owner == tenant]
+        return [state.run for owner, state in self.items() if owner == tenant]
 
 
 RUNS = 100
@@ -260,9 +252,10 @@ class RepairingStore(LogStore):
         found = 0 if held is None else held.version
         if found >= version or state is None or found >= state.run.version:
             return found >= version
-        if not found and not await self._was_lost(state):
-            return False
-        last = state.run.version
+        if not found:
+            recent = time.monotonic() - state.at < _RECENT
+            if not recent or await self._identity_now() in {self._acknowledged.source, ""}:
+                return False
         if found < state.after:
             logger.warning(
                 "this process, which has not written entries %d to %d of run %r, cannot bring back "
@@ -276,13 +269,9 @@ class RepairingStore(LogStore):
             return False  # another process has gone on from what was left
         logger.warning(
             "the store had lost entries %d to %d of run %r; they are stored again",
-            *(found + 1, last, run_id),
+            *(found + 1, state.run.version, run_id),
         )
-        return last >= version
-
-    async def _was_lost(self, state: State) -> bool:
-        recent = time.monotonic() - state.at < _RECENT
-        return recent and await self._identity_now() not in {self._acknowledged.source, ""}
+        return state.run.version >= version
 
     async def _identity_now(self) -> str:
         with suppress(StorageError):

@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -173,12 +174,12 @@ def exclusive(path: Path) -> Generator[None]:
             _lock(descriptor, _GIVE_BACK)
 
 
+@dataclass(frozen=True, slots=True)
 class LockFile:
     """A file that this process has locked, until it is released or the process ends."""
 
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self._path = path
-        self._descriptor = descriptor
+    path: Path
+    descriptor: int
 
     @classmethod
     def take(cls, path: Path) -> "LockFile | None":
@@ -202,9 +203,9 @@ class LockFile:
     def release(self) -> None:
         """Give it up, and remove the file."""
         with suppress(OSError):  # on Windows it is open still; an empty file stays there
-            self._path.unlink()
-        _lock(self._descriptor, _GIVE_BACK)
-        os.close(self._descriptor)
+            self.path.unlink()
+        _lock(self.descriptor, _GIVE_BACK)
+        os.close(self.descriptor)
 
 
 def _wait_for_lock(descriptor: int, path: Path) -> None:

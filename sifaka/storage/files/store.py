@@ -18,7 +18,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -70,7 +70,8 @@ def parse_record(content: bytes) -> FileRecord:
     payloads: list[bytes] = []
     whole = fence = length = position = missing = 0
     *lines, rest = content.split(b"\n")
-    if _is_whole(rest):
+    with suppress(ValueError):  # half a line
+        json.loads(rest)
         lines.append(rest)
     for ending in lines:
         position = min(position + len(ending) + 1, len(content))
@@ -89,14 +90,6 @@ def parse_record(content: bytes) -> FileRecord:
             whole, length = len(payloads), position
     ended = not length or content[length - 1 : length] == b"\n"
     return FileRecord(tuple(payloads[:whole]), fence, length, ended)
-
-
-def _is_whole(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True
 
 
 def append_lines(payloads: Sequence[str]) -> bytes:
@@ -266,21 +259,23 @@ class FileStorage(ErasingStore, PolledStore):
 
     def _remove_files(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
         """As `_remove`. The blocks of the files are then free for the file system."""
-        stayed: set[str] = set()
-        leaving: list[Path] = []
         paths = {run_id: self._path(run_id) for run_id in moments}
-        if any(any(stamp_of(path)) for path in paths.values()):
-            with self._writing():
-                for run_id, path in paths.items():
-                    moment = moments[run_id]
-                    held = moment and self._line(path)
-                    if moment is None or (held and held.updated_at == moment):
-                        leaving.append(path)
-                    elif any(stamp_of(path)):
-                        stayed.add(run_id)
-                remove(leaving)
-                settle_folder(self._home)
-        return frozenset(stayed)
+        if not any(any(stamp_of(path)) for path in paths.values()):
+            return frozenset()
+        with self._writing():
+            stayed = frozenset(
+                run_id
+                for run_id, path in paths.items()
+                if not self._ended_at(moments[run_id], path) and any(stamp_of(path))
+            )
+            remove(path for run_id, path in paths.items() if run_id not in stayed)
+            settle_folder(self._home)
+        return stayed
+
+    def _ended_at(self, moment: datetime | None, path: Path) -> bool:
+        """True when the last entry of a file is of this moment, or any will do."""
+        held = moment and self._line(path)
+        return moment is None or (held is not None and held.updated_at == moment)
 
     def _describe(self) -> str:
         """The number of runs in one line, after a trial of the lock."""

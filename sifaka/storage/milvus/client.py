@@ -147,11 +147,8 @@ def create(client: MilvusClient, shown: str, name: str, kind: str, dimension: in
     schema: Any = package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
     index: Any = package.MilvusClient.prepare_index_params()
     for field, size in _SCALARS[kind].items():
-        options: dict[str, object] = {"max_length": size} if isinstance(size, int) else {}
-        if field == "pk":
-            options["is_primary"] = True
-        if field == "words":
-            options["enable_analyzer"] = True
+        options = {"max_length": size} if isinstance(size, int) else {}
+        options |= {"pk": {"is_primary": True}, "words": {"enable_analyzer": True}}.get(field, {})
         schema.add_field(field, types[size if isinstance(size, str) else "VARCHAR"], **options)
     if kind == "words":
         schema.add_field("sparse", types.SPARSE_FLOAT_VECTOR)

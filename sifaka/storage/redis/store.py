@@ -47,19 +47,20 @@ class Keys:
 
     def run(self, run_id: str) -> str:
         """Hash: `version`, `fence`, `summary`."""
-        return self._key_of(_quoted(run_id))
+        # Quoted, no id contains a colon or a brace: none is another key's name or another tenant's
+        # tag.
+        return self._key_of("%72ecent" if run_id == "recent" else _plain(run_id))
 
     def entries(self, run_id: str) -> str:
         """Stream: entry number n under the id `<n>-0`, its JSON in the field `e`."""
         return f"{self.run(run_id)}:it"
 
+    def touched(self, run_id: str) -> tuple[str, ...]:
+        """The keys that a change to a run touches, in the order of the scripts."""
+        return self.run(run_id), self.entries(run_id), self.recent
+
     def _key_of(self, name: str) -> str:
         return f"{self.prefix}:run:{{{_plain(self.tenant)}}}:{name}"
-
-
-def _quoted(run_id: str) -> str:
-    # Quoted, no id contains a colon or a brace: none is another key's name or another tenant's tag.
-    return "%72ecent" if run_id == "recent" else _plain(run_id)
 
 
 def _plain(text: str) -> str:
@@ -236,7 +237,7 @@ class RedisStorage(ErasingStore):
             run.summary().model_dump_json(),
             *payloads,
         )
-        keys = self._keys_of(run.run_id)
+        keys = self._keys.touched(run.run_id)
         answer, number = await self.connections.run(
             lambda client: run_script(client, APPEND, keys, *arguments)
         )
@@ -252,8 +253,8 @@ class RedisStorage(ErasingStore):
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`. A claim does not make a run live longer."""
-        keys = (self._keys.run(run_id),)
-        number: int = await self.connections.run(lambda client: run_script(client, CLAIM, keys))
+        key = self._keys.run(run_id)
+        number = await self.connections.run(lambda client: run_script(client, CLAIM, (key,)))
         if number == 0:
             raise ThoughtNotFound(run_id)
         return number
@@ -281,7 +282,7 @@ class RedisStorage(ErasingStore):
             together = client.pipeline(transaction=False)
             for run_id, moment in moments.items():
                 last = () if moment is None else (to_microseconds(moment),)
-                run_script(together, DELETE, self._keys_of(run_id), _member(run_id), *last)
+                run_script(together, DELETE, self._keys.touched(run_id), _member(run_id), *last)
             answers = zip(moments, together.execute(), strict=True)
             return frozenset(run_id for run_id, deleted in answers if not deleted)
 
@@ -311,11 +312,6 @@ class RedisStorage(ErasingStore):
     @property
     def _keys(self) -> Keys:
         return Keys(self.prefix, self.tenant)
-
-    def _keys_of(self, run_id: str) -> tuple[str, ...]:
-        """The keys that a change to a run touches, in the order of the scripts."""
-        keys = self._keys
-        return keys.run(run_id), keys.entries(run_id), keys.recent
 
 
 def _member(run_id: str) -> bytes:
@@ -348,8 +344,9 @@ def between_versions(
 
 def load_run(client: RedisClient, keys: Keys, run_id: str) -> Run:
     """The run, replayed from its entries."""
-    command = ("XRANGE", keys.entries(run_id), "-", "+")
-    version, stored = between_versions(client, keys, run_id, *command)
+    version, stored = between_versions(
+        client, keys, run_id, *("XRANGE", keys.entries(run_id), "-", "+")
+    )
     if len(stored) < version:
         # The gap comes first; without one it is the end that is missing.
         list(payloads(run_id, stored))

@@ -355,12 +355,11 @@ def _payloads(
         """,
         (tenant, run_id, after),
     ).fetchall()
-    count = after
-    for seq, payload in rows:
-        count += 1
-        if seq != count:
-            raise _incomplete(f"entry {count} of run {run_id!r} is missing")
+    for number, (seq, payload) in enumerate(rows, after + 1):
+        if seq != number:
+            raise _incomplete(f"entry {number} of run {run_id!r} is missing")
         yield payload
+    count = after + len(rows)
     if count < max(version, 1):
         raise _incomplete(f"entry {count + 1} of run {run_id!r} is missing")
     if count > version:
@@ -385,8 +384,7 @@ def list_recent(connection: SqlConnection, tenant: str, limit: int, cursor: str 
         """,
         (tenant, updated_at, run_id),
     )
-    lines = tuple(islice(_readable(rows), limit + 1))
-    return cut_page(lines, limit=limit)
+    return cut_page(tuple(islice(_readable(rows), limit + 1)), limit=limit)
 
 
 def _readable(rows: Iterable[tuple[Any, ...]]) -> Iterator[RunSummary]:
@@ -445,12 +443,8 @@ def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = Fal
         pages = _MERGED_PAGES
         if traces and time.monotonic() >= deadline:
             return 1
-    if whole and _is_worth_rewriting(connection):
+    free = number_of(connection, "PRAGMA freelist_count")
+    if whole and free * _FREE_SHARE > number_of(connection, "PRAGMA page_count"):
         connection.execute("VACUUM")
     truncate_log(connection)
     return 0
-
-
-def _is_worth_rewriting(connection: SqlConnection) -> bool:
-    free = number_of(connection, "PRAGMA freelist_count")
-    return free * _FREE_SHARE > number_of(connection, "PRAGMA page_count")

@@ -279,8 +279,8 @@ class MilvusToolIndex(TenantView):
         await self._call("milvus_load_collection", {}, loaded)
 
     async def _call(self, tool: str, arguments: Mapping[str, object], expected: str) -> str:
-        named = {"collection_name": self._collection, **arguments}
-        return await call_tool(self._caller, tool, named, expected)
+        about = {"collection_name": self._collection}
+        return await call_tool(self._caller, tool, {**about, **arguments}, expected)
 
 
 def _records(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
