@@ -17,7 +17,7 @@ from math import log
 from anyio import to_thread
 
 from sifaka.calls.context import fan_out
-from sifaka.record.run import Run, RunSummary
+from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.log import every_run, load_if_readable
 from sifaka.storage.protocol import Filters, Hit, Hits, ThoughtStore
@@ -171,7 +171,9 @@ async def scan_log(
                 more = f" (the latest {latest} runs)"
                 break
             seen += 1
-            if _may_hold(line, only):
+            # It only saves reading a run for nothing: its versions are looked at once it is read.
+            may_hold = only.since is None or line.updated_at >= only.since
+            if may_hold and only.admit_run(passed=line.passed, tags=only.tags):
                 wanted[line.run_id] = partial(load_if_readable, log, line.run_id)
     found = await fan_out(wanted, calls_each=0, parallel=_AT_ONCE)
     runs = [run for run in found if run is not None]
@@ -232,11 +234,4 @@ def hit_of(
         score=score,
         snippet=snippet(words, (text, prompt)) or shorten((text or prompt)[:2000]),
         created_at=created_at,
-    )
-
-
-def _may_hold(line: RunSummary, only: Filters) -> bool:
-    # It only saves reading a run for nothing: the filters look at each version once it is read.
-    return (only.passed is None or line.passed == only.passed) and (
-        only.since is None or line.updated_at >= only.since
     )

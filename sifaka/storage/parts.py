@@ -182,8 +182,10 @@ def lay_out(
             "name one log; `HybridMemory` and `sifaka forget --to` keep an archive",
         )
     log = (lasting or logs)[-1]
-    parts = tuple(IndexPart(index.place, index, retry_after) for index in indexes)
-    return Part(log.place, log, retry_after), parts
+    return (
+        Part(log.place, log, retry_after),
+        tuple(IndexPart(index.place, index, retry_after) for index in indexes),
+    )
 
 
 _LOOKING_SECONDS = 5.0

@@ -286,9 +286,8 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
                 "the index in Elasticsearch needs httpx",
                 install("elasticsearch"),
             ) from error
-        secret = self._authorization
         return known or httpx.Client(
-            headers={"Authorization": secret} if secret else None,
+            headers={"Authorization": self._authorization} if self._authorization else None,
             limits=httpx.Limits(max_connections=_CONNECTIONS),
         )
 

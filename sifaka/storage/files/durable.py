@@ -167,7 +167,15 @@ def exclusive(path: Path) -> Generator[None]:
         OSError: It cannot be opened.
     """
     with _opened(path, _OPEN) as descriptor:
-        _wait_for_lock(descriptor, path)
+        deadline = time.monotonic() + BUSY_SECONDS
+        while not _try_to_lock(descriptor):
+            if time.monotonic() > deadline:
+                raise StorageError(
+                    f"the store {str(path.parent)!r} is kept locked by another process",
+                    "try again, or end that process",
+                    retryable=True,
+                )
+            time.sleep(_RETRY_SECONDS)
         try:
             yield
         finally:
@@ -190,9 +198,7 @@ class LockFile:
         """
         while True:
             descriptor = os.open(path, _OPEN, 0o600)
-            try:
-                _lock(descriptor, _TAKE)
-            except (BlockingIOError, PermissionError):
+            if not _try_to_lock(descriptor):
                 os.close(descriptor)
                 return None
             with suppress(FileNotFoundError):
@@ -208,20 +214,13 @@ class LockFile:
         os.close(self.descriptor)
 
 
-def _wait_for_lock(descriptor: int, path: Path) -> None:
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            return _lock(descriptor, _TAKE)
-        except (BlockingIOError, PermissionError) as error:
-            # Systems say so in either way that it is taken.
-            if time.monotonic() > deadline:
-                raise StorageError(
-                    f"the store {str(path.parent)!r} is kept locked by another process",
-                    "try again, or end that process",
-                    retryable=True,
-                ) from error
-            time.sleep(_RETRY_SECONDS)
+def _try_to_lock(descriptor: int) -> bool:
+    """Lock a file; False where it is locked already, which systems say in either way."""
+    try:
+        _lock(descriptor, _TAKE)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")

@@ -59,15 +59,16 @@ def pymilvus() -> Any:
 
 def login(address: StoreUrl) -> Mapping[str, str]:
     """The token of a server, and the database there."""
-    token = ":".join(part for part in (address.user, address.password) if part)
-    return {"token": token, "db_name": "" if address.folder else address.path.strip("/")}
+    return {
+        "token": ":".join(part for part in (address.user, address.password) if part),
+        "db_name": "" if address.folder else address.path.strip("/"),
+    }
 
 
 def connect(address: StoreUrl, uri: str) -> MilvusClient:
     """A client with a connection of its own, which closes with it."""
-    package = pymilvus()
     with failures(address.shown):
-        return package.MilvusClient(
+        return pymilvus().MilvusClient(
             uri,
             **login(address),
             timeout=CONNECT_SECONDS,
@@ -82,9 +83,11 @@ def failures(shown: str) -> Generator[None]:
     Raises:
         StorageError: Milvus failed; `retryable` where it was away or busy.
     """
-    package = pymilvus()
-    grpc: Any = importlib.import_module("grpc")
-    raised: tuple[type[Exception], ...] = (grpc.RpcError, package.MilvusException)
+    # The package first: without it there is no gRPC either, and it says so.
+    raised: tuple[type[Exception], ...] = (
+        pymilvus().MilvusException,
+        importlib.import_module("grpc").RpcError,
+    )
     try:
         yield
     except raised as error:

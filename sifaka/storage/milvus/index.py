@@ -191,12 +191,9 @@ def search_versions(
 
 
 def _condition(tenant: str, only: Filters) -> str:
-    parts = [f'tenant == "{tenant_key(tenant)}"']
-    if only.since is not None:
-        parts.append(f"at >= {to_microseconds(only.since)}")
-    if only.until is not None:
-        parts.append(f"at < {to_microseconds(only.until)}")
-    return " and ".join(parts)
+    bounds = {">=": only.since, "<": only.until}
+    times = [f"at {sign} {to_microseconds(at)}" for sign, at in bounds.items() if at is not None]
+    return " and ".join([f'tenant == "{tenant_key(tenant)}"', *times])
 
 
 def _rank(

@@ -87,9 +87,8 @@ def lost_connection(error: Exception) -> bool:
     from redis import exceptions
 
     # Errors of authentication are connection errors to redis-py.
-    refused = (exceptions.AuthenticationError, exceptions.AuthorizationError)
     return isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(
-        error, refused
+        error, exceptions.AuthenticationError | exceptions.AuthorizationError
     )
 
 

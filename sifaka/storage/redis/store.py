@@ -501,8 +501,7 @@ async def follow_stream(
                     *block, "STREAMS", keys.entries(run_id), f"{known}-0"
                 )
             stored = found[0][1] if found else ()
-            texts = payloads(run_id, stored, after=known)
-            for entry in decode_entries(run_id, texts, after=known):
+            for entry in decode_entries(run_id, payloads(run_id, stored, after=known), after=known):
                 run = apply_entry(run_id, run, entry)
                 if run.version > after:
                     yield entry, run

@@ -202,11 +202,10 @@ class MilvusToolIndex(TenantView):
                 none = shorter
         admitted = [
             version
-            for version in _newest(rows)
+            for version in sorted(_newest(rows), key=lambda version: version.at, reverse=True)
             if only.admit_run(passed=version.passed, tags=version.tags)
             and only.admit_time(from_microseconds(version.at))
         ]
-        admitted.sort(key=lambda version: version.at, reverse=True)
         return admitted[:LATEST], len(admitted) > LATEST or span < now + _EVER
 
     async def _heads(self, after: int) -> Sequence[Row]:

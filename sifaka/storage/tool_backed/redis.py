@@ -203,8 +203,13 @@ class RedisToolStorage(RepairingStore, PolledStore):
         with anyio.CancelScope(shield=True):
             self._logs.pop(name, None)
             # The log first: a place without one is passed over, a log without one is not.
-            found = (f"Successfully deleted {name}", f"Key {name} not found")
-            await call_tool(self._caller, "delete", {"key": name}, *found)
+            await call_tool(
+                self._caller,
+                "delete",
+                {"key": name},
+                f"Successfully deleted {name}",
+                f"Key {name} not found",
+            )
             await call_tool(
                 self._caller,
                 "zrem",
@@ -310,7 +315,6 @@ class RedisToolStorage(RepairingStore, PolledStore):
         if answer == f"List '{name}' is empty or does not exist.":
             return []
         try:
-            values = cast("list[str]", json.loads(answer))
+            return [decode_record(value) for value in json.loads(answer)]
         except ValueError:
             raise unexpected("lrange", answer) from None
-        return [decode_record(value) for value in values]
