@@ -9,6 +9,7 @@ from array import array
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
+from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from math import log
@@ -16,7 +17,7 @@ from math import log
 from anyio import to_thread
 
 from sifaka.calls.context import fan_out
-from sifaka.record.run import Run, RunSummary
+from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.log import every_run, load_if_readable
 from sifaka.storage.protocol import Filters, Hit, Hits, ThoughtStore
@@ -175,7 +176,9 @@ async def scan_log(
                 more = f" (the latest {latest} runs)"
                 break
             seen += 1
-            if _may_hold(line, only):
+            # It only saves reading a run for nothing: its versions are looked at once it is read.
+            may_hold = only.since is None or line.updated_at >= only.since
+            if may_hold and only.admit_run(passed=line.passed, tags=only.tags):
                 wanted[line.run_id] = partial(load_if_readable, log, line.run_id)
     found = await fan_out(wanted, calls_each=0, parallel=_AT_ONCE)
     runs = [run for run in found if run is not None]
@@ -213,22 +216,27 @@ def best_hits(
         words, [((t.text, _TEXT_WEIGHT), (prompt, _PROMPT_WEIGHT)) for _, prompt, t in versions]
     )
     best = sorted(zip(versions, scores, strict=True), key=lambda each: each[1], reverse=True)
-    return tuple(hit_of(*version, score, words) for version, score in best[:limit] if score > 0)
-
-
-def hit_of(run_id: str, prompt: str, thought: Thought, score: float, words: Sequence[str]) -> Hit:
-    """A version as a hit; without a match its snippet is the beginning of the text."""
-    return Hit(
-        run_id=run_id,
-        thought_id=thought.id,
-        score=score,
-        snippet=snippet(words, (thought.text, prompt)) or shorten(thought.text[:2000]),
-        created_at=thought.created_at,
+    return tuple(
+        hit_of(words, score, t.created_at, run_id, t.id, t.text, prompt)
+        for (run_id, prompt, t), score in best[:limit]
+        if score > 0
     )
 
 
-def _may_hold(line: RunSummary, only: Filters) -> bool:
-    # It only saves reading a run for nothing: the filters look at each version once it is read.
-    return (only.passed is None or line.passed == only.passed) and (
-        only.since is None or line.updated_at >= only.since
+def hit_of(
+    words: Sequence[str],
+    score: float,
+    created_at: datetime,
+    run_id: str,
+    thought_id: str,
+    text: str,
+    prompt: str,
+) -> Hit:
+    """A version as a hit; without a match its snippet is the beginning of the text."""
+    return Hit(
+        run_id=run_id,
+        thought_id=thought_id,
+        score=score,
+        snippet=snippet(words, (text, prompt)) or shorten((text or prompt)[:2000]),
+        created_at=created_at,
     )

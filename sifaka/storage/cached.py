@@ -87,9 +87,9 @@ class CachedStorage(TenantView, ThoughtStore):
         tenant: str = "default",
         retry_after: float = 5.0,
     ) -> None:
-        self.tenant = tenant
         self.queue = Path(queue).absolute() if queue is not None else None
         self.tiers = (cache, persistence, *further)
+        super().__init__(", ".join(part.place for part in self.tiers), tenant, self._release)
         self._log, self._indexes = lay_out(self.tiers, retry_after=retry_after)
         self._parts: tuple[AnyPart, ...] = (self._log, *self._indexes)
         if self.queue is None:
@@ -100,11 +100,6 @@ class CachedStorage(TenantView, ThoughtStore):
         """The runs as this process knows that the log had them."""
         self._owed: set[tuple[str, str]] = set()
         """Runs that indexes lack and that the outbox could not note."""
-
-    @property
-    def place(self) -> str:
-        """Those of the parts."""
-        return ", ".join(part.place for part in self.tiers)
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -133,25 +128,22 @@ class CachedStorage(TenantView, ThoughtStore):
             if kept:
                 # Noted before, so that it is known when the process dies right after the answer.
                 await self._mark(run.run_id)
-            failure: StorageError | None = None
             if not waiting:
-                failure = await self._try_to_append(run, kept, expected_version, fence)
-            if not kept:
-                return
-            if waiting or failure:
-                await self._queue(run, kept, expected_version, fence, failure)
-            else:
-                self._cache.keep(self.tenant, run)
-            await self._mark(run.run_id)
+                await self._append_or_queue(run, kept, expected_version, fence)
+            elif kept:
+                await self._queue(run, kept, expected_version, fence)
+            if kept:
+                await self._mark(run.run_id)
 
-    async def _try_to_append(
+    async def _append_or_queue(
         self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
-    ) -> StorageError | None:
-        """Append to the log; a failure for which the entries may wait is returned."""
+    ) -> None:
         try:
             await self._ask(
                 lambda log: log.append(run, entries, expected_version=expected_version, fence=fence)
             )
+            if entries:
+                self._cache.keep(self.tenant, run)
         except AppendRefused:
             raise
         except StorageError as failure:
@@ -159,25 +151,19 @@ class CachedStorage(TenantView, ThoughtStore):
             cured = failure.retryable or expected_version
             if self.queue is None or not entries or not cured:
                 raise
-            return failure
-        return None
+            try:
+                await self._queue(run, entries, expected_version, fence)
+            except AppendRefused:
+                raise
+            except StorageError as error:
+                raise failure from error
 
     async def _queue(
-        self,
-        run: Run,
-        entries: tuple[Entry, ...],
-        expected_version: int,
-        fence: int | None,
-        failure: StorageError | None,
+        self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
     ) -> None:
         payloads = encode_entries(run, entries, expected_version)
         about = (self._log.name, self.tenant, run.run_id)
-        try:
-            await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
-        except AppendRefused:
-            raise
-        except StorageError as error:
-            raise failure or error from error
+        await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
 
     async def _check_descent(
         self, run: Run, entries: Sequence[Entry], expected_version: int
@@ -277,10 +263,8 @@ class CachedStorage(TenantView, ThoughtStore):
         waiting = await self._outbox.runs(self._log.name)
         for owner, run_id in waiting[:_LISTED]:
             if owner == self.tenant:
-                try:
+                with suppress(StorageError, ThoughtNotFound):  # only its end is known here
                     lines.append((await self.load(run_id)).summary())
-                except (StorageError, ThoughtNotFound):
-                    continue  # only its end is known here
         return lines
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
@@ -396,7 +380,7 @@ class CachedStorage(TenantView, ThoughtStore):
 
     async def _release(self) -> None:
         """Deliver what can be delivered within some seconds, then close parts and outbox."""
-        self._owned = False
+        self._close = None
         deadline = time.monotonic() + _CLOSING_SECONDS
         with anyio.CancelScope(shield=True):
             async with AsyncExitStack() as closing:

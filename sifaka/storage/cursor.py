@@ -62,8 +62,7 @@ def decode_cursor(cursor: str | None) -> Position:
     if cursor is None:
         return NEWEST
     try:
-        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        found = _POSITION.validate_json(text)
+        found = _POSITION.validate_json(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         if encode_cursor(found) == cursor:
             return found
     except ValueError:

@@ -65,8 +65,8 @@ def run_key(tenant: str, run_id: str) -> str:
 
 def encode_version(run: Run, thought: Thought) -> str:
     """A version with its task, for an index that has a value for both."""
-    draft = encode_draft(run.run_id, thought)
-    return json.dumps({"prompt": run.prompt, "drafted": draft}, ensure_ascii=False)
+    found = {"prompt": run.prompt, "drafted": encode_draft(run.run_id, thought)}
+    return json.dumps(found, ensure_ascii=False)
 
 
 def decode_version(run_id: str, payload: str) -> tuple[str, Drafted]:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TypeVar
 
 import anyio
@@ -183,10 +183,8 @@ async def push(
     Raises:
         AppendRefused: The log holds other entries there, or too few before them, or was claimed.
     """
-    if known is not None and known.version == after:
-        held: Run | None = known
-    else:
-        held = await load_if_there(log, run_id)
+    as_known = known is not None and known.version == after
+    held = known if as_known else await load_if_there(log, run_id)
     for _ in range(_ATTEMPTS):
         version = held.version if held else 0
         if version < after:
@@ -200,20 +198,12 @@ async def push(
             lacking = entries[len(overlap) :]
             if not lacking:
                 return held
-        try:
-            return await _append(append or log.append, run_id, held, lacking, fence)
-        except VersionConflict:
-            held = await load_if_there(log, run_id)  # some of it may be there
+        run = extended(held, lacking)
+        with suppress(VersionConflict):  # some of it may be there
+            if run is not None:
+                add = append or log.append
+                await add(run, lacking, expected_version=version, fence=fence)
+                return run
+        # Or they do not continue this run: it is another one under the same id.
+        held = await load_if_there(log, run_id)
     raise VersionConflict(run_id, expected=after, found=held.version if held else 0)
-
-
-async def _append(
-    append: Append, run_id: str, run: Run | None, entries: Sequence[Entry], fence: int | None
-) -> Run:
-    before = run.version if run else 0
-    after = extended(run, entries)
-    if after is None:
-        # They do not continue this run: it is another one under the same id.
-        raise VersionConflict(run_id, expected=before + len(entries), found=before)
-    await append(after, entries, expected_version=before, fence=fence)
-    return after

@@ -31,14 +31,9 @@ class MemoryStorage(PolledStore):
     """
 
     def __init__(self, tenant: str = "default") -> None:
-        self.tenant = tenant
+        super().__init__("memory:", tenant)
         self._records: dict[tuple[str, str], _Record] = {}
         self._lock = threading.Lock()
-
-    @property
-    def place(self) -> str:
-        """This process."""
-        return "memory:"
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None

@@ -37,63 +37,55 @@ _METHODS = (
 _NEXT_TIER = re.compile(r",\s*(?=[a-z]+(?:\+[a-z]+)?:)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """A URL, and the means to open it."""
-
-    url: str
-    rest: str
-    """The URL without its scheme and the colon."""
-    home: Path
-    tenant: str
-    embedder: Embedder | None
-    environment: Mapping[str, str] | None
-
-
 Opened = ThoughtStore | SearchIndex
 
 
-def _memory(place: _Place) -> Opened | None:
-    return MemoryStorage(tenant=place.tenant) if place.rest in {"", "//"} else None
+def _memory(url: str, *, tenant: str, **_: object) -> Opened | None:
+    return MemoryStorage(tenant=tenant) if url in {"memory:", "memory://"} else None
 
 
-def _sqlite(place: _Place) -> Opened | None:
-    path = _path(place.rest, place.home / _FILE)
-    return path and SQLiteStorage(path, tenant=place.tenant, embedder=place.embedder)
+def _sqlite(
+    url: str, *, home: Path, tenant: str, embedder: Embedder | None, **_: object
+) -> Opened | None:
+    path = _path(url, home / _FILE)
+    return path and SQLiteStorage(path, tenant=tenant, embedder=embedder)
 
 
-def _file(place: _Place) -> Opened | None:
+def _file(url: str, *, home: Path, tenant: str, **_: object) -> Opened | None:
     from sifaka.storage.files import FileStorage
 
-    folder = _path(place.rest, place.home / "runs")
-    return folder and FileStorage(folder, tenant=place.tenant)
+    folder = _path(url, home / "runs")
+    return folder and FileStorage(folder, tenant=tenant)
 
 
-def _redis(place: _Place) -> Opened | None:
+def _redis(url: str, *, tenant: str, **_: object) -> Opened | None:
     from sifaka.storage.redis import RedisStorage
 
-    return RedisStorage(place.url, tenant=place.tenant)
+    return RedisStorage(url, tenant=tenant)
 
 
-def _milvus(place: _Place) -> Opened | None:
+def _milvus(url: str, *, tenant: str, embedder: Embedder | None, **_: object) -> Opened | None:
     from sifaka.storage.milvus import MilvusIndex
 
-    return MilvusIndex(place.url, tenant=place.tenant, embedder=place.embedder)
+    return MilvusIndex(url, tenant=tenant, embedder=embedder)
 
 
-def _elasticsearch(place: _Place) -> Opened | None:
+def _elasticsearch(
+    url: str, *, tenant: str, embedder: Embedder | None, **_: object
+) -> Opened | None:
     from sifaka.storage.elasticsearch import ElasticsearchIndex
 
-    return ElasticsearchIndex(place.url, tenant=place.tenant, embedder=place.embedder)
+    return ElasticsearchIndex(url, tenant=tenant, embedder=embedder)
 
 
-def _tools(place: _Place) -> Opened | None:
+def _tools(
+    url: str, *, tenant: str, environment: Mapping[str, str] | None, **_: object
+) -> Opened | None:
     from sifaka.storage.tool_backed import MilvusToolIndex, RedisToolStorage
 
-    kind = RedisToolStorage if place.url.startswith("redis") else MilvusToolIndex
-    session = _session(place)
-    name = f"{place.url.partition(':')[0]}:{session.shown}"
-    return kind(session, tenant=place.tenant, name=name)
+    kind = RedisToolStorage if url.startswith("redis") else MilvusToolIndex
+    session = _session(url, environment)
+    return kind(session, tenant=tenant, name=f"{url.partition(':')[0]}:{session.shown}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +93,8 @@ class Scheme:
     """A kind of URL."""
 
     form: str
-    make: Callable[[_Place], Opened | None]
-    """None when what follows the scheme cannot be understood."""
+    make: Callable[..., Opened | None]
+    """Opens a URL; None when what follows the scheme cannot be understood."""
     remote: bool = False
     """True for another machine, which may be away for a while."""
     index: bool = False
@@ -185,23 +177,15 @@ def open_store(
         PluginError: A store of another package is not allowed, or cannot be used.
     """
     home = home or Path()
+    options = {"tenant": tenant, "embedder": embedder, "environment": environment}
     if url.startswith("hybrid:"):
-        options = {"tenant": tenant, "embedder": embedder, "environment": environment}
         return _hybrid(url, home, partial(open_store, plugins=plugins, **options))
     schemes: list[Scheme] = []
     parts: list[Opened] = []
     for part in _NEXT_TIER.split(url):
         name, colon, rest = part.partition(":")
         scheme = _scheme(name.lower(), plugins) if colon else None
-        place = _Place(
-            url=f"{name.lower()}:{rest}",
-            rest=rest,
-            home=home,
-            tenant=tenant,
-            embedder=embedder,
-            environment=environment,
-        )
-        store = scheme.make(place) if scheme else None
+        store = scheme.make(f"{name.lower()}:{rest}", home=home, **options) if scheme else None
         if scheme is None or store is None:
             offered = [f"{name}:..." for name in plugins.offered("stores", SCHEMES)]
             raise ConfigurationError(
@@ -246,9 +230,11 @@ def _scheme(name: str, plugins: Plugins) -> Scheme | None:
     return Scheme(f"{name}:...", partial(_plugged, name, make))
 
 
-def _plugged(name: str, make: Callable[..., object], place: _Place) -> ThoughtStore:
+def _plugged(
+    name: str, make: Callable[..., object], url: str, *, home: Path, tenant: str, **_: object
+) -> ThoughtStore:
     try:
-        store = make(place.url, home=place.home, tenant=place.tenant)
+        store = make(url, home=home, tenant=tenant)
     except SifakaError:
         raise
     # Foreign code: whatever is wrong with it is told in our words.
@@ -268,8 +254,9 @@ def _plugged(name: str, make: Callable[..., object], place: _Place) -> ThoughtSt
     return cast("ThoughtStore", store)
 
 
-def _path(rest: str, default: Path) -> Path | None:
+def _path(url: str, default: Path) -> Path | None:
     """The path after the scheme; None for one that is wrong."""
+    rest = url.partition(":")[2]
     path = rest.removeprefix("///")
     # An option or a home folder in the URL would end up in the name of a new file.
     if path == rest or not path or path.startswith("~") or "?" in path:
@@ -277,16 +264,16 @@ def _path(rest: str, default: Path) -> Path | None:
     return Path(path)
 
 
-def _session(place: _Place) -> "StdioToolSession":
+def _session(url: str, environment: Mapping[str, str] | None) -> "StdioToolSession":
     from sifaka.storage.tool_backed.session import StdioToolSession
 
     try:
-        command = shlex.split(place.rest)
+        command = shlex.split(url.partition(":")[2])
     except ValueError as error:
         raise ConfigurationError(
-            f"{_mask_url(place.url)!r} is not a command line: {error}", "close its quotes"
+            f"{_mask_url(url)!r} is not a command line: {error}", "close its quotes"
         ) from error
-    return StdioToolSession(command, place.environment)
+    return StdioToolSession(command, environment)
 
 
 def _mask_url(url: str) -> str:

@@ -44,11 +44,6 @@ class Waiting:
     id: int = 0
     """Its place in the outbox, once it is there."""
 
-    @property
-    def end(self) -> int:
-        """The run's version after it."""
-        return self.expected_version + len(self.payloads)
-
     def entries(self) -> tuple[Entry, ...]:
         """The entries to append."""
         return tuple(decode_entries(self.run_id, self.payloads, after=self.expected_version))
@@ -294,15 +289,16 @@ def _insert(sql: SqlConnection, row: Waiting) -> None:
 
 def _is_held(queued: Sequence[Waiting], row: Waiting) -> bool:
     """True for an append that waits already, False for one that continues those that do."""
-    if not queued or queued[-1].end == row.expected_version:
-        return False
-    first = queued[0].expected_version
+    first = queued[0].expected_version if queued else row.expected_version
     payloads = [payload for each in queued for payload in each.payloads]
+    end = first + len(payloads)
+    if row.expected_version == end:
+        return False
     if row.expected_version >= first and holds(
         payloads, row.payloads, after=row.expected_version - first
     ):
         return True
-    raise VersionConflict(row.run_id, expected=row.expected_version, found=queued[-1].end)
+    raise VersionConflict(row.run_id, expected=row.expected_version, found=end)
 
 
 def queued_steps(run: Run | None, queued: Sequence[Waiting]) -> list[tuple[Entry, Run]] | None:

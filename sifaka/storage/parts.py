@@ -114,11 +114,10 @@ class Part(Generic[Inner]):
 
     def reopened(self) -> int:
         """It refuses what is about no run no more; the number of runs to try again for that."""
-        freed = [run for run, (_, why) in self.aside.items() if why.message == self.closed]
+        before = len(self.aside)
+        self.aside = {r: why for r, why in self.aside.items() if why[1].message != self.closed}
         self.closed = None
-        for run in freed:
-            del self.aside[run]
-        return len(freed)
+        return before - len(self.aside)
 
     def ready(self, waiting: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """The runs of those that wait which are not put aside; others are put aside no more.
@@ -183,8 +182,10 @@ def lay_out(
             "name one log; `HybridMemory` and `sifaka forget --to` keep an archive",
         )
     log = (lasting or logs)[-1]
-    parts = tuple(IndexPart(index.place, index, retry_after) for index in indexes)
-    return Part(log.place, log, retry_after), parts
+    return (
+        Part(log.place, log, retry_after),
+        tuple(IndexPart(index.place, index, retry_after) for index in indexes),
+    )
 
 
 _LOOKING_SECONDS = 5.0

@@ -109,7 +109,6 @@ class StorePart(Protocol):
 
     async def aclose(self) -> None:
         """Release files and connections; a view that `scoped` made releases nothing."""
-        ...
 
 
 @runtime_checkable
@@ -127,7 +126,6 @@ class SearchIndex(StorePart, Protocol):
             run: The run as its log has it.
             first: The number of versions at the beginning that are there as they are now.
         """
-        ...
 
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order; none for an unknown run."""
@@ -135,7 +133,6 @@ class SearchIndex(StorePart, Protocol):
 
     async def drop(self, run_id: str) -> None:
         """Forget a run; one that is unknown is forgotten."""
-        ...
 
 
 @runtime_checkable
@@ -194,7 +191,6 @@ class ThoughtStore(StorePart, Protocol):
             Fenced: The run has been claimed since.
             VersionConflict: There is another number of entries.
         """
-        ...
 
     async def claim(self, run_id: str) -> int:
         """Take a run over: from now on appends under an earlier number are refused.
@@ -228,7 +224,6 @@ class ThoughtStore(StorePart, Protocol):
 
     async def delete(self, run_id: str) -> None:
         """Delete a run; one that is unknown is deleted already."""
-        ...
 
     async def save(self, thought: Thought) -> str:
         """Keep a thought by itself: a run of this one version, with the thought's id.

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Self, TypeVar
 
 from anyio import CancelScope
@@ -38,10 +39,6 @@ _MOVED_AT_ONCE = 100
 """Runs that are moved in one step, which should take a moment; the oldest first."""
 _PASS = timedelta(minutes=1)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 class Policy(Frozen):
@@ -116,41 +113,42 @@ async def carry_out(
     A run that is moved is claimed first: its writer is refused, here and in the archive. What is
     appended without a claim, such as a cancellation, in the moment before it is deleted goes too.
     """
-    gone: list[Leaving] = []
-    failed: list[RetentionFailure] = []
-    if archive is not None and planned.leaving:
-        try:
+    lines = [each.run for each in planned.leaving]
+    errors: dict[str, str] = {}
+    try:
+        if archive is not None and lines:
             await _check_apart(store, archive)
-        except SifakaError as error:
-            all_ = [
-                RetentionFailure(leaving=leaving, error=str(error)) for leaving in planned.leaving
-            ]
-            return Outcome(gone=(), failed=tuple(all_))
+    except SifakaError as error:
+        errors, lines = _failing(lines, error), []
     at_once = _AT_ONCE if archive is None and isinstance(store, Eraser) else 1
-    for begin in range(0, len(planned.leaving), at_once):
-        some = planned.leaving[begin : begin + at_once]
-        errors: dict[str, str] = {}
+    for begin in range(0, len(lines), at_once):
+        some = lines[begin : begin + at_once]
         try:
             if archive is not None:
-                await _move(store, some[0].run, archive)
+                await _move(store, some[0], archive)
             else:
-                stayed = await erase_each(store, [each.run for each in some])
-                errors = {run_id: str(_changed(run_id)) for run_id in stayed}
+                stayed = await erase_each(store, some)
+                errors |= {run_id: str(_changed(run_id)) for run_id in stayed}
         except ThoughtNotFound:
             pass  # it was gone already
         except SifakaError as error:
-            errors = {each.run.run_id: str(error) for each in some}
-        for each in some:
-            if error := errors.get(each.run.run_id):
-                failed.append(RetentionFailure(leaving=each, error=error))
-            else:
-                gone.append(each)
+            errors |= _failing(some, error)
+    gone = tuple(each for each in planned.leaving if each.run.run_id not in errors)
     if gone:
         try:
             await erase_each(store, ())
         except StorageError as error:
             logger.warning("the deleted runs may have left traces in the store: %s", error)
-    return Outcome(gone=tuple(gone), failed=tuple(failed))
+    failed = [
+        RetentionFailure(leaving=each, error=errors[each.run.run_id])
+        for each in planned.leaving
+        if each.run.run_id in errors
+    ]
+    return Outcome(gone=gone, failed=tuple(failed))
+
+
+def _failing(lines: Sequence[RunSummary], error: SifakaError) -> dict[str, str]:
+    return {line.run_id: str(error) for line in lines}
 
 
 def unfinished(line: RunSummary) -> bool:
@@ -226,7 +224,7 @@ class HybridMemory(ThoughtStore):
     episodic: ThoughtStore
     short_term_keeps: Policy = field(default_factory=Policy)
     episodic_keeps: Policy = field(default_factory=Policy)
-    clock: Callable[[], datetime] = _now
+    clock: Callable[[], datetime] = field(default=partial(datetime.now, UTC))
     _looked: dict[str, datetime] = field(default_factory=dict[str, datetime], repr=False)
     """When `catch_up` has last gone through the runs of a tenant, by those that were seen; the one
     that it was opened for is empty."""
@@ -286,10 +284,11 @@ class HybridMemory(ThoughtStore):
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        lines: dict[str, RunSummary] = {}
-        for memory in reversed(self._parts):
-            page = await memory.recent(limit=limit + 1, cursor=cursor)
-            lines |= {line.run_id: line for line in page.runs}
+        lines = {
+            line.run_id: line
+            for memory in reversed(self._parts)
+            for line in (await memory.recent(limit=limit + 1, cursor=cursor)).runs
+        }
         return page_of(lines.values(), limit=limit, cursor=cursor)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:

@@ -6,9 +6,10 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Generic, Self, TypeVar, TypeVarTuple
@@ -35,24 +36,30 @@ async def erase_each(log: ThoughtStore, lines: Sequence[RunSummary]) -> frozense
         return await log.erase(lines)
     stayed: set[str] = set()
     for line in lines:
-        try:
+        with suppress(ThoughtNotFound):  # it was gone already
             run = await log.load(line.run_id)
             unchanged = run.updated_at == line.updated_at and await log.claim(line.run_id)
             if unchanged and await log.load(line.run_id) == run:
                 await log.delete(line.run_id)
-                continue
-        except ThoughtNotFound:
-            continue  # it was gone already
-        stayed.add(line.run_id)
+            else:
+                stayed.add(line.run_id)
     return frozenset(stayed)
 
 
+@dataclass(eq=False, repr=False)
 class TenantView:
     """A log or an index as one tenant sees it; all views share connections and state."""
 
+    _place: str
     tenant: str
-    _owned = True
-    """False for a view that `scoped` made, which closes nothing."""
+    """The tenant whose runs are seen."""
+    _close: Callable[[], Awaitable[None]] | None = None
+    """Releases what all views share; None where there is nothing to close, as for a view."""
+
+    @property
+    def place(self) -> str:
+        """The place, for people, such as its URL; without secrets."""
+        return self._place
 
     async def catch_up(self) -> int:
         """0: nothing is put off."""
@@ -61,16 +68,13 @@ class TenantView:
     def scoped(self, tenant: str) -> Self:
         """The same as another tenant sees it."""
         view = copy.copy(self)
-        view.tenant, view._owned = tenant, False  # noqa: SLF001 - its own class
+        view.tenant, view._close = tenant, None  # noqa: SLF001 - its own class
         return view
 
     async def aclose(self) -> None:
         """Release files and connections, for all views; a view releases nothing."""
-        if self._owned:
-            await self._release()
-
-    async def _release(self) -> None:
-        """Close what the views share; by default there is nothing."""
+        if self._close is not None:
+            await self._close()
 
 
 class LogStore(TenantView, ThoughtStore):
@@ -168,8 +172,7 @@ class RunCache:
 
     def runs(self, tenant: str) -> list[Run]:
         """The runs of a tenant."""
-        with self._guard:
-            return [state.run for (owner, _), state in self._states.items() if owner == tenant]
+        return [state.run for owner, state in self.items() if owner == tenant]
 
 
 RUNS = 100
@@ -192,11 +195,15 @@ class RepairingStore(LogStore):
     """A `LogStore` that tells a log which moved backwards from a rival, and brings it back.
 
     Args:
+        place: The place, for people; without secrets.
         tenant: The tenant whose runs are seen.
+        close: Releases what all views share.
     """
 
-    def __init__(self, tenant: str) -> None:
-        self.tenant = tenant
+    def __init__(
+        self, place: str, tenant: str, close: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        super().__init__(place, tenant, close)
         self._acknowledged = RunCache(RUNS)
         """The entries that the log has acknowledged to this process, of all tenants."""
 
@@ -245,24 +252,26 @@ class RepairingStore(LogStore):
         found = 0 if held is None else held.version
         if found >= version or state is None or found >= state.run.version:
             return found >= version
-        if not found and not await self._was_lost(state):
-            return False
-        last = state.run.version
+        if not found:
+            recent = time.monotonic() - state.at < _RECENT
+            if not recent or await self._identity_now() in {self._acknowledged.source, ""}:
+                return False
         if found < state.after:
-            what = "this process, which has not written entries %d to %d of run %r, cannot bring "
-            logger.warning(what + "back what the store has lost", found + 1, state.after, run_id)
+            logger.warning(
+                "this process, which has not written entries %d to %d of run %r, cannot bring back "
+                "what the store has lost",
+                *(found + 1, state.after, run_id),
+            )
             return False
         try:
             await push(self, run_id, state.after, state.entries, fence=fence, append=self._append)
         except AppendRefused:
             return False  # another process has gone on from what was left
-        what = "the store had lost entries %d to %d of run %r; they are stored again"
-        logger.warning(what, found + 1, last, run_id)
-        return last >= version
-
-    async def _was_lost(self, state: State) -> bool:
-        recent = time.monotonic() - state.at < _RECENT
-        return recent and await self._identity_now() not in {self._acknowledged.source, ""}
+        logger.warning(
+            "the store had lost entries %d to %d of run %r; they are stored again",
+            *(found + 1, state.run.version, run_id),
+        )
+        return state.run.version >= version
 
     async def _identity_now(self) -> str:
         with suppress(StorageError):
@@ -274,11 +283,35 @@ class RepairingStore(LogStore):
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
         """As `append`, into the log as it is."""
-        ...
 
     @abstractmethod
     async def _identity(self) -> str:
         """The log at this moment: another one after a restart or a replacement."""
+        ...
+
+
+class ErasingStore(RepairingStore):
+    """A `RepairingStore` that deletes many runs at once: an `Eraser`."""
+
+    async def delete(self, run_id: str) -> None:
+        """Forget a run; see `ThoughtStore.delete`."""
+        self._acknowledged.evict(self.tenant, run_id)
+        await self._remove({run_id: None})
+
+    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
+        """Forget the runs that are still as these lines say; see `Eraser`."""
+        moments = {line.run_id: line.updated_at for line in lines}
+        stayed = await self._remove(moments)
+        self._acknowledged.evict(self.tenant, *(moments.keys() - stayed))
+        return stayed
+
+    @abstractmethod
+    async def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        """Forget runs; where a moment is given only if the last entry is of it.
+
+        Returns:
+            The ids of those that stay.
+        """
         ...
 
 
@@ -372,4 +405,3 @@ class Worker(ABC, Generic[Opened]):
     @abstractmethod
     def _close(self, opened: Opened) -> None:
         """Release a connection."""
-        ...

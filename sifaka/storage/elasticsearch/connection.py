@@ -187,8 +187,10 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
             return
         # Several tasks may come here at once: creating what is there changes nothing. A field that
         # a newer release writes is refused instead of guessed at.
-        mappings: Json = {"dynamic": "strict", "properties": _VERSIONS}
-        body: Json = {"mappings": mappings, "aliases": {self.alias: {}}}
+        body: Json = {
+            "mappings": {"dynamic": "strict", "properties": _VERSIONS},
+            "aliases": {self.alias: {}},
+        }
         answer = await self.send("PUT", f"/{index_of(self.alias)}", body)
         if answer.kind != "resource_already_exists_exception":
             answer.checked()
@@ -236,8 +238,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         """
         if self._deleted:
             path = f"/{self.alias}/_forcemerge"
-            answer = await self.send("POST", path, only_expunge_deletes="true")
-            answer.checked()
+            (await self.send("POST", path, only_expunge_deletes="true")).checked()
             self._deleted = False
 
     def _send(
@@ -253,7 +254,6 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
 
         content = body if isinstance(body, bytes) or body is None else encode_json(body)
         kind = "application/x-ndjson" if isinstance(body, bytes) else "application/json"
-        timeout = httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
         ask = partial(
             client.request,
             method,
@@ -261,7 +261,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
             params=parameters or None,
             content=content,
             headers={"Content-Type": kind} if content is not None else None,
-            timeout=timeout,
+            timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
         )
         try:
             try:
@@ -285,9 +285,8 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
                 "the index in Elasticsearch needs httpx",
                 install("elasticsearch"),
             ) from error
-        secret = self._authorization
         return known or httpx.Client(
-            headers={"Authorization": secret} if secret else None,
+            headers={"Authorization": self._authorization} if self._authorization else None,
             limits=httpx.Limits(max_connections=_CONNECTIONS),
         )
 

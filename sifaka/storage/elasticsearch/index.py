@@ -19,7 +19,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.storage.address import ELASTICSEARCH, parse_store_url
-from sifaka.storage.bm25 import query_words, shorten, snippet
+from sifaka.storage.bm25 import hit_of, query_words
 from sifaka.storage.cursor import from_microseconds, now_in_microseconds, to_microseconds
 from sifaka.storage.elasticsearch.connection import ElasticsearchConnection, Json
 from sifaka.storage.embedding import (
@@ -70,10 +70,10 @@ class Vectors:
         """
         if self._ready or self.lack is not None:
             return self._ready
-        path = f"/{server.alias}/_mapping"
         layout = {"type": "dense_vector", "dims": dimension, "index": True, "similarity": "cosine"}
-        fields: Json = {"properties": {self.name: layout}}
-        answer = await server.send("PUT", path, fields)
+        answer = await server.send(
+            "PUT", f"/{server.alias}/_mapping", {"properties": {self.name: layout}}
+        )
         if answer.status == 400 and "[dims]" in answer.reason:
             raise ConfigurationError(
                 f"dimension mismatch: the stored vectors of {self.embedder.model_id!r} have "
@@ -122,7 +122,6 @@ _SHOWN = ["run_id", "thought_id", "created_at", "text", "prompt"]
 _RELATED = 0.0002
 """A cosine a hair above that of vectors at right angles, which have nothing in common."""
 _CANDIDATES = 100
-_BEGINNING = 1000
 _MOST_FORMS = 400
 """A server takes 1,024 clauses at least, and looks for each form in two fields."""
 
@@ -217,7 +216,7 @@ async def search_versions(
     await server.refresh()
     meant, search = await _meant(server, vectors, query, filters, fused_depth(limit))
     size = limit if meant is None else fused_depth(limit)
-    worded = await _search_hits(server, by_words(text, filters, size))
+    worded = (await server.search(by_words(text, filters, size)))["hits"]
     if meant is None:
         best = [(hit, cast("float", hit["sort"][0])) for hit in worded]
     else:
@@ -249,7 +248,7 @@ async def _meant(
         return None, f"bm25 (semantic: the server keeps no vectors ({vectors.lack}))"
     if vector is None:
         return None, f"bm25{failed}"
-    meant = await _search_hits(server, by_meaning(vectors.name, vector, filters, size))
+    meant = await server.search(by_meaning(vectors.name, vector, filters, size))
     counted = await server.search(
         {
             "query": {"bool": {"filter": [filters[0], vectors.missing]}},
@@ -257,24 +256,13 @@ async def _meant(
             "track_total_hits": True,
         }
     )
-    return meant, hybrid_name(counted["total"]["value"])
-
-
-async def _search_hits(server: ElasticsearchConnection, request: Json) -> list[Json]:
-    found = await server.search(request)
-    return cast("list[Json]", found["hits"])
+    return meant["hits"], hybrid_name(counted["total"]["value"])
 
 
 def _hit(hit: Json, score: float, words: Sequence[str]) -> Hit:
     source = hit["_source"]
-    fields: tuple[str, str] = (source["text"], source["prompt"])
-    return Hit(
-        run_id=source["run_id"],
-        thought_id=source["thought_id"],
-        score=score,
-        snippet=snippet(words, fields) or shorten((fields[0] or fields[1])[:_BEGINNING]),
-        created_at=from_microseconds(source["created_at"]),
-    )
+    shown = (source[name] for name in ("run_id", "thought_id", "text", "prompt"))
+    return hit_of(words, score, from_microseconds(source["created_at"]), *shown)
 
 
 _MOST_READ = 10_000
@@ -308,16 +296,10 @@ class ElasticsearchIndex(TenantView):
         embedder: Embedder | None = None,
     ) -> None:
         address = parse_store_url(url, ELASTICSEARCH, ttl=ttl)
-        self.tenant = tenant
         self._ttl = address.ttl
         self._server = ElasticsearchConnection(address)
         self._vectors = Vectors(embedder) if embedder else None
-        self._place = f"{self._server.url} {address.prefix}"
-
-    @property
-    def place(self) -> str:
-        """Its URL and the beginning of its name, without secrets."""
-        return self._place
+        super().__init__(f"{self._server.url} {address.prefix}", tenant, self._server.aclose)
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Make the versions of a run findable; the vector of one that has some stays."""
@@ -389,9 +371,6 @@ class ElasticsearchIndex(TenantView):
             return f"{found}, its index is created on first use"
         looked.checked()
         return found
-
-    async def _release(self) -> None:
-        await self._server.aclose()
 
     def _source(self, run: Run, number: int, expires_at: int | None) -> Json:
         thought = run.thoughts[number]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -93,8 +94,7 @@ def remove(paths: Iterable[Path]) -> None:
         OSError: One could not be removed; the others may be gone.
     """
     with ThreadPoolExecutor(_REMOVED_AT_ONCE) as threads:
-        for _ in threads.map(partial(Path.unlink, missing_ok=True), paths):
-            pass
+        list(threads.map(partial(Path.unlink, missing_ok=True), paths))
 
 
 @contextmanager
@@ -143,22 +143,17 @@ if sys.platform == "win32":
     # Beyond the end of the file: on Windows no other process can read what is locked.
     _PLACE = 2**30
 
-    def _try_to_lock(descriptor: int) -> None:
-        os.lseek(descriptor, _PLACE, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    _TAKE, _GIVE_BACK = msvcrt.LK_NBLCK, msvcrt.LK_UNLCK
 
-    def _unlock(descriptor: int) -> None:
+    def _lock(descriptor: int, how: int) -> None:
         os.lseek(descriptor, _PLACE, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+        msvcrt.locking(descriptor, how, 1)
 
 else:
     import fcntl
 
-    def _try_to_lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _unlock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    _TAKE, _GIVE_BACK = fcntl.LOCK_EX | fcntl.LOCK_NB, fcntl.LOCK_UN
+    _lock = fcntl.flock
 
 
 @contextmanager
@@ -172,19 +167,27 @@ def exclusive(path: Path) -> Generator[None]:
         OSError: It cannot be opened.
     """
     with _opened(path, _OPEN) as descriptor:
-        _lock(descriptor, path)
+        deadline = time.monotonic() + BUSY_SECONDS
+        while not _try_to_lock(descriptor):
+            if time.monotonic() > deadline:
+                raise StorageError(
+                    f"the store {str(path.parent)!r} is kept locked by another process",
+                    "try again, or end that process",
+                    retryable=True,
+                )
+            time.sleep(_RETRY_SECONDS)
         try:
             yield
         finally:
-            _unlock(descriptor)
+            _lock(descriptor, _GIVE_BACK)
 
 
+@dataclass(frozen=True, slots=True)
 class LockFile:
     """A file that this process has locked, until it is released or the process ends."""
 
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self._path = path
-        self._descriptor = descriptor
+    path: Path
+    descriptor: int
 
     @classmethod
     def take(cls, path: Path) -> "LockFile | None":
@@ -195,9 +198,7 @@ class LockFile:
         """
         while True:
             descriptor = os.open(path, _OPEN, 0o600)
-            try:
-                _try_to_lock(descriptor)
-            except (BlockingIOError, PermissionError):
+            if not _try_to_lock(descriptor):
                 os.close(descriptor)
                 return None
             with suppress(FileNotFoundError):
@@ -208,25 +209,18 @@ class LockFile:
     def release(self) -> None:
         """Give it up, and remove the file."""
         with suppress(OSError):  # on Windows it is open still; an empty file stays there
-            self._path.unlink()
-        _unlock(self._descriptor)
-        os.close(self._descriptor)
+            self.path.unlink()
+        _lock(self.descriptor, _GIVE_BACK)
+        os.close(self.descriptor)
 
 
-def _lock(descriptor: int, path: Path) -> None:
-    deadline = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            return _try_to_lock(descriptor)
-        except (BlockingIOError, PermissionError) as error:
-            # Systems say so in either way that it is taken.
-            if time.monotonic() > deadline:
-                raise StorageError(
-                    f"the store {str(path.parent)!r} is kept locked by another process",
-                    "try again, or end that process",
-                    retryable=True,
-                ) from error
-            time.sleep(_RETRY_SECONDS)
+def _try_to_lock(descriptor: int) -> bool:
+    """Lock a file; False where it is locked already, which systems say in either way."""
+    try:
+        _lock(descriptor, _TAKE)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")

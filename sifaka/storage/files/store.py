@@ -18,7 +18,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -43,7 +43,7 @@ from sifaka.storage.files.durable import (
 )
 from sifaka.storage.log import check_append, holds, look_at
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.store import PolledStore, RepairingStore, Threads, identity_of
+from sifaka.storage.store import ErasingStore, PolledStore, Threads, identity_of
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -70,7 +70,8 @@ def parse_record(content: bytes) -> FileRecord:
     payloads: list[bytes] = []
     whole = fence = length = position = missing = 0
     *lines, rest = content.split(b"\n")
-    if _is_whole(rest):
+    with suppress(ValueError):  # half a line
+        json.loads(rest)
         lines.append(rest)
     for ending in lines:
         position = min(position + len(ending) + 1, len(content))
@@ -91,14 +92,6 @@ def parse_record(content: bytes) -> FileRecord:
     return FileRecord(tuple(payloads[:whole]), fence, length, ended)
 
 
-def _is_whole(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True
-
-
 def append_lines(payloads: Sequence[str]) -> bytes:
     """The lines of one append; reading takes all of its entries or none."""
     mark = [f'{{"kind":"append","entries":{len(payloads)}}}'] if len(payloads) > 1 else []
@@ -116,7 +109,7 @@ _KEPT = 16
 _READERS = 4
 
 
-class FileStorage(RepairingStore, PolledStore):
+class FileStorage(ErasingStore, PolledStore):
     """A `ThoughtStore` of JSON Lines files, `<folder>/<tenant>/<run>.jsonl`, an entry each line.
 
     Any program can read them; `sifaka.storage.files.store` tells their form. Several processes may
@@ -133,7 +126,7 @@ class FileStorage(RepairingStore, PolledStore):
 
     def __init__(self, folder: str | Path, *, tenant: str = "default") -> None:
         self.folder = Path(folder).absolute()
-        super().__init__(tenant)
+        super().__init__(f"file:///{self.folder}", tenant)
         self._lines: dict[Path, tuple[Stamp, RunSummary | None]] = {}
         """The line of each run as of a state of its file; None for one that cannot be read."""
         self._records: dict[Path, tuple[Stamp, FileRecord]] = {}
@@ -141,11 +134,6 @@ class FileStorage(RepairingStore, PolledStore):
         # A writer has the lock alone anyway.
         self._writers = Threads("sifaka.storage.files.writers", 1)
         self._readers = Threads("sifaka.storage.files.readers", _READERS)
-
-    @property
-    def place(self) -> str:
-        """Its URL."""
-        return f"file:///{self.folder}"
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
@@ -176,17 +164,8 @@ class FileStorage(RepairingStore, PolledStore):
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         return await self._read(lambda: page_of(self._summaries(), limit=limit, cursor=cursor))
 
-    async def delete(self, run_id: str) -> None:
-        """Remove a run's file."""
-        self._acknowledged.evict(self.tenant, run_id)
-        await self._write(lambda: self._remove({run_id: None}))
-
-    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Remove the files of runs; see `Eraser`. Their blocks are free for the file system."""
-        moments = {line.run_id: line.updated_at for line in lines}
-        stayed = await self._write(lambda: self._remove(moments))
-        self._acknowledged.evict(self.tenant, *(moments.keys() - stayed))
-        return stayed
+    async def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        return await self._write(lambda: self._remove_files(moments))
 
     async def health(self) -> tuple[Health, ...]:
         """A trial of writing to the tenant's folder, and the number of its runs."""
@@ -211,13 +190,12 @@ class FileStorage(RepairingStore, PolledStore):
 
     def _paths(self) -> list[Path]:
         """The files of all runs; what is no file, such as a folder or a pipe, is not one."""
-        home = self._home
         try:
-            with os.scandir(home) as found:
-                named = [each for each in found if each.name.endswith(_ENDING)]
+            named = [path for path in self._home.iterdir() if path.name.endswith(_ENDING)]
         except FileNotFoundError:
             return []
-        return [home / each.name for each in named if _is_file(each)]
+        # Where it cannot be told, as of a link to itself, `Path.is_file` of Python 3.11 raises.
+        return [path for path in named if os.path.isfile(path)]  # noqa: PTH113
 
     @contextmanager
     def _writing(self) -> Generator[None]:
@@ -279,27 +257,25 @@ class FileStorage(RepairingStore, PolledStore):
             except OSError:
                 raise damage from None
 
-    def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
-        """Remove the files of runs, where a moment is given only if the last entry is of it.
-
-        Returns:
-            The ids of those that stay.
-        """
-        stayed: set[str] = set()
-        leaving: list[Path] = []
+    def _remove_files(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        """As `_remove`. The blocks of the files are then free for the file system."""
         paths = {run_id: self._path(run_id) for run_id in moments}
-        if any(any(stamp_of(path)) for path in paths.values()):
-            with self._writing():
-                for run_id, path in paths.items():
-                    moment = moments[run_id]
-                    held = moment and self._line(path)
-                    if moment is None or (held and held.updated_at == moment):
-                        leaving.append(path)
-                    elif any(stamp_of(path)):
-                        stayed.add(run_id)
-                remove(leaving)
-                settle_folder(self._home)
-        return frozenset(stayed)
+        if not any(any(stamp_of(path)) for path in paths.values()):
+            return frozenset()
+        with self._writing():
+            stayed = frozenset(
+                run_id
+                for run_id, path in paths.items()
+                if not self._ended_at(moments[run_id], path) and any(stamp_of(path))
+            )
+            remove(path for run_id, path in paths.items() if run_id not in stayed)
+            settle_folder(self._home)
+        return stayed
+
+    def _ended_at(self, moment: datetime | None, path: Path) -> bool:
+        """True when the last entry of a file is of this moment, or any will do."""
+        held = moment and self._line(path)
+        return moment is None or (held is not None and held.updated_at == moment)
 
     def _describe(self) -> str:
         """The number of runs in one line, after a trial of the lock."""
@@ -331,12 +307,10 @@ class FileStorage(RepairingStore, PolledStore):
 
     def _summaries(self) -> Iterator[RunSummary]:
         paths = self._paths()
-        for gone in {path for path in list(self._lines) if path.parent == self._home}:
-            if gone not in paths:
-                self._lines.pop(gone, None)
-        for path in paths:
-            if line := self._line(path):
-                yield line
+        known = {path for path in list(self._lines) if path.parent == self._home}
+        for gone in known.difference(paths):
+            self._lines.pop(gone, None)
+        yield from filter(None, map(self._line, paths))
 
     def _line(self, path: Path) -> RunSummary | None:
         """The line of a run, read where its file has changed; a damaged one is logged once."""
@@ -373,10 +347,3 @@ class FileStorage(RepairingStore, PolledStore):
                 f"give it back its name, {own.name!r}",
             )
         return run
-
-
-def _is_file(found: "os.DirEntry[str]") -> bool:
-    try:
-        return found.is_file()
-    except OSError:  # a link to itself
-        return False

@@ -59,15 +59,16 @@ def pymilvus() -> Any:
 
 def login(address: StoreUrl) -> Mapping[str, str]:
     """The token of a server, and the database there."""
-    token = ":".join(part for part in (address.user, address.password) if part)
-    return {"token": token, "db_name": "" if address.folder else address.path.strip("/")}
+    return {
+        "token": ":".join(part for part in (address.user, address.password) if part),
+        "db_name": "" if address.folder else address.path.strip("/"),
+    }
 
 
 def connect(address: StoreUrl, uri: str) -> MilvusClient:
     """A client with a connection of its own, which closes with it."""
-    package = pymilvus()
     with failures(address.shown):
-        return package.MilvusClient(
+        return pymilvus().MilvusClient(
             uri,
             **login(address),
             timeout=CONNECT_SECONDS,
@@ -82,9 +83,11 @@ def failures(shown: str) -> Generator[None]:
     Raises:
         StorageError: Milvus failed; `retryable` where it was away or busy.
     """
-    package = pymilvus()
-    grpc: Any = importlib.import_module("grpc")
-    raised: tuple[type[Exception], ...] = (grpc.RpcError, package.MilvusException)
+    # The package first: without it there is no gRPC either, and it says so.
+    raised: tuple[type[Exception], ...] = (
+        pymilvus().MilvusException,
+        importlib.import_module("grpc").RpcError,
+    )
     try:
         yield
     except raised as error:
@@ -147,11 +150,8 @@ def create(client: MilvusClient, shown: str, name: str, kind: str, dimension: in
     schema: Any = package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
     index: Any = package.MilvusClient.prepare_index_params()
     for field, size in _SCALARS[kind].items():
-        options: dict[str, object] = {"max_length": size} if isinstance(size, int) else {}
-        if field == "pk":
-            options["is_primary"] = True
-        if field == "words":
-            options["enable_analyzer"] = True
+        options = {"max_length": size} if isinstance(size, int) else {}
+        options |= {"pk": {"is_primary": True}, "words": {"enable_analyzer": True}}.get(field, {})
         schema.add_field(field, types[size if isinstance(size, str) else "VARCHAR"], **options)
     if kind == "words":
         schema.add_field("sparse", types.SPARSE_FLOAT_VECTOR)

@@ -105,20 +105,19 @@ class MilvusConnection:
         The kind is `thoughts`, `words` or `vectors`. Another collection of this name is not
         changed. Where a server has no full text, that of the words does not become ready.
         """
-        client = self.client
         if name in self.ready:
             return name
         with self.shared.opening, failures(self.shown):
-            there = name in client.list_collections()
-            if not there and not create(client, self.shown, name, kind, dimension):
+            there = name in self.client.list_collections()
+            if not there and not create(self.client, self.shown, name, kind, dimension):
                 return name
-            found = client.describe_collection(name)
+            found = self.client.describe_collection(name)
             compare(name, kind, dimension, found)
             if kind == "words" and not found.get("functions"):
                 # Older servers accept the schema and drop the function.
-                client.drop_collection(name)
+                self.client.drop_collection(name)
                 return name
-            client.load_collection(name)
+            self.client.load_collection(name)
         self.ready.add(name)
         return name
 
@@ -191,7 +190,7 @@ class MilvusConnection:
             return rows
 
     def nearest(
-        self, collection: str, what: object, *, field: str, condition: str, limit: int
+        self, collection: str, what: object, field: str, condition: str, limit: int
     ) -> list[tuple[str, float]]:
         """The keys of the best rows and how good they are, best first."""
         with failures(self.shown):
@@ -205,9 +204,9 @@ class MilvusConnection:
                 consistency_level="Strong",
                 timeout=CALL_SECONDS,
             )
-        scores = [(str(hit["pk"]), float(hit["distance"])) for hit in found]
-        if field == "sparse":  # Milvus Lite tells a BM25 score as a negative distance
-            scores = [(key, abs(score)) for key, score in scores]
+        # Milvus Lite tells a BM25 score as a negative distance.
+        read = abs if field == "sparse" else float
+        scores = [(str(hit["pk"]), read(float(hit["distance"]))) for hit in found]
         return sorted(scores, key=lambda hit: (-hit[1], hit[0]))
 
     def remove(self, collection: str, keys: Sequence[str]) -> None:

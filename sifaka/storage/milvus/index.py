@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from sifaka.embeddings.protocol import Embedder, Vector
@@ -112,12 +113,19 @@ def purge(milvus: MilvusConnection, key: str) -> None:
 
 def _rows_of(milvus: MilvusConnection, names: Sequence[str]) -> dict[str, tuple[Row, str]]:
     """The rows of these versions but for their vectors, with the text to embed of each."""
-    found: dict[str, tuple[Row, str]] = {}
-    for name, row, prompt, thought in readable(milvus.versions(names, strong=True)):
-        if text := meaning(prompt, thought.text):
-            at = to_microseconds(thought.created_at)
-            found[name] = {"pk": name, "tenant": row["tenant"], "run": row["run"], "at": at}, text
-    return found
+    return {
+        name: (
+            {
+                "pk": name,
+                "tenant": row["tenant"],
+                "run": row["run"],
+                "at": to_microseconds(thought.created_at),
+            },
+            text,
+        )
+        for name, row, prompt, thought in readable(milvus.versions(names, strong=True))
+        if (text := meaning(prompt, thought.text))
+    }
 
 
 def readable(
@@ -167,26 +175,15 @@ def search_versions(
     if meaning is not None:
         name, vector = meaning
         missing = look_for_missing(milvus, name)
-
-        def by_meaning(count: int) -> list[Scored]:
-            found = milvus.nearest(
-                name, list(vector), field="vector", condition=condition, limit=count
-            )
-            return [(key, score) for key, score in found if score > _UNRELATED]
-
-        rankings.append(_rank(milvus, by_meaning, depth, only))
+        by_meaning = partial(milvus.nearest, name, list(vector), "vector", condition)
+        rankings.append(_rank(milvus, by_meaning, _UNRELATED, depth, only))
         search = hybrid_name([*missing.values()].count(tenant_key(tenant)))
         if not milvus.full_text:
             search = f"{search.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
     if milvus.full_text:
         text = " ".join(plain(form) for forms in query_terms(words) for form in sorted(forms))
-
-        def by_words(count: int) -> list[Scored]:
-            return milvus.nearest(
-                milvus.words, text, field="sparse", condition=condition, limit=count
-            )
-
-        rankings.append(_rank(milvus, by_words, depth, only))
+        by_words = partial(milvus.nearest, milvus.words, text, "sparse", condition)
+        rankings.append(_rank(milvus, by_words, 0.0, depth, only))
     best = rankings[0]
     if len(rankings) > 1:
         best = fuse(*([name for name, _ in ranking] for ranking in rankings))
@@ -194,25 +191,23 @@ def search_versions(
 
 
 def _condition(tenant: str, only: Filters) -> str:
-    parts = [f'tenant == "{tenant_key(tenant)}"']
-    if only.since is not None:
-        parts.append(f"at >= {to_microseconds(only.since)}")
-    if only.until is not None:
-        parts.append(f"at < {to_microseconds(only.until)}")
-    return " and ".join(parts)
+    bounds = {">=": only.since, "<": only.until}
+    times = [f"at {sign} {to_microseconds(at)}" for sign, at in bounds.items() if at is not None]
+    return " and ".join([f'tenant == "{tenant_key(tenant)}"', *times])
 
 
 def _rank(
     milvus: MilvusConnection,
     nearest: Callable[[int], list[Scored]],
+    above: float,
     depth: int,
     only: Filters,
 ) -> list[Scored]:
-    """The first so many of a ranking that are there and that these filters admit."""
+    """The first so many with such a score that are there and that these filters admit."""
     count = min(max(4 * depth, 50), MOST_ROWS)
     while True:
-        found = nearest(count)
-        rows = milvus.heads([key for key, score in found if score > 0])
+        found = [(key, score) for key, score in nearest(count) if score > above]
+        rows = milvus.heads([key for key, _ in found])
         admitted = [(key, s) for key, s in found if key in rows and _admits(rows[key], only)]
         if len(admitted) >= depth or count == MOST_ROWS or len(found) < count:
             return admitted[:depth]
@@ -233,8 +228,11 @@ def _show(
         versions = milvus.versions(list(some), strong=False)
         if len(versions) < len(some):  # put just now
             versions = milvus.versions(list(some), strong=True)
-        found = {key: (row["run_id"], task, text) for key, row, task, text in readable(versions)}
-        hits += [hit_of(*found[key], score, words) for key, score in some.items() if key in found]
+        found = {
+            key: (thought.created_at, row["run_id"], thought.id, thought.text, prompt)
+            for key, row, prompt, thought in readable(versions)
+        }
+        hits += [hit_of(words, score, *found[key]) for key, score in some.items() if key in found]
         if len(hits) >= limit:
             break
     return tuple(hits[:limit])
@@ -281,22 +279,16 @@ class MilvusIndex(TenantView):
         ttl: float | None = None,
         embedder: Embedder | None = None,
     ) -> None:
-        self.tenant = tenant
         self.address = parse_store_url(url, MILVUS, prefix=prefix, ttl=ttl)
-        self._ttl = self.address.ttl
         self._embedder = embedder
         self.worker = MilvusWorker(self.address)
-
-    @property
-    def place(self) -> str:
-        """Its URL, without secrets."""
-        return self.address.place
+        super().__init__(self.address.place, tenant, self.worker.aclose)
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Make the versions of a run findable by their words; `catch_up` makes vectors."""
-        expires_at = now_in_microseconds() + round(self._ttl * 1_000_000) if self._ttl else 0
-        begin = 0 if self._ttl else first  # the whole run lives on
-        tenant = self.tenant
+        tenant, ttl = self.tenant, self.address.ttl
+        expires_at = now_in_microseconds() + round(ttl * 1_000_000) if ttl else 0
+        begin = 0 if ttl else first  # the whole run lives on
 
         def write(milvus: MilvusConnection) -> None:
             milvus.put(
@@ -367,9 +359,6 @@ class MilvusIndex(TenantView):
 
         # Its calls have time limits of their own.
         return (await look_at(self.place, lambda: self.worker.run(look), seconds=_HEALTH_SECONDS),)
-
-    async def _release(self) -> None:
-        await self.worker.aclose()
 
 
 class MilvusStorage(CachedStorage):

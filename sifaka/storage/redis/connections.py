@@ -87,9 +87,8 @@ def lost_connection(error: Exception) -> bool:
     from redis import exceptions
 
     # Errors of authentication are connection errors to redis-py.
-    refused = (exceptions.AuthenticationError, exceptions.AuthorizationError)
     return isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(
-        error, refused
+        error, exceptions.AuthenticationError | exceptions.AuthorizationError
     )
 
 
@@ -150,29 +149,27 @@ class RedisConnections(Worker[RedisClient]):
                 await client.aclose()
 
     def _attempt(self, work: Callable[[RedisClient], T], asked: float, client: RedisClient) -> T:
+        from redis import exceptions
+
         with failures(self.address.shown):
             if self._silent_at > asked:
                 # Who waited for their turn does not wait for the server again, one by one.
                 raise TimeoutError
-            for pause in _PAUSES:
+            pauses = iter(_PAUSES)
+            while True:
                 try:
-                    return self._answer(work, client)
+                    answer = work(client)
+                except exceptions.TimeoutError:
+                    self._silent_at = time.monotonic()
+                    raise
                 except Exception as error:
-                    if not lost_connection(error):
+                    pause = next(pauses, None)
+                    if pause is None or not lost_connection(error):
                         raise
-                time.sleep(pause)
-            return self._answer(work, client)
-
-    def _answer(self, work: Callable[[RedisClient], T], client: RedisClient) -> T:
-        from redis import exceptions
-
-        try:
-            answer = work(client)
-        except exceptions.TimeoutError:
-            self._silent_at = time.monotonic()
-            raise
-        self._silent_at = -math.inf
-        return answer
+                    time.sleep(pause)
+                else:
+                    self._silent_at = -math.inf
+                    return answer
 
     def _open(self, known: RedisClient | None) -> RedisClient:
         return known or _client(self.address, seconds=_COMMAND_SECONDS, in_loop=False)

@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any, cast
 from urllib.parse import quote
@@ -25,7 +26,7 @@ from sifaka.storage.entry_json import apply_entry, decode_entries, encode_entrie
 from sifaka.storage.log import look_at
 from sifaka.storage.protocol import Health, RunPage
 from sifaka.storage.redis.connections import RedisClient, RedisConnections, failures
-from sifaka.storage.store import RepairingStore
+from sifaka.storage.store import ErasingStore
 
 logger = logging.getLogger(__name__)
 
@@ -46,19 +47,20 @@ class Keys:
 
     def run(self, run_id: str) -> str:
         """Hash: `version`, `fence`, `summary`."""
-        return self._key_of(_quoted(run_id))
+        # Quoted, no id contains a colon or a brace: none is another key's name or another tenant's
+        # tag.
+        return self._key_of("%72ecent" if run_id == "recent" else _plain(run_id))
 
     def entries(self, run_id: str) -> str:
         """Stream: entry number n under the id `<n>-0`, its JSON in the field `e`."""
         return f"{self.run(run_id)}:it"
 
+    def touched(self, run_id: str) -> tuple[str, ...]:
+        """The keys that a change to a run touches, in the order of the scripts."""
+        return self.run(run_id), self.entries(run_id), self.recent
+
     def _key_of(self, name: str) -> str:
         return f"{self.prefix}:run:{{{_plain(self.tenant)}}}:{name}"
-
-
-def _quoted(run_id: str) -> str:
-    # Quoted, no id contains a colon or a brace: none is another key's name or another tenant's tag.
-    return "%72ecent" if run_id == "recent" else _plain(run_id)
 
 
 def _plain(text: str) -> str:
@@ -188,7 +190,7 @@ LATEST = 500
 """Runs that a search reads at most, the newest: few servers have a search module."""
 
 
-class RedisStorage(RepairingStore):
+class RedisStorage(ErasingStore):
     """A `ThoughtStore` on a Redis server (6.2 or newer) that many processes share.
 
     What an append that has returned survives is up to the server: with `appendonly yes` and
@@ -217,14 +219,9 @@ class RedisStorage(RepairingStore):
         ttl: float | None = None,
     ) -> None:
         address = parse_store_url(url, REDIS, prefix=prefix, ttl=ttl)
-        super().__init__(tenant)
         self.prefix, self.ttl = address.prefix, address.ttl
         self.connections = RedisConnections(address)
-
-    @property
-    def place(self) -> str:
-        """Its URL, without secrets."""
-        return self.connections.address.place
+        super().__init__(address.place, tenant, self.connections.aclose)
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
@@ -240,7 +237,7 @@ class RedisStorage(RepairingStore):
             run.summary().model_dump_json(),
             *payloads,
         )
-        keys = self._keys_of(run.run_id)
+        keys = self._keys.touched(run.run_id)
         answer, number = await self.connections.run(
             lambda client: run_script(client, APPEND, keys, *arguments)
         )
@@ -256,8 +253,8 @@ class RedisStorage(RepairingStore):
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`. A claim does not make a run live longer."""
-        keys = (self._keys.run(run_id),)
-        number: int = await self.connections.run(lambda client: run_script(client, CLAIM, keys))
+        key = self._keys.run(run_id)
+        number = await self.connections.run(lambda client: run_script(client, CLAIM, (key,)))
         if number == 0:
             raise ThoughtNotFound(run_id)
         return number
@@ -278,31 +275,18 @@ class RedisStorage(RepairingStore):
         page = partial(list_recent, keys=self._keys, limit=limit, cursor=cursor)
         return await self.connections.run(page)
 
-    async def delete(self, run_id: str) -> None:
-        """Forget a run; see `ThoughtStore.delete`."""
-        self._acknowledged.evict(self.tenant, run_id)
-        keys, member = self._keys_of(run_id), _member(run_id)
-        await self.connections.run(lambda client: run_script(client, DELETE, keys, member))
+    async def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        """Forget runs, each in one step. What files of the server hold is its own."""
 
-    async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
-        """Delete runs, each in one step; see `Eraser`. What files of the server hold is its own."""
-        if not lines:
-            return frozenset()
-
-        def forget(client: RedisClient) -> list[int]:
+        def forget(client: RedisClient) -> frozenset[str]:
             together = client.pipeline(transaction=False)
-            for line in lines:
-                keys = self._keys_of(line.run_id)
-                about = (_member(line.run_id), to_microseconds(line.updated_at))
-                together.execute_command("EVAL", DELETE, len(keys), *keys, *about)
-            return together.execute()
+            for run_id, moment in moments.items():
+                last = () if moment is None else (to_microseconds(moment),)
+                run_script(together, DELETE, self._keys.touched(run_id), _member(run_id), *last)
+            answers = zip(moments, together.execute(), strict=True)
+            return frozenset(run_id for run_id, deleted in answers if not deleted)
 
-        answers = await self.connections.run(forget)
-        changed = zip(lines, answers, strict=True)
-        stayed = frozenset(line.run_id for line, deleted in changed if not deleted)
-        gone = (line.run_id for line in lines if line.run_id not in stayed)
-        self._acknowledged.evict(self.tenant, *gone)
-        return stayed
+        return await self.connections.run(forget) if moments else frozenset()
 
     async def catch_up(self) -> int:
         """Bring back what the server has lost, and take expired runs out of the list."""
@@ -322,20 +306,12 @@ class RedisStorage(RepairingStore):
 
         return (await look_at(self.connections.address.shown, look),)
 
-    async def _release(self) -> None:
-        await self.connections.aclose()
-
     async def _identity(self) -> str:
         return (await self.connections.run(_info)).get("run_id", "")
 
     @property
     def _keys(self) -> Keys:
         return Keys(self.prefix, self.tenant)
-
-    def _keys_of(self, run_id: str) -> tuple[str, ...]:
-        """The keys that a change to a run touches, in the order of the scripts."""
-        keys = self._keys
-        return keys.run(run_id), keys.entries(run_id), keys.recent
 
 
 def _member(run_id: str) -> bytes:
@@ -368,8 +344,9 @@ def between_versions(
 
 def load_run(client: RedisClient, keys: Keys, run_id: str) -> Run:
     """The run, replayed from its entries."""
-    command = ("XRANGE", keys.entries(run_id), "-", "+")
-    version, stored = between_versions(client, keys, run_id, *command)
+    version, stored = between_versions(
+        client, keys, run_id, *("XRANGE", keys.entries(run_id), "-", "+")
+    )
     if len(stored) < version:
         # The gap comes first; without one it is the end that is missing.
         list(payloads(run_id, stored))
@@ -524,8 +501,7 @@ async def follow_stream(
                     *block, "STREAMS", keys.entries(run_id), f"{known}-0"
                 )
             stored = found[0][1] if found else ()
-            texts = payloads(run_id, stored, after=known)
-            for entry in decode_entries(run_id, texts, after=known):
+            for entry in decode_entries(run_id, payloads(run_id, stored, after=known), after=known):
                 run = apply_entry(run_id, run, entry)
                 if run.version > after:
                     yield entry, run

@@ -57,8 +57,7 @@ def truncate_log(connection: SqlConnection) -> bool:
     # It would keep other writers waiting for the readers.
     connection.execute("PRAGMA busy_timeout = 0").fetchall()
     try:
-        (row,) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return row[0] == 0
+        return connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get[0] == 0
     finally:
         connection.execute(f"PRAGMA busy_timeout = {waits}").fetchall()
 

@@ -122,15 +122,13 @@ def _connected(path: Path, schema: Schema, place: str, flags: int) -> Generator[
     try:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
         yield OpenFile(path, connection, identity, schema)
-        moved = identity_of(path) != identity
+        if identity_of(path) != identity:
+            raise _moved(path)
     except BaseException as error:
         connection.close()
         if isinstance(error, apsw.Error) and identity_of(path) != identity:
             raise _moved(path) from error
         raise
-    if moved:
-        connection.close()
-        raise _moved(path)
 
 
 def _moved(path: Path) -> StorageError:

@@ -16,7 +16,7 @@ from functools import partial
 from sifaka.embeddings.protocol import Embedder, Vector
 from sifaka.errors import ConfigurationError
 from sifaka.extras import require
-from sifaka.storage.bm25 import query_words, shorten, snippet
+from sifaka.storage.bm25 import hit_of, query_words
 from sifaka.storage.cursor import from_microseconds, to_microseconds
 from sifaka.storage.embedding import (
     embed_documents,
@@ -213,8 +213,8 @@ def remove_vectors(connection: SqlConnection, versions: Sequence[int]) -> None:
     models = connection.execute("SELECT number, embedded_until FROM vector_models").fetchall()
     for table in (VectorTable(*model) for model in models):
         load_extension(connection)
-        for version in versions:
-            connection.execute(f"DELETE FROM {table.name} WHERE rowid = ?", (version,))  # noqa: S608 - names of ours
+        rows = [(version,) for version in versions]
+        connection.executemany(f"DELETE FROM {table.name} WHERE rowid = ?", rows)  # noqa: S608 - names of ours
 
 
 def _packed(vector: Vector) -> bytes:
@@ -305,13 +305,12 @@ def _keep(
             (until, table.number, table.until),
         ).fetchall()
         if mine:  # and no other process has been faster
-            for version, vector in vectors.items():
-                # Unless the version has been deleted.
-                connection.execute(
-                    f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
-                    "SELECT id, tenant, ? FROM versions WHERE id = ?",
-                    (_packed(vector), version),
-                )
+            # Unless the version has been deleted.
+            connection.executemany(
+                f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
+                "SELECT id, tenant, ? FROM versions WHERE id = ?",
+                [(_packed(vector), version) for version, vector in vectors.items()],
+            )
 
 
 check_package = partial(require, "a SQLite file with vectors", "embeddings", "sqlite_vec")
@@ -409,7 +408,7 @@ def show(
 def _hit(connection: SqlConnection, words: Sequence[str], version: int, score: float) -> Hit:
     row = connection.execute(
         """
-        SELECT versions.run_id, versions.created_at, json_extract(payload, '$.thought.id'), text,
+        SELECT versions.created_at, versions.run_id, json_extract(payload, '$.thought.id'), text,
                prompt
         FROM versions JOIN version_texts USING (id) JOIN entries USING (tenant, run_id, seq)
         WHERE id = ? AND text IS NOT NULL AND prompt IS NOT NULL
@@ -418,11 +417,5 @@ def _hit(connection: SqlConnection, words: Sequence[str], version: int, score: f
     ).fetchone()
     if row is None:
         raise ValueError("it or the beginning of its run is damaged")
-    run_id, created_at, thought_id, text, prompt = row
-    return Hit(
-        run_id=run_id,
-        thought_id=thought_id,
-        score=score,
-        snippet=snippet(words, (text, prompt)) or shorten(text[:1000]),
-        created_at=from_microseconds(created_at),
-    )
+    created_at, *shown = row
+    return hit_of(words, score, from_microseconds(created_at), *shown)

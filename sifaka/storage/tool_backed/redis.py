@@ -142,17 +142,11 @@ class RedisToolStorage(RepairingStore, PolledStore):
         prefix: str = "sifaka",
         name: str = "redis+mcp:",
     ) -> None:
-        super().__init__(tenant)
-        self._name = name
+        super().__init__(name, tenant, caller.aclose)
         self._caller = caller
         self._prefix = prefix
         self._logs: dict[str, RunLog] = {}
         """Each log as far as it was read; one that is not there is read from its beginning."""
-
-    @property
-    def place(self) -> str:
-        """The command of the server, without secrets."""
-        return self._name
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
@@ -209,8 +203,13 @@ class RedisToolStorage(RepairingStore, PolledStore):
         with anyio.CancelScope(shield=True):
             self._logs.pop(name, None)
             # The log first: a place without one is passed over, a log without one is not.
-            found = (f"Successfully deleted {name}", f"Key {name} not found")
-            await call_tool(self._caller, "delete", {"key": name}, *found)
+            await call_tool(
+                self._caller,
+                "delete",
+                {"key": name},
+                f"Successfully deleted {name}",
+                f"Key {name} not found",
+            )
             await call_tool(
                 self._caller,
                 "zrem",
@@ -225,13 +224,10 @@ class RedisToolStorage(RepairingStore, PolledStore):
         async def look() -> str:
             return f"Redis {(await self._info())['redis_version']}, by redis-mcp-server"
 
-        return (await look_at(self._name, look),)
+        return (await look_at(self.place, look),)
 
     async def _identity(self) -> str:
         return (await self._info())["run_id"]
-
-    async def _release(self) -> None:
-        await self._caller.aclose()
 
     async def _info(self) -> Mapping[str, str]:
         """What the server says of itself: its version, and which start of it this is."""
@@ -319,7 +315,6 @@ class RedisToolStorage(RepairingStore, PolledStore):
         if answer == f"List '{name}' is empty or does not exist.":
             return []
         try:
-            values = cast("list[str]", json.loads(answer))
+            return [decode_record(value) for value in json.loads(answer)]
         except ValueError:
             raise unexpected("lrange", answer) from None
-        return [decode_record(value) for value in values]

@@ -138,29 +138,23 @@ class StdioToolSession(ToolCaller):
         )
 
 
-class _Connection:
-    """A server that was started, and the thread that speaks with it."""
+class _Connection(ExitStack):
+    """A server that was started, and the thread that speaks with it; `close` ends both."""
 
     def __init__(self) -> None:
-        self._stack = ExitStack()
+        super().__init__()
         self._lines: deque[str] = deque(maxlen=1)
 
     def open(self, parameters: StdioServerParameters, start_seconds: float) -> None:
         """Start the server; waits for the handshake."""
-        errors = self._stack.enter_context(self._stderr())
-        self._portal: BlockingPortal = self._stack.enter_context(start_blocking_portal())
+        errors = self.enter_context(self._stderr())
+        self._portal: BlockingPortal = self.enter_context(start_blocking_portal())
         # The handshake of before 2026 is what all servers know; some write pages of complaints
         # about the newer one.
         transport = stdio_client(parameters, errors)
         client = Client(transport, mode="legacy", read_timeout_seconds=start_seconds)
         # It enters and leaves in one task, which is what the client's cancel scopes ask for.
-        self._client: Client = self._stack.enter_context(
-            self._portal.wrap_async_context_manager(client)
-        )
-
-    def close(self) -> None:
-        """Stop the server, as far as it was started."""
-        self._stack.close()
+        self._client: Client = self.enter_context(self._portal.wrap_async_context_manager(client))
 
     @property
     def said(self) -> str:
@@ -201,6 +195,5 @@ def without_secrets(text: str) -> str:
 def _line(error: BaseException | str) -> str:
     """The message of an error in one line; of a group, that of its first error."""
     if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        return _line(group.exceptions[0])
+        return _line(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
     return " ".join(str(error).split())[:200] or type(error).__name__
