@@ -2,6 +2,7 @@
 
 import asyncio
 import warnings
+import weakref
 from collections.abc import AsyncGenerator, Iterable
 from typing import TYPE_CHECKING, Any, Never, Self, Unpack, cast
 
@@ -69,13 +70,12 @@ class Chain:
         PluginError: A component of another package is not allowed, or cannot be used.
     """
 
-    _unused: "tuple[Chain, str] | None" = None
-    """The chain and its method that made this one, until a run or another chain has come of it."""
-    _dropped = ""
-    """The method that made a chain of this one which nobody used."""
-
     def __init__(self, **options: Unpack[ChainOptions]) -> None:
         self.options = parsed(options)
+        self._unused: list[str] = []
+        """The method that made it, as long as neither a run nor another chain has come of it."""
+        self._dropped: list[str] = []
+        """The methods that made chains of it which nobody used."""
         self.resources = resources_of(self.options)
         self.config = config_of(self.options, self.resources)
 
@@ -100,19 +100,15 @@ class Chain:
             ConfigurationError: As for a new chain.
             PluginError: As for a new chain.
         """
-        self._unused = None
+        self._unused.clear()
         made = {name: getattr(self.resources, name) for name in ("store", "breakers", "monitor")}
         return type(self)(**cast("ChainOptions", {**self.options, **made, **options}))
 
     def _changed(self, method: str, **options: Unpack[ChainOptions]) -> Self:
         changed = self.replace(**options)
-        changed._unused = (self, method)  # noqa: SLF001 - its own class
+        changed._unused.append(method)  # noqa: SLF001 - its own class
+        weakref.finalize(changed, self._dropped.extend, changed._unused)  # noqa: SLF001
         return changed
-
-    def __del__(self) -> None:
-        if self._unused is not None:
-            source, method = self._unused
-            source._dropped = method  # noqa: SLF001 - its own class
 
     def with_model(self, model: Any) -> Self:
         """This chain with another model."""
@@ -243,10 +239,11 @@ class Chain:
             ConfigurationError, StorageError: As for `run`.
             VersionConflict: There is a run with that id.
         """
-        self._unused = None
+        self._unused.clear()
         if self._dropped:
-            told = f"what {self._dropped}() returned was dropped: chains never change, so keep it"
-            warnings.warn(f"{told}, as in chain = chain.{self._dropped}(...)", stacklevel=2)
+            method = self._dropped[0]
+            told = f"what {method}() returned was dropped: chains never change, so keep it"
+            warnings.warn(f"{told}, as in chain = chain.{method}(...)", stacklevel=2)
         prompt = check_text(prompt or self.options.get("prompt", ""), "prompt")
         if not (check_text(text).strip() or prompt.strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
@@ -429,7 +426,7 @@ class Chain:
         return RunHandle(parts, run.reopened(), fence=fence)
 
     async def _own(self, run_id: str) -> Run:
-        self._unused = None
+        self._unused.clear()
         run = await end_if_older(self.store, await self.store.load(run_id))
         # One of an older form has ended, and may have had options that are gone.
         if run.form == FORM and run.config.fingerprint != self.config.fingerprint:

@@ -1,6 +1,6 @@
 """The parts that work on a run: the components of a chain, bound to their models."""
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -158,7 +158,12 @@ def bind_parts(
         judge = own if isinstance(own, Judge) else ModelJudge(binding.model)
     # Where no model is, the caller judges by its own rubric.
     by_caller = config.model in {AUTO, CALLER} and config.judge_model is None
-    format = _checked_format(resources.validators) or config.format
+    # What the editor reads the text as by the format that a validator checks. YAML may be the front
+    # matter of a page, and Markdown may be MDX: those are told by the look.
+    checked = (
+        _READ_AS.get(v.format) for v in resources.validators if isinstance(v, FormatValidator)
+    )
+    format = next(filter(None, checked), config.format)
     binding = replace(binding, rules=config.lint_rules, format=format)
     critics = [
         each.bind(binding)
@@ -314,12 +319,3 @@ def _load_editor() -> None:
     from sifaka.editor import lint
 
     lint("A text.")
-
-
-def _checked_format(validators: Iterable[object]) -> str | None:
-    """What the editor reads the text as by the format that a validator checks; None for its look.
-
-    YAML may be the front matter of a page, and Markdown may be MDX.
-    """
-    wanted = (_READ_AS.get(each.format) for each in validators if isinstance(each, FormatValidator))
-    return next(filter(None, wanted), None)

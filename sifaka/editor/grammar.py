@@ -107,27 +107,23 @@ def grammar_of(texts: Sequence[ParsedText], rules: str) -> Sequence[Sequence[Iss
     parts = [list(stretches(parsed, rules)) for parsed in texts]
     asked_for = [part for listed in parts for _, part in listed]
     found = iter(shared_harper().lint(asked_for, rules) if asked_for else ())
-    return [
-        tuple(_issues(parsed, zip(listed, found, strict=False), rules))
-        for parsed, listed in zip(texts, parts, strict=True)
-    ]
-
-
-def _issues(
-    parsed: ParsedText, found: Iterable[tuple[tuple[int, str], Sequence[HarperLint]]], rules: str
-) -> Iterator[Issue]:
-    for (offset, _), lints in found:
-        for rule, first, last, message, kind, fix in lints:
-            place = offset + first, offset + last
-            ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
-            if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(*place):
-                continue
-            if fix and rule in _FIXES and not _FIXES[rule].fullmatch(fix):
-                fix = None
-            yield parsed.issue(
-                place, fix, message.replace("`", '"'), f"harper.{rule}",
-                _CATEGORIES.get(kind, "grammar"), safe=False,
-            )  # fmt: skip
+    issues: list[list[Issue]] = [[] for _ in texts]
+    for parsed, listed, own in zip(texts, parts, issues, strict=True):
+        for offset, _ in listed:
+            for rule, first, last, message, kind, fix in next(found):
+                place = offset + first, offset + last
+                ignored = kind in _IGNORED_KINDS or rule.startswith("Expand")
+                if (ignored and (rules == ALL or rule in DEFAULT)) or not parsed.free(*place):
+                    continue
+                if fix and rule in _FIXES and not _FIXES[rule].fullmatch(fix):
+                    fix = None
+                own.append(
+                    parsed.issue(
+                        place, fix, message.replace("`", '"'), f"harper.{rule}",
+                        _CATEGORIES.get(kind, "grammar"), safe=False,
+                    )
+                )  # fmt: skip
+    return issues
 
 
 def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, str]]:
@@ -140,8 +136,15 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
     unread = [*parsed.foreign, *rows]
     text = blanked(parsed.prose, unread) if unread else parsed.prose
     places = [(0, len(text))]
-    if _are_signed(rules):
-        found = signs(text, parsed.words if text is parsed.text else word_places(text))
+    if DEFAULT.issuperset(rules.split()):  # which look no further than a sentence
+        words = parsed.words if text is parsed.text else word_places(text)
+        following = _following()
+        found = sorted(
+            start
+            for word in following.keys() & words.keys()
+            for start in words[word]
+            if following[word].match(text, start + len(word))
+        )
         places = [
             (start, end)
             for start, end in parsed.sentences
@@ -153,11 +156,6 @@ def stretches(parsed: ParsedText, rules: str = _DEFAULT) -> Iterator[tuple[int, 
                 yield part.start(), part.group()
 
 
-def _are_signed(rules: str) -> bool:
-    """True when all of the rules have signs; they look no further than a sentence."""
-    return DEFAULT.issuperset(rules.split())
-
-
 def _of_each(parts: Sequence[str], found: Iterable[HarperLint]) -> Sequence[Sequence[HarperLint]]:
     """What was found in parts that were read as one text, by part."""
     starts = [*accumulate((len(part) + 2 for part in parts), initial=0)]
@@ -166,17 +164,6 @@ def _of_each(parts: Sequence[str], found: Iterable[HarperLint]) -> Sequence[Sequ
         at = bisect_right(starts, start) - 1
         each[at].append((rule, start - starts[at], end - starts[at], message, kind, fix))
     return each
-
-
-def signs(text: str, places: Mapping[str, Sequence[int]]) -> Sequence[int]:
-    """The offsets of the words at which a rule that is on by default may find something."""
-    following = _following()
-    return sorted(
-        start
-        for word in following.keys() & places.keys()
-        for start in places[word]
-        if following[word].match(text, start + len(word))
-    )
 
 
 @cache
@@ -226,7 +213,7 @@ class Harper:
             self.idle.cancel()
             new = [part for part in dict.fromkeys(parts) if (rules, part) not in self._known]
             keys = [(rules, part) for part in new]
-            if new and _are_signed(rules):
+            if new and DEFAULT.issuperset(rules.split()):
                 # As one text: to read another one takes it as long as twenty sentences.
                 (lints,) = self._ask(["\n\n".join(new)], rules, "plaintext")
                 self._known |= zip(keys, _of_each(new, lints), strict=True)

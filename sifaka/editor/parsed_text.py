@@ -57,7 +57,8 @@ class ParsedText:
         parsed = _HELD.get((text, format))
         if parsed is None:
             markup = marks(text, format) if format in READERS else ()
-            parsed = cls(text, view(text, markup), format, markup)
+            prose = view(text, markup) if markup else text
+            parsed = cls(text, prose, format, markup)
             _HELD[text, format] = parsed
         return parsed
 

@@ -10,7 +10,6 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from sifaka.text.formats import Format, Mark
@@ -91,18 +90,13 @@ def foreign(text: str) -> Iterator[Span]:
                 yield match.start() + sentence.start(), match.start() + sentence.end()
 
 
-@lru_cache(maxsize=10_000)
-def _is_odd(word: str) -> bool:
-    return not word.isascii() or word.endswith(_ENDINGS)
-
-
 def _evidence(words: list[str]) -> tuple[int, int]:
     """Points for English and for other languages: two for a word of one side only."""
     small = [word.lower() for word in words]
     if (
         _FOREIGN.isdisjoint(small)
         and not _ENGLISH_ALONE.isdisjoint(small)
-        and sum(map(_is_odd, small)) < 2
+        and sum(not word.isascii() or word.endswith(_ENDINGS) for word in small) < 2
     ):
         # No word tells of another language alone: so are most paragraphs.
         return 1 + len(small) // 2, 0

@@ -152,7 +152,14 @@ def _find_confusions(parsed: ParsedText) -> Sequence[Issue]:
                 match := _PATTERNS["confused"].match(parsed.text, start)
             ):
                 found += islice(
-                    filter(None, (_confusion(parsed, match, entry) for entry in _by_word()[word])),
+                    filter(
+                        None,
+                        (
+                            _confusion(parsed, match, entry)
+                            for entry in _by_word()[word]
+                            if not (entry.capital and match.group()[0].isupper())
+                        ),
+                    ),
                     1,
                 )
     return found
@@ -163,7 +170,7 @@ def _confusion(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Is
     after, begins = _after(entry.after).match(text, end), start in parsed.sentence_starts
     if (
         after is None
-        or (word[0].isupper() and (entry.capital or not (begins or word == "I")))
+        or (word[0].isupper() and not (begins or word == "I"))
         or (entry.rule == _CONTRACTION and not _is_contraction(parsed, match))
         or (entry.opens and not _opens_clause(parsed, start))
         or (entry.before and not _before(entry.before).search(text, max(0, start - _REACH), start))

@@ -135,7 +135,7 @@ async def test_changes_that_do_not_fit_are_refused_and_the_run_waits(client: Cli
     assert (history["run"]["status"], len(history["thoughts"])) == ("needs_revision", 1)
 
 
-MANY = " ".join(f"wrd{n}x is is" for n in range(1500))
+MANY = " ".join(f"wrd{n}x saw the the" for n in range(1500))
 
 
 def size(data: dict[str, Any]) -> int:

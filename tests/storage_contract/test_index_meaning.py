@@ -147,6 +147,7 @@ async def test_a_model_that_changed_its_dimension_is_refused(
 ) -> None:
     await index.put(made("An automobile."))
     await index.catch_up()
+    await index.put(made("A boat."))
     changed = open_index(ConceptEmbedder(dimension=16))
     for call in (changed.catch_up(), changed.search("car", limit=1)):
         with pytest.raises(ConfigurationError, match=r"dimension|makes 16") as caught:

