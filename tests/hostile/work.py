@@ -182,6 +182,7 @@ LISTED: Mapping[str, tuple[Callable[..., object], Work]] = {
 }
 """By what it is: a function, and how it is given a text."""
 ELSEWHERE: Mapping[str, str] = {
+    "sifaka.critics.lint.find_stock_prose": "the critic `style` runs it",
     "sifaka.editor.edit.settle": "`edit` does it",
     "sifaka.editor.report.lint": "`edit` finds the same",
     "sifaka.evidence.sources.catalogue.parse_adapter": "takes a setting of the server's owner",
