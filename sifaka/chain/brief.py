@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from sifaka._internal.immutable import Frozen
 from sifaka.chain.stop_rules import is_review_due
-from sifaka.critics.lint import find_stock_prose, worst_style
 from sifaka.models.writing import MOST_ISSUES
 from sifaka.record.clustering import cluster, still_open
 from sifaka.record.results import MATTERS_OF_STYLE, Findings, Issue
@@ -297,6 +296,9 @@ def _mistakes(version: Thought) -> list[str]:
 @lru_cache(maxsize=4)  # a brief is asked for several times in one answer
 def _stock_prose(text: str) -> str:
     """The worst of it in a line; empty where a text has no more than people's texts have."""
+    # An answer without a brief needs none of the critics.
+    from sifaka.critics.lint import find_stock_prose, worst_style
+
     issues = worst_style(find_stock_prose("style", text))[:_NOTED]
     return " ".join(f"{_cut(issue.quote)!r} {issue.message}" for issue in issues)
 

@@ -125,15 +125,12 @@ class Run(RunStart):
         match entry:
             case Started():
                 raise ValueError("a run starts once")
+            case Drafted(thought=thought) if thought.id == self.run_id:
+                changes = {"thoughts": (thought,)}  # saved by itself, whole, perhaps once more
             case Drafted(thought=thought):
-                others = tuple(each for each in self.thoughts if each.id != thought.id)
-                # Stored without its history: a run stays linear in its iterations. One that was
-                # saved by itself has it.
-                for parent in others:
-                    if parent.id == thought.parent_id:
-                        history = (*parent.history, parent.reference())
-                        thought = thought.model_copy(update={"history": history})
-                changes = {"thoughts": (*others, thought)}
+                if thought.parent_id is not None:
+                    thought = self._with_history(thought, thought.parent_id)
+                changes = {"thoughts": (*self.thoughts, thought)}
             case Retrieved(thought_id=id_, documents=documents, degraded=lines):
                 thought = self.thought(id_).add_post_generation_context(documents)
                 revised = thought.add_degraded(lines)
@@ -329,6 +326,12 @@ class Run(RunStart):
             model = self.config.judge_model or self.config.model
             findings = thought.findings.covered(covered_in(thought.critic_feedback), model)
         return thought.model_copy(update={"findings": findings})
+
+    def _with_history(self, thought: Thought, parent_id: str) -> Thought:
+        # Stored thoughts carry no history: a run stays linear in its iterations.
+        parent = self.thought(parent_id)
+        history = (*parent.history, parent.reference())
+        return thought.model_copy(update={"history": history})
 
 
 Phase = Literal[

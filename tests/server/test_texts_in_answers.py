@@ -162,7 +162,7 @@ async def test_the_versions_of_a_run_are_paged_by_their_size_and_none_is_lost() 
     async with Client(SifakaServer(Settings(store="memory:"))) as client:
         out = await call(client, "improve_text", text=MANY, validators=rules)
         for n in range(3):
-            text = MANY.replace("is is", f"is {n}")
+            text = MANY.replace("the the", f"the {n}")
             handed = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
             out = await call(client, "submit_revision", **handed, text=text, reason="numbers")
             if out["brief"] is None:
