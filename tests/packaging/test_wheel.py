@@ -105,7 +105,7 @@ async def test_alone_its_commands_serve(
 
 
 MOST_PACKAGES, MOST_MEGABYTES = 45, 150
-TEXT = "We recieve teh  apple — and it works.\n"
+TEXT = "We recieve teh apple — and it works.\n"
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from sifaka._internal.immutable import FrozenJson, thawed
+from sifaka.extras import require
 from sifaka.isolation import run_limited, run_limited_in_thread
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
@@ -71,6 +72,8 @@ class FormatValidator(OptionalSpec):
 
     @model_validator(mode="after")
     def _schema_fits(self) -> "FormatValidator":
+        if self.format == "html":
+            require("the format `html`", "evidence", "turbohtml")
         if self.schema_ is None:
             return self
         if self.format not in _OF_DATA:
