@@ -83,14 +83,12 @@ def disagreement(claim: str, quoted: str) -> str:
     Empty where they have all of them, in whatever notation.
     """
     theirs = _figures(quoted)
-    lacking = [
-        each
-        for each in _figures(uncited(claim))
-        # `One` and `a` are seldom meant as numbers.
-        if each.value != "1"
-        and not any(each.readings & other.readings or is_same(each, other) for other in theirs)
-    ]
-    return f"the words quoted do not say {lacking[0].text[:80]!r}" if lacking else ""
+    known = frozenset[str]().union(*(other.readings for other in theirs))
+    # `One` and `a` are seldom meant as numbers.
+    for each in (each for each in _figures(uncited(claim)) if each.value != "1"):
+        if not (each.readings & known or any(is_same(each, other) for other in theirs)):
+            return f"the words quoted do not say {each.text[:80]!r}"
+    return ""
 
 
 def sentence_near(claim: str, document: SourceDocument) -> str:
