@@ -120,9 +120,8 @@ class AgentModel(DirectModel):
 
     Fresh, because earlier attempts in the message history would grow the context with each
     iteration: the agent sees the task, the best version and this round's feedback, after the
-    conversation that was before the task. For one version
-    it makes at most as many requests as PydanticAI allows (50), or as the budget does that limits
-    calls.
+    conversation that was before the task. For one version it makes at most as many requests as
+    PydanticAI allows (50), or as the budget does that limits calls.
     """
 
     _calls_tools = True
@@ -193,17 +192,21 @@ class AgentModel(DirectModel):
             except (AgentRunError, UserError, SifakaError):
                 raise
             except Exception as error:
-                raise self._broken(error, messages) from error
+                if (broken := self._broken(error, messages)) is None:
+                    raise
+                raise broken from error
         text = _as_text(result.output)
         generation = self._generation(text, prompt, result.response, result.new_messages())
         return generation.model_copy(update={"metadata": {INSTRUCTIONS: _told(messages)}})
 
-    def _broken(self, error: Exception, messages: "Sequence[ModelMessage]") -> Exception:
-        """What a tool raised, with the tool's name; the error itself if no tool was at work."""
+    def _broken(
+        self, error: Exception, messages: "Sequence[ModelMessage]"
+    ) -> ModelProviderError | None:
+        """What a tool raised, with the tool's name; None if no tool was at work."""
         open_ = [part.tool_name for part, returned in _calls_of_tools(messages) if not returned]
         names = ", ".join(open_)
         if not names:
-            return error
+            return None
         report_failure(logger, f"tool:{names}", error, source=self._agent)
         return ModelProviderError(
             f"{self.name}: the tool {names} failed with {type(error).__name__}: {error}",
