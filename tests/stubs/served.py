@@ -23,7 +23,8 @@ def served(home: Path, **settings: Any) -> Generator[str]:
     """A server on a free port of the loopback; the URL of its `/mcp`."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
-        told = Settings.model_validate({"home": home, "store": "memory:", **settings})
+        usual = {"home": home, "store": "memory:", "embedding_model": None}
+        told = Settings.model_validate(usual | settings)
         with in_thread(http_server(told, url), listener):
             yield url
 
