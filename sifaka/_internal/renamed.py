@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 @cache
-def _table() -> dict[str, str]:
+def table() -> dict[str, str]:
+    """What to use instead of each name, by module or class and name."""
     import tomllib
 
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -14,7 +15,7 @@ def _table() -> dict[str, str]:
 
 def instead_of(owner: str, name: str) -> str | None:
     """What to use instead of a name of a module or a class; None when there is nothing to say."""
-    return _table().get(f"{owner}.{name}")
+    return table().get(f"{owner}.{name}")
 
 
 def no_attribute(owner: str, name: str) -> AttributeError:

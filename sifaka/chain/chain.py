@@ -107,7 +107,7 @@ class Chain:
     def _changed(self, method: str, **options: Unpack[ChainOptions]) -> Self:
         changed = self.replace(**options)
         changed._unused.append(method)  # noqa: SLF001 - its own class
-        weakref.finalize(changed, self._dropped.extend, changed._unused)  # noqa: SLF001
+        weakref.finalize(changed, self._dropped.extend, changed._unused)  # noqa: SLF001 - as above
         return changed
 
     def with_model(self, model: Any) -> Self:

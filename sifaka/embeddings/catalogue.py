@@ -206,8 +206,8 @@ def model_folder(kind: str, path: str) -> Path:
     Raises:
         ConfigurationError: It is not, or there is no model in it.
     """
-    # Unlike that of `Path` it takes the home folder of an unknown user for a name.
-    folder = Path(os.path.expanduser(path)).absolute()  # noqa: PTH111
+    # That of a `Path` raises for the home folder of an unknown user.
+    folder = Path(os.path.expanduser(path)).absolute()  # noqa: PTH111 - see above
     if not folder.is_dir():
         raise ConfigurationError(
             f"{kind}: there is no folder {path!r}",

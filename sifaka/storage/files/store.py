@@ -195,7 +195,7 @@ class FileStorage(ErasingStore, PolledStore):
         except FileNotFoundError:
             return []
         # Where it cannot be told, as of a link to itself, `Path.is_file` of Python 3.11 raises.
-        return [path for path in named if os.path.isfile(path)]  # noqa: PTH113
+        return [path for path in named if os.path.isfile(path)]  # noqa: PTH113 - see above
 
     @contextmanager
     def _writing(self) -> Generator[None]:
