@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
+import anyio
 import pytest
 
 from sifaka import ConfigurationError, ModelProviderError, RetryConfig, with_retry
@@ -37,6 +38,14 @@ async def test_what_may_pass_is_tried_again(error: Exception) -> None:
     asked, ask = failing(error, error)
     assert await ask("Write") == "Write!"
     assert asked == ["Write"] * 3
+
+
+async def test_it_waits_as_long_as_the_error_says() -> None:
+    asked, ask = failing(ModelProviderError("later", error_code="rate_limit", retry_after=3600))
+    with anyio.move_on_after(0.1) as waiting:
+        await ask("Write")
+    assert waiting.cancelled_caught
+    assert len(asked) == 1
 
 
 async def test_the_last_error_is_raised() -> None:
