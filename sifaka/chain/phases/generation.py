@@ -10,7 +10,7 @@ from functools import partial
 import anyio
 
 from sifaka.calls.context import fan_out, scope
-from sifaka.chain.acceptance import look_back, needs_look_back, reserved_calls, unchecked
+from sifaka.chain.acceptance import ends_to_compare, look_back, reserved_calls
 from sifaka.chain.configuration import asks_a_provider
 from sifaka.chain.creation import carried, with_documents
 from sifaka.chain.phases import PhaseContext
@@ -32,6 +32,7 @@ from sifaka.models.writing import (
     fixed,
 )
 from sifaka.record.entries import (
+    Anchored,
     Decided,
     Decision,
     Drafted,
@@ -271,13 +272,24 @@ async def opening(context: PhaseContext) -> Thought:
 async def end(context: PhaseContext, *, status: RunStatus, reason: StopReason) -> Sequence[Entry]:
     """Stop; where a version replaces the input by opinions alone, only after the look back."""
     run, judge, calls = context.recorder.run, context.parts.judge, context.calls
-    if judge is None or not needs_look_back(run):
+    ends = ends_to_compare(run)
+    if judge is None or ends is None:
         return (Stopped(status=status, stop_reason=reason),)
     await context.tell("select", "comparing the best version with the input")
-    anchored = unchecked(run, status, reason)
+    champion, base = ends
+    late, settled = "the budget of seconds is spent", False
+    decision = Decision(accepted=True, by="judge", over=base.iteration, note=late)
     with calls.monitor.measure("phase", "select"), calls.ledger.within_time():
-        anchored = await look_back(run, judge, status, reason)
-    return (anchored,)
+        decision, settled = await look_back(run, judge, champion, base)
+    return (
+        Anchored(
+            decision=decision,
+            champion_id=base.id,
+            settled=settled,
+            status=status,
+            stop_reason=reason,
+        ),
+    )
 
 
 async def conclude(context: PhaseContext) -> Sequence[Entry]:
