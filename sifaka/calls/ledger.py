@@ -6,15 +6,27 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 
 import anyio
 
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
 
+T = TypeVar("T")
+
 SHORTEST_ANSWER = 256
 """Tokens: a call whose answer could not even be this long is not made."""
+
+
+@contextmanager
+def setting(variable: ContextVar[T], value: T) -> Generator[None]:
+    """Within this context, a variable has a value."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +265,7 @@ class Ledger:
     def has_spare_call(self) -> bool:
         """True when there is room for a call besides the one that comes next here."""
         share = self._share()
-        return self.calls_left >= (1 if share is not None and share.calls else 2)
+        return self.calls_left >= (1 if share and share.calls else 2)
 
     def exhausted(self) -> str | None:
         """The first limit that leaves no room for one more call, or None."""
@@ -290,11 +302,10 @@ class Ledger:
             outer.calls -= lent
         whole.set_aside += calls - lent
         share = _Share(whole, calls)
-        token = _current_share.set(share)
         try:
-            yield
+            with setting(_current_share, share):
+                yield
         finally:
-            _current_share.reset(token)
             returned = min(share.calls, lent)
             if outer is not None:
                 outer.calls += returned
@@ -403,14 +414,9 @@ class Allowance(Protocol):
         ...
 
 
-@contextmanager
-def charging(allowance: Allowance | None) -> Generator[None]:
+def charging(allowance: Allowance | None) -> AbstractContextManager[None]:
     """Within this context every model call is charged to an allowance as well."""
-    token = _current_allowance.set(allowance)
-    try:
-        yield
-    finally:
-        _current_allowance.reset(token)
+    return setting(_current_allowance, allowance)
 
 
 def current_allowance() -> Allowance | None:

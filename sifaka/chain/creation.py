@@ -23,16 +23,6 @@ def carried(thought: Thought) -> Mapping[str, object]:
     return {RESEARCH: told} if told else {}
 
 
-def inheriting(first: Thought, origin: Run) -> Thought:
-    """The input of a run that branches off another one, with what that one had found."""
-    best = origin.champion or origin.latest
-    if best is None or not findings(best):
-        return first
-    documents = (*best.pre_generation_context, *first.pre_generation_context)
-    metadata = {**first.metadata, **carried(best)}
-    return first.with_text(first.text, pre_generation_context=documents, metadata=metadata)
-
-
 _PARTING_SECONDS = 5.0
 """Seconds in which a run that is given up as it begins may put that on record."""
 
@@ -81,10 +71,12 @@ async def new_run(
     entries: list[Started | Drafted] = [started]
     if text.strip():
         first, spent = Thought(prompt=run.prompt, text=text, run_id=run.run_id), Usage()
+        best = None if origin is None else origin.champion or origin.latest
+        if best is not None and (research := carried(best)):
+            first = first.with_metadata(research)
+            first = first.add_pre_generation_context(best.pre_generation_context)
         if resources.retrievers:
             first, spent = await _documented(resources, run.config.budget, first)
-        if origin is not None:
-            first = inheriting(first, origin)
         entries.append(Drafted(thought=first, usage=spent))
         run = run.apply(entries[-1])
     try:
@@ -119,13 +111,9 @@ async def retrieve(
     Returns:
         The documents, and a line for each retriever that failed: the others go on without it.
     """
-    found: list[Document] = []
-    degraded: list[str] = []
-    for retriever in retrievers:
-        documents, lines = await ask(retriever, query, DOCUMENTS)
-        found += documents
-        degraded += lines
-    return tuple(found), tuple(degraded)
+    answers = [await ask(retriever, query, DOCUMENTS) for retriever in retrievers]
+    found = tuple(document for documents, _ in answers for document in documents)
+    return found, tuple(line for _, lines in answers for line in lines)
 
 
 async def with_documents(first: Thought, retrievers: Sequence[Retriever]) -> Thought:

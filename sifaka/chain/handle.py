@@ -85,10 +85,9 @@ class RunHandle:
     @property
     def result(self) -> RunResult:
         """The run as its caller sees it now."""
-        if self._context is None:
-            return RunResult(run=self.taken, warnings=self.parts.resources.store.degraded)
-        recorder = self._context.recorder
-        return RunResult(run=recorder.run, warnings=recorder.warnings)
+        kept = self.parts.resources.store.degraded
+        warnings = kept if self._context is None else self._context.recorder.warnings
+        return RunResult(run=self.run, warnings=warnings)
 
     async def work(
         self,

@@ -19,7 +19,6 @@ from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import in_background, loaded, provider_model, start_loading
 from sifaka.record.entries import ChainConfig
-from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import EDITOR
 from sifaka.research.protocol import Researcher
 from sifaka.validators.execution import ValidatorComponent
@@ -121,7 +120,13 @@ async def build_parts(
         binding = Binding(model=asked, checker=checker, search=bool(resources.adapters))
     researcher, fallback = resources.researcher, None
     if config.inquiry is not None and researcher is None:
-        researcher, fallback = _researchers(config.inquiry, resources.adapters, writers, asked)
+        from sifaka.research.researcher import GraphResearcher
+
+        # It writes from what it finds: that is the writer's to do. Another judge says when to stop.
+        model, research = _model_of(writers), partial(GraphResearcher, config.inquiry)
+        researcher = research(resources.adapters, model, judge=asked)
+        if model is not None and None in writers:
+            fallback = research(resources.adapters, None)
     return bind_parts(
         config,
         resources,
@@ -215,23 +220,6 @@ def _checker(
     from sifaka.evidence.claims.checker import EvidenceChecker
 
     return EvidenceChecker(adapters, model)
-
-
-def _researchers(
-    inquiry: Inquiry,
-    adapters: Adapters,
-    writers: Sequence[Writer],
-    judge: "JournaledModel | None",
-) -> tuple[Researcher, Researcher | None]:
-    """The researcher, and the one without a model where the caller stands in for a failed one."""
-    from sifaka.research.researcher import GraphResearcher
-
-    # It writes from what it finds: that is the writer's to do. Another judge says when to stop.
-    model = _model_of(writers)
-    researcher = GraphResearcher(inquiry, adapters, model, judge=judge)
-    if model is None or None not in writers:
-        return researcher, None
-    return researcher, GraphResearcher(inquiry, adapters, None)
 
 
 def writers_for(

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import assert_never
+from typing import Any, assert_never
 
 import anyio
 
@@ -205,13 +205,10 @@ class Recorder:
 
 def stored(entry: Entry, run: Run) -> ChainEvent:
     """The event for an entry and the run after it."""
-    phase, message = _phase_and_event(entry)
     is_research = isinstance(entry, Researched)
-    return ChainEvent(
-        run_id=run.run_id,
-        iteration=max(0, len(run.thoughts) - 1),
-        phase=phase,
-        message=message,
+    return doing(
+        run,
+        *_phase_and_message(entry),
         entry=entry,
         run=run,
         research=entry.step if is_research else run.config.inquiry and research_ended(run),
@@ -241,20 +238,14 @@ def ended_elsewhere(run: Run) -> ChainEvent | None:
     It carries no entry: that was stored elsewhere.
     """
     step = research_ended(run)
-    if step is None:
-        return None
-    event = doing(run, "stop", f"{run.status}, by somebody else")
-    return event.model_copy(update={"run": run, "research": step})
+    told = f"{run.status}, by somebody else"
+    return None if step is None else doing(run, "stop", told, run=run, research=step)
 
 
-def doing(run: Run, phase: Phase, message: str) -> ChainEvent:
-    """The event for a phase that begins."""
-    return ChainEvent(
-        run_id=run.run_id,
-        iteration=max(0, len(run.thoughts) - 1),
-        phase=phase,
-        message=message,
-    )
+def doing(of: Run, phase: Phase, message: str, **more: Any) -> ChainEvent:
+    """The event for a phase of a run that begins, or for what `more` of its fields tell."""
+    iteration = max(0, len(of.thoughts) - 1)
+    return ChainEvent(run_id=of.run_id, iteration=iteration, phase=phase, message=message, **more)
 
 
 async def follow_run(
@@ -266,7 +257,7 @@ async def follow_run(
             yield stored(entry, run)
 
 
-def _phase_and_event(entry: Entry) -> tuple[Phase, str]:
+def _phase_and_message(entry: Entry) -> tuple[Phase, str]:
     match entry:
         case Started() | Called():
             return "generate", entry.kind

@@ -153,13 +153,11 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
 
 def _varied(asked: Thought, number: int) -> Thought:
     """The question for one of several drafts: after the first each is told to differ."""
-    if not number:
-        return asked
     line = (
         f"This is draft {number + 1} of several that are written at the same time. Where you have "
         "a choice, do not take the nearest one."
     )
-    return asked.with_metadata({DRAFT: (line,)})
+    return asked.with_metadata({DRAFT: (line,)}) if number else asked
 
 
 async def _edited(context: PhaseContext, base: Thought, answer: Generation) -> Generation:
@@ -335,7 +333,12 @@ async def research(context: PhaseContext, researcher: Researcher) -> Sequence[En
     desk, where = _Desk(context.recorder), place(context.recorder.run, PLACE)
     with context.calls.monitor.measure("phase", "research"), scope(where):
         report = await _report(researcher, context.parts.fallback_researcher, desk)
-        return (Drafted(thought=_first(context.recorder.run, report)),)
+    check_text(report.text, "the report")
+    run = context.recorder.run
+    # It is the first version of the run, whatever its author says.
+    as_first = {"iteration": 0, "candidate": 0, "parent_id": None, "history": ()}
+    opened = {"prompt": run.prompt, "run_id": run.run_id, "id": f"{run.run_id}.0"}
+    return (Drafted(thought=report.model_copy(update={**opened, **as_first})),)
 
 
 async def _report(researcher: Researcher, fallback: Researcher | None, desk: "_Desk") -> Thought:
@@ -348,23 +351,6 @@ async def _report(researcher: Researcher, fallback: Researcher | None, desk: "_D
     await desk.tell("thinking", line)
     with scope(_UNAIDED):
         return (await fallback.research(desk.unaided())).add_degraded((line,))
-
-
-def _first(run: Run, report: Thought) -> Thought:
-    """The report as the first version of the run, whatever its author."""
-    check_text(report.text, "the report")
-    opening = Thought(prompt=run.prompt, run_id=run.run_id)
-    return report.model_copy(
-        update={
-            "prompt": run.prompt,
-            "run_id": run.run_id,
-            "id": opening.id,
-            "iteration": 0,
-            "candidate": 0,
-            "parent_id": None,
-            "history": (),
-        }
-    )
 
 
 class _Desk:
@@ -390,9 +376,8 @@ class _Desk:
     async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
         _check(step)
         if self._recorder.emit is not None:
-            event = doing(self.run, "research", message)
-            update = {"research": step, "section": section}
-            await self._recorder.emit(event.model_copy(update=update))
+            told = doing(self.run, "research", message, research=step, section=section)
+            await self._recorder.emit(told)
 
 
 def _check(step: ResearchStep) -> None:
