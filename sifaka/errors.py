@@ -73,22 +73,15 @@ class ConfigurationError(SifakaError):
 
     Args:
         message: The failure.
-        suggestion: The remedy; by default the valid range.
+        suggestion: The remedy.
         parameter: The name of what is wrong, where it has one.
-        valid_range: What is allowed, in words.
     """
 
     def __init__(
-        self,
-        message: str,
-        suggestion: str | None = None,
-        *,
-        parameter: str | None = None,
-        valid_range: str | None = None,
+        self, message: str, suggestion: str | None = None, *, parameter: str | None = None
     ) -> None:
-        super().__init__(message, suggestion or (valid_range and f"allowed: {valid_range}"))
+        super().__init__(message, suggestion)
         self.parameter = parameter
-        self.valid_range = valid_range
 
 
 class ModelProviderError(SifakaError):
@@ -118,9 +111,12 @@ class ModelProviderError(SifakaError):
         error_code: str = "unknown",
         retry_after: float | None = None,
     ) -> None:
-        retryable = error_code in self.TRANSIENT
         super().__init__(
-            message, suggestion, retryable=retryable, error_code=error_code, retry_after=retry_after
+            message,
+            suggestion,
+            retryable=error_code in self.TRANSIENT,
+            error_code=error_code,
+            retry_after=retry_after,
         )
         self.provider = provider
 
@@ -192,9 +188,12 @@ class SourceError(SifakaError):
         error_code: str = "connection",
         retry_after: float | None = None,
     ) -> None:
-        retryable = error_code in self.TRANSIENT
         super().__init__(
-            message, suggestion, retryable=retryable, error_code=error_code, retry_after=retry_after
+            message,
+            suggestion,
+            retryable=error_code in self.TRANSIENT,
+            error_code=error_code,
+            retry_after=retry_after,
         )
         self.adapter = adapter
 

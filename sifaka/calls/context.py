@@ -108,8 +108,7 @@ class Journal:
         Args:
             names: Of the places; "" is the current one itself, where there is one.
         """
-        path = self.place()
-        places = ("/".join(filter(None, (path, name))) for name in names)
+        places = ("/".join(filter(None, (self.place(), name))) for name in names)
         prefixes = tuple(f"{place}{end}" for place in places if place for end in "#/")
         return sum(key.startswith(prefixes) for key in self._before)
 

@@ -269,8 +269,7 @@ class Ledger:
 
     def exhausted(self) -> str | None:
         """The first limit that leaves no room for one more call, or None."""
-        limits = (account.exhausted() for account in self._accounts)
-        return next(filter(None, limits), None)
+        return next(filter(None, (account.exhausted() for account in self._accounts)), None)
 
     def require(self, calls: int) -> None:
         """See that there is room for so many calls, without setting them aside.

@@ -111,22 +111,25 @@ async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought)
         found = await compare_in_both_orders(judge, new, old)
     if run.handed_over and candidate.author == CALLER and found.preferred is None:
         return Decision(accepted=True, by="caller", over=champion.iteration)
-    if found.broke_off:
-        return Decision(accepted=False, by="judge", over=champion.iteration, note=found.broke_off)
-    return Decision(
-        accepted=found.preferred == "candidate",
-        by="judge",
-        over=champion.iteration,
-        votes=_counted(found),
-    )
+    return _decision_of(found, champion, accepted=found.preferred == "candidate")
 
 
-def _counted(found: Comparison) -> Count:
-    """A comparison as it is put on record."""
-    return Count(
+def _decision_of(
+    found: Comparison, champion: Thought, *, accepted: bool, clear: bool = True
+) -> Decision:
+    """What a judge's comparison decides, as it is put on record."""
+    votes = Count(
         candidate=int(found.preferred == "candidate"),
         champion=int(found.preferred == "champion"),
         repeats=1,
+    )
+    return Decision(
+        accepted=accepted,
+        by="judge",
+        over=champion.iteration,
+        votes=None if found.broke_off else votes,
+        clear=clear,
+        note=found.broke_off or "",
     )
 
 
@@ -178,15 +181,9 @@ async def look_back(
             with scope(f"reading {number}"):
                 found = await compare_in_both_orders(judge, *again)
     in_doubt = bool(found.broke_off) or _wins_in_doubt(run, champion, base)
-    decision = Decision(
-        accepted=found.preferred == "candidate" or (in_doubt and found.preferred is None),
-        by="judge",
-        over=base.iteration,
-        votes=None if found.broke_off else _counted(found),
-        clear=bool(found.preferred or found.broke_off),
-        note=found.broke_off or "",
-    )
-    return decision, not found.broke_off
+    stays = found.preferred == "candidate" or (in_doubt and found.preferred is None)
+    clear = bool(found.preferred or found.broke_off)
+    return _decision_of(found, base, accepted=stays, clear=clear), not found.broke_off
 
 
 def reserved_calls(run: Run) -> tuple[int, int]:
@@ -206,7 +203,7 @@ def look_back_check(run: Run) -> tuple[Check, ...]:
     if (ending := run.ending) is not None:
         broke_off = None if ending.settled else ending.decision.reason
         return (Check(what=_WHAT, done=ending.settled, reason=broke_off),)
-    if ends_to_compare(run):
+    if run.config.look_back and ends_to_compare(run):
         return (Check(what=_WHAT, done=False, reason="the run ended before the comparison"),)
     champion = run.champion
     if champion is None or champion.author in {"input", EDITOR}:

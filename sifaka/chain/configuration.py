@@ -292,8 +292,9 @@ def parsed(options: Mapping[str, Any]) -> dict[str, Any]:
         new["critics"] = parse_critics(new["critics"], **known)
     if "tags" in new:
         new["tags"] = dict.fromkeys(new["tags"])
-    lists = {"retrievers", "fallback_models", "tags"} & new.keys()
-    new |= {name: tuple(new[name]) for name in lists}
+    new |= {
+        name: tuple(new[name]) for name in {"retrievers", "fallback_models", "tags"} & new.keys()
+    }
     for each in new.get("retrievers", ()):
         if not isinstance(each, Retriever):
             raise ConfigurationError(

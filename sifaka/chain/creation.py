@@ -12,7 +12,7 @@ from sifaka.record.entries import ChainConfig, Drafted, Started
 from sifaka.record.outcome import RESEARCH, findings
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Document, Thought
-from sifaka.record.usage import Budget, Usage
+from sifaka.record.usage import Usage
 from sifaka.retrievers.protocol import DOCUMENTS, Retriever, ask
 from sifaka.validators.preserve import PreserveValidator
 
@@ -76,7 +76,12 @@ async def new_run(
             first = first.with_metadata(research)
             first = first.add_pre_generation_context(best.pre_generation_context)
         if resources.retrievers:
-            first, spent = await _documented(resources, run.config.budget, first)
+            calls = resources.calls(run.config.budget)
+            with calls.active(), anyio.move_on_after(calls.ledger.seconds_left) as limit:
+                first = await with_documents(first, resources.retrievers)
+            if limit.cancelled_caught:
+                first = first.add_degraded(("retrieval was not done in time",))
+            spent = Usage(seconds=calls.ledger.spent.seconds)
         entries.append(Drafted(thought=first, usage=spent))
         run = run.apply(entries[-1])
     try:
@@ -88,19 +93,6 @@ async def new_run(
                 await cancel_run(resources.store, run.run_id)
         raise
     return run
-
-
-async def _documented(
-    resources: Resources, budget: Budget, first: Thought
-) -> tuple[Thought, Usage]:
-    """The input with the documents for it, as far as there is time to look for some."""
-    calls = resources.calls(budget)
-    with calls.active():
-        with anyio.move_on_after(calls.ledger.seconds_left) as limit:
-            first = await with_documents(first, resources.retrievers)
-    if limit.cancelled_caught:
-        first = first.add_degraded(("retrieval was not done in time",))
-    return first, Usage(seconds=calls.ledger.spent.seconds)
 
 
 async def retrieve(
@@ -118,7 +110,5 @@ async def retrieve(
 
 async def with_documents(first: Thought, retrievers: Sequence[Retriever]) -> Thought:
     """The first version of a run, which may have no text yet, with documents for its task."""
-    if not retrievers:
-        return first
     documents, degraded = await retrieve(retrievers, first.prompt or first.text)
     return first.add_pre_generation_context(documents).add_degraded(degraded)

@@ -63,7 +63,6 @@ class Recorder:
         run: Its state, as the store holds it.
         ledger: The run's account: each entry holds what was spent since the one before.
         fence: The number under which the run was claimed; 0 for the process that created it.
-        emit: Gets an event for each entry once that is kept.
         monitor: Times the store.
     """
 
@@ -74,11 +73,11 @@ class Recorder:
         ledger: Ledger,
         *,
         fence: int,
-        emit: Listener | None = None,
         monitor: Monitor | None = None,
     ) -> None:
         self.run = run
-        self.emit = emit
+        self.emit: Listener | None = None
+        """Gets an event for each entry once that is kept."""
         self._store = store
         self._ledger = ledger
         self._fence = fence

@@ -114,8 +114,7 @@ def revision(
 
 def _unanswered(run: Run, parent_id: str) -> Thought | None:
     """The version that was handed in last against a parent, where differences kept it out."""
-    handed_in = (t for t in reversed(run.thoughts) if t.author == CALLER)
-    latest = next(handed_in, None)
+    latest = next((t for t in reversed(run.thoughts) if t.author == CALLER), None)
     asked = latest is not None and latest.parent_id == parent_id and latest.findings.open
     return latest if asked else None
 

@@ -137,8 +137,7 @@ class ChainConfig(Frozen):
         told = self.model_dump(mode="json", exclude=left_out)
         if self.inquiry is not None and not self.inquiry.sources:
             del told["inquiry"]["sources"]
-        canonical = json.dumps(told, sort_keys=True)
-        return sha256(canonical.encode()).hexdigest()
+        return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 TAG = "1 to 64 letters, digits or characters of _ . / @ -"

@@ -110,8 +110,7 @@ def reasons_for(before: Thought, after: Thought) -> list[Issue]:
     logged = cast("Sequence[Mapping[str, Any]]", after.metadata.get(key, ()))
     if not logged and after.author != EDITOR:
         left = {(issue.rule, issue.message, issue.quote) for issue in issues_of(after)}
-        found = issues_of(before)
-        return [each for each in found if (each.rule, each.message, each.quote) not in left]
+        return [i for i in issues_of(before) if (i.rule, i.message, i.quote) not in left]
     return [
         Issue.at(before.text, e["start"], e["start"] + len(e["before"]), e["message"])
         for e in logged

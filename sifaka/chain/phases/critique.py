@@ -77,8 +77,7 @@ def _without_critics(context: PhaseContext) -> Calls:
     kept = sum(critic.calls(version.text) for version in versions for critic in critics)
     if not kept:
         return calls
-    part = calls.ledger.part(Budget(max_calls=max(0, int(left) - kept)))
-    return replace(calls, ledger=part)
+    return replace(calls, ledger=calls.ledger.part(Budget(max_calls=max(0, int(left) - kept))))
 
 
 async def retrieve_for_critics(context: PhaseContext) -> Sequence[Entry]:
@@ -177,8 +176,7 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
     tried = attempts(run) if run.thoughts[1:] else 0
     if version.author != CALLER and tried >= run.config.max_iterations:
         version = version.with_metadata({LAST: True})
-    deadline = run.config.critic_deadline
-    return await run_critics(critics, version, context.calls, deadline=deadline)
+    return await run_critics(critics, version, context.calls, deadline=run.config.critic_deadline)
 
 
 def _silence(said: Sequence[CriticFeedback]) -> CriticError:

@@ -270,7 +270,7 @@ async def opening(context: PhaseContext) -> Thought:
 async def end(context: PhaseContext, *, status: RunStatus, reason: StopReason) -> Sequence[Entry]:
     """Stop; where a version replaces the input by opinions alone, only after the look back."""
     run, judge, calls = context.recorder.run, context.parts.judge, context.calls
-    ends = ends_to_compare(run)
+    ends = None if judge is None else ends_to_compare(run)
     if judge is None or ends is None:
         return (Stopped(status=status, stop_reason=reason),)
     await context.tell("select", "comparing the best version with the input")

@@ -104,11 +104,12 @@ async def test_a_run_that_another_process_may_have_started_is_claimed() -> None:
     assert (result.status, store.claims) == ("done", 1)
 
 
-async def test_a_run_is_cancelled_by_its_handle() -> None:
+async def test_a_run_is_cancelled_while_it_is_worked_on() -> None:
     model = Held()
-    handle = await shortening(model).start(text="a b c")
+    chain = shortening(model)
+    handle = await chain.start(text="a b c")
     async with working(handle.work, model) as group:
-        result = await handle.cancel()
+        result = await chain.cancel(handle.run_id)
         assert (result.status, result.stop_reason) == ("cancelled", "cancelled")
         group.cancel_scope.cancel()
 
