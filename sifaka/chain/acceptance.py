@@ -41,23 +41,22 @@ async def decide(run: Run, judge: Judge | None = None) -> tuple[Decided, ...]:
     """
     taken: list[Decided] = []
     for candidate in run.undecided:
-        decision = await _decide(run, judge, candidate)
+        decision = Decision(accepted=True, by="first")
+        if (champion := run.champion) is not None:
+            decision = await _decide(run, judge, candidate, champion)
         taken.append(Decided(thought_id=candidate.id, decision=decision))
         run = run.apply(taken[-1])
     return tuple(taken)
 
 
-async def _decide(run: Run, judge: Judge | None, candidate: Thought) -> Decision:
+async def _decide(run: Run, judge: Judge | None, candidate: Thought, champion: Thought) -> Decision:
     """Whether a version takes the champion's place: the first reason that applies decides.
 
     What is measured comes first, without a model call; no opinion outweighs a required rule that
     is broken, or a difference that is open. Otherwise a judge, where there is one, compares the
     two, and the champion stays unless the version is preferred in both orders.
     """
-    champion, original = run.champion, run.thoughts[0]
-    if champion is None:
-        return Decision(accepted=True, by="first")
-    over = champion.iteration
+    original, over = run.thoughts[0], champion.iteration
     same = twin(run, candidate.text, before=candidate)
     # The caller may hand a refused version in again, with a reason for what differs.
     is_answered = candidate.id in run.declined and candidate.text != champion.text

@@ -85,9 +85,10 @@ class RunHandle:
     @property
     def result(self) -> RunResult:
         """The run as its caller sees it now."""
-        kept = self.parts.resources.store.degraded
-        warnings = kept if self._context is None else self._context.recorder.warnings
-        return RunResult(run=self.run, warnings=warnings)
+        if self._context is None:
+            return RunResult(run=self.taken, warnings=self.parts.resources.store.degraded)
+        recorder = self._context.recorder
+        return RunResult(run=recorder.run, warnings=recorder.warnings)
 
     async def work(
         self,

@@ -51,7 +51,7 @@ class Parts:
     validators: tuple[ValidatorComponent, ...]
     critics: tuple[CriticComponent, ...]
     editor: EditorModel | None
-    """Edits the input and each version of a model; None where nothing is to be edited."""
+    """Edits the input and each version of a model, where the run is edited."""
     judge: Judge | None
     """Compares versions; None where nothing is compared."""
     judge_model: "JournaledModel | None"
@@ -101,7 +101,7 @@ async def build_parts(
     named = (resources.model, resources.judge_model, *resources.fallback_models)
     models = [model for model in named if model is not None and asks_a_provider(model)]
     if models:
-        await _load(models, edits=config.edits)
+        await _load(models, edits=config.inquiry is None and config.fixes != "none")
     host = _HANDED_OVER if without_host else resources.host or _NO_HOST
     opening = partial(_open, resources, host)
     writers = writers_for(resources, opening)
@@ -177,13 +177,15 @@ def bind_parts(
     ]
     if (chars := config.section_chars) is not None:
         critics = [SectionedCritic(each, chars) if each.models else each for each in critics]
-    editor = EditorModel(resources.validators, config.fixes, format, config.lint_rules)
+    editor = None
+    if config.inquiry is None:  # what a report of research quotes was written by others
+        editor = EditorModel(resources.validators, config.fixes, format, config.lint_rules)
     return Parts(
         resources=resources,
         writers=tuple(writers),
         validators=tuple(each.bind(binding) for each in resources.validators),
         critics=tuple(critics),
-        editor=editor if config.edits else None,
+        editor=editor,
         judge=judge,
         judge_model=binding.model,
         **others,

@@ -116,14 +116,6 @@ class ChainConfig(Frozen):
     lead that was needed."""
 
     @property
-    def edits(self) -> bool:
-        """True when the editor may change the text.
-
-        It may not change a report of research: what that quotes was written by others.
-        """
-        return self.inquiry is None and self.fixes != "none"
-
-    @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
         usual = {
