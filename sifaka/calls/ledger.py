@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Protocol, TypeVar, cast
 
 import anyio
@@ -178,9 +179,8 @@ class Ledger:
         clock: Callable[[], float] = time.monotonic,
         of: Sequence[_Account] = (),
     ) -> None:
-        self.budget = self.limits = budget
-        for account in of:
-            self.limits = stricter(self.limits, account.budget)
+        self.budget = budget
+        self.limits = reduce(stricter, (account.budget for account in of), budget)
         self._accounts = (_Account(budget, spent, clock, started=clock()), *of)
 
     def part(self, budget: Budget, spent: Usage | None = None) -> "Ledger":

@@ -24,6 +24,7 @@ from sifaka.chain.version_comparison import (
     compare,
     compare_in_both_orders,
     first_difference,
+    words_changed,
 )
 from sifaka.models import CALLER
 from sifaka.models.prompt import with_original
@@ -62,10 +63,11 @@ async def _decide(run: Run, judge: Judge | None, candidate: Thought, champion: T
     is_answered = candidate.id in run.declined and candidate.text != champion.text
     if same is not None and not is_answered:
         return Decision(accepted=False, by="same_text", over=same.iteration)
-    most, share = run.config.max_edit_ratio, _share_changed(run, candidate)
-    if most is not None and share > most:
+    if (most := run.config.max_edit_ratio) is not None:
+        share = words_changed(original, candidate) / max(1, len(original.text.split()))
         measure = Measure(criterion="share of words changed", new=share, old=most)
-        return Decision(accepted=False, by="size", over=original.iteration, measure=measure)
+        if share > most:
+            return Decision(accepted=False, by="size", over=original.iteration, measure=measure)
     if run.config.policy == "last" and candidate.text.strip():
         return Decision(accepted=True, by="policy")
     if candidate.author == EDITOR and not champion.critic_feedback:
@@ -130,16 +132,6 @@ def _decision_of(
         clear=clear,
         note=found.broke_off or "",
     )
-
-
-def _share_changed(run: Run, candidate: Thought) -> float:
-    """The share of the original's words that is changed, where a run limits it; else 0."""
-    original = run.thoughts[0].text.split()
-    if run.config.max_edit_ratio is None or not original:
-        return 0.0
-    from rapidfuzz.distance import Levenshtein
-
-    return Levenshtein.distance(candidate.text.split(), original) / len(original)
 
 
 _WHAT = "no worse than the input"

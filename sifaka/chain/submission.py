@@ -195,11 +195,8 @@ async def accept(store: ThoughtStore, run: Run, parent_id: str, reason: str) -> 
 def _earlier_submission(run: Run, parent_id: str, text: str, reason: str | None) -> Thought | None:
     """The version of this text and reason that was submitted against this parent before, if any."""
     given = (CALLER, parent_id, text, reason)
-    for thought in run.thoughts:
-        told = run.declined.get(thought.id)
-        if (thought.author, thought.parent_id, thought.text, told) == given:
-            return thought
-    return None
+    said = ((t, (t.author, t.parent_id, t.text, run.declined.get(t.id))) for t in run.thoughts)
+    return next((thought for thought, told in said if told == given), None)
 
 
 def _waiting_champion(run: Run, parent_id: str) -> Thought:

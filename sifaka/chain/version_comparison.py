@@ -205,11 +205,12 @@ def _is_input(thought: Thought, original: Thought) -> bool:
     return original.author == "input" and (edited or thought.id == original.id)
 
 
-def _distance(original: Thought) -> _Measure:
+def words_changed(original: Thought, thought: Thought) -> int:
+    """The words of an original that a version changes; 0 where it has none."""
     from rapidfuzz.distance import Levenshtein
 
     words = original.text.split()
-    return lambda thought, _: Levenshtein.distance(thought.text.split(), words) if words else 0.0
+    return Levenshtein.distance(thought.text.split(), words) if words else 0
 
 
 REQUIRED: Criteria = {
@@ -272,8 +273,9 @@ def compare(
     is_judged = any(feedback.judges_task for feedback in candidate.critic_feedback)
     if candidate.prompt and (_is_input(champion, original) or not is_judged):
         return Decision(accepted=True, by="task", over=champion.iteration)
-    nearer = {"words changed from the original": _distance(original)}
-    if decision := first_difference(nearer, candidate, champion):
-        return decision
+    nearer: Criteria = {
+        "words changed from the original": lambda each, _: words_changed(original, each)
+    }
     told = f"no better than version {champion.iteration}"
-    return Decision(accepted=False, by="rules", over=champion.iteration, note=told)
+    alike = Decision(accepted=False, by="rules", over=champion.iteration, note=told)
+    return first_difference(nearer, candidate, champion) or alike

@@ -200,10 +200,8 @@ def _explained(hunks: Iterable[Hunk], way: Sequence[_Step]) -> Iterator[Hunk]:
     at = 0
     for hunk in hunks:
         end = at + len(hunk.after)
-        if hunk.op == "equal":
-            yield hunk
-        else:
-            yield hunk.model_copy(update={"reason": _reason(way, at, end)})
+        reason = None if hunk.op == "equal" else _reason(way, at, end)
+        yield hunk.model_copy(update={"reason": reason})
         at = end
 
 

@@ -6,6 +6,7 @@ them by `Run.apply`, so a crash between two entries loses nothing and a resume k
 
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
+from functools import reduce
 from types import MappingProxyType
 from typing import Literal
 
@@ -110,10 +111,7 @@ class Run(RunStart):
         first = next(iterator, None)
         if not isinstance(first, Started):
             raise ValueError("a run begins with a `started` entry")
-        run = cls.start(first)
-        for entry in iterator:
-            run = run.apply(entry)
-        return run
+        return reduce(Run.apply, iterator, Run.start(first))
 
     @classmethod
     def start(cls, entry: Started) -> "Run":

@@ -32,7 +32,6 @@ from tests.sifaka.chain.scripted_researcher import (
     followed,
     researching,
 )
-from tests.stubs.stores import Switch, UnreachableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -141,18 +140,6 @@ async def test_the_editor_does_not_touch_what_sources_say(model: str) -> None:
     assert "They recieve the the oil in 12" in waiting.text
 
 
-async def test_the_rounds_of_a_run_count_refinements_and_no_searches() -> None:
-    model = ScriptedModel(lines=["## Worse\nIt is.", "## Worse still\nIt is.", "## Worst\nIt is."])
-    chain = researching(
-        ScriptedResearcher(written=False),
-        model=model,
-        max_iterations=2,
-        inquiry=Inquiry(max_iterations=7),
-    )
-    result = await chain.run(QUESTION)
-    assert (result.stop_reason, result.run.iterations, len(model.seen)) == ("max_iterations", 2, 2)
-
-
 async def test_every_refined_version_keeps_what_the_research_has_found() -> None:
     def writes(thought: Thought) -> str:
         assert thought.pre_generation_context == (SOURCE,)
@@ -189,21 +176,6 @@ async def test_a_budget_that_leaves_nothing_to_write_from_is_no_complete_report(
     assert events[-1].run is not None
     assert (events[-1].run.status, events[-1].run.stop_reason) == ("done", "budget_calls")
     assert endings(events) == ["partial"]
-
-
-async def test_two_runs_of_one_chain_share_nothing() -> None:
-    chain = researching(ScriptedResearcher(), model=ScriptedModel(lines=[]))
-    results: dict[str, str] = {}
-
-    async def run(question: str) -> None:
-        results[question] = (await chain.run(question)).run_id
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(run, "one?")
-        group.start_soon(run, "two?")
-    for question, run_id in results.items():
-        run_ = await chain.store.load(run_id)
-        assert (run_.prompt, len(run_.calls), len(run_.research)) == (question, 8, 5)
 
 
 async def test_an_inquiry_is_part_of_the_configuration_on_record_and_its_researcher_is_not() -> (
@@ -347,32 +319,6 @@ def chain(**settings: object) -> Chain:
     return Chain(**given)  # type: ignore[arg-type]  # settings of all kinds
 
 
-async def test_without_a_model_there_is_a_dossier_that_the_caller_writes_the_report_from() -> None:
-    chained = chain()
-    waiting = await chained.run(LAMPS)
-    assert (waiting.status, waiting.research["written"]) == ("needs_revision", False)
-    assert waiting.brief is not None
-    assert [failure.validator for failure in waiting.brief.failures] == ["report"]
-    assert "Gas lamps took their place in 1884" in waiting.text
-    good = waiting.text.replace("_To be written._", "Gas took the place of oil in 1884 [1].")
-    done = await submit(chained, waiting, good)
-    assert (done.accepted, done.status, done.passed) == (True, "done", True), done.reason
-    assert done.thought.validation_results["evidence"].passed
-
-
-async def test_a_report_whose_references_nobody_has_found_is_turned_down() -> None:
-    chained = chain()
-    waiting = await chained.run(LAMPS)
-    made_up = waiting.text.replace("_To be written._", "So it is [1].").replace(
-        "https://wiki.test/Lamps", "https://made-up.test"
-    )
-    bad = await submit(chained, waiting, made_up)
-    assert bad.status == "needs_revision"
-    assert bad.brief is not None
-    told = " ".join(failure.message for failure in bad.brief.failures)
-    assert "names none of the documents" in told
-
-
 class Absent:
     """A host that answers nothing any more."""
 
@@ -470,23 +416,6 @@ async def test_whoever_researches_a_run_that_somebody_else_has_cancelled_stops()
     assert endings(await followed(chain, run.run_id)) == ["cancelled"]
 
 
-async def test_memory_takes_over_when_the_store_fails_in_the_middle_of_research() -> None:
-    switch = Switch()
-    store = UnreachableStore(MemoryStorage(), switch)
-
-    async def loses_the_store(section: int, number: int) -> str:
-        switch.down = (section, number) >= (1, 1) and section < 3
-        return await finds(section, number)
-
-    chain = researching(
-        ScriptedResearcher(loses_the_store, titles=TITLES[:3]), store=store, **writing()
-    )
-    result = await chain.run(QUESTION)
-    assert (result.status, result.rules_met) == ("done", True)
-    assert "only in memory" in " ".join(result.warnings)
-    assert len(result.run.calls) == 6
-
-
 async def test_research_that_waits_for_the_host_is_gone_on_with_when_it_has_answered() -> None:
     answers: dict[str, str] = {}
 
@@ -536,21 +465,3 @@ async def test_after_a_providers_failure_research_goes_on_and_only_its_end_is_te
     ] * 2
     assert endings(heard) == ["complete"] == [heard[-1].research]
     assert len(researcher.made) == 2 * len(TITLES), "finished sections are taken from the record"
-
-
-async def test_after_a_failure_a_resume_asks_anew_what_no_finished_section_holds() -> None:
-    class Once(ScriptedResearcher):
-        async def research(self, desk: Desk) -> Thought:
-            if desk.run.failures:
-                return await super().research(desk)
-            await self._found(0, 1)
-            raise ModelProviderError("it broke", error_code="rejected")
-
-    researcher = Once()
-    chain = researching(researcher, **writing())
-    failed = await chain.run(QUESTION)
-    assert failed.status == "failed"
-    done = await chain.resume(failed.run_id)
-    assert done.status == "done"
-    assert researcher.made.count((0, 1)) == 2
-    assert {call.key.partition("/")[0] for call in done.run.calls} == {"research#0", "research~1"}
