@@ -208,8 +208,7 @@ async def recorded(source: str, request: object, make: Callable[[], Awaitable[st
         return await make()
     asked = json.dumps([source, request], sort_keys=True, default=str)
     digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
-    answer = calls.journal.answer(key, digest)
-    if answer is not None:
+    if (answer := calls.journal.answer(key, digest)) is not None:
         return answer
     if calls.replaying:
         raise SifakaError(f"what {source} answered at {key!r} is not on record")

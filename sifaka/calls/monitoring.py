@@ -105,8 +105,7 @@ class Monitor:
         tracer = find_tracer(self.tracer) if "opentelemetry.trace" in sys.modules else None
         with self._lock:
             known = (kind, name) in self._components or len(self._components) < MOST_NAMES
-            component = self._components[kind, name if known else "other"]
-            times = (component, self._kinds[kind])
+            times = (self._components[kind, name if known else "other"], self._kinds[kind])
         return _Measurement(self._lock, self.clock, times, kind, name, tracer, attributes)
 
     def count_usage(self, name: str, usage: Usage) -> None:

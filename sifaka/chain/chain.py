@@ -121,18 +121,17 @@ class Chain:
 
     def with_retriever(self, retriever: Retriever) -> Self:
         """This chain with one more retriever."""
-        before = self.resources.retrievers
-        return self._changed("with_retriever", retrievers=(*before, retriever))
+        return self._changed("with_retriever", retrievers=(*self.resources.retrievers, retriever))
 
     def validate_with(self, *validators: ValidatorLike) -> Self:
         """This chain with more validators."""
-        checked = (*self.resources.validators, *validators)
-        return self._changed("validate_with", validators=checked)
+        return self._changed("validate_with", validators=(*self.resources.validators, *validators))
 
     def improve_with(self, *critics: CriticSpec) -> Self:
         """This chain with more critics; the first given replace the default ones."""
-        asked = (*(self.options.get("critics") or ()), *critics)
-        return self._changed("improve_with", critics=asked)
+        return self._changed(
+            "improve_with", critics=(*(self.options.get("critics") or ()), *critics)
+        )
 
     if not TYPE_CHECKING:
 

@@ -37,15 +37,13 @@ async def of_input(run: Run, version: Thought) -> Findings:
 async def by_person(run: Run, version: Thought) -> Findings:
     """The findings of a version that stands because a person said so, who answers them all."""
     found = await findings_of(run, version)
-    answer = {"status": "accepted", "by": PERSON}
-    return found.model_copy(
-        update={
-            "differences": tuple(
-                each.model_copy(update=answer) if each.status == "open" else each
-                for each in found.differences
-            )
-        }
+    differences = tuple(
+        each.model_copy(update={"status": "accepted", "by": PERSON})
+        if each.status == "open"
+        else each
+        for each in found.differences
     )
+    return found.model_copy(update={"differences": differences})
 
 
 async def findings_of(run: Run, version: Thought) -> Findings:

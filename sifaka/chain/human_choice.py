@@ -55,11 +55,10 @@ async def choose_version(
     check_text(reason, "reason")
     run, version = await _stopped(chain.store, run_id, version_id)
     said = (PERSON, version.id, text)
-    same = (each for each in run.thoughts if (each.author, each.parent_id, each.text) == said)
-    known = next(same, None) if text else None
+    same = [each for each in run.thoughts if (each.author, each.parent_id, each.text) == said]
     entries: list[Entry] = []
-    if known is not None:
-        version = known
+    if text and same:
+        version = same[0]
     elif text and text != version.text:
         version, entries = await _written(chain, run, version, text)
     if version.id != run.champion_id:

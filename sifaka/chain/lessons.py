@@ -70,10 +70,8 @@ async def lessons_of_similar_runs(store: ThoughtStore, about: str, *, runs: int)
         taught += bool(learned)
         if taught == runs:
             break
-    lengths = accumulate(map(len, lessons))
-    return tuple(
-        lesson for lesson, length in zip(lessons, lengths, strict=True) if length <= _MOST_CHARS
-    )
+    so_far = zip(lessons, accumulate(map(len, lessons)), strict=True)
+    return tuple(lesson for lesson, length in so_far if length <= _MOST_CHARS)
 
 
 def _is_related(run: Run, about: str) -> bool:

@@ -100,11 +100,12 @@ class Recorder:
         """Lines on what is wrong with the record, such as what is only in memory."""
         if self._failure is None:
             return self._store.degraded
-        unstored = (
-            f"the last {self.run.version - self._kept.version} steps are only in memory and will "
-            f"be lost with this process: {self._failure.message}"
+        count = self.run.version - self._kept.version
+        return (
+            f"the last {count} steps are only in memory and will be lost with this process: "
+            f"{self._failure.message}",
+            *self._store.degraded,
         )
-        return (unstored, *self._store.degraded)
 
     def add(self, *entries: Entry) -> None:
         """Take entries into `run`, the first with what was spent since the one before.

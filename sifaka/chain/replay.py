@@ -81,20 +81,20 @@ async def replay(resources: Resources, recorded: Run) -> Replay:
         entries.append(Drafted(thought=as_written))
     run = Run.replay(entries)
     await store.append(run, entries, expected_version=0)
-    # What was left out then is left out now.
-    skips = tuple(r for r in recorded.recoveries if r.strategy == "skip")
-    # What was declined or answered then is so now.
-    said = {
-        "recoveries": skips,
-        "calls": recorded.calls,
-        "declined": recorded.declined,
-        "declined_issues": recorded.declined_issues,
-    }
     handed_in = [t for t in recorded.thoughts if t.author == CALLER]
     taken = [t for t in handed_in if (d := recorded.decisions.get(t.id)) and d.accepted]
     goes_on = bool(taken) and taken[0].id != handed_in[-1].id
     config = run.config.model_copy(update={"own_review": run.config.own_review and goes_on})
-    run = run.model_copy(update={**said, "config": config})
+    # What was left out, declined or answered then is so now.
+    run = run.model_copy(
+        update={
+            "recoveries": tuple(r for r in recorded.recoveries if r.strategy == "skip"),
+            "calls": recorded.calls,
+            "declined": recorded.declined,
+            "declined_issues": recorded.declined_issues,
+            "config": config,
+        }
+    )
     calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
     if recorded.prompts != PROMPTS_VERSION:  # what was asked had other words
         calls = [call.model_copy(update={"request": ANY_QUESTION}) for call in calls]

@@ -84,10 +84,9 @@ class Review(Frozen):
     @property
     def degraded(self) -> tuple[str, ...]:
         """The steps that failed or fell back, one line each."""
-        abstained = tuple(
-            f"critic {f.critic} abstained: {f.reason}"
-            for f in self.feedback
-            if f.status == "abstained"
+        silent = (f for f in self.feedback if f.status == "abstained")
+        return (
+            *(f"critic {f.critic} abstained: {f.reason}" for f in silent),
+            *(note for f in self.feedback for note in f.degraded),
+            *self.usage.notes,
         )
-        told = (note for f in self.feedback for note in f.degraded)
-        return (*abstained, *told, *self.usage.notes)

@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from sifaka import Chain
-from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.errors import ModelProviderError
 from sifaka.record.entries import Called
 from sifaka.record.run import Run
 from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.text.sections import SECTION_CHARS as USUAL
 from tests.sifaka.chain.dying_store import DyingStore
 from tests.stubs.long_documents import (
     SECTION_CHARS,
@@ -188,14 +187,3 @@ async def test_the_editor_and_a_chain_without_a_limit_take_a_long_text_as_a_whol
     result = await Chain(model="editor", section_chars=SECTION_CHARS).run(text=text)
     assert result.text == TEXT
     assert "sections" not in result.thought.metadata
-
-
-async def test_the_limit_is_part_of_the_configuration_on_record() -> None:
-    store = MemoryStorage()
-    result = await chain(SectionProvider(says, wants_says), store).run(TASK, text=TEXT)
-    config = (await store.load(result.run_id)).config
-    assert config.section_chars == SECTION_CHARS
-    assert Chain().config.section_chars == USUAL
-    assert Chain(section_chars=None).with_prompt("x").config.section_chars is None
-    with pytest.raises(ConfigurationError, match="section_chars"):
-        Chain(section_chars=100)

@@ -8,12 +8,11 @@ import anyio
 import pytest
 
 from sifaka import Chain, CriticFeedback, RunResult, Thought
-from sifaka.calls.host import Host, Suspended
+from sifaka.calls.host import Host
 from sifaka.chain import Submission
 from sifaka.errors import ConfigurationError, StaleRevision, ThoughtNotFound
-from sifaka.storage import MemoryStorage
 from tests.sifaka.chain.running import submit
-from tests.stubs.hosts import REFUSED, LaterHost, PresentHost, drafts
+from tests.stubs.hosts import REFUSED, PresentHost, drafts
 from tests.stubs.provider import Provider, Reply, fails, opinion, provider, says, told_of
 
 pytestmark = pytest.mark.anyio
@@ -187,19 +186,6 @@ async def test_the_host_takes_over_in_the_middle_of_a_run(dying: Provider) -> No
     assert (result.status, result.text) == ("done", "Draft 2 of the text.")
     assert [key.partition("#")[0] for key in host.asked] == ["2/write", "2/critics[0].self_refine"]
     assert "host:sampling answered 2 calls in place of a model that failed" in result.degraded
-
-
-async def test_a_host_that_answers_later_takes_over_too(dying: Provider) -> None:
-    host, store = LaterHost(drafts()), MemoryStorage()
-    run_id = (await chain("host", store=store).start(TASK, text=TEXT)).run_id
-    result: RunResult | None = None
-    while result is None:
-        try:
-            result = await chain("host", host=host, store=store).resume(run_id)
-        except Suspended as waiting:
-            host.think(waiting)
-    assert (result.status, result.text) == ("done", "Draft 2 of the text.")
-    assert [len(keys) for keys in host.rounds] == [1, 1]
 
 
 async def test_the_caller_takes_over_and_what_it_submits_ends_the_run(dying: Provider) -> None:
