@@ -73,15 +73,22 @@ class ConfigurationError(SifakaError):
 
     Args:
         message: The failure.
-        suggestion: The remedy.
+        suggestion: The remedy; by default the valid range.
         parameter: The name of what is wrong, where it has one.
+        valid_range: What is allowed, in words.
     """
 
     def __init__(
-        self, message: str, suggestion: str | None = None, *, parameter: str | None = None
+        self,
+        message: str,
+        suggestion: str | None = None,
+        *,
+        parameter: str | None = None,
+        valid_range: str | None = None,
     ) -> None:
-        super().__init__(message, suggestion)
+        super().__init__(message, suggestion or (valid_range and f"allowed: {valid_range}"))
         self.parameter = parameter
+        self.valid_range = valid_range
 
 
 class ModelProviderError(SifakaError):

@@ -27,7 +27,7 @@ from anyio.lowlevel import checkpoint
 from sifaka.calls.context import PARALLEL, Calls, Journal
 from sifaka.calls.host import Suspended
 from sifaka.calls.ledger import Ledger
-from sifaka.chain.cancellation import CancelEntry, cancellation
+from sifaka.chain.cancellation import CancelEntry, cancel_run, cancellation
 from sifaka.chain.parts import Parts
 from sifaka.chain.phases import Phase, PhaseContext
 from sifaka.chain.phases.critique import critique, retrieve_for_critics, select, validate
@@ -153,6 +153,10 @@ class RunHandle:
                 break
             result = await self.work(unless_recovered(listen, left=left), recovery=recovery)
         return result
+
+    async def cancel(self) -> RunResult:
+        """Stop the run, wherever it is worked on, and keep its best version."""
+        return await cancel_run(self.parts.resources.store, self.run_id)
 
     def _begin(self) -> PhaseContext:
         """The surroundings of the work on the run as it was taken."""
