@@ -118,9 +118,12 @@ class ModelProviderError(SifakaError):
         error_code: str = "unknown",
         retry_after: float | None = None,
     ) -> None:
-        retryable = error_code in self.TRANSIENT
         super().__init__(
-            message, suggestion, retryable=retryable, error_code=error_code, retry_after=retry_after
+            message,
+            suggestion,
+            retryable=error_code in self.TRANSIENT,
+            error_code=error_code,
+            retry_after=retry_after,
         )
         self.provider = provider
 
@@ -192,9 +195,12 @@ class SourceError(SifakaError):
         error_code: str = "connection",
         retry_after: float | None = None,
     ) -> None:
-        retryable = error_code in self.TRANSIENT
         super().__init__(
-            message, suggestion, retryable=retryable, error_code=error_code, retry_after=retry_after
+            message,
+            suggestion,
+            retryable=error_code in self.TRANSIENT,
+            error_code=error_code,
+            retry_after=retry_after,
         )
         self.adapter = adapter
 

@@ -112,8 +112,7 @@ class Plugins:
         one = family.removesuffix("s")
         try:
             if isinstance(maker, type) and issubclass(maker, BaseModel):
-                given = recorded if "type" in maker.model_fields else options
-                made = maker.model_validate(given)
+                made = maker.model_validate(recorded if "type" in maker.model_fields else options)
             else:
                 make = cast("Callable[..., Any]", maker)
                 _check_options(make, options, place)

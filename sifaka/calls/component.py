@@ -109,9 +109,6 @@ class Bindable(Protocol):
         ...
 
 
-_PLAIN = Component()
-
-
 class Adapted(Component):
     """A component around an object of other code, which need not be a component itself.
 
@@ -122,7 +119,6 @@ class Adapted(Component):
 
     def __init__(self, inner: Any, spec: Mapping[str, object] | None = None) -> None:
         self.inner = inner
-        self._component = inner if isinstance(inner, Component) else _PLAIN
         self._spec = spec
         kind = type(inner).__name__ if spec is None else str(spec["type"])
         name = getattr(inner, "name", None)
@@ -131,12 +127,12 @@ class Adapted(Component):
     @property
     def models(self) -> tuple[Any, ...]:
         """The object's own, if it is a component."""
-        return self._component.models
+        return models_of(self.inner)
 
     @property
     def claim_checks(self) -> tuple[ClaimCheck, ...]:
         """The object's own, if it is a component."""
-        return self._component.claim_checks
+        return self.inner.claim_checks if isinstance(self.inner, Component) else ()
 
     @property
     def source(self) -> object:
@@ -145,7 +141,7 @@ class Adapted(Component):
 
     def calls(self, text: str = "") -> int:
         """The object's own, if it is a component."""
-        return self._component.calls(text)
+        return self.inner.calls(text) if isinstance(self.inner, Component) else 0
 
     def bind(self, binding: Binding) -> Self:
         """This one around the bound object, if that is a component."""

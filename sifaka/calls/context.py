@@ -9,8 +9,8 @@ import asyncio
 import json
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,7 +23,7 @@ from anyio.lowlevel import checkpoint
 
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.host import Suspended
-from sifaka.calls.ledger import Ledger
+from sifaka.calls.ledger import Ledger, setting
 from sifaka.calls.monitoring import Monitor
 from sifaka.errors import SifakaError
 from sifaka.record.entries import Called
@@ -50,32 +50,22 @@ class _Scope:
 _scope: ContextVar[_Scope] = ContextVar("sifaka_scope")
 
 
-@contextmanager
-def scope(name: str) -> Generator[None]:
+def scope(name: str) -> AbstractContextManager[None]:
     """Within it, model calls belong to the place of this name inside the current one.
 
     Branches that run in parallel need a scope each: their calls finish in any order, and their keys
     must not depend on it.
     """
     outer = _scope.get(None)
-    token = _scope.set(_Scope(name if outer is None else f"{outer.path}/{name}"))
-    try:
-        yield
-    finally:
-        _scope.reset(token)
+    return setting(_scope, _Scope(name if outer is None else f"{outer.path}/{name}"))
 
 
 _asked: ContextVar[str | None] = ContextVar("sifaka_asked", default=None)
 
 
-@contextmanager
-def asking(key: str) -> Generator[None]:
+def asking(key: str) -> AbstractContextManager[None]:
     """Within it, the call of this key is made."""
-    token = _asked.set(key)
-    try:
-        yield
-    finally:
-        _asked.reset(token)
+    return setting(_asked, key)
 
 
 def key_asked() -> str | None:
@@ -118,8 +108,7 @@ class Journal:
         Args:
             names: Of the places; "" is the current one itself, where there is one.
         """
-        path = self.place()
-        places = ("/".join(filter(None, (path, name))) for name in names)
+        places = ("/".join(filter(None, (self.place(), name))) for name in names)
         prefixes = tuple(f"{place}{end}" for place in places if place for end in "#/")
         return sum(key.startswith(prefixes) for key in self._before)
 
@@ -177,24 +166,17 @@ class Calls:
         default_factory=lambda: anyio.Semaphore(PARALLEL, fast_acquire=True)
     )
 
-    @contextmanager
-    def set_aside(self, calls: int) -> Generator[None]:
+    def set_aside(self, calls: int) -> AbstractContextManager[None]:
         """Within it so many calls are there, less those whose answers are on record here already.
 
         Raises:
             BudgetExceeded: There is no room for them. Nothing was set aside.
         """
-        with self.ledger.set_aside(max(0, calls - self.journal.recorded_at(""))):
-            yield
+        return self.ledger.set_aside(max(0, calls - self.journal.recorded_at("")))
 
-    @contextmanager
-    def active(self) -> Generator[None]:
+    def active(self) -> AbstractContextManager[None]:
         """Within this context, every model call happens in these surroundings."""
-        token = _current.set(self)
-        try:
-            yield
-        finally:
-            _current.reset(token)
+        return setting(_current, self)
 
 
 _current: ContextVar[Calls | None] = ContextVar("sifaka_calls", default=None)
@@ -226,8 +208,7 @@ async def recorded(source: str, request: object, make: Callable[[], Awaitable[st
         return await make()
     asked = json.dumps([source, request], sort_keys=True, default=str)
     digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
-    answer = calls.journal.answer(key, digest)
-    if answer is not None:
+    if (answer := calls.journal.answer(key, digest)) is not None:
         return answer
     if calls.replaying:
         raise SifakaError(f"what {source} answered at {key!r} is not on record")
@@ -278,7 +259,7 @@ async def fan_out(
             failures.append(error)
             group.cancel_scope.cancel()
 
-    set_aside = nullcontext()
+    set_aside: AbstractContextManager[None] = nullcontext()
     if calls_each:
         calls = current_calls()
         known = calls.journal.recorded_at(*branches)

@@ -61,7 +61,6 @@ class Unreachable:
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
         """It does not answer; see `Host`."""
-        del key, question
         raise ModelProviderError(self._why, error_code="unavailable")
 
 

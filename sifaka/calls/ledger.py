@@ -6,15 +6,28 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Protocol, cast
+from functools import reduce
+from typing import Protocol, TypeVar, cast
 
 import anyio
 
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
 
+T = TypeVar("T")
+
 SHORTEST_ANSWER = 256
 """Tokens: a call whose answer could not even be this long is not made."""
+
+
+@contextmanager
+def setting(variable: ContextVar[T], value: T) -> Generator[None]:
+    """Within this context, a variable has a value."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +179,8 @@ class Ledger:
         clock: Callable[[], float] = time.monotonic,
         of: Sequence[_Account] = (),
     ) -> None:
-        self.budget = self.limits = budget
-        for account in of:
-            self.limits = stricter(self.limits, account.budget)
+        self.budget = budget
+        self.limits = reduce(stricter, (account.budget for account in of), budget)
         self._accounts = (_Account(budget, spent, clock, started=clock()), *of)
 
     def part(self, budget: Budget, spent: Usage | None = None) -> "Ledger":
@@ -253,12 +265,11 @@ class Ledger:
     def has_spare_call(self) -> bool:
         """True when there is room for a call besides the one that comes next here."""
         share = self._share()
-        return self.calls_left >= (1 if share is not None and share.calls else 2)
+        return self.calls_left >= (1 if share and share.calls else 2)
 
     def exhausted(self) -> str | None:
         """The first limit that leaves no room for one more call, or None."""
-        limits = (account.exhausted() for account in self._accounts)
-        return next(filter(None, limits), None)
+        return next(filter(None, (account.exhausted() for account in self._accounts)), None)
 
     def require(self, calls: int) -> None:
         """See that there is room for so many calls, without setting them aside.
@@ -290,11 +301,10 @@ class Ledger:
             outer.calls -= lent
         whole.set_aside += calls - lent
         share = _Share(whole, calls)
-        token = _current_share.set(share)
         try:
-            yield
+            with setting(_current_share, share):
+                yield
         finally:
-            _current_share.reset(token)
             returned = min(share.calls, lent)
             if outer is not None:
                 outer.calls += returned
@@ -403,14 +413,9 @@ class Allowance(Protocol):
         ...
 
 
-@contextmanager
-def charging(allowance: Allowance | None) -> Generator[None]:
+def charging(allowance: Allowance | None) -> AbstractContextManager[None]:
     """Within this context every model call is charged to an allowance as well."""
-    token = _current_allowance.set(allowance)
-    try:
-        yield
-    finally:
-        _current_allowance.reset(token)
+    return setting(_current_allowance, allowance)
 
 
 def current_allowance() -> Allowance | None:

@@ -10,7 +10,7 @@ import secrets
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -105,8 +105,7 @@ class Monitor:
         tracer = find_tracer(self.tracer) if "opentelemetry.trace" in sys.modules else None
         with self._lock:
             known = (kind, name) in self._components or len(self._components) < MOST_NAMES
-            component = self._components[kind, name if known else "other"]
-            times = (component, self._kinds[kind])
+            times = (self._components[kind, name if known else "other"], self._kinds[kind])
         return _Measurement(self._lock, self.clock, times, kind, name, tracer, attributes)
 
     def count_usage(self, name: str, usage: Usage) -> None:
@@ -330,7 +329,16 @@ def asked(
         "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
         "gen_ai.request.model": model,
     }
-    return told | dict(_server_attributes(base_url)) | dict(_limits(settings or {}))
+    parts, given = urlsplit(base_url or ""), settings or {}
+    if parts.hostname:
+        told["server.address"] = parts.hostname
+        told["server.port"] = parts.port or (443 if parts.scheme == "https" else 80)
+    for name in _SETTINGS:
+        if isinstance(value := given.get(name), int | float):
+            told[f"gen_ai.request.{name}"] = value
+    if stops := given.get("stop_sequences"):
+        told["gen_ai.request.stop_sequences"] = list(stops)
+    return told
 
 
 def answered(response: "ModelResponse") -> dict[str, Attribute]:
@@ -345,18 +353,3 @@ def answered(response: "ModelResponse") -> dict[str, Attribute]:
         "gen_ai.usage.cache_read.input_tokens": usage.cache_read_tokens or None,
     }
     return {name: value for name, value in told.items() if value is not None}
-
-
-def _server_attributes(base_url: str | None) -> Iterator[tuple[str, Attribute]]:
-    parts = urlsplit(base_url or "")
-    if parts.hostname:
-        yield "server.address", parts.hostname
-        yield "server.port", parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def _limits(settings: Mapping[str, Any]) -> Iterator[tuple[str, Attribute]]:
-    for name in _SETTINGS:
-        if isinstance(value := settings.get(name), int | float):
-            yield f"gen_ai.request.{name}", value
-    if stops := settings.get("stop_sequences"):
-        yield "gen_ai.request.stop_sequences", list(stops)

@@ -24,33 +24,67 @@ from sifaka.chain.version_comparison import (
     compare,
     compare_in_both_orders,
     first_difference,
+    words_changed,
 )
 from sifaka.models import CALLER
 from sifaka.models.prompt import with_original
-from sifaka.record.entries import Anchored, Count, Decided, Decision, Measure, RunStatus, StopReason
+from sifaka.record.entries import Count, Decided, Decision, Measure
 from sifaka.record.outcome import written
 from sifaka.record.results import PREFERRED
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 
-_FIRST = Decision(accepted=True, by="first")
-
 
 async def decide(run: Run, judge: Judge | None = None) -> tuple[Decided, ...]:
     """The decisions on the versions of a run that are not compared yet.
 
-    They are taken one after the other, each against the champion that the one before has left. What
-    is measured decides first, without a model call. Otherwise a judge, where there is one, compares
-    the two, and the champion stays unless the version is preferred in both orders.
+    They are taken one after the other, each against the champion that the one before has left.
     """
     taken: list[Decided] = []
     for candidate in run.undecided:
-        decision = _FIRST
-        if run.champion is not None:
-            decision = _settled(run, candidate) or await _decision(run, judge, candidate)
+        decision = Decision(accepted=True, by="first")
+        if (champion := run.champion) is not None:
+            decision = await _decide(run, judge, candidate, champion)
         taken.append(Decided(thought_id=candidate.id, decision=decision))
         run = run.apply(taken[-1])
     return tuple(taken)
+
+
+async def _decide(run: Run, judge: Judge | None, candidate: Thought, champion: Thought) -> Decision:
+    """Whether a version takes the champion's place: the first reason that applies decides.
+
+    What is measured comes first, without a model call; no opinion outweighs a required rule that
+    is broken, or a difference that is open. Otherwise a judge, where there is one, compares the
+    two, and the champion stays unless the version is preferred in both orders.
+    """
+    original, over = run.thoughts[0], champion.iteration
+    same = twin(run, candidate.text, before=candidate)
+    # The caller may hand a refused version in again, with a reason for what differs.
+    is_answered = candidate.id in run.declined and candidate.text != champion.text
+    if same is not None and not is_answered:
+        return Decision(accepted=False, by="same_text", over=same.iteration)
+    if (most := run.config.max_edit_ratio) is not None:
+        share = words_changed(original, candidate) / max(1, len(original.text.split()))
+        measure = Measure(criterion="share of words changed", new=share, old=most)
+        if share > most:
+            return Decision(accepted=False, by="size", over=original.iteration, measure=measure)
+    if run.config.policy == "last" and candidate.text.strip():
+        return Decision(accepted=True, by="policy")
+    if candidate.author == EDITOR and not champion.critic_feedback:
+        return compare(candidate, champion, original, COUNTED)
+    if broken := _broken(candidate, champion):
+        return broken
+    if unanswered := candidate.findings.open:
+        ids = tuple(each.id for each in unanswered)
+        return Decision(accepted=False, by="differences", over=over, differences=ids)
+    if judge is not None and candidate.author != EDITOR:
+        measured = first_difference(RULES, candidate, champion)
+        return measured or await _judged(run, judge, candidate, champion)
+    # The caller's judgement stands where no critic was asked for another.
+    judged = any(f.judges_task and f.status == "ok" for f in candidate.critic_feedback)
+    if written(run, candidate).author == CALLER and not judged:
+        return Decision(accepted=True, by="caller", over=over)
+    return compare(candidate, champion, original)
 
 
 def contenders(run: Run) -> tuple[Thought, ...]:
@@ -58,50 +92,18 @@ def contenders(run: Run) -> tuple[Thought, ...]:
 
     Of an input and the editor's version of it, that is the one which stays by what was measured.
     """
-    edited = run.drafted
+    edited, champion = run.drafted, run.champion
     if edited == run.undecided:
-        return tuple(
-            each for each in edited if run.champion is None or not _breaks_rules(run, each)
-        )
+        return tuple(each for each in edited if champion is None or not _broken(each, champion))
     original = run.thoughts[0]
     lost = first_difference(COUNTED, edited[0], original)
     return (original,) if lost and not lost.accepted else edited
 
 
-def _refused(run: Run, candidate: Thought) -> Decision | None:
-    """The refusal of a version that no opinion can outweigh; None where there is none.
-
-    It breaks more required rules than the version that stands, or differences are open.
-    """
-    if broken := _breaks_rules(run, candidate):
-        return broken
-    champion = _champion(run)
-    if unanswered := candidate.findings.open:
-        ids = tuple(each.id for each in unanswered)
-        return Decision(accepted=False, by="differences", over=champion.iteration, differences=ids)
-    return None
-
-
-def _breaks_rules(run: Run, candidate: Thought) -> Decision | None:
+def _broken(candidate: Thought, champion: Thought) -> Decision | None:
     """The refusal of a version that breaks more required rules than the one that stands."""
-    broken = first_difference(REQUIRED, candidate, _champion(run))
-    return broken if broken is not None and not broken.accepted else None
-
-
-async def _decision(run: Run, judge: Judge | None, candidate: Thought) -> Decision:
-    champion = _champion(run)
-    if candidate.author == EDITOR and not champion.critic_feedback:
-        return compare(candidate, champion, run.thoughts[0], COUNTED)
-    if refused := _refused(run, candidate):
-        return refused
-    if judge is not None and candidate.author != EDITOR:
-        measured = first_difference(RULES, candidate, champion)
-        return measured or await _judged(run, judge, candidate, champion)
-    # The caller's judgement stands where no critic was asked for another.
-    judged = any(f.judges_task and f.status == "ok" for f in candidate.critic_feedback)
-    if written(run, candidate).author == CALLER and not judged:
-        return Decision(accepted=True, by="caller", over=champion.iteration)
-    return compare(candidate, champion, run.thoughts[0])
+    decision = first_difference(REQUIRED, candidate, champion)
+    return None if decision is None or decision.accepted else decision
 
 
 async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
@@ -110,101 +112,69 @@ async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought)
         found = await compare_in_both_orders(judge, new, old)
     if run.handed_over and candidate.author == CALLER and found.preferred is None:
         return Decision(accepted=True, by="caller", over=champion.iteration)
-    if found.broke_off:
-        return Decision(accepted=False, by="judge", over=champion.iteration, note=found.broke_off)
-    return Decision(
-        accepted=found.preferred == "candidate",
-        by="judge",
-        over=champion.iteration,
-        votes=counted(found),
-    )
+    return _decision_of(found, champion, accepted=found.preferred == "candidate")
 
 
-def counted(found: Comparison) -> Count:
-    """A comparison as it is put on record."""
-    return Count(
+def _decision_of(
+    found: Comparison, champion: Thought, *, accepted: bool, clear: bool = True
+) -> Decision:
+    """What a judge's comparison decides, as it is put on record."""
+    votes = Count(
         candidate=int(found.preferred == "candidate"),
         champion=int(found.preferred == "champion"),
         repeats=1,
     )
-
-
-def _settled(run: Run, candidate: Thought) -> Decision | None:
-    """The decision that needs no comparison of quality, if there is one."""
-    same = twin(run, candidate.text, before=candidate)
-    if same is not None and not _is_answered(run, candidate):
-        return Decision(accepted=False, by="same_text", over=same.iteration)
-    if ratio := _too_much(run, candidate):
-        most = run.config.max_edit_ratio or 0.0
-        measure = Measure(criterion="share of words changed", new=ratio, old=most)
-        return Decision(accepted=False, by="size", over=run.thoughts[0].iteration, measure=measure)
-    if run.config.policy == "last" and candidate.text.strip():
-        return Decision(accepted=True, by="policy")
-    return None
-
-
-def _is_answered(run: Run, candidate: Thought) -> bool:
-    """True when the caller hands a refused version in again, with a reason for what differs."""
-    return candidate.id in run.declined and candidate.text != _champion(run).text
-
-
-def _too_much(run: Run, candidate: Thought) -> float | None:
-    """The share of the original's words that is changed, when that is more than allowed."""
-    most, original = run.config.max_edit_ratio, run.thoughts[0].text.split()
-    if most is None or not original:
-        return None
-    from rapidfuzz.distance import Levenshtein
-
-    ratio = Levenshtein.distance(candidate.text.split(), original) / len(original)
-    return ratio if ratio > most else None
-
-
-def _champion(run: Run) -> Thought:
-    assert run.champion is not None, "the first version is always accepted"
-    return run.champion
+    return Decision(
+        accepted=accepted,
+        by="judge",
+        over=champion.iteration,
+        votes=None if found.broke_off else votes,
+        clear=clear,
+        note=found.broke_off or "",
+    )
 
 
 _WHAT = "no worse than the input"
 _ANSWERS: Mapping[str, Preference] = {"original": "first", "text": "second", "neither": "neither"}
 
 
-def needs_look_back(run: Run) -> bool:
-    """True when a version that only opinions may have preferred stands in place of the input.
+def ends_to_compare(run: Run) -> tuple[Thought, Thought] | None:
+    """The best version and the input that it is to be compared with at the end of a run.
 
-    The caller's own version is not looked back from: the caller has judged it. Nor is one that a
-    review prefers and that stands in doubt: no answer could change that.
+    None unless a version that only opinions may have preferred stands in place of the input. The
+    caller's own version is not looked back from: the caller has judged it. Nor is one that a review
+    prefers and that stands in doubt: no answer could change that.
     """
     champion, base = run.champion, _base(run)
     if not run.config.look_back or champion is None or base is None or champion.id == base.id:
-        return False
+        return None
     if champion.author == CALLER or run.is_declined(champion) or champion.id == run.thoughts[0].id:
-        return False
-    return _known(run, champion) != "second" or not _wins_in_doubt(run, champion, base)
+        return None
+    stays = _known(run, champion) == "second" and _wins_in_doubt(run, champion, base)
+    return None if stays else (champion, base)
 
 
-async def look_back(run: Run, judge: Judge, status: RunStatus, reason: StopReason) -> Anchored:
-    """The comparison. What is measured decides without a model call; else the judge does."""
-    champion, base = _ends(run)
-    decision, settled = first_difference(RULES, champion, base), True
-    if decision is None:
-        with scope(f"{place(run, len(run.thoughts))}/anchor"):
-            decision, settled = await _compared(run, judge, champion, base)
-    return Anchored(
-        decision=decision,
-        champion_id=base.id,
-        settled=settled,
-        status=status,
-        stop_reason=reason,
-    )
+async def look_back(
+    run: Run, judge: Judge, champion: Thought, base: Thought
+) -> tuple[Decision, bool]:
+    """The decision on the two ends of a run, and False when their comparison broke off.
 
-
-def unchecked(run: Run, status: RunStatus, reason: StopReason) -> Anchored:
-    """The end without the comparison, when there is no time for it: the champion stays."""
-    _, base = _ends(run)
-    decision = Decision(
-        accepted=True, by="judge", over=base.iteration, note="the budget of seconds is spent"
-    )
-    return Anchored(decision=decision, settled=False, status=status, stop_reason=reason)
+    What is measured decides without a model call; else the judge does.
+    """
+    if measured := first_difference(RULES, champion, base):
+        return measured, True
+    with scope(f"{place(run, len(run.thoughts))}/anchor"):
+        found = await compare_in_both_orders(judge, champion, base, _known(run, champion))
+        for number in range(2, 1 + (run.config.look_back or 1)):
+            if found.preferred != "candidate":
+                break
+            again = as_reading(number, champion), as_reading(number, base)
+            with scope(f"reading {number}"):
+                found = await compare_in_both_orders(judge, *again)
+    in_doubt = bool(found.broke_off) or _wins_in_doubt(run, champion, base)
+    stays = found.preferred == "candidate" or (in_doubt and found.preferred is None)
+    clear = bool(found.preferred or found.broke_off)
+    return _decision_of(found, base, accepted=stays, clear=clear), not found.broke_off
 
 
 def reserved_calls(run: Run) -> tuple[int, int]:
@@ -224,41 +194,14 @@ def look_back_check(run: Run) -> tuple[Check, ...]:
     if (ending := run.ending) is not None:
         broke_off = None if ending.settled else ending.decision.reason
         return (Check(what=_WHAT, done=ending.settled, reason=broke_off),)
-    if run.config.look_back and needs_look_back(run):
+    if run.config.look_back and ends_to_compare(run):
         return (Check(what=_WHAT, done=False, reason="the run ended before the comparison"),)
-    return _compared_by_critics(run)
-
-
-def _compared_by_critics(run: Run) -> tuple[Check, ...]:
-    """The comparison that critics made in the same answer as their opinion."""
     champion = run.champion
     if champion is None or champion.author in {"input", EDITOR}:
         return ()
+    # Critics may have made the comparison in the same answer as their opinion.
     is_compared = any(PREFERRED in f.details for f in champion.critic_feedback)
     return (Check(what=_WHAT, done=True),) if is_compared else ()
-
-
-async def _compared(
-    run: Run, judge: Judge, champion: Thought, base: Thought
-) -> tuple[Decision, bool]:
-    """The judge's decision, and False when the comparison broke off."""
-    found = await compare_in_both_orders(judge, champion, base, _known(run, champion))
-    for number in range(2, 1 + (run.config.look_back or 1)):
-        if found.preferred != "candidate":
-            break
-        again = as_reading(number, champion), as_reading(number, base)
-        with scope(f"reading {number}"):
-            found = await compare_in_both_orders(judge, *again)
-    in_doubt = bool(found.broke_off) or _wins_in_doubt(run, champion, base)
-    decision = Decision(
-        accepted=found.preferred == "candidate" or (in_doubt and found.preferred is None),
-        by="judge",
-        over=base.iteration,
-        votes=None if found.broke_off else counted(found),
-        clear=bool(found.preferred or found.broke_off),
-        note=found.broke_off or "",
-    )
-    return decision, not found.broke_off
 
 
 def _known(run: Run, champion: Thought) -> Preference | None:
@@ -275,13 +218,6 @@ def _wins_in_doubt(run: Run, champion: Thought, base: Thought) -> bool:
     Any other must be shown to be better than the input.
     """
     return bool(run.prompt) or len(champion.mistakes) < len(base.mistakes)
-
-
-def _ends(run: Run) -> tuple[Thought, Thought]:
-    champion, base = run.champion, _base(run)
-    assert champion is not None, "the run needs the look back"
-    assert base is not None, "the run needs the look back"
-    return champion, base
 
 
 def _base(run: Run) -> Thought | None:

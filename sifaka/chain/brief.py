@@ -217,11 +217,10 @@ def ledger_of(findings: Findings, *, with_sheet: bool = False) -> str:
 
 def start_of(version: Thought) -> tuple[str, ...]:
     """What is measured of an input against its task, before anybody writes."""
-    stock = _stock_prose(version.text[:_READ])
     return (
         *_entered(version.findings, "Not in it yet, of the task:"),
         *_limits(version.findings, met=False),
-        *((f"Stock prose? {stock}",) if stock else ()),
+        *_stock_prose(version.text[:_READ]),
     )
 
 
@@ -229,9 +228,8 @@ def sheet_of(version: Thought) -> Iterator[str]:
     """The questions by which the caller reads its first version once more."""
     if version.prompt.strip():
         yield f"Does it do each part of the task? {_cut(instruction_of(version.prompt), 240)}"
-    noted = _noted(version.findings)
     yield from _entered(version.findings)
-    noted = [each for each in noted if each.kind != "not_entered"]
+    noted = [each for each in _noted(version.findings) if each.kind != "not_entered"]
     if gone := [each for each in noted if not each.after]:
         yield f"Meant to go? {_listed(gone, _NOTED)}"
     if new := [each for each in noted if not each.before]:
@@ -241,8 +239,7 @@ def sheet_of(version: Thought) -> Iterator[str]:
     yield from _limits(version.findings)
     if mistakes := _mistakes(version):
         yield f"Mistakes? {'; '.join(mistakes)}"
-    if stock := _stock_prose(version.text[:_READ]):
-        yield f"Stock prose? {stock}"
+    yield from _stock_prose(version.text[:_READ])
     yield (
         "Once more as its reader: does the form fit how it is read? What would you still ask, "
         "misread, or do wrong by it? What in it is only yours? Read for yourself what is "
@@ -256,8 +253,7 @@ def _entered(
     listed = [d for d in findings.differences if d.kind == "not_entered"]
     absent = [repr(_cut(each.before, 60)) for each in listed if not each.after]
     if absent:
-        more = _more(len(absent), _ABSENT)
-        yield f"{asking} {', '.join(absent[:_ABSENT])}{more}"
+        yield f"{asking} {', '.join(absent[:_ABSENT])}{_more(len(absent), _ABSENT)}"
     if left := [each for each in listed if each.after]:
         yield f"Everywhere? {_listed(left, _NOTED)}"
 
@@ -294,13 +290,14 @@ def _mistakes(version: Thought) -> list[str]:
 
 
 @lru_cache(maxsize=4)  # a brief is asked for several times in one answer
-def _stock_prose(text: str) -> str:
-    """The worst of it in a line; empty where a text has no more than people's texts have."""
+def _stock_prose(text: str) -> tuple[str, ...]:
+    """The worst of it in a line; none where a text has no more than people's texts have."""
     # An answer without a brief needs none of the critics.
     from sifaka.critics.lint import find_stock_prose, worst_style
 
     issues = worst_style(find_stock_prose("style", text))[:_NOTED]
-    return " ".join(f"{_cut(issue.quote)!r} {issue.message}" for issue in issues)
+    worst = " ".join(f"{_cut(issue.quote)!r} {issue.message}" for issue in issues)
+    return (f"Stock prose? {worst}",) if issues else ()
 
 
 def in_words(difference: Difference) -> str:
@@ -313,8 +310,9 @@ def in_words(difference: Difference) -> str:
     if difference.kind == "order":
         return f"changed places: {before!r} and {after!r}"
     where = "outside the part you were to change: " if difference.kind == "scope" else ""
-    told = f"{before!r} -> {after!r}" if before and after else ""
-    return f"{where}{told or (f'lost {before!r}' if before else f'new {after!r}')}"
+    if before and after:
+        return f"{where}{before!r} -> {after!r}"
+    return f"{where}lost {before!r}" if before else f"{where}new {after!r}"
 
 
 def _noted(findings: Findings) -> list[Difference]:

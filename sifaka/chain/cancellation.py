@@ -50,13 +50,12 @@ async def cancel_run(store: ThoughtStore, run_id: str) -> "RunResult":
 
     while True:
         run = await store.load(run_id)
-        if run.finished and not is_interrupted(run):
-            return RunResult(run=run, warnings=store.degraded)
-        try:
-            after = await append_outside(store, run, cancellation())
-        except VersionConflict:
-            continue  # a phase was stored in between
-        return RunResult(run=after, warnings=store.degraded)
+        if not run.finished or is_interrupted(run):
+            try:
+                run = await append_outside(store, run, cancellation())
+            except VersionConflict:
+                continue  # a phase was stored in between
+        return RunResult(run=run, warnings=store.degraded)
 
 
 async def append_outside(store: ThoughtStore, run: Run, *entries: Entry) -> Run:

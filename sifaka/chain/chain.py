@@ -40,7 +40,7 @@ from sifaka.chain.submission import accept as accept_text
 from sifaka.critics import CriticSpec
 from sifaka.errors import ConfigurationError
 from sifaka.models.prompt import PROMPTS_VERSION
-from sifaka.record.entries import FORM, ChainConfig, RunStatus, Started
+from sifaka.record.entries import FORM, ChainConfig, Started
 from sifaka.record.run import ChainEvent, Listener, Run
 from sifaka.record.thought import new_run_id
 from sifaka.retrievers.protocol import Retriever
@@ -50,9 +50,6 @@ from sifaka.validators import ValidatorLike
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
-
-_SETTLED: frozenset[RunStatus] = frozenset({"done", "needs_revision"})
-"""A run in such a state is not gone on with by itself."""
 
 
 class Chain:
@@ -78,6 +75,10 @@ class Chain:
         """The methods that made chains of it which nobody used."""
         self.resources = resources_of(self.options)
         self.config = config_of(self.options, self.resources)
+        self.store: ThoughtStore = self.resources.store
+        """The store of the runs."""
+        self.monitor: Monitor = self.resources.monitor
+        """The times of the components."""
 
     @classmethod
     def of_config(cls, config: ChainConfig, **options: Unpack[ChainOptions]) -> Self:
@@ -120,33 +121,22 @@ class Chain:
 
     def with_retriever(self, retriever: Retriever) -> Self:
         """This chain with one more retriever."""
-        retrievers = (*self.resources.retrievers, retriever)
-        return self._changed("with_retriever", retrievers=retrievers)
+        return self._changed("with_retriever", retrievers=(*self.resources.retrievers, retriever))
 
     def validate_with(self, *validators: ValidatorLike) -> Self:
         """This chain with more validators."""
-        checked = (*self.resources.validators, *validators)
-        return self._changed("validate_with", validators=checked)
+        return self._changed("validate_with", validators=(*self.resources.validators, *validators))
 
     def improve_with(self, *critics: CriticSpec) -> Self:
         """This chain with more critics; the first given replace the default ones."""
-        asked = (*(self.options.get("critics") or ()), *critics)
-        return self._changed("improve_with", critics=asked)
+        return self._changed(
+            "improve_with", critics=(*(self.options.get("critics") or ()), *critics)
+        )
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Never:
             raise no_attribute("Chain", name)
-
-    @property
-    def store(self) -> ThoughtStore:
-        """The store of the runs."""
-        return self.resources.store
-
-    @property
-    def monitor(self) -> Monitor:
-        """The times of the components."""
-        return self.resources.monitor
 
     async def run(
         self, prompt: str = "", *, text: str = "", listen: Listener | None = None
@@ -194,8 +184,7 @@ class Chain:
         Returns:
             As `run`; with status `failed` when nothing helped or nothing can.
         """
-        handle = await self.start(prompt, text=text)
-        return await handle.work_with_recovery(listen, most=most)
+        return await (await self.start(prompt, text=text)).work_with_recovery(listen, most=most)
 
     async def stream(self, prompt: str = "", *, text: str = "") -> AsyncGenerator[ChainEvent]:
         """Like `run`, yielding the events; the last one carries the run as it ended.
@@ -265,8 +254,7 @@ class Chain:
             tags=self.options.get("tags", ()),
             remembered=remembered,
         )
-        known = bool(run_id)
-        run = await new_run(self.resources, started, text, origin=origin, is_known=known)
+        run = await new_run(self.resources, started, text, origin=origin, is_known=bool(run_id))
         return RunHandle(parts, run)
 
     async def branch(self, run_id: str, *, listen: Listener | None = None) -> RunResult:
@@ -421,8 +409,7 @@ class Chain:
 
     async def _taken_over(self, run: Run, fence: int) -> RunHandle:
         # Once a run is handed over, its host is asked no more.
-        without_host = run.handed_over
-        parts = await build_parts(self.config, self.resources, without_host=without_host)
+        parts = await build_parts(self.config, self.resources, without_host=run.handed_over)
         return RunHandle(parts, run.reopened(), fence=fence)
 
     async def _own(self, run_id: str) -> Run:
@@ -438,7 +425,9 @@ class Chain:
 
 
 def _is_settled(run: Run, reopen: bool) -> bool:
-    return run.status in _SETTLED or not (reopen or run.status == "running" or is_interrupted(run))
+    """True for a run that is not gone on with by itself."""
+    goes_on = reopen or run.status == "running" or is_interrupted(run)
+    return run.status in {"done", "needs_revision"} or not goes_on
 
 
 def create_pydantic_chain(

@@ -292,8 +292,9 @@ def parsed(options: Mapping[str, Any]) -> dict[str, Any]:
         new["critics"] = parse_critics(new["critics"], **known)
     if "tags" in new:
         new["tags"] = dict.fromkeys(new["tags"])
-    lists = {"retrievers", "fallback_models", "tags"} & new.keys()
-    new |= {name: tuple(new[name]) for name in lists}
+    new |= {
+        name: tuple(new[name]) for name in {"retrievers", "fallback_models", "tags"} & new.keys()
+    }
     for each in new.get("retrievers", ()):
         if not isinstance(each, Retriever):
             raise ConfigurationError(
@@ -308,15 +309,15 @@ def resources_of(options: Mapping[str, Any]) -> Resources:
     held: dict[str, Any] = {
         name: options[name] for name in _RESOURCES if options.get(name) is not None
     }
-    chosen: tuple[CriticComponent, ...] | None = held.get("critics")
     model = held.get("model", AUTO)
     only_writes = isinstance(model, Model) and not models_of(model)
-    if chosen is None and asks_a_provider(model) and ("judge_model" in held or not only_writes):
-        chosen = (SelfRefineCritic(),)
-    if chosen is None:
+    usual: tuple[CriticComponent, ...] = ()
+    if asks_a_provider(model) and ("judge_model" in held or not only_writes):
+        usual = (SelfRefineCritic(),)
+    elif options.get("inquiry") is None:
         # What a report quotes was written by others: its spelling is theirs.
-        chosen = (LintCritic(),) if options.get("inquiry") is None else ()
-    held["critics"] = chosen
+        usual = (LintCritic(),)
+    held.setdefault("critics", usual)
     return Resources(**held)
 
 
@@ -331,7 +332,7 @@ def config_of(options: Mapping[str, Any], resources: Resources) -> ChainConfig:
     data |= {
         "model": model_name(resources.model),
         "judge_model": None if judge is None else model_name(judge),
-        "fallback_models": tuple(model_name(model) for model in resources.fallback_models),
+        "fallback_models": tuple(map(model_name, resources.fallback_models)),
         "validators": tuple(validator.spec() for validator in resources.validators),
         "critics": tuple(critic.spec() for critic in resources.critics),
         "retrievers": tuple(
@@ -354,9 +355,17 @@ def config_of(options: Mapping[str, Any], resources: Resources) -> ChainConfig:
             "`caller` stands in for every model that fails", "name it last in fallback_models"
         )
     if config.format is not None:
-        _check_format(config.format)
+        from sifaka.text.formats import Format
+
+        known = [each.value for each in Format if each is not Format.SOURCE]
+        if config.format not in known:
+            raise ConfigurationError(
+                f"unknown format {config.format!r}", did_you_mean(config.format, known)
+            )
     if config.lint_rules is not None:
-        _check_names(config.lint_rules)
+        from sifaka.editor import rule_choice
+
+        rule_choice(config.lint_rules.select, config.lint_rules.ignore)
     if config.model == EDITOR and config.fixes == "none":
         raise ConfigurationError(
             "`fixes` is `none`, and the editor makes fixes alone", "leave fixes out"
@@ -409,20 +418,6 @@ def _by_effort(options: Mapping[str, Any], resources: Resources) -> dict[str, An
         **given,
         "look_back": look_back,
     }
-
-
-def _check_format(name: str) -> None:
-    from sifaka.text.formats import Format
-
-    known = [each.value for each in Format if each is not Format.SOURCE]
-    if name not in known:
-        raise ConfigurationError(f"unknown format {name!r}", did_you_mean(name, known))
-
-
-def _check_names(rules: RuleChoice) -> None:
-    from sifaka.editor import rule_choice
-
-    rule_choice(rules.select, rules.ignore)
 
 
 def options_of(config: ChainConfig) -> ChainOptions:

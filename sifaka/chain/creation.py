@@ -12,7 +12,7 @@ from sifaka.record.entries import ChainConfig, Drafted, Started
 from sifaka.record.outcome import RESEARCH, findings
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Document, Thought
-from sifaka.record.usage import Budget, Usage
+from sifaka.record.usage import Usage
 from sifaka.retrievers.protocol import DOCUMENTS, Retriever, ask
 from sifaka.validators.preserve import PreserveValidator
 
@@ -21,16 +21,6 @@ def carried(thought: Thought) -> Mapping[str, object]:
     """The metadata that every version made from this one keeps."""
     told = findings(thought)
     return {RESEARCH: told} if told else {}
-
-
-def inheriting(first: Thought, origin: Run) -> Thought:
-    """The input of a run that branches off another one, with what that one had found."""
-    best = origin.champion or origin.latest
-    if best is None or not findings(best):
-        return first
-    documents = (*best.pre_generation_context, *first.pre_generation_context)
-    metadata = {**first.metadata, **carried(best)}
-    return first.with_text(first.text, pre_generation_context=documents, metadata=metadata)
 
 
 _PARTING_SECONDS = 5.0
@@ -81,10 +71,17 @@ async def new_run(
     entries: list[Started | Drafted] = [started]
     if text.strip():
         first, spent = Thought(prompt=run.prompt, text=text, run_id=run.run_id), Usage()
+        best = None if origin is None else origin.champion or origin.latest
+        if best is not None and (research := carried(best)):
+            first = first.with_metadata(research)
+            first = first.add_pre_generation_context(best.pre_generation_context)
         if resources.retrievers:
-            first, spent = await _documented(resources, run.config.budget, first)
-        if origin is not None:
-            first = inheriting(first, origin)
+            calls = resources.calls(run.config.budget)
+            with calls.active(), anyio.move_on_after(calls.ledger.seconds_left) as limit:
+                first = await with_documents(first, resources.retrievers)
+            if limit.cancelled_caught:
+                first = first.add_degraded(("retrieval was not done in time",))
+            spent = Usage(seconds=calls.ledger.spent.seconds)
         entries.append(Drafted(thought=first, usage=spent))
         run = run.apply(entries[-1])
     try:
@@ -98,19 +95,6 @@ async def new_run(
     return run
 
 
-async def _documented(
-    resources: Resources, budget: Budget, first: Thought
-) -> tuple[Thought, Usage]:
-    """The input with the documents for it, as far as there is time to look for some."""
-    calls = resources.calls(budget)
-    with calls.active():
-        with anyio.move_on_after(calls.ledger.seconds_left) as limit:
-            first = await with_documents(first, resources.retrievers)
-    if limit.cancelled_caught:
-        first = first.add_degraded(("retrieval was not done in time",))
-    return first, Usage(seconds=calls.ledger.spent.seconds)
-
-
 async def retrieve(
     retrievers: Sequence[Retriever], query: str
 ) -> tuple[tuple[Document, ...], tuple[str, ...]]:
@@ -119,18 +103,12 @@ async def retrieve(
     Returns:
         The documents, and a line for each retriever that failed: the others go on without it.
     """
-    found: list[Document] = []
-    degraded: list[str] = []
-    for retriever in retrievers:
-        documents, lines = await ask(retriever, query, DOCUMENTS)
-        found += documents
-        degraded += lines
-    return tuple(found), tuple(degraded)
+    answers = [await ask(retriever, query, DOCUMENTS) for retriever in retrievers]
+    found = tuple(document for documents, _ in answers for document in documents)
+    return found, tuple(line for _, lines in answers for line in lines)
 
 
 async def with_documents(first: Thought, retrievers: Sequence[Retriever]) -> Thought:
     """The first version of a run, which may have no text yet, with documents for its task."""
-    if not retrievers:
-        return first
     documents, degraded = await retrieve(retrievers, first.prompt or first.text)
     return first.add_pre_generation_context(documents).add_degraded(degraded)

@@ -5,6 +5,7 @@ is open until whoever judges answers it, once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from sifaka.isolation import GIVEN_UP, run_limited
 from sifaka.record.outcome import written
@@ -36,22 +37,30 @@ async def of_input(run: Run, version: Thought) -> Findings:
 async def by_person(run: Run, version: Thought) -> Findings:
     """The findings of a version that stands because a person said so, who answers them all."""
     found = await findings_of(run, version)
-    answer = {"status": "accepted", "by": PERSON}
-    return found.model_copy(
-        update={
-            "differences": tuple(
-                each.model_copy(update=answer) if each.status == "open" else each
-                for each in found.differences
-            )
-        }
+    differences = tuple(
+        each.model_copy(update={"status": "accepted", "by": PERSON})
+        if each.status == "open"
+        else each
+        for each in found.differences
     )
+    return found.model_copy(update={"differences": differences})
 
 
 async def findings_of(run: Run, version: Thought) -> Findings:
     """What was measured of a version against the input and the limits of its task."""
     original, asked = run.original, _limits_of_task(run, version)
     text = written(run, version).text  # what the editor replaces is no loss
-    unmet = [_unmet(each) for each in asked if not each.met]
+    # A limit in words of the task that a version does not meet is asked about once.
+    unmet = [
+        Difference(
+            id="d",
+            kind="length",
+            before=each.limit if each.what == "language" else f"{each.limit} {each.what}",
+            after=each.measured,
+        )
+        for each in asked
+        if not each.met
+    ]
     if original is None or not is_compared(run) or text == original.text:
         absent = await _absent(run, text)
         return Findings(asked=asked, differences=_answered(run, version, [*unmet, *absent]))
@@ -76,32 +85,15 @@ async def _absent(run: Run, text: str) -> tuple[Difference, ...]:
 
 
 async def _compared(run: Run, original: str, text: str) -> Differences:
-    return await run_limited(
-        _compare,
-        original,
-        text,
-        run.prompt,
-        tuple(_sources(run)),
-        tuple(_failing(run)),
-        size=len(original) + len(text),
+    comparison = partial(
+        compare, task=run.prompt, sources=tuple(_sources(run)), failing=tuple(_failing(run))
     )
+    return await run_limited(comparison, original, text, size=len(original) + len(text))
 
 
 def _limits_of_task(run: Run, version: Thought) -> tuple[Asked, ...]:
     worded = run.prompt.strip() and version.text.strip()
     return asked_of(run.prompt, version.text) if worded else ()
-
-
-def _unmet(limit: Asked) -> Difference:
-    """A limit in words of the task that a version does not meet: it is asked about once."""
-    before = limit.limit if limit.what == "language" else f"{limit.limit} {limit.what}"
-    return Difference(id="d", kind="length", before=before, after=limit.measured)
-
-
-def _compare(
-    original: str, text: str, task: str, sources: tuple[str, ...], failing: tuple[str, ...]
-) -> Differences:
-    return compare(original, text, task=task, sources=sources, failing=failing)
 
 
 def _sources(run: Run) -> Iterator[str]:
@@ -143,33 +135,32 @@ def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[
     strict = FACTS if run.config.facts == "require" else strict
     taken = {_key(each): each for each in earlier if each.status == "accepted"}
     return tuple(
-        _with_answer(each, reason, shown, taken, strict=strict).model_copy(
-            update={"id": f"d{number}"}
+        each.model_copy(
+            update={"id": f"d{number}", **_answer(each, reason, shown, taken, strict=strict)}
         )
         for number, each in enumerate(found, 1)
     )
 
 
-def _with_answer(
+def _answer(
     difference: Difference,
     reason: str,
     shown: set[tuple[str, str, str]],
     taken: Mapping[tuple[str, str, str], Difference],
     *,
     strict: frozenset[str],
-) -> Difference:
+) -> Mapping[str, str]:
+    """What becomes of a difference; nothing where it stays as it is."""
     key = _key(difference)
     if difference.status != "open":
-        return opened_if_lost(difference, strict)
+        return {"status": opened_if_lost(difference, strict).status}
     if known := taken.get(key):
-        answer = {"status": "accepted", "by": known.by, "reason": known.reason}
-        return difference.model_copy(update=answer)
+        return {"status": "accepted", "by": known.by, "reason": known.reason}
     if difference.kind == "length" and any(limit == difference.before for _, limit, _ in shown):
-        return difference.model_copy(update={"status": "noted"})
+        return {"status": "noted"}
     if reason and (key in shown or _quotes(reason, difference)):
-        answer = {"status": "accepted", "by": "caller", "reason": reason}
-        return difference.model_copy(update=answer)
-    return difference
+        return {"status": "accepted", "by": "caller", "reason": reason}
+    return {}
 
 
 def _quotes(reason: str, difference: Difference) -> bool:

@@ -5,7 +5,6 @@ said so; its verdicts are on record like those of any other, and the reason name
 breaks. No model is asked.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sifaka.chain.cancellation import append_outside, is_interrupted
@@ -23,7 +22,6 @@ from sifaka.record.entries import (
     Validated,
 )
 from sifaka.record.outcome import open_task
-from sifaka.record.results import ValidationResult
 from sifaka.record.run import Run
 from sifaka.record.thought import PERSON, Thought
 from sifaka.storage.protocol import ThoughtStore
@@ -57,18 +55,19 @@ async def choose_version(
     check_text(reason, "reason")
     run, version = await _stopped(chain.store, run_id, version_id)
     said = (PERSON, version.id, text)
-    same = (each for each in run.thoughts if (each.author, each.parent_id, each.text) == said)
-    known = next(same, None) if text else None
+    same = [each for each in run.thoughts if (each.author, each.parent_id, each.text) == said]
     entries: list[Entry] = []
-    if known is not None:
-        version = known
+    if text and same:
+        version = same[0]
     elif text and text != version.text:
         version, entries = await _written(chain, run, version, text)
     if version.id != run.champion_id:
-        results = version.validation_results
-        for entry in entries:
-            results = entry.results if isinstance(entry, Validated) else results
-        decision = Decision(accepted=True, by="person", note=_broken(results))
+        results = version.validation_results.items()
+        broken = "; ".join(
+            f"{name}: {result.message}" for name, result in results if not result.passed
+        )
+        note = f", although it breaks {broken}" if broken else ""
+        decision = Decision(accepted=True, by="person", note=note)
         entries.append(Decided(thought_id=version.id, decision=decision))
     if reason and run.declined.get(version.id) != reason:
         entries.append(Declined(thought_id=version.id, reason=reason))
@@ -158,16 +157,8 @@ async def _written(
     local = [
         each for each in chain.resources.validators if not (each.claim_checks or each.calls(text))
     ]
-    original = run.original.text if run.original else None
-    results = await run_validators(local, draft, original)
+    results = await run_validators(local, draft, run.original.text if run.original else None)
     findings = await by_person(run, draft)
     validated = Validated(thought_id=draft.id, results=results, findings=findings)
-    return draft, [Drafted(thought=draft), validated]
-
-
-def _broken(results: Mapping[str, ValidationResult]) -> str:
-    """The rules that a version breaks, after the words of a person's decision."""
-    broken: Sequence[str] = [
-        f"{name}: {result.message}" for name, result in results.items() if not result.passed
-    ]
-    return f", although it breaks {'; '.join(broken)}" if broken else ""
+    judged = draft.model_copy(update={"validation_results": results})
+    return judged, [Drafted(thought=draft), validated]

@@ -1,8 +1,7 @@
 """Lessons of past runs for the next one."""
 
 import logging
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from collections.abc import Iterator
 from itertools import accumulate
 
 from sifaka.calls.failure_log import report_failure
@@ -51,37 +50,28 @@ async def lessons_of_similar_runs(store: ThoughtStore, about: str, *, runs: int)
     """
     lessons: dict[str, None] = {}
     taught = 0
-    async with aclosing(_similar(store, about)) as similar:
-        async for run in similar:
-            learned = lessons_of(run)
-            lessons |= dict.fromkeys(learned)
-            taught += bool(learned)
-            if taught == runs:
-                break
-    lengths = accumulate(map(len, lessons))
-    return tuple(
-        lesson for lesson, length in zip(lessons, lengths, strict=True) if length <= _MOST_CHARS
-    )
-
-
-async def _similar(store: ThoughtStore, about: str) -> AsyncGenerator[Run]:
-    """The runs that match best, as far as they can be found and read."""
     try:
         hits = (await store.search(about, limit=_HITS)).hits
     except SifakaError as error:
         report_failure(logger, "recall", error)
-        return
+        return ()
     for run_id in dict.fromkeys(hit.run_id for hit in hits):
         try:
             run = await store.load(run_id)
-            if _is_related(run, about):
-                yield run
         except ThoughtNotFound:
             continue  # forgotten meanwhile
         except StorageError as error:
             report_failure(logger, "recall", error, run_id=run_id)
             if error.retryable:  # so will be the next
-                return
+                break
+            continue
+        learned = lessons_of(run) if _is_related(run, about) else ()
+        lessons |= dict.fromkeys(learned)
+        taught += bool(learned)
+        if taught == runs:
+            break
+    so_far = zip(lessons, accumulate(map(len, lessons)), strict=True)
+    return tuple(lesson for lesson, length in so_far if length <= _MOST_CHARS)
 
 
 def _is_related(run: Run, about: str) -> bool:

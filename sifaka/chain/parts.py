@@ -19,7 +19,6 @@ from sifaka.models import AUTO, CALLER, HOST, Model
 from sifaka.models.editor import EditorModel
 from sifaka.models.provider import in_background, loaded, provider_model, start_loading
 from sifaka.record.entries import ChainConfig
-from sifaka.record.research_question import Inquiry
 from sifaka.record.thought import EDITOR
 from sifaka.research.protocol import Researcher
 from sifaka.validators.execution import ValidatorComponent
@@ -52,7 +51,7 @@ class Parts:
     validators: tuple[ValidatorComponent, ...]
     critics: tuple[CriticComponent, ...]
     editor: EditorModel | None
-    """Edits the input and each version of a model; None where nothing is to be edited."""
+    """Edits the input and each version of a model, where the run is edited."""
     judge: Judge | None
     """Compares versions; None where nothing is compared."""
     judge_model: "JournaledModel | None"
@@ -102,7 +101,7 @@ async def build_parts(
     named = (resources.model, resources.judge_model, *resources.fallback_models)
     models = [model for model in named if model is not None and asks_a_provider(model)]
     if models:
-        await _load(models, edits=config.edits)
+        await _load(models, edits=config.inquiry is None and config.fixes != "none")
     host = _HANDED_OVER if without_host else resources.host or _NO_HOST
     opening = partial(_open, resources, host)
     writers = writers_for(resources, opening)
@@ -121,7 +120,13 @@ async def build_parts(
         binding = Binding(model=asked, checker=checker, search=bool(resources.adapters))
     researcher, fallback = resources.researcher, None
     if config.inquiry is not None and researcher is None:
-        researcher, fallback = _researchers(config.inquiry, resources.adapters, writers, asked)
+        from sifaka.research.researcher import GraphResearcher
+
+        # It writes from what it finds: that is the writer's to do. Another judge says when to stop.
+        model, research = _model_of(writers), partial(GraphResearcher, config.inquiry)
+        researcher = research(resources.adapters, model, judge=asked)
+        if model is not None and None in writers:
+            fallback = research(resources.adapters, None)
     return bind_parts(
         config,
         resources,
@@ -172,13 +177,15 @@ def bind_parts(
     ]
     if (chars := config.section_chars) is not None:
         critics = [SectionedCritic(each, chars) if each.models else each for each in critics]
-    editor = EditorModel(resources.validators, config.fixes, format, config.lint_rules)
+    editor = None
+    if config.inquiry is None:  # what a report of research quotes was written by others
+        editor = EditorModel(resources.validators, config.fixes, format, config.lint_rules)
     return Parts(
         resources=resources,
         writers=tuple(writers),
         validators=tuple(each.bind(binding) for each in resources.validators),
         critics=tuple(critics),
-        editor=editor if config.edits else None,
+        editor=editor,
         judge=judge,
         judge_model=binding.model,
         **others,
@@ -215,23 +222,6 @@ def _checker(
     from sifaka.evidence.claims.checker import EvidenceChecker
 
     return EvidenceChecker(adapters, model)
-
-
-def _researchers(
-    inquiry: Inquiry,
-    adapters: Adapters,
-    writers: Sequence[Writer],
-    judge: "JournaledModel | None",
-) -> tuple[Researcher, Researcher | None]:
-    """The researcher, and the one without a model where the caller stands in for a failed one."""
-    from sifaka.research.researcher import GraphResearcher
-
-    # It writes from what it finds: that is the writer's to do. Another judge says when to stop.
-    model = _model_of(writers)
-    researcher = GraphResearcher(inquiry, adapters, model, judge=judge)
-    if model is None or None not in writers:
-        return researcher, None
-    return researcher, GraphResearcher(inquiry, adapters, None)
 
 
 def writers_for(

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import assert_never
+from typing import Any, assert_never
 
 import anyio
 
@@ -63,7 +63,6 @@ class Recorder:
         run: Its state, as the store holds it.
         ledger: The run's account: each entry holds what was spent since the one before.
         fence: The number under which the run was claimed; 0 for the process that created it.
-        emit: Gets an event for each entry once that is kept.
         monitor: Times the store.
     """
 
@@ -74,11 +73,11 @@ class Recorder:
         ledger: Ledger,
         *,
         fence: int,
-        emit: Listener | None = None,
         monitor: Monitor | None = None,
     ) -> None:
         self.run = run
-        self.emit = emit
+        self.emit: Listener | None = None
+        """Gets an event for each entry once that is kept."""
         self._store = store
         self._ledger = ledger
         self._fence = fence
@@ -101,11 +100,12 @@ class Recorder:
         """Lines on what is wrong with the record, such as what is only in memory."""
         if self._failure is None:
             return self._store.degraded
-        unstored = (
-            f"the last {self.run.version - self._kept.version} steps are only in memory and will "
-            f"be lost with this process: {self._failure.message}"
+        count = self.run.version - self._kept.version
+        return (
+            f"the last {count} steps are only in memory and will be lost with this process: "
+            f"{self._failure.message}",
+            *self._store.degraded,
         )
-        return (unstored, *self._store.degraded)
 
     def add(self, *entries: Entry) -> None:
         """Take entries into `run`, the first with what was spent since the one before.
@@ -205,13 +205,10 @@ class Recorder:
 
 def stored(entry: Entry, run: Run) -> ChainEvent:
     """The event for an entry and the run after it."""
-    phase, message = _phase_and_event(entry)
     is_research = isinstance(entry, Researched)
-    return ChainEvent(
-        run_id=run.run_id,
-        iteration=max(0, len(run.thoughts) - 1),
-        phase=phase,
-        message=message,
+    return doing(
+        run,
+        *_phase_and_message(entry),
         entry=entry,
         run=run,
         research=entry.step if is_research else run.config.inquiry and research_ended(run),
@@ -241,20 +238,14 @@ def ended_elsewhere(run: Run) -> ChainEvent | None:
     It carries no entry: that was stored elsewhere.
     """
     step = research_ended(run)
-    if step is None:
-        return None
-    event = doing(run, "stop", f"{run.status}, by somebody else")
-    return event.model_copy(update={"run": run, "research": step})
+    told = f"{run.status}, by somebody else"
+    return None if step is None else doing(run, "stop", told, run=run, research=step)
 
 
-def doing(run: Run, phase: Phase, message: str) -> ChainEvent:
-    """The event for a phase that begins."""
-    return ChainEvent(
-        run_id=run.run_id,
-        iteration=max(0, len(run.thoughts) - 1),
-        phase=phase,
-        message=message,
-    )
+def doing(of: Run, phase: Phase, message: str, **more: Any) -> ChainEvent:
+    """The event for a phase of a run that begins, or for what `more` of its fields tell."""
+    iteration = max(0, len(of.thoughts) - 1)
+    return ChainEvent(run_id=of.run_id, iteration=iteration, phase=phase, message=message, **more)
 
 
 async def follow_run(
@@ -266,7 +257,7 @@ async def follow_run(
             yield stored(entry, run)
 
 
-def _phase_and_event(entry: Entry) -> tuple[Phase, str]:
+def _phase_and_message(entry: Entry) -> tuple[Phase, str]:
     match entry:
         case Started() | Called():
             return "generate", entry.kind

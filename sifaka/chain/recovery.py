@@ -145,8 +145,7 @@ def section_chars(run: Run, text: str) -> int | None:
 
 def parallel(run: Run) -> int:
     """Model calls at the same time: half as many each time that was the way out of a failure."""
-    halvings = sum(r.strategy == "fewer_parallel_calls" for r in run.recoveries)
-    return max(1, PARALLEL >> halvings)
+    return max(1, PARALLEL >> sum(r.strategy == "fewer_parallel_calls" for r in run.recoveries))
 
 
 def shortened(run: Run, thought: Thought) -> Thought:
@@ -199,7 +198,10 @@ def plan_recovery(
         retry_after: Seconds the provider asked to wait.
         uniform: A random number between two.
     """
-    steps = _steps(code, phase)
+    # Without the critique a version can go on.
+    steps = _OPTIONAL.get(code, ("retry", "skip")) if phase == "critique" else _NEEDED.get(code, ())
+    if steps == _ANEW and phase != "generate":
+        steps = _AGAIN  # a reply that is not the writer's leaves the version all right
     # Another failure may have used the attempts up before this one came to be skipped.
     at = min(attempts, len(steps) - 1) if "skip" in steps else attempts
     if at >= len(steps) or attempts >= MOST_ATTEMPTS:
@@ -215,14 +217,6 @@ def plan_recovery(
         wait_seconds=wait,
         why=f"{code} in phase {phase}: {_TOLD[strategy]}",
     )
-
-
-def _steps(code: str, phase: Phase) -> tuple[Strategy, ...]:
-    if phase == "critique":
-        return _OPTIONAL.get(code, ("retry", "skip"))
-    steps = _NEEDED.get(code, ())
-    # A reply that is not the writer's leaves the version all right.
-    return _AGAIN if steps == _ANEW and phase != "generate" else steps
 
 
 def _wait(
@@ -259,7 +253,7 @@ def next_recovery(run: Run) -> Recovery | None:
     """The recovery of a run that has failed; None when it has not, or when there is none."""
     if run.status != "failed" or run.error_code is None:
         return None
-    worked_on = _thought_id(run)
+    worked_on = run.latest.id if run.latest else None
     before = [r for r in run.recoveries if (r.thought_id, r.phase) == (worked_on, run.reached)]
     researches = run.config.inquiry is not None and run.reached == "started"
     chosen = plan_recovery(
@@ -278,7 +272,7 @@ def recovered(run: Run, chosen: Recovery) -> Recovered:
     return Recovered(
         strategy=chosen.strategy,
         error=chosen.why,
-        thought_id=_thought_id(run),
+        thought_id=run.latest.id if run.latest else None,
         phase=run.reached,
     )
 
@@ -300,7 +294,3 @@ def unless_recovered(
         await listen(event.model_copy(update={"research": None}) if goes_on else event)
 
     return tell
-
-
-def _thought_id(run: Run) -> str | None:
-    return run.latest.id if run.latest else None

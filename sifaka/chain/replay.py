@@ -1,7 +1,7 @@
 """Going through a finished run again, from its record alone."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -77,23 +77,24 @@ async def replay(resources: Resources, recorded: Run) -> Replay:
     if first is None and is_researched:
         return Replay(run=recorded, differences=())  # it ended before there was a version
     if first is not None and (is_researched or first.author == "input"):
-        entries.append(Drafted(thought=_as_written(first)))
+        as_written = first.with_text(first.text, post_generation_context=(), history=())
+        entries.append(Drafted(thought=as_written))
     run = Run.replay(entries)
     await store.append(run, entries, expected_version=0)
-    # What was left out then is left out now.
-    skips = tuple(r for r in recorded.recoveries if r.strategy == "skip")
-    # What was declined or answered then is so now.
-    said = {
-        "recoveries": skips,
-        "calls": recorded.calls,
-        "declined": recorded.declined,
-        "declined_issues": recorded.declined_issues,
-    }
     handed_in = [t for t in recorded.thoughts if t.author == CALLER]
     taken = [t for t in handed_in if (d := recorded.decisions.get(t.id)) and d.accepted]
     goes_on = bool(taken) and taken[0].id != handed_in[-1].id
     config = run.config.model_copy(update={"own_review": run.config.own_review and goes_on})
-    run = run.model_copy(update={**said, "config": config})
+    # What was left out, declined or answered then is so now.
+    run = run.model_copy(
+        update={
+            "recoveries": tuple(r for r in recorded.recoveries if r.strategy == "skip"),
+            "calls": recorded.calls,
+            "declined": recorded.declined,
+            "declined_issues": recorded.declined_issues,
+            "config": config,
+        }
+    )
     calls = [call.model_copy(update={"key": first_place(call.key)}) for call in recorded.calls]
     if recorded.prompts != PROMPTS_VERSION:  # what was asked had other words
         calls = [call.model_copy(update={"request": ANY_QUESTION}) for call in calls]
@@ -134,8 +135,7 @@ async def without_overrides(store: ThoughtStore, run: Run) -> Run:
 def _parts(resources: Resources, run: Run) -> Parts:
     """The chain's components, bound to the record of a run."""
     load_pydantic_ai()
-    asked = _absent(run.config.judge_model or run.config.model)
-    binding = Binding(model=asked, open=_absent)
+    binding = Binding(model=_absent(run.config.judge_model or run.config.model), open=_absent)
     if resources.retrievers:
         resources = replace(resources, retrievers=(_RecordedRetriever(run),))
     parts = bind_parts(run.config, resources, _writers(run), binding)
@@ -256,29 +256,17 @@ class _RecordedValidator(Component):
         return found
 
 
+@dataclass(frozen=True)
 class _RecordedRetriever:
     """Finds what was found."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    run: Run
 
     async def retrieve(self, query: str, limit: int) -> Sequence[Document]:
         """The documents on record for a version's text, or else for the task."""
-        for thought in self._run.thoughts:
-            if thought.text == query:
-                return thought.post_generation_context
-        return self._run.thoughts[0].pre_generation_context if self._run.thoughts else ()
-
-
-def _as_written(thought: Thought) -> Thought:
-    return thought.model_copy(
-        update={
-            "validation_results": {},
-            "critic_feedback": (),
-            "post_generation_context": (),
-            "history": (),
-        }
-    )
+        for_text = [t.post_generation_context for t in self.run.thoughts if t.text == query]
+        for_task = [t.pre_generation_context for t in self.run.thoughts[:1]]
+        return next(iter((*for_text, *for_task)), ())
 
 
 def _differences(recorded: Run, run: Run) -> Iterator[str]:

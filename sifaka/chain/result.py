@@ -1,7 +1,7 @@
 """The result of a run."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import cast
 
@@ -124,7 +124,17 @@ class RunResult(Frozen):
         lines = shortfalls(first) if first is not None and RESEARCH in first.metadata else ()
         lacking = [Issue(message=line, category="report", severity=4) for line in lines]
         failed = (r for r in self.thought.validation_results.values() if not r.passed)
-        found = [result.issues or (_unplaced(result),) for result in failed]
+        found = [
+            result.issues
+            or (
+                Issue(
+                    message=f"{result.validator}: {result.message}",
+                    category="validator",
+                    severity=5 if result.required else 3,
+                ),
+            )
+            for result in failed
+        ]
         if self.run.finished and (reason := open_task(self.run)):
             found.append((Issue(message=reason, category="task", severity=4, rule="task"),))
         if self.run.is_declined(self.thought):
@@ -204,22 +214,40 @@ class RunResult(Frozen):
     @property
     def degraded(self) -> tuple[str, ...]:
         """The steps that failed or fell back, one line each."""
+        return tuple(self._notes())
+
+    def _notes(self) -> Iterator[str]:
+        run, latest = self.run, self.run.latest
+        yield from self.review.degraded
+        # Where nobody reviews the input, the critics without an answer on the version that was
+        # turned down last may be the reason that it stands.
+        if not self.reported.critic_feedback and latest is not None:
+            yield from Review(feedback=latest.critic_feedback, usage=Usage()).degraded
         # What research could not find is missing in every version that was made of it.
-        first = (self.run.original,) if self.research else ()
+        first = (run.original,) if self.research else ()
         versions = {t.id: t for t in (*first, self.thought) if t is not None}
         noted = [t.metadata.get("degraded", ()) for t in versions.values()]
-        lines = [str(line) for each in noted for line in cast("tuple[object, ...]", each)]
-        return (
-            *(self.review.degraded or self._unheard),
-            *dict.fromkeys(lines),
-            *self._ignored,
-            *self._fallbacks,
-            *self._unable,
-            *(r.error for r in self.run.recoveries),
-            *self.usage.notes,
-            *self.warnings,
-            *self._failure,
+        yield from dict.fromkeys(
+            str(line) for each in noted for line in cast("tuple[object, ...]", each)
         )
+        if run.config.model == EDITOR and run.prompt:
+            yield "the task was ignored: the editor follows none; choose a model, or `caller`"
+        answered = Counter(call.model for call in run.calls if call.fallback)
+        for model, count in answered.items():
+            yield f"{model} answered {count} calls in place of a model that failed"
+        if run.facts != run.config.facts:
+            for model in dict.fromkeys(call.model for call in run.calls if call.unable):
+                yield (
+                    f"{model} did not call the tool that it was shown, so facts that a version "
+                    "loses are refused, as with facts=require; if it can, let its server pass "
+                    "tools on"
+                )
+        yield from (recovery.error for recovery in run.recoveries)
+        yield from self.usage.notes
+        yield from self.warnings
+        if self.error is not None:
+            why = "the caller writes in place of a model that failed: "
+            yield f"{why if self.status == 'needs_revision' else ''}{self.error}"
 
     def _repr_values(self) -> Mapping[str, object]:
         """The values that the `repr` shows."""
@@ -232,58 +260,3 @@ class RunResult(Frozen):
             "changed": self.changed,
             "text": self.text,
         }
-
-    @property
-    def _unheard(self) -> tuple[str, ...]:
-        """The critics without an answer on the version that was turned down last.
-
-        Where nobody reviews the input, they may be the reason that it stands.
-        """
-        latest = self.run.latest
-        if self.reported.critic_feedback or latest is None:
-            return ()
-        return Review(feedback=latest.critic_feedback, usage=Usage()).degraded
-
-    @property
-    def _failure(self) -> tuple[str, ...]:
-        """The failure that ended the run, or made the caller its writer."""
-        if self.error is None or self.status != "needs_revision":
-            return () if self.error is None else (self.error,)
-        return (f"the caller writes in place of a model that failed: {self.error}",)
-
-    @property
-    def _ignored(self) -> tuple[str, ...]:
-        """The task of a run that only the editor works on."""
-        if self.run.config.model != EDITOR or not self.run.prompt:
-            return ()
-        return ("the task was ignored: the editor follows none; choose a model, or `caller`",)
-
-    @property
-    def _fallbacks(self) -> tuple[str, ...]:
-        """Models that answered in place of the configured one."""
-        answered = Counter(call.model for call in self.run.calls if call.fallback)
-        return tuple(
-            f"{model} answered {count} calls in place of a model that failed"
-            for model, count in answered.items()
-        )
-
-    @property
-    def _unable(self) -> tuple[str, ...]:
-        """Models whose opinion of facts does not count."""
-        if self.run.facts == self.run.config.facts:
-            return ()
-        models = dict.fromkeys(call.model for call in self.run.calls if call.unable)
-        return tuple(
-            f"{model} did not call the tool that it was shown, so facts that a version loses are "
-            "refused, as with facts=require; if it can, let its server pass tools on"
-            for model in models
-        )
-
-
-def _unplaced(result: ValidationResult) -> Issue:
-    """The failure of a validator that points at no place."""
-    return Issue(
-        message=f"{result.validator}: {result.message}",
-        category="validator",
-        severity=5 if result.required else 3,
-    )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sifaka._internal.immutable import Frozen
 from sifaka.record.clustering import cluster
 from sifaka.record.outcome import verdicts
-from sifaka.record.results import CriticFeedback, Issue, ValidationResult, Verdict, majority
+from sifaka.record.results import CriticFeedback, Issue, Verdict, majority
 from sifaka.record.thought import EDITOR, Thought
 from sifaka.record.usage import Usage
 from sifaka.text.differences import Difference
@@ -33,9 +33,16 @@ def checks_of(thought: Thought, *, has_task: bool, judged: bool) -> Iterator[Che
         judged: True when the caller or a person has judged it.
     """
     for name, result in thought.validation_results.items():
-        yield _of_validator(name, result)
-    for feedback in thought.critic_feedback:
-        yield _of_critic(feedback)
+        known = verdicts(result)
+        done, reason = result.unchecked is None, result.unchecked
+        if open_ := known.count("unverified"):
+            done = open_ < len(known)
+            reason = f"{open_} of {len(known)} claims could not be verified"
+        yield Check(what=name, done=done, reason=reason)
+    for said in thought.critic_feedback:
+        silent = said.status == "abstained" or (said.verdict is None and not said.issues)
+        reason = "; ".join(filter(None, (said.reason, *said.degraded))) or None
+        yield Check(what=said.critic, done=not silent, reason=reason)
     if not (judged or any(f.judges_task and f.status == "ok" for f in thought.critic_feedback)):
         reason = "no model judged it"
         if has_task:
@@ -43,23 +50,6 @@ def checks_of(thought: Thought, *, has_task: bool, judged: bool) -> Iterator[Che
             unwritten = f"{reason}, and none wrote for it"
             yield Check(what="task", done=False, reason=unwritten if ignored else reason)
         yield Check(what="meaning", done=False, reason=reason)
-
-
-def _of_validator(name: str, result: ValidationResult) -> Check:
-    known = verdicts(result)
-    open_ = known.count("unverified")
-    if not open_:
-        return Check(what=name, done=result.unchecked is None, reason=result.unchecked)
-    reason = f"{open_} of {len(known)} claims could not be verified"
-    return Check(what=name, done=open_ < len(known), reason=reason)
-
-
-def _of_critic(feedback: CriticFeedback) -> Check:
-    silent = feedback.status == "abstained" or (feedback.verdict is None and not feedback.issues)
-    notes = (feedback.reason, *feedback.degraded)
-    return Check(
-        what=feedback.critic, done=not silent, reason="; ".join(filter(None, notes)) or None
-    )
 
 
 class Review(Frozen):
@@ -94,10 +84,9 @@ class Review(Frozen):
     @property
     def degraded(self) -> tuple[str, ...]:
         """The steps that failed or fell back, one line each."""
-        abstained = tuple(
-            f"critic {f.critic} abstained: {f.reason}"
-            for f in self.feedback
-            if f.status == "abstained"
+        silent = (f for f in self.feedback if f.status == "abstained")
+        return (
+            *(f"critic {f.critic} abstained: {f.reason}" for f in silent),
+            *(note for f in self.feedback for note in f.degraded),
+            *self.usage.notes,
         )
-        told = (note for f in self.feedback for note in f.degraded)
-        return (*abstained, *told, *self.usage.notes)

@@ -1,6 +1,7 @@
 """Stop rules: they read the record alone, so that a resume decides the same."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from sifaka.chain.version_comparison import is_measured
 from sifaka.models import AUTO, CALLER
@@ -29,7 +30,8 @@ def finished(run: Run) -> StopReason | None:
     opposed = majority(feedback) == "revise" or bool(
         mistakes and any(still_open(run, champion, [mistakes]))
     )
-    asked = bool(run.prompt.strip()) and run.config.model != EDITOR and not _is_own(run)
+    is_given = run.config.inquiry is None and run.thoughts[0].author == "input"
+    asked = bool(run.prompt.strip()) and run.config.model != EDITOR and is_given
     if run.config.inquiry is None and (run.config.model in {AUTO, CALLER} or run.handed_over):
         if any(thought.author == CALLER for thought in run.thoughts):
             return _finished_by_caller(run, champion, opposed=opposed)
@@ -81,24 +83,15 @@ def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopRe
     latest = submissions(run)[-1]
     if latest.id != champion.id and (latest.findings.open or not latest.passed):
         return None  # it is to answer what is open, to mend it, or to accept what stands
-    if written(run, champion).author != CALLER:
-        return None
-    return "passed"
-
-
-def _is_own(run: Run) -> bool:
-    """True when the first version was written for the task, or researched."""
-    return run.config.inquiry is not None or (
-        run.original is not None and run.original.author != "input"
-    )
+    return "passed" if written(run, champion).author == CALLER else None
 
 
 def _is_worth_a_try(run: Run, champion: Thought) -> bool:
     """True when a critic that judges has objected, or no writer knows of the mistakes yet."""
-    if majority(champion.critic_feedback) == "revise":
-        judging = (f for f in champion.critic_feedback if f.judges_task or not f.issues)
-        if any(f.verdict == "revise" for f in judging):
-            return True
+    if majority(champion.critic_feedback) == "revise" and any(
+        f.verdict == "revise" and (f.judges_task or not f.issues) for f in champion.critic_feedback
+    ):
+        return True
     open_ = {_key(issue) for issue in _asked_for(champion)}
     revised = (t.parent_id for t in run.thoughts if t.parent_id and _is_of_writer(t))
     known = {_key(issue) for each in set(revised) for issue in _asked_for(run.thought(each))}
@@ -167,12 +160,6 @@ def attempts(run: Run) -> int:
 
 def _rounds(run: Run) -> list[list[Thought]]:
     """The versions of each round written on purpose; several first versions are no round."""
-    rounds: list[list[Thought]] = []
-    for thought in run.thoughts[1:]:
-        if thought.author == EDITOR:
-            continue
-        if thought.candidate == 0:
-            rounds.append([])
-        if rounds:
-            rounds[-1].append(thought)
-    return rounds
+    written = [thought for thought in run.thoughts[1:] if thought.author != EDITOR]
+    starts = [at for at, thought in enumerate(written) if thought.candidate == 0]
+    return [written[start:end] for start, end in pairwise((*starts, len(written)))]

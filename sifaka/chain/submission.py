@@ -96,9 +96,10 @@ def revision(
     version = next((t for t in run.thoughts if t.id == parent_id), None)
     if version is None:
         return ExtractedDraft(text)
-    if not (text or accept) and reason and (asked := _unanswered(run, parent_id)):
+    latest = next((t for t in reversed(run.thoughts) if t.author == CALLER), version)
+    if reason and not (text or accept) and latest.parent_id == parent_id and latest.findings.open:
         # A reason alone answers for the version that was handed in.
-        return ExtractedDraft(asked.text)
+        return ExtractedDraft(latest.text)
     source = Source(text=version.text, task=version.prompt, instructions=PROMPT.text)
     draft = mended(text, source) if text else ExtractedDraft(version.text)
     stays = draft.text == version.text
@@ -110,14 +111,6 @@ def revision(
     # An outline that is handed back is not a report that is accepted.
     said = accept or reason is not None or run.config.inquiry is None
     return None if stays and said else draft
-
-
-def _unanswered(run: Run, parent_id: str) -> Thought | None:
-    """The version that was handed in last against a parent, where differences kept it out."""
-    handed_in = (t for t in reversed(run.thoughts) if t.author == CALLER)
-    latest = next(handed_in, None)
-    asked = latest is not None and latest.parent_id == parent_id and latest.findings.open
-    return latest if asked else None
 
 
 async def take_in(
@@ -196,11 +189,8 @@ async def accept(store: ThoughtStore, run: Run, parent_id: str, reason: str) -> 
 def _earlier_submission(run: Run, parent_id: str, text: str, reason: str | None) -> Thought | None:
     """The version of this text and reason that was submitted against this parent before, if any."""
     given = (CALLER, parent_id, text, reason)
-    for thought in run.thoughts:
-        told = run.declined.get(thought.id)
-        if (thought.author, thought.parent_id, thought.text, told) == given:
-            return thought
-    return None
+    said = ((t, (t.author, t.parent_id, t.text, run.declined.get(t.id))) for t in run.thoughts)
+    return next((thought for thought, told in said if told == given), None)
 
 
 def _waiting_champion(run: Run, parent_id: str) -> Thought:

@@ -7,8 +7,7 @@ tie: the editor's, whose edits are certain one by one, and one written for a tas
 or against any version where no critic judged, for there the writer's judgement is the only one.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -140,27 +139,23 @@ async def compare_in_both_orders(
 _EPSILON = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionCriterion:
-    """One way in which a version can be better than another."""
-
-    what: str
-    """The name of the measure, for the reason of a decision."""
-    measure: Callable[[Thought, Thought], float]
-    """The measure of a version against a rival; smaller is better."""
+_Measure = Callable[[Thought, Thought], float]
+"""The measure of a version against a rival; smaller is better."""
+Criteria = Mapping[str, _Measure]
+"""Ways in which a version can be better than another, by what is measured."""
 
 
 def _blank(thought: Thought, _: Thought) -> float:
     return float(not thought.text.strip())
 
 
-def _failed(*, required: bool) -> Callable[[Thought, Thought], float]:
+def _failed(*, required: bool) -> _Measure:
     return lambda thought, _: sum(
         not r.passed and r.required is required for r in thought.validation_results.values()
     )
 
 
-def _shortfall(*, required: bool) -> Callable[[Thought, Thought], float]:
+def _shortfall(*, required: bool) -> _Measure:
     return lambda thought, _: sum(
         1 - r.score
         for r in thought.validation_results.values()
@@ -210,87 +205,77 @@ def _is_input(thought: Thought, original: Thought) -> bool:
     return original.author == "input" and (edited or thought.id == original.id)
 
 
-def _task_was_judged(thought: Thought) -> bool:
-    return any(feedback.judges_task for feedback in thought.critic_feedback)
-
-
-def _distance(original: Thought) -> Callable[[Thought, Thought], float]:
+def words_changed(original: Thought, thought: Thought) -> int:
+    """The words of an original that a version changes; 0 where it has none."""
     from rapidfuzz.distance import Levenshtein
 
     words = original.text.split()
-    return lambda thought, _: Levenshtein.distance(thought.text.split(), words) if words else 0.0
+    return Levenshtein.distance(thought.text.split(), words) if words else 0
 
 
-REQUIRED: tuple[SelectionCriterion, ...] = (
-    SelectionCriterion(what="empty text", measure=_blank),
-    SelectionCriterion(what="required validators failed", measure=_failed(required=True)),
-    SelectionCriterion(what="distance from passing them", measure=_shortfall(required=True)),
-)
+REQUIRED: Criteria = {
+    "empty text": _blank,
+    "required validators failed": _failed(required=True),
+    "distance from passing them": _shortfall(required=True),
+}
 """Criteria that no opinion and no reason outweighs."""
-RULES: tuple[SelectionCriterion, ...] = (
-    *REQUIRED,
-    SelectionCriterion(what="advisory validators failed", measure=_failed(required=False)),
-    SelectionCriterion(
-        what="distance from passing the advisory ones", measure=_shortfall(required=False)
-    ),
-)
+RULES: Criteria = {
+    **REQUIRED,
+    "advisory validators failed": _failed(required=False),
+    "distance from passing the advisory ones": _shortfall(required=False),
+}
 """Criteria that are measured."""
-COUNTED = tuple(each for each in RULES if not each.what.startswith("distance"))
+COUNTED: Criteria = {what: RULES[what] for what in RULES if not what.startswith("distance")}
 """Those for certain edits, which may make a text longer that is too long already."""
-OPINIONS: tuple[SelectionCriterion, ...] = (
-    SelectionCriterion(what="critics that gave no answer", measure=_unheard),
+OPINIONS: Criteria = {
+    "critics that gave no answer": _unheard,
     # The others are those of critics that were heard on both versions.
-    SelectionCriterion(what="comparison with the original", measure=_not_preferred),
-    SelectionCriterion(what="revision asked for by the critics", measure=_objection),
-    SelectionCriterion(what="severity of the issues found", measure=_weight_of_issues),
-)
+    "comparison with the original": _not_preferred,
+    "revision asked for by the critics": _objection,
+    "severity of the issues found": _weight_of_issues,
+}
 """Criteria of the critics."""
-CRITERIA = (*RULES, *OPINIONS)
+CRITERIA: Criteria = {**RULES, **OPINIONS}
 """In the order in which they decide."""
 
 
-def first_difference(
-    criteria: Iterable[SelectionCriterion], candidate: Thought, champion: Thought
-) -> Decision | None:
+def first_difference(criteria: Criteria, candidate: Thought, champion: Thought) -> Decision | None:
     """The decision of the first criterion that tells the two apart; None when none does."""
-    return next((d for c in criteria if (d := _decide(c, candidate, champion))), None)
+    for what, measure in criteria.items():
+        new, old = measure(candidate, champion), measure(champion, candidate)
+        if abs(new - old) > _EPSILON:
+            return Decision(
+                accepted=new < old,
+                by="critics" if what in OPINIONS else "rules",
+                over=champion.iteration,
+                measure=Measure(criterion=what, new=new, old=old),
+            )
+    return None
 
 
 def is_measured(decision: Decision) -> bool:
     """True when rules, the form of the answer or open differences decided, and no opinion."""
     criterion = decision.measure and decision.measure.criterion
-    return criterion in {r.what for r in RULES} or decision.by in {"differences", "size", "unfit"}
+    return criterion in RULES or decision.by in {"differences", "size", "unfit"}
 
 
 def compare(
     candidate: Thought,
     champion: Thought,
     original: Thought,
-    criteria: Iterable[SelectionCriterion] = CRITERIA,
+    criteria: Criteria = CRITERIA,
 ) -> Decision:
     """Decide if the candidate takes the champion's place, and by what."""
     if decision := first_difference(criteria, candidate, champion):
         return decision
     if candidate.author == EDITOR and candidate.text != champion.text:
         return Decision(accepted=True, by="editor", over=champion.iteration)
-    if candidate.prompt and (_is_input(champion, original) or not _task_was_judged(candidate)):
+    is_judged = any(feedback.judges_task for feedback in candidate.critic_feedback)
+    if candidate.prompt and (_is_input(champion, original) or not is_judged):
         return Decision(accepted=True, by="task", over=champion.iteration)
-    nearer = SelectionCriterion(what="words changed from the original", measure=_distance(original))
-    if decision := _decide(nearer, candidate, champion):
-        return decision
+    nearer: Criteria = {
+        "words changed from the original": lambda each, _: words_changed(original, each)
+    }
     told = f"no better than version {champion.iteration}"
-    return Decision(accepted=False, by="rules", over=champion.iteration, note=told)
-
-
-def _decide(
-    criterion: SelectionCriterion, candidate: Thought, champion: Thought
-) -> Decision | None:
-    new, old = criterion.measure(candidate, champion), criterion.measure(champion, candidate)
-    if abs(new - old) <= _EPSILON:
-        return None
-    return Decision(
-        accepted=new < old,
-        by="critics" if criterion in OPINIONS else "rules",
-        over=champion.iteration,
-        measure=Measure(criterion=criterion.what, new=new, old=old),
-    )
+    alike = Decision(accepted=False, by="rules", over=champion.iteration, note=told)
+    return first_difference(nearer, candidate, champion) or alike

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal, cast
 
 from sifaka._internal.immutable import Frozen
@@ -58,7 +59,8 @@ def diff(
     reasons = Reasons(issues)
     hunks: list[Hunk] = []
     position = 0
-    for op, old, new in _merged(_words(before, after) if pieces is None else pieces):
+    compared = words_diff(before, after, _LEVELS) if pieces is None else pieces
+    for op, old, new in _merged(compared):
         reason = None if op == "equal" else reasons.of(position, position + len(old))
         hunks.append(Hunk(op=op, before=old, after=new, start=position, reason=reason))
         position += len(old)
@@ -70,20 +72,16 @@ def lines_diff(before: str, after: str) -> Iterator[Piece]:
     return _aligned(before.splitlines(keepends=True), after.splitlines(keepends=True))
 
 
-def _words(before: str, after: str) -> Iterator[Piece]:
-    """Lines, then sentences of lines that differ, then their words: long texts stay affordable."""
-    for op, old, new in lines_diff(before, after):
-        if op == "replace":
-            yield from words_diff(old, new)
-        else:
-            yield op, old, new
-
-
-_LEVELS: Sequence[Callable[[str], list[str]]] = (_SENTENCE.findall, _TOKEN.findall)
+_LEVELS: Sequence[Callable[[str], list[str]]] = (
+    partial(str.splitlines, keepends=True),
+    _SENTENCE.findall,
+    _TOKEN.findall,
+)
+"""Lines, then sentences of lines that differ, then their words: long texts stay affordable."""
 
 
 def words_diff(
-    before: str, after: str, levels: Sequence[Callable[[str], list[str]]] = _LEVELS
+    before: str, after: str, levels: Sequence[Callable[[str], list[str]]] = _LEVELS[1:]
 ) -> Iterator[Piece]:
     """The sentences that are the same, and the words of those that differ."""
     split, *finer = levels
@@ -100,7 +98,9 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
     if pairs <= _CAREFUL:
         codes: Iterable[_Opcode] = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     elif pairs <= _LARGEST:
-        codes = _fast_opcodes(old, new)
+        from rapidfuzz.distance import Levenshtein
+
+        codes = cast("Iterable[_Opcode]", Levenshtein.opcodes(old, new))
     else:
         codes = [("replace", 0, len(old), 0, len(new))]
     for op, i, j, k, m in codes:
@@ -108,14 +108,6 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
 
 
 _Opcode = tuple[Literal["equal", "insert", "delete", "replace"], int, int, int, int]
-
-
-def _fast_opcodes(old: Sequence[str], new: Sequence[str]) -> Iterator[_Opcode]:
-    from rapidfuzz.distance import Levenshtein
-
-    for code in Levenshtein.opcodes(old, new):
-        op = cast("Literal['equal', 'insert', 'delete', 'replace']", code.tag)
-        yield op, code.src_start, code.src_end, code.dest_start, code.dest_end
 
 
 def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:

@@ -116,14 +116,6 @@ class ChainConfig(Frozen):
     lead that was needed."""
 
     @property
-    def edits(self) -> bool:
-        """True when the editor may change the text.
-
-        It may not change a report of research: what that quotes was written by others.
-        """
-        return self.inquiry is None and self.fixes != "none"
-
-    @property
     def fingerprint(self) -> str:
         """SHA-256 over all of it, so that a changed configuration is noticed."""
         usual = {
@@ -137,8 +129,7 @@ class ChainConfig(Frozen):
         told = self.model_dump(mode="json", exclude=left_out)
         if self.inquiry is not None and not self.inquiry.sources:
             del told["inquiry"]["sources"]
-        canonical = json.dumps(told, sort_keys=True)
-        return sha256(canonical.encode()).hexdigest()
+        return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 TAG = "1 to 64 letters, digits or characters of _ . / @ -"

@@ -93,9 +93,10 @@ def open_task(run: "Run") -> str | None:
     judged = run.judged_by != NOBODY
     if written(run, champion).author in {EDITOR, "input"}:
         accepted = judged and verdict_of(champion) != "revise"
-        tried = accepted and any(_is_fair_try(run, thought) for thought in run.thoughts)
-        if tried and not _is_untranslated(run.prompt, champion.text):
-            return None
+        if accepted and any(_is_fair_try(run, thought) for thought in run.thoughts):
+            into = translation_into(run.prompt)  # the languages that a task to translate names
+            if into is None or tell_language(champion.text).language in into:
+                return None
         return "the task was not carried out: no version that was written for it was kept"
     return None if judged else "no model judged whether the text does what the task asks"
 
@@ -126,9 +127,3 @@ def _is_fair_try(run: "Run", thought: Thought) -> bool:
     decision = run.decisions.get(thought.id)
     lost = decision is not None and decision.by == "judge" and decision.votes
     return bool(lost and lost.champion)
-
-
-def _is_untranslated(task: str, text: str) -> bool:
-    """True when a task asks to translate, and a text is not in the language that it names."""
-    into = translation_into(task)
-    return into is not None and tell_language(text).language not in into

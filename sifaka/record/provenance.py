@@ -110,8 +110,7 @@ def reasons_for(before: Thought, after: Thought) -> list[Issue]:
     logged = cast("Sequence[Mapping[str, Any]]", after.metadata.get(key, ()))
     if not logged and after.author != EDITOR:
         left = {(issue.rule, issue.message, issue.quote) for issue in issues_of(after)}
-        found = issues_of(before)
-        return [each for each in found if (each.rule, each.message, each.quote) not in left]
+        return [i for i in issues_of(before) if (i.rule, i.message, i.quote) not in left]
     return [
         Issue.at(before.text, e["start"], e["start"] + len(e["before"]), e["message"])
         for e in logged
@@ -201,10 +200,8 @@ def _explained(hunks: Iterable[Hunk], way: Sequence[_Step]) -> Iterator[Hunk]:
     at = 0
     for hunk in hunks:
         end = at + len(hunk.after)
-        if hunk.op == "equal":
-            yield hunk
-        else:
-            yield hunk.model_copy(update={"reason": _reason(way, at, end)})
+        reason = None if hunk.op == "equal" else _reason(way, at, end)
+        yield hunk.model_copy(update={"reason": reason})
         at = end
 
 

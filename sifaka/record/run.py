@@ -6,6 +6,7 @@ them by `Run.apply`, so a crash between two entries loses nothing and a resume k
 
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
+from functools import reduce
 from types import MappingProxyType
 from typing import Literal
 
@@ -58,6 +59,10 @@ Reached = Literal[
 ]
 
 
+_KEPT = {"called": "calls", "researched": "research", "recovered": "recoveries"}
+"""The field that keeps entries of a kind as they are."""
+
+
 class Run(RunStart):
     """The state of a run after some of its entries."""
 
@@ -106,10 +111,7 @@ class Run(RunStart):
         first = next(iterator, None)
         if not isinstance(first, Started):
             raise ValueError("a run begins with a `started` entry")
-        run = cls.start(first)
-        for entry in iterator:
-            run = run.apply(entry)
-        return run
+        return reduce(Run.apply, iterator, Run.start(first))
 
     @classmethod
     def start(cls, entry: Started) -> "Run":
@@ -129,7 +131,10 @@ class Run(RunStart):
                 changes = {"thoughts": (thought,)}  # saved by itself, whole, perhaps once more
             case Drafted(thought=thought):
                 if thought.parent_id is not None:
-                    thought = self._with_history(thought, thought.parent_id)
+                    # Stored without its history: a run stays linear in its iterations.
+                    parent = self.thought(thought.parent_id)
+                    history = (*parent.history, parent.reference())
+                    thought = thought.model_copy(update={"history": history})
                 changes = {"thoughts": (*self.thoughts, thought)}
             case Retrieved(thought_id=id_, documents=documents, degraded=lines):
                 thought = self.thought(id_).add_post_generation_context(documents)
@@ -152,16 +157,13 @@ class Run(RunStart):
                 changes = {"declined_issues": (*self.declined_issues, entry)}
             case Declined(thought_id=id_, reason=reason):
                 changes = {"declined": MappingProxyType({**self.declined, id_: reason})}
-            case Called():
-                changes = {"calls": (*self.calls, entry)}
-            case Researched():
-                changes = {"research": (*self.research, entry)}
+            case Called() | Researched() | Recovered():
+                kept = _KEPT[entry.kind]
+                changes = {kept: (*getattr(self, kept), entry)}
             case Anchored(decision=decision):
                 other = entry.champion_id or self.thoughts[0].id
                 champion = self.champion_id if decision.accepted else other
                 changes = {"ending": entry, "champion_id": champion}
-            case Recovered():
-                changes = {"recoveries": (*self.recoveries, entry)}
             case Stopped(status=status):
                 handed_over = status == "needs_revision" and entry.error is not None
                 changes = {
@@ -326,12 +328,6 @@ class Run(RunStart):
             model = self.config.judge_model or self.config.model
             findings = thought.findings.covered(covered_in(thought.critic_feedback), model)
         return thought.model_copy(update={"findings": findings})
-
-    def _with_history(self, thought: Thought, parent_id: str) -> Thought:
-        # Stored thoughts carry no history: a run stays linear in its iterations.
-        parent = self.thought(parent_id)
-        history = (*parent.history, parent.reference())
-        return thought.model_copy(update={"history": history})
 
 
 Phase = Literal[

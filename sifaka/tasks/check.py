@@ -3,9 +3,8 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from pathlib import PurePath
 
@@ -116,13 +115,18 @@ def check(
 
 
 def _diagnostics(parsed: ParsedText, issues: Iterable[Issue]) -> Iterator[Diagnostic]:
-    lines = LineTable(parsed.text)
+    line_starts = [0, *(match.end() for match in _LINE_END.finditer(parsed.text))]
+
+    def place(offset: int) -> tuple[int, int]:
+        line = bisect_right(line_starts, offset)
+        return line, offset - line_starts[line - 1] + 1
+
     known = Counter[str]()
     for issue in issues:
         start, end = issue.start or 0, issue.end or 0
         rule = issue.rule or issue.category
-        line, column = lines.place(start)
-        end_line, end_column = lines.place(end)
+        line, column = place(start)
+        end_line, end_column = place(end)
         same = "\0".join((rule, issue.quote, parsed.line(start).strip()))
         known[same] += 1
         yield Diagnostic(
@@ -141,19 +145,3 @@ def _diagnostics(parsed: ParsedText, issues: Iterable[Issue]) -> Iterator[Diagno
             safe=issue.safe,
             fingerprint=sha256(f"{same}\0{known[same]}".encode()).hexdigest()[:16],
         )
-
-
-@dataclass(frozen=True)
-class LineTable:
-    """The lines of a text, whatever line ends it has."""
-
-    text: str
-
-    @cached_property
-    def _starts(self) -> Sequence[int]:
-        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
-
-    def place(self, offset: int) -> tuple[int, int]:
-        """The line and the column of an offset, both from 1."""
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1

@@ -70,8 +70,7 @@ async def look_up(
         if not words:
             return replace(await _filtered(store, only, limit), degraded=store.degraded)
         matching = await store.search(words, limit=limit, only=only)
-        search = _kind(matching.search, embeds=embeds)
-        found = History(hits=tuple(matching.hits), search=search)
+        found = History(hits=tuple(matching.hits), search=_kind(matching.search, embeds=embeds))
     else:
         page = await store.recent(limit=limit, cursor=cursor or None)
         found = History(runs=tuple(page.runs), next_cursor=page.next_cursor)
@@ -121,11 +120,10 @@ async def _versions(store: ThoughtStore, run_id: str, limit: int, cursor: str) -
     """A page of a run's versions; the cursor is the number of the next one."""
     first = number_of(cursor)
     run = await store.load(run_id)
-    page = run.thoughts[first : first + limit]
-    following = first + len(page)
+    following = first + limit
     return History(
         run=run,
-        thoughts=page,
+        thoughts=run.thoughts[first:following],
         next_cursor=str(following) if following < len(run.thoughts) else None,
     )
 

@@ -109,8 +109,8 @@ class KeptCheck(NamedTuple):
             )
         answers = [call.response for call in run.calls if call.key.startswith(_SAID)]
         before = [each for answer in answers for each in _AS_JSON.validate_json(answer)]
-        verdicts = verdicts_in(first.validation_results[_VALIDATOR].details)
-        claims = [verdict.claim for verdict in verdicts]
+        details = first.validation_results[_VALIDATOR].details
+        claims = [verdict.claim for verdict in verdicts_in(details)]
         said = _answer_of_caller(judgements, len(answers))
         return cls(
             first.text,
@@ -272,9 +272,18 @@ async def _checked(
 ) -> ClaimReport:
     """The report of a check; `calls` are taken again, and further answers are added to them."""
     options = check.options
-    _check(check.text, check.claims, check.documents)
+    if not check_text(check.text).strip() and check.claims is None:
+        raise ConfigurationError("there is no text and no claim", "give a text, or claims")
     if check.claims is not None:  # the caller has chosen them, so each is checked
+        if not 1 <= len(check.claims) <= MOST_CLAIMS:
+            raise ConfigurationError(
+                f"there are {len(check.claims)} claims", f"give from 1 to {MOST_CLAIMS} at a time"
+            )
         options = options.model_copy(update={"max_claims": MOST_CLAIMS})
+    for number, claim in enumerate(check.claims or ()):
+        check_text(claim, f"claims[{number}]")
+    for number, document in enumerate(check.documents):
+        check_text(document.text, f"documents[{number}]")
     parts = await build_parts(chain.config, chain.resources, documents=True)
     adapters, checker = chain.resources.adapters, parts.checker
     if checker is None:
@@ -294,21 +303,7 @@ async def _checked(
                 judgements=check.judgements,
             )
     usage = context.ledger.spent
-    degraded = (*report.degraded, *usage.notes)
-    return report.model_copy(update={"usage": usage, "degraded": degraded})
-
-
-def _check(text: str, claims: Sequence[str] | None, documents: Sequence[Document]) -> None:
-    if not check_text(text).strip() and claims is None:
-        raise ConfigurationError("there is no text and no claim", "give a text, or claims")
-    if claims is not None and not 1 <= len(claims) <= MOST_CLAIMS:
-        raise ConfigurationError(
-            f"there are {len(claims)} claims", f"give from 1 to {MOST_CLAIMS} at a time"
-        )
-    for number, claim in enumerate(claims or ()):
-        check_text(claim, f"claims[{number}]")
-    for number, document in enumerate(documents):
-        check_text(document.text, f"documents[{number}]")
+    return report.model_copy(update={"usage": usage, "degraded": (*report.degraded, *usage.notes)})
 
 
 def _telling(
@@ -319,8 +314,7 @@ def _telling(
 
     async def tell(call: Called) -> None:
         calls.append(call)
-        what = None if hear is None else _step(call, adapters)
-        if hear is not None and what is not None:
+        if hear is not None and (what := _step(call, adapters)):
             done[what] += 1
             await hear(f"{what}: {done[what]}")
 
@@ -383,17 +377,13 @@ def check_options(
 
 
 def _moment(name: str, written: str) -> datetime | None:
-    found = _ago(written) or moment(written)
+    age = parse_duration(written.strip())
+    try:
+        found = moment(written) if age is None else datetime.now(UTC) - age
+    except OverflowError:
+        found = None
     if written.strip() and found is None:
         raise ConfigurationError(
             f"{name} {written[:40]!r} is not a date", "write it as 2026-01-31, or 7d"
         )
     return found
-
-
-def _ago(written: str) -> datetime | None:
-    age = parse_duration(written.strip())
-    try:
-        return None if age is None else datetime.now(UTC) - age
-    except OverflowError:
-        return None

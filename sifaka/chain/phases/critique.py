@@ -1,10 +1,9 @@
 """The phases that judge versions not compared yet: documents, verdicts, critics, the decision."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING
 
 import anyio
 
@@ -29,9 +28,6 @@ from sifaka.record.thought import Thought
 from sifaka.record.usage import Budget
 from sifaka.validators.execution import run_validators
 
-if TYPE_CHECKING:
-    from sifaka.evidence.claims.checker import EvidenceChecker
-
 
 async def validate(context: PhaseContext) -> Sequence[Entry]:
     """Run all validators on each version.
@@ -44,8 +40,14 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
         Suspended: Answers of the host are needed.
     """
     run, validators = context.recorder.run, context.parts.validators
-    if context.parts.checker is not None:
-        await _remember(context, context.parts.checker)
+    if context.parts.checker is not None:  # another process may have asked it about the run
+        on_record = (
+            each.details
+            for thought in run.thoughts
+            for each in (*thought.validation_results.values(), *thought.critic_feedback)
+        )
+        known = [verdict for details in on_record for verdict in verdicts_in(details)]
+        await context.parts.checker.remember(known)
     if validators:
         await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None
@@ -75,22 +77,7 @@ def _without_critics(context: PhaseContext) -> Calls:
     kept = sum(critic.calls(version.text) for version in versions for critic in critics)
     if not kept:
         return calls
-    part = calls.ledger.part(Budget(max_calls=max(0, int(left) - kept)))
-    return replace(calls, ledger=part)
-
-
-async def _remember(context: PhaseContext, checker: "EvidenceChecker") -> None:
-    """Give the checker the verdicts on the run's record, which another process may have made."""
-    results = [
-        result for thought in context.recorder.run.thoughts for result in _details_of(thought)
-    ]
-    await checker.remember([verdict for details in results for verdict in verdicts_in(details)])
-
-
-def _details_of(thought: Thought) -> Iterator[Mapping[str, object]]:
-    """The results of validators and critics on record about a version."""
-    yield from (result.details for result in thought.validation_results.values())
-    yield from (feedback.details for feedback in thought.critic_feedback)
+    return replace(calls, ledger=calls.ledger.part(Budget(max_calls=max(0, int(left) - kept))))
 
 
 async def retrieve_for_critics(context: PhaseContext) -> Sequence[Entry]:
@@ -136,17 +123,19 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
             {place(run, each.iteration): partial(_feedback, context, each) for each in versions},
             calls_each=0,
         )
-    critiqued: list[Critiqued] = []
-    said: list[CriticFeedback] = []
-    for version, feedback in zip(versions, by_version, strict=True):
-        critiqued.append(Critiqued(thought_id=version.id, feedback=feedback))
-        said += feedback
+    critiqued = [
+        Critiqued(thought_id=version.id, feedback=feedback)
+        for version, feedback in zip(versions, by_version, strict=True)
+    ]
+    said = [each for feedback in by_version for each in feedback]
     # One whose calls the budget has no room for has not failed.
     failed = [f for f in said if f.status == "abstained" and "limit" not in f.details]
-    if said and len(failed) == len(said) and not calls.ledger.exhausted():
-        goes_on = _left_out(run) or CALLER in run.config.fallback_models
-        if not goes_on:
-            raise _silence(said)
+    if (
+        said
+        and len(failed) == len(said)
+        and not (calls.ledger.exhausted() or _left_out(run) or CALLER in run.config.fallback_models)
+    ):
+        raise _silence(said)
     if parts.judge is not None and run.config.policy == "judged":
         return critiqued
     # The comparison costs nothing and follows from what is stored: one append holds both.
@@ -187,8 +176,7 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
     tried = attempts(run) if run.thoughts[1:] else 0
     if version.author != CALLER and tried >= run.config.max_iterations:
         version = version.with_metadata({LAST: True})
-    deadline = run.config.critic_deadline
-    return await run_critics(critics, version, context.calls, deadline=deadline)
+    return await run_critics(critics, version, context.calls, deadline=run.config.critic_deadline)
 
 
 def _silence(said: Sequence[CriticFeedback]) -> CriticError:

@@ -10,7 +10,7 @@ from functools import partial
 import anyio
 
 from sifaka.calls.context import fan_out, scope
-from sifaka.chain.acceptance import look_back, needs_look_back, reserved_calls, unchecked
+from sifaka.chain.acceptance import ends_to_compare, look_back, reserved_calls
 from sifaka.chain.configuration import asks_a_provider
 from sifaka.chain.creation import carried, with_documents
 from sifaka.chain.phases import PhaseContext
@@ -32,6 +32,7 @@ from sifaka.models.writing import (
     fixed,
 )
 from sifaka.record.entries import (
+    Anchored,
     Decided,
     Decision,
     Drafted,
@@ -152,13 +153,11 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
 
 def _varied(asked: Thought, number: int) -> Thought:
     """The question for one of several drafts: after the first each is told to differ."""
-    if not number:
-        return asked
     line = (
         f"This is draft {number + 1} of several that are written at the same time. Where you have "
         "a choice, do not take the nearest one."
     )
-    return asked.with_metadata({DRAFT: (line,)})
+    return asked.with_metadata({DRAFT: (line,)}) if number else asked
 
 
 async def _edited(context: PhaseContext, base: Thought, answer: Generation) -> Generation:
@@ -271,13 +270,24 @@ async def opening(context: PhaseContext) -> Thought:
 async def end(context: PhaseContext, *, status: RunStatus, reason: StopReason) -> Sequence[Entry]:
     """Stop; where a version replaces the input by opinions alone, only after the look back."""
     run, judge, calls = context.recorder.run, context.parts.judge, context.calls
-    if judge is None or not needs_look_back(run):
+    ends = None if judge is None else ends_to_compare(run)
+    if judge is None or ends is None:
         return (Stopped(status=status, stop_reason=reason),)
     await context.tell("select", "comparing the best version with the input")
-    anchored = unchecked(run, status, reason)
+    champion, base = ends
+    late, settled = "the budget of seconds is spent", False
+    decision = Decision(accepted=True, by="judge", over=base.iteration, note=late)
     with calls.monitor.measure("phase", "select"), calls.ledger.within_time():
-        anchored = await look_back(run, judge, status, reason)
-    return (anchored,)
+        decision, settled = await look_back(run, judge, champion, base)
+    return (
+        Anchored(
+            decision=decision,
+            champion_id=base.id,
+            settled=settled,
+            status=status,
+            stop_reason=reason,
+        ),
+    )
 
 
 async def conclude(context: PhaseContext) -> Sequence[Entry]:
@@ -323,7 +333,12 @@ async def research(context: PhaseContext, researcher: Researcher) -> Sequence[En
     desk, where = _Desk(context.recorder), place(context.recorder.run, PLACE)
     with context.calls.monitor.measure("phase", "research"), scope(where):
         report = await _report(researcher, context.parts.fallback_researcher, desk)
-        return (Drafted(thought=_first(context.recorder.run, report)),)
+    check_text(report.text, "the report")
+    run = context.recorder.run
+    # It is the first version of the run, whatever its author says.
+    as_first = {"iteration": 0, "candidate": 0, "parent_id": None, "history": ()}
+    opened = {"prompt": run.prompt, "run_id": run.run_id, "id": f"{run.run_id}.0"}
+    return (Drafted(thought=report.model_copy(update={**opened, **as_first})),)
 
 
 async def _report(researcher: Researcher, fallback: Researcher | None, desk: "_Desk") -> Thought:
@@ -336,23 +351,6 @@ async def _report(researcher: Researcher, fallback: Researcher | None, desk: "_D
     await desk.tell("thinking", line)
     with scope(_UNAIDED):
         return (await fallback.research(desk.unaided())).add_degraded((line,))
-
-
-def _first(run: Run, report: Thought) -> Thought:
-    """The report as the first version of the run, whatever its author."""
-    check_text(report.text, "the report")
-    opening = Thought(prompt=run.prompt, run_id=run.run_id)
-    return report.model_copy(
-        update={
-            "prompt": run.prompt,
-            "run_id": run.run_id,
-            "id": opening.id,
-            "iteration": 0,
-            "candidate": 0,
-            "parent_id": None,
-            "history": (),
-        }
-    )
 
 
 class _Desk:
@@ -378,9 +376,8 @@ class _Desk:
     async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
         _check(step)
         if self._recorder.emit is not None:
-            event = doing(self.run, "research", message)
-            update = {"research": step, "section": section}
-            await self._recorder.emit(event.model_copy(update=update))
+            told = doing(self.run, "research", message, research=step, section=section)
+            await self._recorder.emit(told)
 
 
 def _check(step: ResearchStep) -> None:

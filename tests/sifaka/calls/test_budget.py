@@ -3,7 +3,6 @@
 import anyio
 import pytest
 
-from sifaka.calls.context import Calls, current_calls
 from sifaka.calls.ledger import Ledger, Quote
 from sifaka.errors import BudgetExceeded
 from sifaka.record.usage import Budget, Usage
@@ -143,13 +142,6 @@ def test_an_unknown_price_is_none_and_stays_none() -> None:
     assert ledger.spent.model_calls == 2
 
 
-def test_model_calls_find_the_surroundings_of_their_run() -> None:
-    calls = Calls(ledger=Ledger(Budget(max_calls=1), Usage()))
-    with calls.active():
-        assert current_calls() is calls
-    assert current_calls().ledger is not calls.ledger
-
-
 ONE_CALL = Usage(model_calls=1, input_tokens=10, output_tokens=10)
 
 
@@ -166,26 +158,6 @@ def test_what_a_part_spends_counts_for_the_whole_and_what_it_spent_before_for_it
     part.reserve()
     assert part.exhausted() == "calls"
     assert whole.spent.model_calls == 3
-
-
-def test_a_part_stops_at_its_own_limit_and_others_go_on() -> None:
-    whole = Ledger(Budget(), Usage())
-    part, other = whole.part(Budget(max_calls=1)), whole.part(Budget(max_calls=1))
-    part.reserve()
-    with pytest.raises(BudgetExceeded) as error:
-        part.reserve()
-    assert error.value.limit == "calls"
-    other.reserve()
-
-
-def test_the_whole_caps_all_parts_together() -> None:
-    whole = Ledger(Budget(max_calls=3), Usage())
-    parts = [whole.part(Budget(max_calls=2)) for _ in range(2)]
-    for part in (*parts, parts[0]):
-        part.reserve()
-    with pytest.raises(BudgetExceeded):
-        parts[1].reserve()
-    assert parts[1].exhausted() == "calls"
 
 
 def test_what_the_whole_refuses_is_not_set_aside_in_the_part() -> None:

@@ -92,14 +92,6 @@ def test_the_better_version_wins_whichever_is_there_first(rule: str) -> None:
     assert not compare(worse, better, ORIGINAL).accepted
 
 
-def test_a_decision_says_what_it_was_made_by() -> None:
-    nearer = compare(version(required=(0.6,)), version(required=(0.5,)), ORIGINAL)
-    assert "distance from passing" in nearer.reason
-    tie = compare(version("same"), version("same"), ORIGINAL)
-    assert not tie.accepted
-    assert "no better" in tie.reason
-
-
 def test_issues_that_point_nowhere_do_not_weigh() -> None:
     issue = Issue(message="hm", severity=5)
     vague, same = [
@@ -192,35 +184,6 @@ async def test_a_judge_decides_where_facts_do_not_unless_it_prefers_whatever_com
     assert (result.text, result.stop_reason) == ("abc", "stalled")
 
 
-async def test_validators_decide_before_any_judge() -> None:
-    asked: list[tuple[str, str]] = []
-
-    def note(first: str, second: str) -> Preference:
-        asked.append((first, second))
-        return "neither"
-
-    rules = [{"type": "length", "max_chars": 2}]
-    result = await judged("ab", prefers=note, validators=rules, max_iterations=1)
-    assert result.text == "ab"
-    assert asked == []
-
-
-async def test_at_the_end_the_champion_is_compared_with_the_original() -> None:
-    """Each version beats the one before it, and then the original beats the last of them."""
-    beats = {("b", "a"), ("c", "b"), ("a", "c")}
-
-    def in_a_circle(first: str, second: str) -> Preference:
-        return "first" if (first, second) in beats else "second"
-
-    result = await judged("b", "c", prefers=in_a_circle, text="a", max_iterations=2)
-    assert accepted(result) == [True] * 3
-    assert (result.text, result.changed) == ("a", False)
-    assert result.run.ending is not None
-    told = "preferred in 0 of 1 comparisons in both orders, version 0 in 1"
-    assert told in result.run.ending.decision.reason
-    assert result.stop_reason == "max_iterations"
-
-
 async def test_of_several_written_at_once_the_judge_sees_all_that_facts_let_through() -> None:
     asked: list[set[str]] = []
 
@@ -244,14 +207,6 @@ async def test_of_several_written_at_once_the_judge_sees_all_that_facts_let_thro
     said = reasons(result)
     assert said[1] == "worse in advisory validators failed: 1, version 0 has 0"
     assert accepted(result) == [True, False, True, False, True]
-
-
-async def test_of_several_first_versions_facts_pick_one_before_the_judge() -> None:
-    judge = ScriptedJudge(prefers=always_first)
-    lines = ("a b c d", "a b", "a b c")
-    settings: dict[str, Any] = {"policy": "judged", "width": 3, "judge_model": judge}
-    result = await several(*lines, most=2, prompt="write", **settings)
-    assert (result.text, result.status) == ("a b", "done")
 
 
 async def test_a_judge_without_a_model_is_a_clear_error() -> None:
@@ -330,12 +285,6 @@ async def test_as_many_versions_are_written_at_once_as_there_are_calls_for() -> 
     assert len(result.run.thoughts) == 3
 
 
-async def test_several_versions_of_a_short_text_mend_what_is_missing() -> None:
-    rules = [{"type": "content", "required": ["c"]}]
-    result = await several("a b", "a b c", "a", text="a b", validators=rules, width=3)
-    assert (result.text, result.status) == ("a b c", "done")
-
-
 async def test_the_last_version_is_kept_and_nobody_criticises_it() -> None:
     heard: list[str] = []
 
@@ -378,16 +327,6 @@ async def test_what_is_protected_counts_before_any_opinion_unless_the_task_lets_
     assert lost == {"4,200 euros", "https://example.org"}
     assert (await shortened("summarise in one sentence")).text == shorter
     assert (await shortened(protect=False)).text == shorter
-
-
-async def test_effort_thorough_writes_several_at_once_where_there_is_a_model() -> None:
-    with_model = Chain(model=ScriptedModel(lines=[]), judge_model="test", effort="thorough")
-    assert (with_model.config.policy, with_model.config.max_iterations) == ("best_of_n", 5)
-    assert Chain(effort="thorough").config.policy == "best"
-    only_writes = Chain(model=ScriptedModel(lines=[]), effort="thorough", critics=[])
-    assert only_writes.config.policy == "best"
-    assert Chain(model="test", effort="thorough", policy="last").config.policy == "last"
-    assert Chain(model="test").config.policy == "best"
 
 
 async def test_a_round_whose_versions_cannot_win_ends_under_a_judge_too() -> None:

@@ -121,6 +121,7 @@ def test_a_budget_inside_other_data_is_refused_with_its_place_there() -> None:
         {"critic_deadline": 0},
         {"patience": 0},
         {"max_iterations": -1},
+        {"section_chars": 100},
         {"width": 0},
         {"width": 0} | JUDGED,
         {"policy": ""},

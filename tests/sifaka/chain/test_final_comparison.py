@@ -293,18 +293,6 @@ async def test_a_second_version_is_written_only_when_the_look_back_can_be_paid()
         assert len(result.run.thoughts) == 1 + written, calls
 
 
-async def test_a_run_that_is_looked_back_at_replays_exactly() -> None:
-    store = MemoryStorage()
-    for prefers in ("new", "old", "first"):
-        chain = asking(Provider(lambda _, says=prefers: says), store=store)
-        result = await chain.run(text=INPUT)
-        replay = await chain.replay(result.run_id)
-        assert replay.exact, replay.differences
-        assert replay.run.ending is not None
-        assert result.run.ending is not None
-        assert replay.run.ending.decision == result.run.ending.decision
-
-
 @pytest.mark.parametrize("number", range(2, 2 + 2))
 async def test_a_run_killed_in_the_look_back_asks_no_question_twice(number: int) -> None:
     memory = MemoryStorage()

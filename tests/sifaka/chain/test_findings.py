@@ -8,9 +8,7 @@ from sifaka import Chain, RunResult
 from sifaka.chain.version_comparison import compare
 from sifaka.errors import ConfigurationError
 from sifaka.models.writing import writing_prompt
-from sifaka.record.entries import Decided, Decision, Drafted, Entry, Started, Stopped
 from sifaka.record.results import CriticFeedback, Issue, Verdict
-from sifaka.record.run import Run
 from sifaka.record.thought import Document, Thought
 from sifaka.testing import ScriptedCritic, ScriptedModel
 from tests.sifaka.chain.running import submit
@@ -173,13 +171,6 @@ Notes:
 """
 
 
-async def test_what_a_draft_has_otherwise_than_its_task_is_told_before_anybody_writes() -> None:
-    task = "Tell Mrs Okafor that order 48213 comes on 14 December. At most 50 words."
-    begun = await Chain(model="caller").run(task, text="Order 48231 comes on 14 December.")
-    assert begun.brief is not None
-    assert begun.brief.sheet == ("Not in it yet, of the task: '48213'",)
-
-
 async def test_what_a_text_lacks_of_the_notes_in_its_task_is_told_before_anybody_writes() -> None:
     text = "Dear customer, 12 of your 14 panes came on 3 February. Keep the scratched pane for us."
     chain = Chain(validators=[], model="caller")
@@ -204,34 +195,6 @@ async def test_mistakes_of_parts_that_the_task_leaves_alone_are_not_listed() -> 
     begun = await Chain(model="caller").run("Shorten only section 2.", text=text)
     assert begun.brief is not None
     assert [issue.start for issue in begun.brief.issues] == [text.rindex("teh")]
-
-
-async def test_the_same_submission_twice_is_answered_twice_and_taken_once() -> None:
-    chain, before = await waiting()
-    told = [await submit(chain, before, MOVED) for _ in range(2)]
-    assert told[0].run == told[1].run
-    assert told[0].reason == told[1].reason
-    done = [await submit(chain, before, MOVED, reason="One came.") for _ in range(2)]
-    assert [each.accepted for each in done] == [True, True]
-    assert done[0].run == done[1].run
-
-
-async def test_a_run_of_an_older_form_ends_with_its_best_text() -> None:
-    chain, before = await waiting()
-    started = Started(run_id="run_older", prompt=SHORTER, config=before.run.config, form=1)
-    first = before.run.thoughts[0].model_copy(update={"run_id": "run_older", "id": "run_older.0"})
-    entries: list[Entry] = [
-        started,
-        Drafted(thought=first),
-        Decided(thought_id=first.id, decision=Decision(accepted=True, by="first")),
-        Stopped(status="needs_revision", stop_reason="awaiting_revision"),
-    ]
-    await chain.store.append(Run.replay(entries), entries, expected_version=0)
-    ended = await chain.resume("run_older")
-    assert (ended.status, ended.stop_reason, ended.text) == ("done", "stalled", ASKED)
-    assert "older form" in (ended.error or "")
-    with pytest.raises(ConfigurationError, match="does not wait"):
-        await chain.submit("run_older", first.id, MOVED)
 
 
 async def test_submissions_that_are_never_taken_come_to_an_end() -> None:
@@ -264,14 +227,6 @@ async def test_a_task_is_written_for_although_no_critic_asks_for_it(critics: lis
     assert [issue.message for issue in result.left] == [
         "no model judged whether the text does what the task asks"
     ]
-
-
-async def test_a_task_is_written_for_although_a_critic_accepts_the_input() -> None:
-    writer = ScriptedModel(lines=["Le sac coûte 6 dollars."])
-    chain = Chain(model=writer, critics=[CONTENT])
-    result = await chain.run("Translate into French.", text="The bag costs 6 dollars.")
-    assert len(writer.seen) == 1
-    assert (result.text, result.passed) == ("Le sac coûte 6 dollars.", True)
 
 
 NO_TRANSLATIONS = (
@@ -381,17 +336,6 @@ async def test_a_task_that_no_version_does_is_told_as_open(case: str) -> None:
     result = await chain.run(SHORTER, text=TEXT)
     assert (result.text, result.passed) == (TEXT, False)
     assert OPEN in [issue.message for issue in result.left]
-
-
-@pytest.mark.parametrize("effort", ["standard", "thorough"])
-async def test_a_version_that_meets_a_rule_at_the_cost_of_facts_is_turned_down(
-    effort: Literal["standard", "thorough"],
-) -> None:
-    rule = [{"type": "regex", "must_match": [r"\ADear customer,"]}]
-    writer = ScriptedModel(lines=["Dear customer, the bag costs 9 dollars."] * 20)
-    chain = Chain(model=writer, critics=["lint"], validators=rule, effort=effort)
-    result = await chain.run("Rewrite this as a polite letter.", text=TEXT)
-    assert (result.text, result.passed) == (TEXT, False)
 
 
 async def test_the_editor_alone_says_that_the_task_is_left() -> None:

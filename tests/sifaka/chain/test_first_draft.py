@@ -9,7 +9,6 @@ import pytest
 from sifaka import Chain, Document, RunResult
 from sifaka.critics import SectionedCritic, SelfRefineCritic
 from sifaka.models.prompt import contents, with_original
-from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.retrievers.mock import MockRetriever
 from sifaka.storage import MemoryStorage
@@ -125,17 +124,6 @@ async def test_a_limit_of_the_task_is_not_covered_by_its_own_words() -> None:
     assert "not met: 8" in shown(writing, "review")["rules"][0]
     assert (result.text, result.passed) == (TEXT, False)
     assert [each.kind for each in result.turned_down[0].findings.open] == ["length"]
-
-
-async def test_what_a_critic_of_others_calls_covered_answers_nothing() -> None:
-    class Insurer:
-        name = "insurer"
-
-        async def critique(self, thought: Thought) -> CriticFeedback:
-            return CriticFeedback(verdict="accept", details={"covered": True})
-
-    result = await ran(Writer(CHANGED, form=ACCEPT), critics=[Insurer()])
-    assert (result.text, result.passed) == (TEXT, False)
 
 
 async def test_a_writer_is_shown_the_version_that_was_turned_down_and_why() -> None:
@@ -268,7 +256,3 @@ async def test_drafts_of_one_round_differ_in_their_last_line(text: str, rounds: 
     assert "of several" not in first
     for number, other in enumerate(sorted(others), 2):
         assert other.startswith(f"{first}\n\nThis is draft {number} of several ")
-
-
-async def test_a_draft_that_is_written_alone_is_told_of_no_others() -> None:
-    assert not any("of several" in question for question in await asked("a b c"))

@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 
 from sifaka import Chain
-from sifaka.errors import ConfigurationError, ModelProviderError
+from sifaka.errors import ModelProviderError
 from sifaka.record.entries import Called
 from sifaka.record.run import Run
 from sifaka.record.usage import Budget
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
-from sifaka.text.sections import SECTION_CHARS as USUAL
-from sifaka.text.sections import split
 from tests.sifaka.chain.dying_store import DyingStore
 from tests.stubs.long_documents import (
     SECTION_CHARS,
@@ -125,13 +123,6 @@ async def test_one_budget_bounds_all_sections_and_leaves_room_to_judge_them(
     assert len(told) == (0 < written < sections)
 
 
-async def test_a_budget_of_nothing_asks_nobody() -> None:
-    provider = SectionProvider(says, wants_says)
-    result = await chain(provider, budget=Budget(max_calls=0)).run(TASK, text=TEXT)
-    assert (provider.written, provider.judged, result.text) == ([], [], TEXT)
-    assert result.stop_reason == "budget_calls"
-
-
 @pytest.mark.parametrize("number", [1, 2, 6, 7, 12, 13, 18])
 async def test_a_run_killed_between_two_sections_asks_for_none_twice(number: int) -> None:
     memory = MemoryStorage()
@@ -196,24 +187,3 @@ async def test_the_editor_and_a_chain_without_a_limit_take_a_long_text_as_a_whol
     result = await Chain(model="editor", section_chars=SECTION_CHARS).run(text=text)
     assert result.text == TEXT
     assert "sections" not in result.thought.metadata
-
-
-async def test_the_limit_is_part_of_the_configuration_on_record() -> None:
-    store = MemoryStorage()
-    result = await chain(SectionProvider(says, wants_says), store).run(TASK, text=TEXT)
-    config = (await store.load(result.run_id)).config
-    assert config.section_chars == SECTION_CHARS
-    assert Chain().config.section_chars == USUAL
-    assert Chain(section_chars=None).with_prompt("x").config.section_chars is None
-    with pytest.raises(ConfigurationError, match="section_chars"):
-        Chain(section_chars=100)
-
-
-@pytest.mark.parametrize("text", ["word " * 200_001, "a\0b"])
-async def test_a_text_that_no_run_takes_is_refused_with_a_task_too(text: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"1,000,000 are allowed|NUL"):
-        await chain(SectionProvider()).run(TASK, text=text)
-
-
-def test_the_text_of_these_tests_is_longer_than_a_section() -> None:
-    assert len(split(TEXT, SECTION_CHARS // 2)) == len(NAMES)

@@ -8,13 +8,12 @@ import anyio
 import pytest
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import ProcessEventStream
-from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from sifaka import Budget, Chain, Document, Thought
 from sifaka.chain.version_comparison import Preference
-from sifaka.errors import ConfigurationError, ModelProviderError, StorageError
+from sifaka.errors import ModelProviderError, StorageError
 from sifaka.models import Generation
 from sifaka.record.entries import Called, Decided, Drafted, Entry
 from sifaka.record.results import CriticFeedback, Issue
@@ -92,19 +91,6 @@ async def test_answers_on_record_need_no_room_in_the_budget(critics: list[Any]) 
         assert result.usage.model_calls == undisturbed.usage.model_calls == calls
 
 
-async def test_one_failure_too_many_for_the_budget_leaves_the_other_versions() -> None:
-    writer = Writer(ModelHTTPError(503, "stub"), "a b c", "a b")
-    result = await Chain(
-        model=writer.model,
-        critics=[],
-        validators=SHORT,
-        policy="best_of_n",
-        width=3,
-        budget=Budget(max_calls=3),
-    ).run(text="a b c d")
-    assert (result.text, result.status) == ("a b", "done")
-
-
 async def test_a_recovery_goes_on_with_what_the_store_has_not_taken_yet(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -119,17 +105,6 @@ async def test_a_recovery_goes_on_with_what_the_store_has_not_taken_yet(
     ).run_with_recovery(text="a b c d")
     assert (result.text, result.status, result.warnings) == ("a b", "done", ())
     assert (await store.load(result.run_id)).version == result.run.version
-
-
-async def test_a_submission_says_what_is_only_in_memory() -> None:
-    store = FailsAt(Decided, StorageError("the disk is full"), times=99)
-    store.times = 0
-    chain = Chain(validators=SHORT, store=store)
-    waiting = await chain.run("shorten", text="one two three four")
-    store.times = 99
-    done = await submit(chain, waiting, "one two three")
-    assert "only in memory" in done.warnings[0]
-    assert done.warnings[0] in done.degraded
 
 
 async def test_half_a_surrogate_pair_from_a_model_is_a_malformed_answer() -> None:
@@ -262,25 +237,6 @@ async def test_a_judge_that_hangs_at_the_end_leaves_the_champion() -> None:
     assert result.text == "b"
     assert result.run.ending is not None
     assert "budget of seconds" in result.run.ending.decision.reason
-
-
-async def test_a_cancelled_run_is_not_opened_by_an_old_submission() -> None:
-    chain = Chain(validators=SHORT)
-    waiting = await chain.run("shorten", text="one two three four")
-    assert waiting.brief is not None
-
-    class Stop(Exception):
-        pass
-
-    async def leave(event: Any) -> None:
-        raise Stop
-
-    parent = waiting.brief.parent_id
-    with pytest.raises(Stop):
-        await chain.submit(waiting.run_id, parent, "one two", listen=leave)
-    await chain.cancel(waiting.run_id)
-    with pytest.raises(ConfigurationError, match="was cancelled"):
-        await chain.submit(waiting.run_id, parent, "one two")
 
 
 async def test_a_run_inside_an_agents_tool_has_a_journal_of_its_own() -> None:

@@ -7,11 +7,10 @@ import anyio
 import pytest
 
 from sifaka import Budget, Chain, ChainEvent, Document, Thought
-from sifaka.calls.context import current_calls
-from sifaka.calls.host import HostAnswer, HostQuestion, Suspended
+from sifaka.calls.host import Unreachable
 from sifaka.chain import CancelEntry, is_interrupted
 from sifaka.chain.cancellation import cancellation, interruption
-from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError, SifakaError
+from sifaka.errors import BudgetExceeded, ConfigurationError, ModelProviderError
 from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.record.entries import ChainConfig, Recovered, Researched, Stopped
@@ -20,7 +19,6 @@ from sifaka.research.protocol import Desk
 from sifaka.storage import MemoryStorage, SQLiteStorage
 from sifaka.testing import ScriptedModel
 from tests.sifaka.chain.dying_store import DyingStore
-from tests.sifaka.chain.running import submit
 from tests.sifaka.chain.scripted_researcher import (
     QUESTION,
     SOURCE,
@@ -32,7 +30,6 @@ from tests.sifaka.chain.scripted_researcher import (
     followed,
     researching,
 )
-from tests.stubs.stores import Switch, UnreachableStore
 
 pytestmark = pytest.mark.anyio
 
@@ -80,55 +77,6 @@ async def test_each_step_of_research_is_told_with_one_end_and_the_durable_ones_a
     assert endings(again) == ["complete"] == [again[-1].research]
 
 
-async def test_a_failed_section_makes_the_run_partial_and_is_named() -> None:
-    chain = researching(ScriptedResearcher(gas_fails), model=ScriptedModel(lines=[]))
-    events = await told(chain)
-    assert endings(events) == ["partial"] == [events[-1].research]
-    result = await chain.resume(events[-1].run_id)
-    assert result.degraded == ("section 'Gas' failed",)
-    assert [title for title in TITLES if f"## {title}" in result.text] == list(TITLES)
-    assert result.research["partial"] is True
-
-
-async def test_when_nothing_came_of_it_the_run_fails_without_text_and_no_complete_follows() -> None:
-    class Failing(ScriptedResearcher):
-        async def research(self, desk: Desk) -> Thought:
-            await super().research(desk)
-            raise SifakaError("every section failed", "look at the sources")
-
-    chain = researching(Failing(), model=ScriptedModel(lines=["made up"]))
-    events = await told(chain)
-    assert endings(events) == ["failed"] == [events[-1].research]
-    result = await chain.resume(events[-1].run_id)
-    assert (result.status, result.text, result.run.thoughts) == ("failed", "", ())
-    assert result.error == "every section failed — look at the sources"
-    assert (result.run.failures, len(result.run.research)) == (2, 5), "sections are kept"
-    assert result.run.summary().excerpt == QUESTION
-
-
-async def test_without_a_model_the_run_waits_with_the_evidence_until_a_report_is_submitted() -> (
-    None
-):
-    chain = researching(ScriptedResearcher(written=False))
-    waiting = await chain.run(QUESTION)
-    assert (waiting.status, waiting.passed, waiting.changed) == ("needs_revision", False, False)
-    assert waiting.brief is not None
-    (failure,) = waiting.brief.failures
-    assert "'Beginnings' is still to be written" in failure.message
-    assert "> Oil has fact 1. [1]" in waiting.text, "the ranked evidence is in the text"
-    unresolved = waiting.text.replace("_To be written._", "So it is [7].")
-    bad = await submit(chain, waiting, unresolved)
-    assert bad.status == "needs_revision"
-    assert bad.brief is not None
-    told = " ".join(failure.message for failure in bad.brief.failures)
-    assert "[7] has no entry under References" in told
-    good = waiting.text.replace("_To be written._", "So it is [1].")
-    done = await submit(chain, bad, good)
-    assert (done.accepted, done.status, done.stop_reason) == (True, "done", "passed")
-    events = await followed(chain, waiting.run_id)
-    assert endings(events) == ["complete"] == [events[-1].research], "waiting is no end"
-
-
 @pytest.mark.parametrize("model", ["auto", "caller"])
 async def test_the_editor_does_not_touch_what_sources_say(model: str) -> None:
     async def misspells(section: int, number: int) -> str:
@@ -139,18 +87,6 @@ async def test_the_editor_does_not_touch_what_sources_say(model: str) -> None:
     )
     assert (waiting.status, len(waiting.run.thoughts)) == ("needs_revision", 1)
     assert "They recieve the the oil in 12" in waiting.text
-
-
-async def test_the_rounds_of_a_run_count_refinements_and_no_searches() -> None:
-    model = ScriptedModel(lines=["## Worse\nIt is.", "## Worse still\nIt is.", "## Worst\nIt is."])
-    chain = researching(
-        ScriptedResearcher(written=False),
-        model=model,
-        max_iterations=2,
-        inquiry=Inquiry(max_iterations=7),
-    )
-    result = await chain.run(QUESTION)
-    assert (result.stop_reason, result.run.iterations, len(model.seen)) == ("max_iterations", 2, 2)
 
 
 async def test_every_refined_version_keeps_what_the_research_has_found() -> None:
@@ -166,20 +102,6 @@ async def test_every_refined_version_keeps_what_the_research_has_found() -> None
     assert result.degraded == ("section 'Gas' failed",), "told of the refined version too"
 
 
-async def test_the_time_budget_does_not_cut_research_off_without_a_report() -> None:
-    async def late(section: int, number: int) -> str:
-        left = current_calls().ledger.seconds_left
-        assert left is not None, "whoever researches sees how much time there is"
-        return await finds(section, number)
-
-    budget = Budget(max_seconds=1e-6)
-    result = await researching(
-        ScriptedResearcher(late), model=ScriptedModel(lines=[]), budget=budget
-    ).run(QUESTION)
-    assert (result.status, result.rules_met) == ("done", True)
-    assert "Today has fact 2." in result.text
-
-
 async def test_a_budget_that_leaves_nothing_to_write_from_is_no_complete_report() -> None:
     class Spent(ScriptedResearcher):
         async def research(self, desk: Desk) -> Thought:
@@ -191,21 +113,6 @@ async def test_a_budget_that_leaves_nothing_to_write_from_is_no_complete_report(
     assert endings(events) == ["partial"]
 
 
-async def test_two_runs_of_one_chain_share_nothing() -> None:
-    chain = researching(ScriptedResearcher(), model=ScriptedModel(lines=[]))
-    results: dict[str, str] = {}
-
-    async def run(question: str) -> None:
-        results[question] = (await chain.run(question)).run_id
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(run, "one?")
-        group.start_soon(run, "two?")
-    for question, run_id in results.items():
-        run_ = await chain.store.load(run_id)
-        assert (run_.prompt, len(run_.calls), len(run_.research)) == (question, 8, 5)
-
-
 async def test_an_inquiry_is_part_of_the_configuration_on_record_and_its_researcher_is_not() -> (
     None
 ):
@@ -215,26 +122,6 @@ async def test_an_inquiry_is_part_of_the_configuration_on_record_and_its_researc
     assert ChainConfig.model_validate_json(config.model_dump_json()) == config
     assert Chain.of_config(config).config == config
     assert Chain(inquiry=inquiry, critics=[]).with_prompt("x").config.inquiry == inquiry
-
-
-@pytest.mark.parametrize(
-    ("adapters", "wanted", "expected"),
-    [
-        (Adapters(), (), "no adapter is configured"),
-        (Adapters(), ("wiki",), "no adapter is configured"),
-        (Adapters([InProcessAdapter([])]), ("wiki",), "unknown adapter 'wiki'"),
-    ],
-)
-async def test_where_nothing_can_be_searched_nothing_is_started(
-    adapters: Adapters, wanted: tuple[str, ...], expected: str
-) -> None:
-    store = MemoryStorage()
-    chain = Chain(inquiry=Inquiry(adapters=wanted), adapters=adapters, store=store)
-    with pytest.raises(ConfigurationError, match=expected):
-        await chain.run(QUESTION)
-    with pytest.raises(ConfigurationError, match="no text and no prompt"):
-        await chain.run("  ")
-    assert (await store.recent(limit=1)).runs == ()
 
 
 def test_a_researcher_needs_to_be_told_how_to_research() -> None:
@@ -325,73 +212,31 @@ async def test_a_branch_goes_on_from_the_report_and_what_it_was_written_from() -
     assert branch.research["outline"] == TITLES
 
 
-LAMPS = "How did the oil lamps of the coast become gas lamps?"
-DOCUMENTS = (
-    Document(
-        text="Oil lamps burned on the coast from 1811. Gas lamps took their place in 1884.",
-        title="Lamps of the coast",
-        url="https://wiki.test/Lamps",
-    ),
-    Document(text="The harbour sells fish.", title="Fish", url="https://wiki.test/Fish"),
+LAMPS = Document(
+    text="Oil lamps burned on the coast from 1811. Gas lamps took their place in 1884.",
+    title="Lamps of the coast",
+    url="https://wiki.test/Lamps",
 )
-REPORT = [{"type": "report"}, {"type": "evidence", "search": False, "required": False}]
-
-
-def chain(**settings: object) -> Chain:
-    given: dict[str, object] = {
-        "adapters": Adapters([InProcessAdapter(DOCUMENTS)]),
-        "inquiry": Inquiry(mode="deep"),
-        "validators": REPORT,
-        **settings,
-    }
-    return Chain(**given)  # type: ignore[arg-type]  # settings of all kinds
-
-
-async def test_without_a_model_there_is_a_dossier_that_the_caller_writes_the_report_from() -> None:
-    chained = chain()
-    waiting = await chained.run(LAMPS)
-    assert (waiting.status, waiting.research["written"]) == ("needs_revision", False)
-    assert waiting.brief is not None
-    assert [failure.validator for failure in waiting.brief.failures] == ["report"]
-    assert "Gas lamps took their place in 1884" in waiting.text
-    good = waiting.text.replace("_To be written._", "Gas took the place of oil in 1884 [1].")
-    done = await submit(chained, waiting, good)
-    assert (done.accepted, done.status, done.passed) == (True, "done", True), done.reason
-    assert done.thought.validation_results["evidence"].passed
-
-
-async def test_a_report_whose_references_nobody_has_found_is_turned_down() -> None:
-    chained = chain()
-    waiting = await chained.run(LAMPS)
-    made_up = waiting.text.replace("_To be written._", "So it is [1].").replace(
-        "https://wiki.test/Lamps", "https://made-up.test"
-    )
-    bad = await submit(chained, waiting, made_up)
-    assert bad.status == "needs_revision"
-    assert bad.brief is not None
-    told = " ".join(failure.message for failure in bad.brief.failures)
-    assert "names none of the documents" in told
-
-
-class Absent:
-    """A host that answers nothing any more."""
-
-    async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
-        raise ModelProviderError("the client has gone", error_code="unavailable")
 
 
 @pytest.mark.parametrize("mode", ["iterative", "deep"])
 async def test_where_the_model_fails_that_the_caller_stands_in_for_there_is_a_dossier(
     mode: str,
 ) -> None:
-    inquiry = Inquiry.model_validate({"mode": mode})
-    chained = chain(model="host", host=Absent(), fallback_models=("caller",), inquiry=inquiry)
-    waiting = await chained.run(LAMPS)
+    chained = Chain(
+        model="host",
+        host=Unreachable("the client has gone"),
+        fallback_models=("caller",),
+        adapters=Adapters([InProcessAdapter([LAMPS])]),
+        inquiry=Inquiry.model_validate({"mode": mode}),
+        validators=[{"type": "report"}],
+    )
+    question = "How did the oil lamps of the coast become gas lamps?"
+    waiting = await chained.run(question)
     assert (waiting.status, waiting.run.handed_over) == ("needs_revision", True)
     assert any("researched without a model" in line for line in waiting.degraded)
     assert "Gas lamps took their place in 1884" in waiting.text
-    alone = chain(model="host", host=Absent(), inquiry=inquiry)
-    failed = await alone.run(LAMPS)
+    failed = await chained.replace(fallback_models=()).run(question)
     assert (failed.status, failed.text) == ("failed", "")
 
 
@@ -470,46 +315,6 @@ async def test_whoever_researches_a_run_that_somebody_else_has_cancelled_stops()
     assert endings(await followed(chain, run.run_id)) == ["cancelled"]
 
 
-async def test_memory_takes_over_when_the_store_fails_in_the_middle_of_research() -> None:
-    switch = Switch()
-    store = UnreachableStore(MemoryStorage(), switch)
-
-    async def loses_the_store(section: int, number: int) -> str:
-        switch.down = (section, number) >= (1, 1) and section < 3
-        return await finds(section, number)
-
-    chain = researching(
-        ScriptedResearcher(loses_the_store, titles=TITLES[:3]), store=store, **writing()
-    )
-    result = await chain.run(QUESTION)
-    assert (result.status, result.rules_met) == ("done", True)
-    assert "only in memory" in " ".join(result.warnings)
-    assert len(result.run.calls) == 6
-
-
-async def test_research_that_waits_for_the_host_is_gone_on_with_when_it_has_answered() -> None:
-    answers: dict[str, str] = {}
-
-    async def asks(section: int, number: int) -> str:
-        question = HostQuestion(instructions="", prompt=f"{section}", max_tokens=9)
-        if (section, number) in {(1, 2), (3, 1)} and f"{section}" not in answers:
-            raise Suspended({f"{section}": question})
-        return await finds(section, number)
-
-    store, researcher = MemoryStorage(), ScriptedResearcher(asks)
-    chain = researching(researcher, store=store, **writing())
-    with pytest.raises(Suspended) as waiting:
-        await chain.run(QUESTION)
-    assert set(waiting.value.questions) == {"1", "3"}, "what is asked at once is asked together"
-    (summary,) = (await store.recent(limit=1)).runs
-    assert summary.status == "running"
-    answers.update({"1": "so", "3": "so"})
-    researcher.made.clear()
-    done = await chain.resume(summary.run_id)
-    assert (done.status, done.rules_met) == ("done", True)
-    assert sorted(researcher.made) == [(1, 2), (3, 1), (3, 2)]
-
-
 async def test_after_a_providers_failure_research_goes_on_and_only_its_end_is_terminal() -> None:
     failed: list[int] = []
 
@@ -536,21 +341,3 @@ async def test_after_a_providers_failure_research_goes_on_and_only_its_end_is_te
     ] * 2
     assert endings(heard) == ["complete"] == [heard[-1].research]
     assert len(researcher.made) == 2 * len(TITLES), "finished sections are taken from the record"
-
-
-async def test_after_a_failure_a_resume_asks_anew_what_no_finished_section_holds() -> None:
-    class Once(ScriptedResearcher):
-        async def research(self, desk: Desk) -> Thought:
-            if desk.run.failures:
-                return await super().research(desk)
-            await self._found(0, 1)
-            raise ModelProviderError("it broke", error_code="rejected")
-
-    researcher = Once()
-    chain = researching(researcher, **writing())
-    failed = await chain.run(QUESTION)
-    assert failed.status == "failed"
-    done = await chain.resume(failed.run_id)
-    assert done.status == "done"
-    assert researcher.made.count((0, 1)) == 2
-    assert {call.key.partition("/")[0] for call in done.run.calls} == {"research#0", "research~1"}

@@ -1,7 +1,6 @@
 """Runs that fail and go on in the way that suits the failure."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,7 +20,7 @@ from sifaka.record.entries import Strategy
 from sifaka.record.results import CriticFeedback
 from sifaka.record.run import Phase
 from sifaka.retrievers.mock import MockRetriever
-from sifaka.storage import MemoryStorage, SQLiteStorage
+from sifaka.storage import MemoryStorage
 from sifaka.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -69,12 +68,6 @@ async def test_a_provider_that_comes_back_is_asked_again(waited: list[float]) ->
     assert any("server in phase generate" in line for line in result.degraded)
 
 
-async def test_what_the_provider_asks_for_is_waited(waited: list[float]) -> None:
-    result, _ = await recovered(fails("rate_limit", retry_after=7.5), "a b")
-    assert (result.status, waited) == ("done", [7.5])
-    assert strategies_of(result) == ["fewer_parallel_calls"]
-
-
 async def test_a_context_that_is_too_long_is_shortened() -> None:
     long = MockRetriever(documents=(Document(text="x" * 8000),))
     lines = (fails("context_window"), fails("context_window"), "a b")
@@ -82,11 +75,6 @@ async def test_a_context_that_is_too_long_is_shortened() -> None:
     assert result.text == "a b"
     sizes = [len(t.pre_generation_context[0].text) for t in model.seen]
     assert sizes == [8000, 4000, 2000]
-
-
-async def test_a_malformed_version_is_written_anew() -> None:
-    result, _ = await recovered(fails("malformed"), "a b")
-    assert (result.text, strategies_of(result)) == ("a b", ["restart_iteration"])
 
 
 class Silent:
@@ -114,21 +102,6 @@ async def test_what_does_not_pass_by_itself_is_not_tried_again(
     result, model = await recovered(fails(code), "a b")
     assert (result.status, result.run.error_code) == ("failed", code)
     assert (waited, len(model.seen)) == ([], 1)
-
-
-async def test_it_gives_up_in_the_end_with_the_best_text() -> None:
-    result, model = await recovered(*[fails("server")] * 20)
-    assert (result.text, result.status) == ("a b c", "failed")
-    assert len(model.seen) == 4
-
-
-async def test_recoveries_are_on_record(tmp_path: Path) -> None:
-    store = SQLiteStorage(tmp_path / "runs.db")
-    result, _ = await recovered(fails("timeout"), "a b", store=store)
-    stored = await store.load(result.run_id)
-    assert [r.strategy for r in stored.recoveries] == ["retry"]
-    assert stored.failures == 1
-    await store.aclose()
 
 
 async def test_critics_that_all_hit_a_limit_are_asked_again_more_slowly(
@@ -212,23 +185,6 @@ def test_each_failure_is_recovered_from_in_its_way_and_not_for_ever(
 )
 def test_what_no_further_try_can_mend_is_not_tried(code: str, phase: Phase) -> None:
     assert set(strategies(code, phase)) == {None}
-
-
-def test_only_critics_are_ever_skipped() -> None:
-    for phase in ("generate", "retrieve", "validate", "select"):
-        for code in ("server", "rate_limit", "context_window", "malformed", "unknown"):
-            assert "skip" not in strategies(code, phase)
-
-
-def test_critics_that_all_failed_alike_are_treated_by_their_code() -> None:
-    error = CriticError("every critic abstained", error_code="rate_limit", retry_after=3.0)
-    assert code_of(error) == "rate_limit"
-    found = plan_recovery(
-        code_of(error), phase="critique", attempts=0, retry_after=error.retry_after
-    )
-    assert found is not None
-    assert (found.strategy, found.wait_seconds) == ("fewer_parallel_calls", 3.0)
-    assert code_of(CriticError("for different reasons")) == "critic_error"
 
 
 @pytest.mark.parametrize(

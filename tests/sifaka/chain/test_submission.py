@@ -8,12 +8,11 @@ import anyio
 import pytest
 
 from sifaka import Chain, CriticFeedback, RunResult, Thought
-from sifaka.calls.host import Host, Suspended
+from sifaka.calls.host import Host
 from sifaka.chain import Submission
 from sifaka.errors import ConfigurationError, StaleRevision, ThoughtNotFound
-from sifaka.storage import MemoryStorage
 from tests.sifaka.chain.running import submit
-from tests.stubs.hosts import REFUSED, LaterHost, PresentHost, drafts
+from tests.stubs.hosts import REFUSED, PresentHost, drafts
 from tests.stubs.provider import Provider, Reply, fails, opinion, provider, says, told_of
 
 pytestmark = pytest.mark.anyio
@@ -66,28 +65,12 @@ async def test_a_stale_parent_is_refused_and_named() -> None:
     assert error.value.current_id == nearer.thought.id
 
 
-async def test_a_run_in_another_process_is_continued_from_its_stored_configuration() -> None:
-    chain, waiting = await asked()
-    stored = await chain.store.load(waiting.run_id)
-    rebuilt = Chain.of_config(stored.config, store=chain.store)
-    assert (await submit(rebuilt, waiting, GOOD)).status == "done"
-
-
 async def test_the_number_of_revisions_is_bounded() -> None:
     chain, waiting = await asked(max_iterations=1)
     last = await submit(chain, waiting, "A refund, soon.")
     assert (last.status, last.stop_reason, last.passed) == ("done", "max_iterations", False)
     with pytest.raises(ConfigurationError, match="does not wait for a revision"):
         await chain.submit(waiting.run_id, last.thought.id, GOOD)
-
-
-async def test_a_task_in_words_is_not_done_before_the_caller_has_written() -> None:
-    task, text = "make it friendly", "The office is closed on Friday."
-    chain, waiting = await asked(task, text, validators=[])
-    assert waiting.status == "needs_revision"
-    done = await submit(chain, waiting, "Come and see us any day but Friday!")
-    assert (done.status, done.accepted) == ("done", True)
-    assert done.text == "Come and see us any day but Friday!"
 
 
 async def test_a_text_can_be_written_from_a_prompt_by_the_caller() -> None:
@@ -205,19 +188,6 @@ async def test_the_host_takes_over_in_the_middle_of_a_run(dying: Provider) -> No
     assert "host:sampling answered 2 calls in place of a model that failed" in result.degraded
 
 
-async def test_a_host_that_answers_later_takes_over_too(dying: Provider) -> None:
-    host, store = LaterHost(drafts()), MemoryStorage()
-    run_id = (await chain("host", store=store).start(TASK, text=TEXT)).run_id
-    result: RunResult | None = None
-    while result is None:
-        try:
-            result = await chain("host", host=host, store=store).resume(run_id)
-        except Suspended as waiting:
-            host.think(waiting)
-    assert (result.status, result.text) == ("done", "Draft 2 of the text.")
-    assert [len(keys) for keys in host.rounds] == [1, 1]
-
-
 async def test_the_caller_takes_over_and_what_it_submits_ends_the_run(dying: Provider) -> None:
     writing = chain("caller")
     waiting = await writing.run(TASK, text=TEXT)
@@ -248,16 +218,6 @@ async def test_the_host_comes_before_the_caller_and_is_left_alone_afterwards(
     done = await submit(writing, waiting, "Draft 7 of the text.")
     assert (done.status, done.accepted) == ("done", True)
     assert len(host.asked) == asked
-
-
-async def test_a_submission_that_fails_a_validator_does_not_end_the_run(dying: Provider) -> None:
-    rules = [{"type": "content", "required": ["Draft"]}]
-    writing = chain("caller", validators=rules)
-    waiting = await writing.run(TASK, text=TEXT)
-    again = await submit(writing, waiting, "Nothing.")
-    assert (again.status, again.accepted) == ("needs_revision", False)
-    done = await submit(writing, again, "Draft 3, the last.")
-    assert (done.status, done.text) == ("done", "Draft 3, the last.")
 
 
 async def test_what_the_caller_submits_without_a_task_may_not_change_what_is_protected(

@@ -37,11 +37,6 @@ def test_the_issue_that_covers_most_of_a_change_is_its_reason() -> None:
     assert (changed.op, changed.reason) == ("delete", "too long")
 
 
-def test_a_change_that_no_issue_asked_for_has_no_reason() -> None:
-    (changed,) = [h for h in diff("a b", "a c", [Issue.at("a b", 0, 1, "x")]) if h.op != "equal"]
-    assert changed.reason is None
-
-
 @given(st.text("ab .\n"), st.text("ab .\n"))
 def test_the_hunks_put_together_are_the_two_texts(before: str, after: str) -> None:
     hunks = diff(before, after)
@@ -163,60 +158,61 @@ def changed(run: Run) -> list[tuple[str, str, str | None]]:
     return [(h.before, h.after, h.reason) for h in hunks if h.op != "equal"]
 
 
-def test_each_change_has_the_reason_of_the_step_that_made_it() -> None:
-    run = run_of(
-        ("The cat sat on the mat because it could today.", [("cat", "too tame")]),
-        ("The lion sat on the mat because it could today.", [("mat", "too small")]),
-        ("The lion sat on the savannah because it could today.", [("today", "when?")]),
-        ("The lion sat on the savannah because it could at noon.", []),
-    )
-    assert changed(run) == [
-        ("cat", "lion", "too tame"),
-        ("mat", "savannah", "too small"),
-        ("today", "at noon", "when?"),
-    ]
+Version = tuple[str, list[tuple[str, str]]]
+CHANGES: dict[str, tuple[list[Version], list[tuple[str, str, str | None]]]] = {
+    "each change has the reason of the step that made it": (
+        [
+            ("The cat sat on the mat because it could today.", [("cat", "too tame")]),
+            ("The lion sat on the mat because it could today.", [("mat", "too small")]),
+            ("The lion sat on the savannah because it could today.", [("today", "when?")]),
+            ("The lion sat on the savannah because it could at noon.", []),
+        ],
+        [
+            ("cat", "lion", "too tame"),
+            ("mat", "savannah", "too small"),
+            ("today", "at noon", "when?"),
+        ],
+    ),
+    "a change that nobody asked for says so": (
+        [("one two three", [("one", "number it")]), ("1 two three", []), ("1 two four", [])],
+        [("one", "1", "number it"), ("three", "four", None)],
+    ),
+    "words that moved keep their reason": (
+        [
+            ("alpha is the letter", [("alpha", "in English")]),
+            ("first is the letter", []),
+            ("well then, first is the letter", []),
+        ],
+        [("alpha", "well then, first", "in English")],
+    ),
+    "what was taken away has its reason too": (
+        [
+            ("It is very, very good news indeed.", [("very, very ", "say it once")]),
+            ("It is good news indeed.", [("indeed", "empty word")]),
+            ("It is good news.", []),
+        ],
+        [("very, very ", "", "say it once"), (" indeed", "", "empty word")],
+    ),
+    "what was changed and changed back is no change": (
+        [
+            ("a plain word", [("plain", "dull")]),
+            ("a shiny word", [("shiny", "too much")]),
+            ("a plain word", []),
+        ],
+        [],
+    ),
+    "one step is the plain diff": (
+        [("a b c", [("b", "wrong")]), ("a x c", [])],
+        [("b", "x", "wrong")],
+    ),
+    "the first version has no changes": ([("a b c", [("b", "wrong")])], []),
+}
 
 
-def test_a_change_that_nobody_asked_for_says_so() -> None:
-    run = run_of(
-        ("one two three", [("one", "number it")]),
-        ("1 two three", []),
-        ("1 two four", []),
-    )
-    assert changed(run) == [("one", "1", "number it"), ("three", "four", None)]
-
-
-def test_words_that_moved_keep_their_reason() -> None:
-    run = run_of(
-        ("alpha is the letter", [("alpha", "in English")]),
-        ("first is the letter", list[tuple[str, str]]()),
-        ("well then, first is the letter", []),
-    )
-    assert changed(run) == [("alpha", "well then, first", "in English")]
-
-
-def test_what_was_taken_away_has_its_reason_too() -> None:
-    run = run_of(
-        ("It is very, very good news indeed.", [("very, very ", "say it once")]),
-        ("It is good news indeed.", [("indeed", "empty word")]),
-        ("It is good news.", []),
-    )
-    assert [reason for _, _, reason in changed(run)] == ["say it once", "empty word"]
-
-
-def test_what_was_changed_and_changed_back_is_no_change() -> None:
-    run = run_of(
-        ("a plain word", [("plain", "dull")]),
-        ("a shiny word", [("shiny", "too much")]),
-        ("a plain word", []),
-    )
-    assert changed(run) == []
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_one_step_is_the_plain_diff(count: int) -> None:
-    versions = [("a b c", [("b", "wrong")]), ("a x c", list[tuple[str, str]]())][:count]
-    assert changed(run_of(*versions)) == ([("b", "x", "wrong")] if count == 2 else [])
+@pytest.mark.parametrize("case", CHANGES)
+def test_the_changes_over_several_versions_have_the_reasons_of_their_steps(case: str) -> None:
+    versions, told = CHANGES[case]
+    assert changed(run_of(*versions)) == told
 
 
 @given(st.lists(st.text(alphabet="ab c.\n", max_size=30), min_size=2, max_size=5))
