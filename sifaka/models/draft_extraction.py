@@ -99,8 +99,7 @@ class Source:
         bare = [re.escape(x) for x in sorted(labels) if not re.search(rf"</?{x}\b", known)]
         if not bare:
             return MARK
-        names = "|".join(bare)
-        alone = rf"^[ \t]*<(?P<stop>/?) ?(?P<name>{names}) ?/?>[ \t]*$"
+        alone = rf"^[ \t]*<(?P<stop>/?) ?(?P<name>{'|'.join(bare)}) ?/?>[ \t]*$"
         return re.compile(rf"{MARK.pattern}|{alone}", re.IGNORECASE | re.MULTILINE)
 
     @cached_property
@@ -261,9 +260,8 @@ def _out_of_fence(text: str, source: Source) -> str | None:
 
 def _out_of_quote(text: str, source: Source) -> str | None:
     lines = text.splitlines()
-    if not lines or not all(x.startswith(">") or not x.strip() for x in lines):
-        return None
-    if re.search(r"^[ \t]*>", source.known, re.MULTILINE):
+    is_quoted = lines and all(x.startswith(">") or not x.strip() for x in lines)
+    if not is_quoted or re.search(r"^[ \t]*>", source.known, re.MULTILINE):
         return None
     return "\n".join(line.removeprefix(">").removeprefix(" ") for line in lines)
 
@@ -365,8 +363,8 @@ def _has_several(text: str, source: Source) -> bool:
     """True when most of the text stands there more than once, with a label between."""
     starts = [label.start() for label in _LABEL.finditer(text)]
     pieces = [text[a:b] for a, b in pairwise((0, *starts, len(text)))]
-    has_labels = len(_LABEL.findall(source.text)) > 1
-    return not has_labels and sum(source.covered(piece) >= 0.5 for piece in pieces) > 1
+    is_copied = sum(source.covered(piece) >= 0.5 for piece in pieces) > 1
+    return is_copied and len(_LABEL.findall(source.text)) < 2
 
 
 def _doubtful(text: str, source: Source) -> Iterator[str]:

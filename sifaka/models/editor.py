@@ -58,8 +58,6 @@ class EditorModel:
             edited = await run_editor(thought.text, work)
         except PluginError:  # a text that takes too much stays as it is
             return Generation(text=thought.text)
-        if not edited.edits:
-            return Generation(text=edited.text)
         if len(edited.edits) < _MANY:
             return _logged(edited)
         return await to_thread.run_sync(_logged, edited)
@@ -77,9 +75,8 @@ class EditorModel:
 
     async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""
-        if not self.validators or await self._passes(thought.with_text(edited)):
-            return False
-        return await self._passes(thought.with_text(written))
+        fails = self.validators and not await self._passes(thought.with_text(edited))
+        return bool(fails) and await self._passes(thought.with_text(written))
 
     async def _passes(self, thought: Thought) -> bool:
         # An edit that is only tried is no reason to search: facts stay as they are in any edit.
@@ -90,4 +87,4 @@ class EditorModel:
 
 def _logged(edited: "Edited") -> Generation:
     log = [{f.name: getattr(edit, f.name) for f in fields(edit)} for edit in edited.edits]
-    return Generation(text=edited.text, metadata={"edits": log})
+    return Generation(text=edited.text, metadata={"edits": log} if log else {})

@@ -77,18 +77,16 @@ def _metered(
     from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
     from sifaka.models.provider_errors import translate
 
+    named = str(model).partition(":")[0]
     try:
-        named = str(model).partition(":")[0]
         inferred = (
             infer_model(model, _hugging_face) if named == HUGGING_FACE else infer_model(model)
         )
     except UserError as error:
         raise translate(error, str(model)) from error
     except ImportError as error:
-        provider = str(model).partition(":")[0]
         raise ConfigurationError(
-            f"model {model!r} needs a package that is not installed",
-            install(provider),
+            f"model {model!r} needs a package that is not installed", install(named)
         ) from error
     # Broad, and told as a setting: each provider's client has errors of its own, such as for a key
     # that is empty, and this is where it is made.

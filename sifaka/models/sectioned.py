@@ -87,8 +87,10 @@ async def write_text(
     wanted = _concerned(thought, sections, parts)
     asked = {at: parts[at] for at, is_wanted in enumerate(wanted) if is_wanted}
     answers = await _answers(writer, sections, asked, calls)
-    if answers and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
-        raise _worst(list(answers.values()))
+    errors = [each for each in answers.values() if not isinstance(each, Generation)]
+    if errors and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
+        # A provider's before a limit.
+        raise next((each for each in errors if isinstance(each, ModelProviderError)), errors[0])
     outcomes = [_Outcome(section.text, "untouched") for section in sections]
     for at, answer in answers.items():
         protected = protect and not thought.prompt
@@ -116,8 +118,8 @@ async def _answers(
     """The answer for each section that is to be written, by its place among all."""
     answers: dict[int, Attempt] = {}
     open_ = list(asked)
-    within = anyio.Semaphore(PARALLEL)  # the run's own bounds only models that are metered
-    write = partial(_within, within)
+    # The run's own bounds only models that are metered.
+    write = partial(_within, anyio.Semaphore(PARALLEL))
     while open_:
         room = calls - len(asked) + len(open_)
         now = [at for n, at in enumerate(open_, 1) if n <= room]
@@ -128,7 +130,11 @@ async def _answers(
         came = dict(zip(now, await fan_out(branches, calls_each=0), strict=True))
         answers |= came
         # What was set aside for the others is free when they have ended, and may be enough.
-        late = [at for at, each in came.items() if _may_fit_later(each)]
+        late = [
+            at
+            for at, each in came.items()
+            if isinstance(each, BudgetExceeded) and each.limit not in _UNREPEATED
+        ]
         open_ = late if len(late) < len(now) else []
     return {at: answers[at] for at in asked}
 
@@ -143,16 +149,6 @@ def _journal_key(section: Section) -> str:
     """The name of a section's place in the journal, the same for the same section."""
     digest = sha256(section.text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"section {section.number} {digest[:8]}"
-
-
-def _may_fit_later(answer: Attempt) -> bool:
-    return isinstance(answer, BudgetExceeded) and answer.limit not in _UNREPEATED
-
-
-def _worst(failures: Sequence[Attempt]) -> Exception:
-    """The error of a version of which no section was written: a provider's before a limit."""
-    errors = [each for each in failures if not isinstance(each, Generation)]
-    return next((e for e in errors if isinstance(e, ModelProviderError)), errors[0])
 
 
 def _outcome(
@@ -218,9 +214,7 @@ def in_place_of(section: Section, answer: str) -> str:
     if section.heading:
         body = _headed(section, body).strip()
     text = section.text
-    lead = text[: len(text) - len(text.lstrip())]
-    trail = text[len(text.rstrip()) :]
-    return lead + body + trail
+    return text[: len(text) - len(text.lstrip())] + body + text[len(text.rstrip()) :]
 
 
 def _headed(section: Section, body: str) -> str:
@@ -287,8 +281,7 @@ def _degraded(
         for section, outcome in zip(sections, outcomes, strict=True)
         if outcome.status == "failed"
     ]
-    refused = [each for each in answers if isinstance(each, BudgetExceeded)]
-    if refused:
+    if refused := [each for each in answers if isinstance(each, BudgetExceeded)]:
         count = f"{len(refused)} of {len(sections)} sections were"
         lines.append(f"{count} not written: {refused[0].message}")
     return lines
@@ -348,14 +341,13 @@ def _concerned(
     spoke = [each for each in thought.critic_feedback if each.status == "ok"]
     judged = bool(thought.prompt) and any(each.judges_task for each in spoke)
     wanted = bool(thought.prompt) or any(each.verdict == "revise" for each in spoke)
-    if (judged and any(about)) or not wanted or (not thought.prompt and any(about)):
-        task = [False] * len(sections)
-    else:
-        named = _Router(sections).named(thought.prompt)
-        task = [not named or at in named for at in range(len(sections))]
+    by_task = wanted and not (any(about) and (judged or not thought.prompt))
+    named = _Router(sections).named(thought.prompt) or range(len(sections))
     return tuple(
-        (told or by_task) and bool(section.text.strip()) and not section.literal
-        for told, by_task, section in zip(about, task, sections, strict=True)
+        (about[at] or (by_task and at in named))
+        and bool(section.text.strip())
+        and not section.literal
+        for at, section in enumerate(sections)
     )
 
 
@@ -419,10 +411,9 @@ class _Router:
         labelled_at = self._at(number)
         if labelled_at is not None:
             return (labelled_at,)
-        if issue.quote:
-            quoted = [at for at, s in enumerate(self._sections) if issue.quote in s.text]
-            if quoted:
-                return quoted[:1]
+        quoted = [at for at, s in enumerate(self._sections) if issue.quote in s.text]
+        if issue.quote and quoted:
+            return quoted[:1]
         if named := self.named(issue.message):
             return sorted(named)
         if issue.category in _IN_ONE_PLACE:
@@ -446,8 +437,7 @@ def _inside(issue: Issue, section: Section) -> Issue:
     """An issue as it is about the part of its place that lies in a section."""
     start, end = issue.start or 0, issue.end or 0
     if section.start <= start and end <= section.end:
-        own = {"start": start - section.start, "end": end - section.start}
-        return issue.model_copy(update=own)
+        return issue.model_copy(update={"start": start - section.start, "end": end - section.start})
     first, last = max(start, section.start), min(end, section.end)
     return Issue.at(
         section.text,
