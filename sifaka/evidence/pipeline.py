@@ -252,8 +252,7 @@ def keyword_queries(question: str) -> tuple[str, ...]:
     if len(telling) < 2:
         telling = words
     middle = (len(telling) + 1) // 2
-    halves = (telling[:middle], telling[middle:]) if len(telling) > 1 else ()
-    queries = (question, *map(" ".join, halves))
+    queries = (question, *map(" ".join, (telling[:middle], telling[middle:])))
     return tuple(dict.fromkeys(filter(None, map(shortened, queries))))
 
 

@@ -94,9 +94,9 @@ async def search(
         if size <= _AT_ONCE
         else await anyio.to_thread.run_sync(merged, lists, max_results)
     )
-    all_failed = all(answer.failure is not None for answer in answers)
+    missing = "search_failed" if all(answer.failure for answer in answers) else "no_results"
     return Searched(
-        status="found" if documents else "search_failed" if all_failed else "no_results",
+        status="found" if documents else missing,
         documents=documents,
         failures=_failures([adapter.name for adapter in adapters for _ in wanted], answers),
         notes=_notes(answers, filters),
@@ -468,7 +468,7 @@ def _elsewhere(copy: SourceDocument, others: Iterable[SourceDocument]) -> tuple[
     """The places of copies that are not the one that is kept."""
     own = identities(copy)
     places = (each.place for each in others if not own & identities(each))
-    return tuple(dict.fromkeys(each for each in places if each and each != copy.place))
+    return tuple(dict.fromkeys(each for each in places if each not in {"", copy.place}))
 
 
 def _worth(document: SourceDocument) -> tuple[bool, bool, int]:

@@ -151,9 +151,8 @@ async def _verified(
 
 async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
     texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
-    criteria = {each.id: each for sheet in pack for each in sheet.criteria}
-    lines = map(_line, criteria.values())
-    parts = [frame("question", question), frame("criteria", "\n".join(lines))]
+    criteria = {each.id: _line(each) for sheet in pack for each in sheet.criteria}
+    parts = [frame("question", question), frame("criteria", "\n".join(criteria.values()))]
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")

@@ -103,9 +103,10 @@ class EvidenceChecker(Component):
         calls = current_calls()
         ledger = calls.ledger.part(Budget())
         with replace(calls, ledger=ledger).active():
-            found = Extracted(claims=given or ())
             if given is None:
                 found = await self._claims_of(text, options)
+            else:
+                found = Extracted(claims=given)
             # What was given is asked for: its need is 1.
             wanted = [each for each in found.claims if each.need >= NEEDS_EVIDENCE]
             check = _Check(sources, filters, options, _by_number(judgements, wanted))
@@ -200,8 +201,8 @@ class EvidenceChecker(Component):
         }
         if self.model is None:
             return own | {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        double = check.options.checks == "double"
-        return own | await held(claims, documents, self.model, double=double)
+        is_double = check.options.checks == "double"
+        return own | await held(claims, documents, self.model, double=is_double)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
         """The adapters to search."""

@@ -114,8 +114,7 @@ def claims_by_rule(text: str) -> Extracted:
 
 
 def _left_out(found: int) -> tuple[str, ...]:
-    more = f"{found - _MOST} further claims of the text were left out"
-    return (more,) if found > _MOST else ()
+    return (f"{found - _MOST} further claims of the text were left out",) if found > _MOST else ()
 
 
 def claims_given(claims: Sequence[str], text: str = "") -> tuple[Claim, ...]:
@@ -241,8 +240,8 @@ def checkable(text: str) -> list[Claim]:
         need = _need(plain)
         if need:
             told = f"{before} {plain}" if before and _PRONOUN.match(plain) else plain
-            quote = text[start:end]
-            found.append(Claim(text=told[:LONGEST], quote=quote, start=start, end=end, need=need))
+            place = {"quote": text[start:end], "start": start, "end": end}
+            found.append(Claim(text=told[:LONGEST], need=need, **place))
         before, done = plain, end
     return found
 
@@ -265,9 +264,7 @@ def _has_name(words: list[str]) -> bool:
     """True when a word within the sentence is capitalised, where capitals tell names."""
     inner = [word for word in words[1:] if word not in {"I", "I’m", "I'm"}]
     capitalised = [word[:1].isupper() for word in inner]
-    if not any(capitalised):
-        return False
-    return (
+    return any(capitalised) and (
         sum(capitalised) == 1
         or sum(capitalised) / len(capitalised) < _CAPITALS
         or any(a and b for a, b in pairwise(capitalised))

@@ -128,8 +128,8 @@ def _reason(status: ClaimStatus, held: Sequence[JudgedSource], failure: str) -> 
     if any(each.stance == "somewhat_supports" for each in held):
         return "the documents support it in part only"
     several = f"{len(held)} documents were" if len(held) > 1 else "one document was"
-    open_ = f"{several} judged, and none says whether it is so"
-    return next((each.reason for each in held if each.reason), open_)
+    reasons = (each.reason for each in held if each.reason)
+    return next(reasons, f"{several} judged, and none says whether it is so")
 
 
 _LONGEST_KEPT = 7 * 86_400.0
@@ -200,8 +200,7 @@ class KnownVerdicts:
 
     async def _keep(self, key: str, value: Frozen) -> None:
         with suppress(PydanticSerializationError):  # half a surrogate pair: it is asked again
-            told = value.model_dump_json().encode()
-            await self._cache.set(key, told, ttl=_LONGEST_KEPT)
+            await self._cache.set(key, value.model_dump_json().encode(), ttl=_LONGEST_KEPT)
 
 
 def _read(form: type[Kept], told: str | bytes) -> Kept | None:

@@ -30,8 +30,7 @@ from sifaka.isolation import run_limited_in_thread
 from sifaka.storage.protocol import Health
 from sifaka.text.markdown import front_matter
 
-_PLAIN = frozenset({".md", ".txt", ".rst", ".csv", ".json"})
-SUFFIXES = _PLAIN | frozenset(READERS)
+SUFFIXES = frozenset({".md", ".txt", ".rst", ".csv", ".json", *READERS})
 _UNREAD = frozenset(
     {".doc", ".epub", ".odp", ".ods", ".odt", ".pages", ".ppt", ".pptx", ".rtf", ".xls", ".xlsx"}
 )

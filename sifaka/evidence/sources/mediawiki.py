@@ -12,7 +12,14 @@ import regex
 
 from sifaka.calls.context import fan_out
 from sifaka.errors import SourceError
-from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment, wanted
+from sifaka.evidence.documents import (
+    ANYTHING,
+    SearchFilters,
+    SourceDocument,
+    moment,
+    plain_line,
+    wanted,
+)
 from sifaka.evidence.sources.http import Endpoint, HttpClient, Retrying, product
 from sifaka.evidence.sources.readers import plain_text
 from sifaka.isolation import GIVEN_UP, run_limited
@@ -67,15 +74,13 @@ def malformed(wiki: HttpClient, lacking: str) -> SourceError:
 
 
 def _check(endpoint: Endpoint, answer: Any, retry_after: float | None) -> None:
-    error = mapping(mapping(answer).get("error"))
-    if not error:
-        return
-    told = str(error.get("code"))
-    code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
-    info = " ".join(str(error.get("info", "")).split())[:200]
-    raise endpoint.failure(
-        code, f"answered with the error {told[:60]}: {info}", retry_after=retry_after
-    )
+    if error := mapping(mapping(answer).get("error")):
+        told = str(error.get("code"))
+        code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
+        info = " ".join(str(error.get("info", "")).split())[:200]
+        raise endpoint.failure(
+            code, f"answered with the error {told[:60]}: {info}", retry_after=retry_after
+        )
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -166,8 +171,7 @@ def by_words(
 
 
 def _weight(word: str) -> tuple[bool, int]:
-    is_telling = word[0].isupper() or word.isdecimal()
-    return not is_telling, -len(word)
+    return not (word[0].isupper() or word.isdecimal()), -len(word)
 
 
 MOST_PAGES = 50
@@ -315,8 +319,7 @@ class MediaWikiAdapter:
             return Health(part=self.place, works=False, found=str(error))
         general = mapping(told.get("general"))
         found = f"{general.get('generator', 'MediaWiki')}, {general.get('sitename', 'a wiki')}"
-        shown = "".join(c for c in found[:200] if c.isprintable())
-        return Health(part=self.place, works=True, found=shown)
+        return Health(part=self.place, works=True, found=plain_line(found, 200))
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -337,9 +340,8 @@ class MediaWikiAdapter:
         readings = {page.id: partial(read, page) for page in pages}
         answers = await fan_out(readings, calls_each=0, parallel=PARALLEL)
         found = tuple(each for each in answers if isinstance(each, SourceDocument) and each.text)
-        unreadable = [each for each in answers if isinstance(each, SourceError)]
-        if unreadable and not found:
-            raise unreadable[0]
+        if not found and (errors := [each for each in answers if isinstance(each, SourceError)]):
+            raise errors[0]
         return found
 
     async def _described(self, pages: Sequence[int]) -> list[SourceDocument]:
@@ -378,7 +380,7 @@ class MediaWikiAdapter:
             if target is not None:
                 by_id.setdefault(redirect.get("pageid"), target)
         ordered = {by_id[page]["pageid"]: by_id[page] for page in pages if page in by_id}
-        return [self._document(page) for page in ordered.values()]
+        return list(map(self._document, ordered.values()))
 
     async def _extract(self, page: str) -> str:
         """The running text of a page, one paragraph or heading a line."""
@@ -392,10 +394,9 @@ class MediaWikiAdapter:
             exsectionformat="plain",
         )
         pages = objects(told.get("pages"))
-        extract = str(pages[0].get("extract") or "") if pages else ""
+        lines = str(pages[0].get("extract") or "").splitlines() if pages else ()
         # Of a page of nothing but lists, the extension may leave nothing.
-        lines = filter(None, map(str.strip, extract.splitlines()))
-        return "\n".join(lines) or await self._parsed(page)
+        return "\n".join(filter(None, map(str.strip, lines))) or await self._parsed(page)
 
     async def _parsed(self, page: str) -> str:
         told = await ask(
