@@ -260,7 +260,14 @@ def _put_together(
         }
         for section, outcome in zip(sections, outcomes, strict=True)
     ]
-    degraded = _degraded(sections, outcomes, answers)
+    degraded = [
+        f"{section.label} was not written: {outcome.reason}"
+        for section, outcome in zip(sections, outcomes, strict=True)
+        if outcome.status == "failed"
+    ]
+    if refused := [each for each in answers if isinstance(each, BudgetExceeded)]:
+        count = f"{len(refused)} of {len(sections)} sections were"
+        degraded.append(f"{count} not written: {refused[0].message}")
     return Generation(
         text="".join(outcome.text for outcome in outcomes),
         prompt_used="\n\n".join(each.prompt_used for each in written if each.prompt_used) or None,
@@ -270,21 +277,6 @@ def _put_together(
         tool_calls=tuple(call for each in written for call in each.tool_calls),
         metadata={"sections": told, **({"degraded": degraded} if degraded else {})},
     )
-
-
-def _degraded(
-    sections: Sequence[Section], outcomes: Sequence[_Outcome], answers: Sequence[Attempt]
-) -> list[str]:
-    """One line for each section that failed, and one for those without room in the budget."""
-    lines = [
-        f"{section.label} was not written: {outcome.reason}"
-        for section, outcome in zip(sections, outcomes, strict=True)
-        if outcome.status == "failed"
-    ]
-    if refused := [each for each in answers if isinstance(each, BudgetExceeded)]:
-        count = f"{len(refused)} of {len(sections)} sections were"
-        lines.append(f"{count} not written: {refused[0].message}")
-    return lines
 
 
 # The feedback on the whole text, and the sections that it is about.

@@ -146,13 +146,10 @@ class Round(Frozen):
         """The iteration as agents are told of it."""
         searched = "; ".join(task.query for task in self.tasks)
         numbers = ", ".join(str(finding.number) for finding in self.findings) or "none"
-        lines = (
-            f"Iteration {self.number}",
-            f"Observations: {self.observations}" if in_full and self.observations else "",
-            f"Searched for: {searched}",
-            f"New findings: {numbers}",
+        observed = f"Observations: {self.observations}\n" if in_full and self.observations else ""
+        return (
+            f"Iteration {self.number}\n{observed}Searched for: {searched}\nNew findings: {numbers}"
         )
-        return "\n".join(filter(None, lines))
 
 
 class LoopState(Frozen):
@@ -181,8 +178,8 @@ class LoopState(Frozen):
     @property
     def degraded(self) -> tuple[str, ...]:
         """Lines about failures, each once."""
-        lines = (each for one in (*self.rounds, self.now) for each in one.degraded)
-        return tuple(dict.fromkeys(lines))
+        rounds = (*self.rounds, self.now)
+        return tuple(dict.fromkeys(line for one in rounds for line in one.degraded))
 
     @property
     def past(self) -> str:

@@ -98,20 +98,20 @@ class EvidenceChecker(Component):
         options = options or CheckOptions()
         filters = filters_of(options)
         sources = self._sources(options, documents)
-        given = None if claims is None else claims_given(claims, text)
         # An account of its own tells what the check has cost while others spend from the same one.
         calls = current_calls()
         ledger = calls.ledger.part(Budget())
         with replace(calls, ledger=ledger).active():
-            if given is None:
-                found = await self._claims_of(text, options)
-            else:
-                found = Extracted(claims=given)
+            found = (
+                await self._claims_of(text, options)
+                if claims is None
+                else Extracted(claims=claims_given(claims, text))
+            )
             # What was given is asked for: its need is 1.
             wanted = [each for each in found.claims if each.need >= NEEDS_EVIDENCE]
             check = _Check(sources, filters, options, _by_number(judgements, wanted))
             report = await self._checked(check, wanted, documents)
-            if given is None and self.model is not None and not found.degraded:
+            if claims is None and self.model is not None and not found.degraded:
                 # Not before: a host that is asked in rounds gets the same question in each.
                 await self._known.keep_claims(text, self.model.model_id, found.claims)
         lines = dict.fromkeys((*found.degraded, *report.degraded))
@@ -171,7 +171,7 @@ class EvidenceChecker(Component):
         unjudged = [f"{NO_MODEL}: the evidence is ranked, and judged by rules alone"]
         if self.model is not None:
             failed = [each for sources in judged.values() for each in _failed(sources)]
-            unjudged = [f"{_name_of(each.document)}: {each.reason}" for each in failed]
+            unjudged = [f"{s.document.title[:100] or s.document.place}: {s.reason}" for s in failed]
         return ClaimReport(
             verdicts=tuple(
                 verdicts.get(n)
@@ -248,10 +248,6 @@ def _failed(judged: Iterable[JudgedSource]) -> list[JudgedSource]:
     return [each for each in judged if each.stance == "unjudged"]
 
 
-def _name_of(document: SourceDocument) -> str:
-    return document.title[:100] or document.url or document.id or "a document"
-
-
 _AT_A_TIME = 4
 """Claims that are searched for at the same time: sources are other people's machines."""
 
@@ -300,11 +296,14 @@ async def find(
         for n, claim in claims.items()
     }
     results = await fan_out(branches, calls_each=0, parallel=_AT_A_TIME)
-    found: dict[int, Searched] = {}
-    for n, result in zip(claims, results, strict=True):
-        documents = {document.key: document for document in (*given[n], *result.documents)}
-        found[n] = result.model_copy(update={"documents": tuple(documents.values())})
-    return found
+    documents = {
+        n: {document.key: document for document in (*given[n], *result.documents)}
+        for n, result in zip(claims, results, strict=True)
+    }
+    return {
+        n: result.model_copy(update={"documents": tuple(documents[n].values())})
+        for n, result in zip(claims, results, strict=True)
+    }
 
 
 def _source(document: Document, at: datetime) -> SourceDocument:

@@ -240,8 +240,8 @@ def checkable(text: str) -> list[Claim]:
         need = _need(plain)
         if need:
             told = f"{before} {plain}" if before and _PRONOUN.match(plain) else plain
-            place = {"quote": text[start:end], "start": start, "end": end}
-            found.append(Claim(text=told[:LONGEST], need=need, **place))
+            quote = text[start:end]
+            found.append(Claim(text=told[:LONGEST], quote=quote, start=start, end=end, need=need))
         before, done = plain, end
     return found
 

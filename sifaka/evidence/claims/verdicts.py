@@ -93,26 +93,24 @@ def verdict_of(
     return ClaimVerdict(
         claim=claim,
         verdict=status,
-        evidence=tuple(map(_evidence, ordered)),
+        evidence=tuple(
+            ClaimEvidence(
+                stance=each.stance,
+                flag=each.flag,
+                quote="".join(each.quotes[:1])[:_QUOTE],
+                title=each.document.title,
+                url=each.document.url,
+                document_id=each.document.id,
+                adapter=each.document.adapter,
+                published=each.document.published,
+                retrieved_at=each.document.retrieved_at,
+                score=each.document.score,
+            )
+            for each in ordered
+        ),
         reason=_reason(status, held, failure),
         checked_at=at,
         basis=basis,
-    )
-
-
-def _evidence(held: JudgedSource) -> ClaimEvidence:
-    document = held.document
-    return ClaimEvidence(
-        stance=held.stance,
-        flag=held.flag,
-        quote="".join(held.quotes[:1])[:_QUOTE],
-        title=document.title,
-        url=document.url,
-        document_id=document.id,
-        adapter=document.adapter,
-        published=document.published,
-        retrieved_at=document.retrieved_at,
-        score=document.score,
     )
 
 

@@ -65,7 +65,7 @@ def document_of(
     if not text:
         return None
     doi = _line(record, fields.doi)
-    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    is_number = isinstance(score, int | float) and math.isfinite(score)
     return SourceDocument(
         text=text,
         title=_line(record, fields.title),
@@ -75,7 +75,7 @@ def document_of(
         id=_line(record, fields.id),
         adapter=adapter,
         published=when(_value(record, fields.date or fields.timestamp)),
-        score=float(score) if is_number and math.isfinite(score) else None,
+        score=float(score) if is_number and not isinstance(score, bool) else None,
     )
 
 
@@ -230,7 +230,24 @@ class RecordAdapter:
         try:
             found = await self.server.ask(self, query, size, filters)
         except SourceError as error:
-            raise self._explained(error) from error
+            # With what is to be done about it here.
+            message, suggestion = {
+                "not_found": (
+                    f"{self.name}: there is no {self.index!r} at {self.base}",
+                    "create it, or correct the adapter's URL",
+                ),
+                "authentication": (
+                    error.message,
+                    f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it",
+                ),
+            }.get(error.error_code, (error.message, error.suggestion))
+            raise SourceError(
+                message,
+                suggestion,
+                adapter=self.name,
+                error_code=error.error_code,
+                retry_after=error.retry_after,
+            ) from error
         scored_by = self.server.scored_by
         read = (
             document_of(each, self.fields, adapter=self.name, score=each.get(scored_by))
@@ -245,26 +262,6 @@ class RecordAdapter:
                 "name the field in the adapter's URL, such as ?text=body",
             )
         return documents
-
-    def _explained(self, error: SourceError) -> SourceError:
-        """The same with what is to be done about it here."""
-        message, suggestion = {
-            "not_found": (
-                f"{self.name}: there is no {self.index!r} at {self.base}",
-                "create it, or correct the adapter's URL",
-            ),
-            "authentication": (
-                error.message,
-                f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it",
-            ),
-        }.get(error.error_code or "", (error.message, error.suggestion))
-        return SourceError(
-            message,
-            suggestion,
-            adapter=self.name,
-            error_code=error.error_code,
-            retry_after=error.retry_after,
-        )
 
 
 MOST_CHARS = 400
@@ -363,7 +360,8 @@ async def _solr(
     https://solr.apache.org/guide/solr/latest/query-guide/response-writers.html
     """
     asked: dict[str, str] = {
-        "q": _literal(query),
+        # Its words, with nothing among them that Solr takes for its own.
+        "q": _OPERATORS.sub(r"\\\1", _OPERATOR_WORDS.sub(lambda word: word[0].lower(), query)),
         "defType": "edismax",
         "qf": " ".join((*server.fields.text, f"{server.fields.title}^2")),
         "q.op": "OR",
@@ -377,12 +375,6 @@ async def _solr(
         since, until = _moment(filters.since), _moment(filters.until)
         asked["fq"] = f"{server.fields.date}:[{since} TO {until}}}"
     return server.listed(await server.http.ask(f"{server.index}/select", asked), "response", "docs")
-
-
-def _literal(query: str) -> str:
-    """The words of a query, with nothing among them that Solr takes for its own."""
-    words = _OPERATOR_WORDS.sub(lambda word: word[0].lower(), query)
-    return _OPERATORS.sub(r"\\\1", words)
 
 
 def _moment(moment: datetime | None) -> str:
