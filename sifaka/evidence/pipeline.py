@@ -202,8 +202,7 @@ async def concluded(
 
 async def _with_shares(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
     """The evidence, where unverified with its share of the best match's score."""
-    documents = [each.document for each in evidence]
-    scores = await to_thread.run_sync(scores_of, question, documents)
+    scores = await to_thread.run_sync(scores_of, question, [each.document for each in evidence])
     best = max(scores) or 1.0
     return [
         each.model_copy(update={"score": score / best})

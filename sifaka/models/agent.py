@@ -263,7 +263,6 @@ def _told(messages: "Sequence[ModelMessage]") -> str:
     """The system prompts of a conversation, and its last instructions."""
     from pydantic_ai.messages import SystemPromptPart
 
-    parts = [part for message in messages for part in message.parts]
-    prompts = [part.content for part in parts if isinstance(part, SystemPromptPart)]
+    prompts = [p.content for m in messages for p in m.parts if isinstance(p, SystemPromptPart)]
     given = [told for each in messages if (told := getattr(each, "instructions", None))]
     return "\n\n".join([*prompts, *given[-1:]])

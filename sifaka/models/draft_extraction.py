@@ -156,8 +156,7 @@ def draft_of(answer: str, source: Source) -> ExtractedDraft:
             raise Unfit("it has reasoning without an end")
         text, taken = read.text, list(read.removed)
     for _ in range(_ROUNDS):
-        body = text.strip()
-        found = ((what, read(body, source)) for what, read in _WRAPPINGS.items())
+        found = ((what, read(text.strip(), source)) for what, read in _WRAPPINGS.items())
         what, inner = next(((w, i) for w, i in found if i is not None), ("", None))
         if inner is None:
             break
@@ -283,8 +282,7 @@ def _after_preface(text: str, source: Source) -> str | None:
     is_set_off = rule or _FENCE.match(body)
     is_ours = source.text and rest.startswith(("\n", "\r\n")) and _stems(line) & source.said
     is_more = len(_lines(text)) > len(_lines(source.text)) and not _ITEM.match(body)
-    is_foreign = source.share(line, task=False) <= 0.5
-    if not (is_more and is_foreign and (is_set_off or is_ours)):
+    if not (is_more and source.share(line, task=False) <= 0.5 and (is_set_off or is_ours)):
         return None
     return body[rule.end() :] if rule else rest
 

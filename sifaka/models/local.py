@@ -84,11 +84,11 @@ def _as_json(
     if parameters.instruction_parts is not None:
         said = [part.content for part in parameters.instruction_parts]
     schema = json.dumps(tool.parameters_json_schema, ensure_ascii=False)
-    note = _AS_JSON.format(name=tool.name, schema=schema)
+    said.append(_AS_JSON.format(name=tool.name, schema=schema))
     return replace(
         parameters,
         output_mode="text",
         output_tools=[],
         allow_text_output=True,
-        instruction_parts=[InstructionPart(content="\n\n".join(filter(None, [*said, note])))],
+        instruction_parts=[InstructionPart(content="\n\n".join(filter(None, said)))],
     )

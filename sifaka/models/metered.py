@@ -194,13 +194,12 @@ class MeteredModel(WrapperModel):
 def usage_of(response: "ModelResponse") -> Usage:
     """The usage of one answer; its cost is None when the model has no known price."""
     noted = response.metadata or {}
-    cost = noted[_COST] if _COST in noted else _cost_of(response)
     return Usage(
         model_calls=1,
         input_tokens=response.usage.input_tokens,
         output_tokens=response.usage.output_tokens,
         estimated_calls=int(ESTIMATED in noted),
-        cost_usd=cost,
+        cost_usd=noted[_COST] if _COST in noted else _cost_of(response),
     )
 
 

@@ -69,8 +69,7 @@ class RetrievalAugmentedModel(Component):
         found, degraded = await ask(self._retriever, query, most)
         known = {document.text for document in thought.pre_generation_context}
         passages = tuple(document for document in found[:most] if document.text not in known)
-        told = thought.add_pre_generation_context(passages)
-        generation = await generate(self._writer, told)
+        generation = await generate(self._writer, thought.add_pre_generation_context(passages))
         metadata: dict[str, object] = dict(generation.metadata)
         if passages:
             metadata["passages"] = [{"id": d.id, "title": d.title, "url": d.url} for d in passages]

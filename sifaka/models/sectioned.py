@@ -5,8 +5,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
+from itertools import islice
 from typing import Any, Literal
 
 import anyio
@@ -84,17 +85,17 @@ async def write_text(
     if not (sections := _sections(thought, section_chars)):
         return await written(writer, thought)
     parts = _by_section(thought, sections)
-    wanted = _concerned(thought, sections, parts)
-    asked = {at: parts[at] for at, is_wanted in enumerate(wanted) if is_wanted}
+    wanted = enumerate(_concerned(thought, sections, parts))
+    asked = {at: parts[at] for at, is_wanted in wanted if is_wanted}
     answers = await _answers(writer, sections, asked, calls)
     errors = [each for each in answers.values() if not isinstance(each, Generation)]
     if errors and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
         # A provider's before a limit.
         raise next((each for each in errors if isinstance(each, ModelProviderError)), errors[0])
     outcomes = [_Outcome(section.text, "untouched") for section in sections]
+    is_protected = protect and not thought.prompt
     for at, answer in answers.items():
-        protected = protect and not thought.prompt
-        outcomes[at] = _outcome(sections, at, answer, asked[at], protect=protected)
+        outcomes[at] = _outcome(sections, at, answer, asked[at], protect=is_protected)
     return _put_together(sections, outcomes, list(answers.values()))
 
 
@@ -353,7 +354,6 @@ class _Router:
             for title in {section.title, *(heading.title for heading in section.headings)}:
                 if len(title) >= _SHORTEST_TITLE:
                     self._titles[title.casefold()].add(at)
-        self._words: list[frozenset[str]] | None = None
 
     def issues(self, issues: Iterable[Issue]) -> defaultdict[int, list[Issue]]:
         """The issues of each section, as they are about its own text."""
@@ -380,45 +380,45 @@ class _Router:
         placed: defaultdict[int, list[str]] = defaultdict(list)
         for suggestion in suggestions:
             number, words = labelled(suggestion)
-            labelled_at = self._at(number)
-            named = [labelled_at] if labelled_at is not None else messages.get(words)
-            for at in named or self.named(words) or range(len(self._sections)):
+            told = self._at(number) or messages.get(words) or self.named(words)
+            for at in told or range(len(self._sections)):
                 placed[at].append(words)
         return placed
 
     def named(self, remark: str) -> frozenset[int]:
         """The sections whose titles a remark names: in quotation marks, or as sections."""
         flat = " ".join(remark.casefold().split())
-        found: set[int] = set()
-        for title, places in self._titles.items():
-            if title in flat and (
+        return frozenset(
+            at
+            for title, places in self._titles.items()
+            if title in flat
+            and (
                 any(f"{a}{title}{b}" in flat for a, b in ('""', "“”", "''", "‘’", "«»", "``"))
                 or any(f"{kind} {title}" in flat for kind in ("section", "chapter", "part"))
                 or any(f"{title} {kind}" in flat for kind in ("section", "chapter"))
-            ):
-                found |= places
-        return frozenset(found)
+            )
+            for at in places
+        )
 
     def _about(self, issue: Issue, number: int | None) -> Iterable[int]:
-        labelled_at = self._at(number)
-        if labelled_at is not None:
-            return (labelled_at,)
-        quoted = [at for at, s in enumerate(self._sections) if issue.quote in s.text]
-        if issue.quote and quoted:
-            return quoted[:1]
-        if named := self.named(issue.message):
-            return sorted(named)
-        if issue.category in _IN_ONE_PLACE:
+        quoted = (
+            at for at, s in enumerate(self._sections) if issue.quote and issue.quote in s.text
+        )
+        told = self._at(number) or [*islice(quoted, 1)] or sorted(self.named(issue.message))
+        if not told and issue.category in _IN_ONE_PLACE:
             return (self._nearest(issue.message),)
-        return range(len(self._sections))
+        return told or range(len(self._sections))
 
-    def _at(self, number: int | None) -> int | None:
-        return number - 1 if number is not None and 0 < number <= len(self._sections) else None
+    def _at(self, number: int | None) -> list[int]:
+        """The place of the section of a number; none where there is no such section."""
+        return [number - 1] if number is not None and 0 < number <= len(self._sections) else []
+
+    @cached_property
+    def _words(self) -> list[frozenset[str]]:
+        return [frozenset(section.text.casefold().split()) for section in self._sections]
 
     def _nearest(self, message: str) -> int:
         """The section with most words of a message; of equal ones the last."""
-        if self._words is None:
-            self._words = [frozenset(s.text.casefold().split()) for s in self._sections]
         wanted = {word.strip(".,;:!?'\"“”()") for word in message.casefold().split()}
         shares = [len(wanted & words) for words in self._words]
         writable = [at for at, section in enumerate(self._sections) if not section.literal]

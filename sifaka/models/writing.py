@@ -3,7 +3,6 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, cast
@@ -206,7 +205,14 @@ async def _written(writer: Model, thought: Thought, shown: str = "") -> Generati
         if revision is not None:
             changed = generation.model_copy(update={"text": revision.text})
             return _noted(changed, CHANGES, revision.changes)
-    source = replace(source_of(thought, generation.prompt_used or ""), shown=shown)
+    source = Source(
+        text=thought.text,
+        task=thought.prompt,
+        prompt=generation.prompt_used or "",
+        instructions=PROMPT.text if generation.prompt_used else "",
+        material="\n".join(f"{d.title}\n{d.text}" for d in thought.pre_generation_context),
+        shown=shown,
+    )
     reading = partial(draft_of, generation.text, source)
     try:
         is_long = len(generation.text) + len(thought.text) > _LONG
@@ -264,17 +270,6 @@ async def attempt(
             f"{writer.name}: {error.message}", "choose another model", error_code="malformed"
         )
     return generation
-
-
-def source_of(thought: Thought, prompt: str) -> Source:
-    """The source of the next version of a thought."""
-    return Source(
-        text=thought.text,
-        task=thought.prompt,
-        prompt=prompt,
-        instructions=PROMPT.text if prompt else "",
-        material="\n".join(f"{d.title}\n{d.text}" for d in thought.pre_generation_context),
-    )
 
 
 def _noted(generation: Generation, key: str, value: object) -> Generation:

@@ -180,8 +180,8 @@ async def in_context(
             reason = f"the long_writer has failed: {said.message}"
             if isinstance(said, BudgetExceeded):
                 reason = f"no room for the long_writer ({said.limit})"
-            told = f"{reason}; sections stay as they were drafted"
-            return (*done, *sections[len(done) :]), (told,)
+            sections = (*done, *sections[len(done) :])
+            return sections, (f"{reason}; sections stay as they were drafted",)
         done.append(_replaced(section, said.section))
     return tuple(done), ()
 

@@ -329,11 +329,10 @@ async def _searched(loop: Loop, task: AgentTask) -> Searched:
 
 async def judge_all(loop: Loop, state: LoopState, found: SearchResults) -> None:
     """Hold every new document against the question and the gaps."""
-    documents = [document for document, _ in found.documents.values()]
     criteria = _criteria(loop, state)
     with scope("judging"):
         judging = verifications(
-            packed(Sheet(document, criteria) for document in documents),
+            packed(Sheet(document, criteria) for document, _ in found.documents.values()),
             question=loop.plan.question,
             model=loop.work.model,
         )

@@ -292,8 +292,7 @@ def heading(question: str) -> str:
 
 def _title(text: str) -> str:
     """A heading of one line, without marks of Markdown around it or citations in it."""
-    line = _CITATION.sub(r"(\1)", one_line(text)).strip("#*_ ")
-    return _shortened(line, _LONGEST_HEADING)
+    return _shortened(_CITATION.sub(r"(\1)", one_line(text)).strip("#*_ "), _LONGEST_HEADING)
 
 
 def _shortened(line: str, most: int) -> str:

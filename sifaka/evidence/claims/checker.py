@@ -114,8 +114,8 @@ class EvidenceChecker(Component):
             if claims is None and self.model is not None and not found.degraded:
                 # Not before: a host that is asked in rounds gets the same question in each.
                 await self._known.keep_claims(text, self.model.model_id, found.claims)
-        lines = dict.fromkeys((*found.degraded, *report.degraded))
-        return report.model_copy(update={"degraded": tuple(lines), "usage": ledger.spent})
+        lines = tuple(dict.fromkeys((*found.degraded, *report.degraded)))
+        return report.model_copy(update={"degraded": lines, "usage": ledger.spent})
 
     async def _claims_of(self, text: str, options: CheckOptions) -> Extracted:
         """The claims of a text, those that a model has found in it before included."""
@@ -201,8 +201,9 @@ class EvidenceChecker(Component):
         }
         if self.model is None:
             return own | {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        is_double = check.options.checks == "double"
-        return own | await held(claims, documents, self.model, double=is_double)
+        return own | await held(
+            claims, documents, self.model, double=check.options.checks == "double"
+        )
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
         """The adapters to search."""

@@ -422,8 +422,8 @@ def stance_of(assessment: Assessment) -> Stance:
 def _judged(
     claim: Claim, document: SourceDocument, said: Assessment, text: QuotableText
 ) -> JudgedSource:
-    is_lost = "quote_not_found" in said.flags
-    reason = "what was quoted for it is not in the document" if is_lost else ""
+    lost = "what was quoted for it is not in the document"
+    reason = lost if "quote_not_found" in said.flags else ""
     return _quoted(claim, JudgedSource(document, stance_of(said), said.quotes, reason), text)
 
 

@@ -90,9 +90,9 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
     parts += [frame("text", text), "List the claims of fact in the text above."]
     answer, usage = await ask(model, PROMPT.text, "\n\n".join(parts), _Claims)
     given = [found for found in answer.claims if found.claim.strip()]
-    claims = merged(_anchored(found, text) for found in given[:_MOST])
-    ordered = sorted(claims, key=lambda claim: len(text) if claim.start is None else claim.start)
-    return Extracted(claims=tuple(ordered), degraded=_left_out(len(given)), usage=usage)
+    claims = list(merged(_anchored(found, text) for found in given[:_MOST]))
+    claims.sort(key=lambda claim: len(text) if claim.start is None else claim.start)
+    return Extracted(claims=tuple(claims), degraded=_left_out(len(given)), usage=usage)
 
 
 async def extract(text: str, model: "Model | None") -> Extracted:

@@ -88,8 +88,6 @@ def verdict_of(
     status = status_of([each.stance for each in held])
     if status == "not_enough_info" and failure:
         status = "unverified"
-    # What is equally decisive keeps its order.
-    ordered = sorted(held, key=lambda each: _DECISIVE_FIRST.index(each.stance))
     return ClaimVerdict(
         claim=claim,
         verdict=status,
@@ -106,7 +104,8 @@ def verdict_of(
                 retrieved_at=each.document.retrieved_at,
                 score=each.document.score,
             )
-            for each in ordered
+            # What is equally decisive keeps its order.
+            for each in sorted(held, key=lambda each: _DECISIVE_FIRST.index(each.stance))
         ),
         reason=_reason(status, held, failure),
         checked_at=at,

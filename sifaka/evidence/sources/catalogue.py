@@ -272,8 +272,8 @@ def parse_adapter(text: str) -> AdapterSpec:
     allowed = f"allowed: {FORMS}"
     found = _SCHEME.fullmatch(rest.strip())
     if found is None:
-        told = name or rest.strip().partition(":")[0][:40]
-        raise ConfigurationError(f"{told!r} names no source", allowed)
+        what = name or rest.strip().partition(":")[0][:40]
+        raise ConfigurationError(f"{what!r} names no source", allowed)
     scheme, transport, rest = found[1].lower(), (found[2] or "").lower(), found[3]
     name = name or scheme[:40]
     if scheme not in SCHEMES:

@@ -272,9 +272,7 @@ class HttpClient:
                     "give keys without line breaks and characters beyond ASCII",
                 )
         self.endpoint = Endpoint(adapter, shown(parts))
-        """The adapter and the base."""
-        self.place = self.endpoint.url
-        """The base, for people, without secrets."""
+        """The adapter and the base, without secrets."""
         own = {name.lower(): value for name, value in headers.items() if value}
         self._headers = {"user-agent": product(), **own, "accept-encoding": _ENCODINGS}
         self._seconds = seconds

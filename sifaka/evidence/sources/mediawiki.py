@@ -289,7 +289,7 @@ class MediaWikiAdapter:
             largest=LARGEST,
             retrying=retrying,
         )
-        self.place = self._http.place
+        self.place = self._http.endpoint.url
         """The URL of the API."""
         self._has_extracts: bool | None = None
 

@@ -65,7 +65,8 @@ def document_of(
     if not text:
         return None
     doi = _line(record, fields.doi)
-    is_number = isinstance(score, int | float) and math.isfinite(score)
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        score = None
     return SourceDocument(
         text=text,
         title=_line(record, fields.title),
@@ -75,7 +76,7 @@ def document_of(
         id=_line(record, fields.id),
         adapter=adapter,
         published=when(_value(record, fields.date or fields.timestamp)),
-        score=float(score) if is_number and not isinstance(score, bool) else None,
+        score=score,
     )
 
 
@@ -248,9 +249,8 @@ class RecordAdapter:
                 error_code=error.error_code,
                 retry_after=error.retry_after,
             ) from error
-        scored_by = self.server.scored_by
         read = (
-            document_of(each, self.fields, adapter=self.name, score=each.get(scored_by))
+            document_of(each, self.fields, adapter=self.name, score=each.get(self.server.scored_by))
             for each in found
         )
         documents = [each for each in read if each is not None]

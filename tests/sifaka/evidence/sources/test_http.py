@@ -56,7 +56,7 @@ async def test_a_search_with_a_body_is_posted() -> None:
 async def test_parameters_are_never_shown() -> None:
     async with source([reply(status=500)]) as served:
         client = HttpClient(f"{served.url}/x", adapter="wiki", retrying=ONCE)
-        assert client.place == f"{served.url}/x"
+        assert client.endpoint.url == f"{served.url}/x"
         error = await refusal(client, "y", {"token": "hush-hush"})
     assert "hush" not in str(error)
     assert f"wiki: {served.url}/x/y answered with status 500" in str(error)
