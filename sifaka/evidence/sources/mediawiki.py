@@ -6,7 +6,7 @@ https://www.mediawiki.org/wiki/API:Main_page and https://www.mediawiki.org/wiki/
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 from math import log
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import regex
 
@@ -180,12 +180,6 @@ PARALLEL = 3
 """Requests to one wiki at the same time, for one search."""
 
 
-class _Hits(NamedTuple):
-    titles: Mapping[int, str]
-    """Some of the pages."""
-    total: int
-
-
 async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
     """The ids of pages with words of a question, best first: at most `most`.
 
@@ -199,24 +193,24 @@ async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
         return []
 
     having = partial(_having, wiki)
-    titles = dict((await having(*words)).titles)
+    titles, _ = await having(*words)
     if len(titles) < most and len(words) > 1:
         alone = sorted(words, key=_weight)[:_MOST_ALONE]
         searches = {word: partial(having, word) for word in alone}
         found = await fan_out(searches, calls_each=0, parallel=PARALLEL)
-        answers = dict(zip(alone, found, strict=True))
-        totals = {word: hits.total for word, hits in answers.items()}
+        totals = {word: total for word, (_, total) in zip(alone, found, strict=True)}
         rare = rarest(totals)
         if 1 < len(rare) < len(words):
-            titles |= (await having(*rare)).titles
-        known = {page: title for hits in answers.values() for page, title in hits.titles.items()}
+            titles |= (await having(*rare))[0]
+        known = {page: title for pages, _ in found for page, title in pages.items()}
         always = {page for page, title in known.items() if named(title, question)}
-        pages = {word: hits.titles for word, hits in answers.items()}
-        titles |= {page: known[page] for page in by_words(pages, totals, always)}
+        by_word = {word: pages for word, (pages, _) in zip(alone, found, strict=True)}
+        titles |= {page: known[page] for page in by_words(by_word, totals, always)}
     return sorted(titles, key=lambda page: -named(titles[page], question))[:most]
 
 
-async def _having(wiki: HttpClient, *words: str) -> _Hits:
+async def _having(wiki: HttpClient, *words: str) -> tuple[dict[int, str], int]:
+    """The titles of some pages that have all these words, by their ids, and how many there are."""
     told = await ask(
         wiki,
         "query",
@@ -230,13 +224,13 @@ async def _having(wiki: HttpClient, *words: str) -> _Hits:
     )
     if not isinstance(told.get("search"), list):
         raise malformed(wiki, "search")
-    found = {
+    found: dict[int, str] = {
         hit["pageid"]: str(hit.get("title", ""))
         for hit in objects(told["search"])
         if isinstance(hit.get("pageid"), int)
     }
     total = mapping(told.get("searchinfo")).get("totalhits")
-    return _Hits(found, total if isinstance(total, int) else len(found))
+    return found, total if isinstance(total, int) else len(found)
 
 
 _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})
