@@ -171,9 +171,9 @@ class AgentModel(DirectModel):
         from pydantic_ai.exceptions import AgentRunError, UserError
         from pydantic_ai.usage import UsageLimits
 
-        limits = UsageLimits()
-        if current_calls().ledger.limits.max_calls is not None:
-            limits.request_limit = None  # the ledger does that work, over all agents of a run
+        # Where calls are limited the ledger does that work, over all agents of a run.
+        is_limited = current_calls().ledger.limits.max_calls is not None
+        limits = UsageLimits(request_limit=None) if is_limited else UsageLimits()
         prompt = writing_prompt(thought, by_edits=False)
         with self._failures(), capture_run_messages() as messages:
             try:

@@ -108,7 +108,7 @@ class Source:
         held, around = self._parts
         feedback = (line.strip() for part in held.get("feedback", ()) for line in part.split("\n"))
         spoken = re.split(r"\n|(?<=[.!?]) ", f"{around}\n{self.instructions}")
-        lines = (*feedback, *(line.strip() for line in spoken))
+        lines = (*feedback, *map(str.strip, spoken))
         given = {line.strip() for line in self.known.splitlines()}
         return frozenset(x for x in lines if len(x) >= _SHORTEST_ECHO and x not in given)
 

@@ -51,9 +51,14 @@ class EditorModel:
             for issue in result.issues
             if issue.safe and issue.fix is not None
         )
-        tier = "suggested" if self.fixes == "suggested" else "safe"
-        format = Format(self.format) if self.format else None
-        work = partial(edit, thought.text, certain, fixes=tier, format=format, rules=self.rules)
+        work = partial(
+            edit,
+            thought.text,
+            certain,
+            fixes="suggested" if self.fixes == "suggested" else "safe",
+            format=Format(self.format) if self.format else None,
+            rules=self.rules,
+        )
         try:
             edited = await run_editor(thought.text, work)
         except PluginError:  # a text that takes too much stays as it is

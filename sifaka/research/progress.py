@@ -102,12 +102,10 @@ def spent_by(number: int, calls: Sequence[Called], rounds: Sequence[Round]) -> U
 
     here = re.escape(current_calls().journal.place().partition("~")[0])
     within = re.compile(rf"{here}(?:~\d+)?/section {number}/")
+    # What adapters answer is on record in the same way, and has no parts.
+    own = (c for c in calls if within.match(c.key) and c.response.startswith('{"parts":'))
     spent = Usage(seconds=rounds[-1].seconds if rounds else 0.0)
-    for call in calls:
-        # What adapters answer is on record in the same way, and has no parts.
-        if within.match(call.key) and call.response.startswith('{"parts":'):
-            spent += usage_of(RESPONSE.validate_json(call.response))
-    return spent
+    return sum((usage_of(RESPONSE.validate_json(call.response)) for call in own), spent)
 
 
 _WRITING = 0.25
