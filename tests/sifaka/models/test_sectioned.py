@@ -65,11 +65,6 @@ def at(quote: str, message: str = "mend it", text: str = TEXT) -> Issue:
     return Issue.at(text, start, start + len(quote), message)
 
 
-def test_the_document_of_these_tests_has_a_section_for_each_name() -> None:
-    assert [title_of(s.text) for s in split(TEXT, SECTION_CHARS // 2)] == [*NAMES]
-    assert len(TEXT) > SECTION_CHARS
-
-
 async def test_a_short_text_and_one_that_there_is_not_yet_are_written_as_a_whole() -> None:
     text = TEXT[:SECTION_CHARS]
     model, scripted = writer(lambda thought: "new")

@@ -208,15 +208,6 @@ async def test_plans_have_some_sections_and_not_too_many() -> None:
     assert ReportValidator().check(thought).passed
 
 
-async def test_headings_and_references_of_a_draft_do_not_break_the_report() -> None:
-    text = "# Oil\n\nOil [1].\n\n## Detail\n\n```\ncode\n\n## References\n\n1. made up"
-    scholar = Scholar(writer=lambda _: {"text": text})
-    thought = await Bench(inquiry=DEEP).research(scholar.judge, shelf())
-    assert headings(thought)[-1] == "References"
-    assert "### Detail" in thought.text
-    assert ReportValidator().check(thought).passed
-
-
 async def test_a_store_that_fails_is_no_failed_section_and_ends_the_others() -> None:
     waiting, ended = anyio.Event(), list[str]()
 
