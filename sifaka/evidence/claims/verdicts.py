@@ -160,8 +160,10 @@ class KnownVerdicts:
         }
 
         async def look() -> str:
-            found = [await self._look(claim, bases[n], oldest) for n, claim in claims.items()]
-            return _RECORD.dump_json(tuple(found)).decode()
+            keys = [_key("claim", bases[n], normal(claim.text)) for n, claim in claims.items()]
+            kept = [_read(ClaimVerdict, await self._cache.get(key) or b"") for key in keys]
+            fresh = (each if each and each.checked_at > oldest else None for each in kept)
+            return _RECORD.dump_json(tuple(fresh)).decode()
 
         record = _RECORD.validate_json(await recorded("known verdicts", asked, look))
         return {
@@ -188,12 +190,6 @@ class KnownVerdicts:
     async def keep_claims(self, text: str, model: str, claims: tuple[Claim, ...]) -> None:
         """Keep the claims that a model has found in a text."""
         await self._keep(_key("claims", model, text), Extracted(claims=claims))
-
-    async def _look(self, claim: Claim, basis: str, oldest: datetime) -> ClaimVerdict | None:
-        kept = _read(
-            ClaimVerdict, await self._cache.get(_key("claim", basis, normal(claim.text))) or b""
-        )
-        return kept if kept is not None and kept.checked_at > oldest else None
 
     async def _keep(self, key: str, value: Frozen) -> None:
         with suppress(PydanticSerializationError):  # half a surrogate pair: it is asked again

@@ -12,7 +12,6 @@ from pydantic_ai.messages import FinishReason
 
 from sifaka import Chain, RunResult
 from sifaka.models.draft_extraction import ExtractedDraft, Source, Unfit, draft_of, mended
-from sifaka.models.prompt import MARK
 from sifaka.record.usage import Budget
 from tests.sifaka.models.drafts.made import (
     FIRST,
@@ -306,18 +305,3 @@ async def test_what_the_caller_submits_is_mended_where_that_is_certain() -> None
     assert result.thought.metadata["mended"] == ("reasoning", "a chat preface")
     again = await chain.submit(waiting.run_id, waiting.thought.id, revision)
     assert again.run.version == result.run.version
-
-
-async def test_no_mark_of_a_prompt_comes_back_whatever_a_model_copies() -> None:
-    def whole(prompt: str) -> str:
-        return prompt
-
-    def end(prompt: str) -> str:
-        return prompt[prompt.index("<text") :]
-
-    def half(prompt: str) -> str:
-        return prompt[: len(prompt) // 2]
-
-    for copied in (whole, end, half):
-        result = await run(Writer(copied), policy="last")
-        assert MARK.search(result.text) is None

@@ -110,19 +110,6 @@ async def test_the_order_is_that_of_the_outline_whichever_section_ends_first() -
     assert headings(thought) == ["Oil", "Gas", "Wires", "References"]
 
 
-async def test_each_section_has_its_own_state() -> None:
-    scholar = Scholar(
-        tool_selector=of_section,
-        thinking=lambda asked: {"observations": f"Only about {about(asked)}."},
-    )
-    await Bench(inquiry=DEEP).research(scholar.judge, shelf())
-    for asked in scholar.of("writer"):
-        others = {"Oil", "Gas", "Wires"} - {about(asked)}
-        assert f"Only about {about(asked)}." in asked.question
-        assert not any(f"Only about {other}." in asked.question for other in others)
-        assert not any(f"{other.lower()} lamps" in asked.question for other in others)
-
-
 async def test_so_many_sections_are_researched_at_the_same_time_as_the_inquiry_says() -> None:
     working: set[str] = set()
     most = 0

@@ -29,33 +29,25 @@ POLITE = "Write it as a polite e-mail."
 
 WRAPPED = (
     Made(f"Here's a tighter version:\n\n{SHORTER}", SHORTER, NOTICE, BRIEF),
-    Made(f"**Shorter version**\n\n{SHORTER}", SHORTER, NOTICE, BRIEF),
     Made(f"Sure thing!\n\n{SHORTER}", SHORTER, NOTICE, BRIEF),
     Made(f"---\n\n{SHORTER}\n\n---", SHORTER, NOTICE, BRIEF),
     Made(f"{SHORTER}\n\n---\n\n**Word count:** 27", SHORTER, NOTICE, BRIEF),
     Made(f"{SHORTER}\n\n*(27 words, down from 34)*", SHORTER, NOTICE, BRIEF),
-    Made(f"{SHORTER}\n\nWant me to make it warmer?", SHORTER, NOTICE, BRIEF),
     Made(f"{SHORTER}\n\nKey improvements:\n\n1. Active voice\n2. No repetition", SHORTER, NOTICE),
     Made(f"<result>\n{SHORTER}\n</result>", SHORTER, NOTICE, BRIEF),
-    Made(f"<output>{SHORTER}</output>", SHORTER, NOTICE, BRIEF),
     Made(f'{{"rewrite": "{SHORTER}"}}', SHORTER, NOTICE, BRIEF),
     Made(f'```json\n{{"text": "{SHORTER}"}}\n```', SHORTER, NOTICE, BRIEF),
     Made(f"```\n{SHORTER}\n```\n\nThis cuts a third of the words.", SHORTER, NOTICE, BRIEF),
     Made(f"> {SHORTER}", SHORTER, NOTICE, BRIEF),
     Made(f"“{SHORTER}”", SHORTER, NOTICE, BRIEF),
     Made(f"<think>\nThree sentences.\n</think>\n\n{SHORTER}", SHORTER, NOTICE, BRIEF),
-    Made(f"Three sentences will do.\n</think>\n{SHORTER}", SHORTER, NOTICE, BRIEF),
     Made(f"{SHORTER}<|im_end|>", SHORTER, NOTICE, BRIEF),
-    Made(f"Revised: {SHORTER}", SHORTER, NOTICE, BRIEF),
     Made(f"Rewritten text:\n{SHORTER}", SHORTER, NOTICE, BRIEF),
     Made(f"Subject line aside, here is the e-mail:\n\n{REPLY}", REPLY, LETTER, POLITE),
     Made(f"{REPLY}\n\n[Add your signature here.]", REPLY, LETTER, POLITE),
-    Made(f"{REPLY}\n\nFeel free to adapt the tone as needed.", REPLY, LETTER, POLITE),
     Made(f"Of course! Here is a more polite e-mail:\n\n---\n\n{REPLY}", REPLY, LETTER, POLITE),
     Made(f"Gerne! Hier die überarbeitete Fassung:\n\n{DEUTSCH}", DEUTSCH, GERMAN, "Kürzer."),
-    Made(f"{DEUTSCH}\n\nSag Bescheid, wenn du noch etwas ändern möchtest.", DEUTSCH, GERMAN),
     Made(f"{DEUTSCH}\n\nÄnderungen:\n- Verben ergänzt\n- knapper", DEUTSCH, GERMAN, "Kürzer."),
-    Made(f"Voilà une version plus courte :\n\n{DEUTSCH}", DEUTSCH, GERMAN, "Kürzer."),
     Made(f"{SHORTER}\n\n如果还需要修改，请告诉我。", SHORTER, NOTICE, BRIEF),
 )
 """Answers that come back alone, or are asked for again."""
@@ -70,9 +62,7 @@ FIRST_WRAPPED = (
 NO_TEXT = (
     Made("I can't help with rewriting this kind of notice.", None, NOTICE, BRIEF),
     Made("Sorry, but I'm unable to assist with that.", None, NOTICE, BRIEF),
-    Made("Das kann ich leider nicht bearbeiten.", None, GERMAN, "Kürzer."),
     Made("Could you share the text you want me to shorten?", None, NOTICE, BRIEF),
-    Made("Who is the audience, and how short should it be?", None, NOTICE, BRIEF),
     Made("Should the e-mail mention the parcel number 8812?", None, LETTER, POLITE),
     Made("The text is already clear and concise.", None, NOTICE, BRIEF),
     Made(f"**Formal:**\n{SHORTER}\n\n**Casual:**\n{SHORTER} See you!", None, NOTICE, BRIEF),
@@ -92,7 +82,6 @@ HONEST = (
     Made(SHORTER, None, NOTICE, BRIEF),
     Made(REPLY, None, LETTER, POLITE),
     Made(f"Subject: Your parcel 8812\n\n{REPLY}\n\nKind regards,\nAnna", None, LETTER, POLITE),
-    Made(f"{REPLY}\n\nBest wishes,\n[Your name]", None, LETTER, POLITE),
     Made(
         "Dear Mr Brandt,\n\nyour parcel 8812 went to the wrong depot. You have two options:\n\n"
         "Option 1: wait until Friday, and we refund the 7.90 euros.\n"
@@ -117,10 +106,8 @@ HONEST = (
     Made("```python\nprint(add(1, 2))\n```", None, "print(add(1,2))", "Format it."),
     Made('{\n  "pool": "closed",\n  "until": "16 March"\n}', None, NOTICE, "Write it as JSON."),
     Made('{"notice": "The pool is closed until 16 March."}', None, NOTICE, "One JSON field."),
-    Made("pool: closed\nuntil: 16 March\nuse: Hall Street", None, NOTICE, "Write it as YAML."),
     Made("---\ntitle: Pool\n---\n\n" + SHORTER, None, NOTICE, "Add front matter."),
     Made(f"<p>{SHORTER}</p>", None, NOTICE, "Write it as HTML."),
-    Made(f"# Pool closed in March\n\n{SHORTER}", None, NOTICE, "Give it a title."),
     Made(
         f"{SHORTER}\n\nPS: The sauna stays open.", None, NOTICE, "Add a PS: the sauna stays open."
     ),
@@ -146,7 +133,6 @@ HONEST = (
     ),
     Made("Which pool is closed in March?", None, NOTICE, "Ask a quiz question about it."),
     Made(f"{NOTICE}\n\nWe look forward to seeing you!", None, NOTICE, "Make it friendlier."),
-    Made(f"To all members:\n\n{SHORTER}", None, NOTICE, "Write it as a notice to members."),
     Made(f"Dear members,\n\n{SHORTER}\n\nYour team of the pool", None, NOTICE, "As a letter."),
 )
 """Texts that come back to the last byte, or after one question whether they are meant."""
