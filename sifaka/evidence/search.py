@@ -94,9 +94,9 @@ async def search(
         if size <= _AT_ONCE
         else await anyio.to_thread.run_sync(merged, lists, max_results)
     )
-    missing = "search_failed" if all(answer.failure for answer in answers) else "no_results"
+    unfound = "no_results" if any(each.failure is None for each in answers) else "search_failed"
     return Searched(
-        status="found" if documents else missing,
+        status="found" if documents else unfound,
         documents=documents,
         failures=_failures([adapter.name for adapter in adapters for _ in wanted], answers),
         notes=_notes(answers, filters),

@@ -82,6 +82,7 @@ HONEST = (
     Made(SHORTER, None, NOTICE, BRIEF),
     Made(REPLY, None, LETTER, POLITE),
     Made(f"Subject: Your parcel 8812\n\n{REPLY}\n\nKind regards,\nAnna", None, LETTER, POLITE),
+    Made(f"{REPLY}\n\nBest wishes,\n[Your name]", None, LETTER, POLITE),
     Made(
         "Dear Mr Brandt,\n\nyour parcel 8812 went to the wrong depot. You have two options:\n\n"
         "Option 1: wait until Friday, and we refund the 7.90 euros.\n"
@@ -106,8 +107,10 @@ HONEST = (
     Made("```python\nprint(add(1, 2))\n```", None, "print(add(1,2))", "Format it."),
     Made('{\n  "pool": "closed",\n  "until": "16 March"\n}', None, NOTICE, "Write it as JSON."),
     Made('{"notice": "The pool is closed until 16 March."}', None, NOTICE, "One JSON field."),
+    Made("pool: closed\nuntil: 16 March\nuse: Hall Street", None, NOTICE, "Write it as YAML."),
     Made("---\ntitle: Pool\n---\n\n" + SHORTER, None, NOTICE, "Add front matter."),
     Made(f"<p>{SHORTER}</p>", None, NOTICE, "Write it as HTML."),
+    Made(f"# Pool closed in March\n\n{SHORTER}", None, NOTICE, "Give it a title."),
     Made(
         f"{SHORTER}\n\nPS: The sauna stays open.", None, NOTICE, "Add a PS: the sauna stays open."
     ),
@@ -133,6 +136,7 @@ HONEST = (
     ),
     Made("Which pool is closed in March?", None, NOTICE, "Ask a quiz question about it."),
     Made(f"{NOTICE}\n\nWe look forward to seeing you!", None, NOTICE, "Make it friendlier."),
+    Made(f"To all members:\n\n{SHORTER}", None, NOTICE, "Write it as a notice to members."),
     Made(f"Dear members,\n\n{SHORTER}\n\nYour team of the pool", None, NOTICE, "As a letter."),
 )
 """Texts that come back to the last byte, or after one question whether they are meant."""
