@@ -63,6 +63,8 @@ class EditorModel:
             edited = await run_editor(thought.text, work)
         except PluginError:  # a text that takes too much stays as it is
             return Generation(text=thought.text)
+        if not edited.edits:
+            return Generation(text=edited.text)
         if len(edited.edits) < _MANY:
             return _logged(edited)
         return await to_thread.run_sync(_logged, edited)
@@ -92,4 +94,4 @@ class EditorModel:
 
 def _logged(edited: "Edited") -> Generation:
     log = [{f.name: getattr(edit, f.name) for f in fields(edit)} for edit in edited.edits]
-    return Generation(text=edited.text, metadata={"edits": log} if log else {})
+    return Generation(text=edited.text, metadata={"edits": log})
