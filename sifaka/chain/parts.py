@@ -257,7 +257,7 @@ def writers_for(
 
     if isinstance(model, Agent):
         agent = cast("Agent[Any, Any]", model)
-        writer = AgentModel.of_agent(
+        writer = AgentModel(
             agent,
             _that_answer(fallbacks),
             deps=resources.deps,

@@ -107,8 +107,7 @@ class SourceDocument(Frozen):
 # It is asked for with each claim, and a source may be long.
 @lru_cache(maxsize=64)
 def _digest(name: str, title: str, text: str) -> str:
-    named = f"{name}\n{title}\n{text}".encode("utf-8", "surrogatepass")
-    return sha256(named).hexdigest()[:16]
+    return sha256(f"{name}\n{title}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def moment(told: object) -> datetime | None:

@@ -61,17 +61,13 @@ def _rounded(shares: Sequence[Fraction]) -> list[float]:
     Sums of such parts up to 1 are exact.
     """
     nearest = [float(share) for share in shares]
-    if not shares or (len(shares) <= _MOST_ORDERS and _is_one(nearest)):
+    is_exact = fsum(nearest) == 1.0 and len(nearest) <= _MOST_ORDERS
+    in_turn = permutations(nearest)
+    if not shares or (is_exact and all(reduce(add, each) == 1.0 for each in in_turn)):
         return nearest
     parts = [round(share * _FINEST) for share in shares]
-    heaviest = parts.index(max(parts))
-    parts[heaviest] += _FINEST - sum(parts)
+    parts[parts.index(max(parts))] += _FINEST - sum(parts)
     return [part / _FINEST for part in parts]
-
-
-def _is_one(shares: Sequence[float]) -> bool:
-    """True when they add up to exactly 1 in every order."""
-    return fsum(shares) == 1.0 and all(reduce(add, each) == 1.0 for each in permutations(shares))
 
 
 class SearchPlan(Frozen):

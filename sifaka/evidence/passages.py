@@ -102,7 +102,7 @@ def without_heading(passage: str) -> str:
 def _in_turn(parts: Sequence[str], queries: Sequence[str]) -> Iterator[int]:
     """The places of the stretches: the best one of each query, the second of each, and so on."""
     fields = [[(part, 1.0)] for part in parts]
-    orders = [best_first(rank(query_words(query), fields)) for query in queries or [""]]
+    orders = (best_first(rank(query_words(query), fields)) for query in queries or [""])
     return chain.from_iterable(zip(*orders, strict=True))
 
 

@@ -173,6 +173,7 @@ async def concluded(
 ) -> EvidenceResult:
     """The evidence in its order, and what did not work as it should have."""
     usage = sum((each.usage for each in judged), made.usage)
+    unverified = Counter(each.degraded for each in judged if each.degraded is not None)
     classes = {each.classification for each in judged}
     if "unverified" in classes:
         judged = await _with_shares(made.question, judged)
@@ -188,7 +189,10 @@ async def concluded(
         degraded=(
             *((made.degraded,) if made.degraded is not None else ()),
             *searched.degraded,
-            *_unverified(judged),
+            *(
+                f"{number} of {len(judged)} documents were not verified: {reason}"
+                for reason, number in unverified.items()
+            ),
             *usage.notes,
         ),
         notes=(*made.notes, *searched.notes),
@@ -198,8 +202,7 @@ async def concluded(
 
 async def _with_shares(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
     """The evidence, where unverified with its share of the best match's score."""
-    documents = [each.document for each in evidence]
-    scores = await to_thread.run_sync(scores_of, question, documents)
+    scores = await to_thread.run_sync(scores_of, question, [each.document for each in evidence])
     best = max(scores) or 1.0
     return [
         each.model_copy(update={"score": score / best})
@@ -207,15 +210,6 @@ async def _with_shares(question: str, evidence: Sequence[Evidence]) -> list[Evid
         else each
         for each, score in zip(evidence, scores, strict=True)
     ]
-
-
-def _unverified(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """A line for each reason for which documents were not verified."""
-    reasons = Counter(each.degraded for each in evidence if each.degraded is not None)
-    return tuple(
-        f"{number} of {len(evidence)} documents were not verified: {reason}"
-        for reason, number in reasons.items()
-    )
 
 
 LONGEST_QUERY = 200
@@ -252,8 +246,7 @@ def keyword_queries(question: str) -> tuple[str, ...]:
     if len(telling) < 2:
         telling = words
     middle = (len(telling) + 1) // 2
-    halves = (telling[:middle], telling[middle:]) if len(telling) > 1 else ()
-    queries = (question, *map(" ".join, halves))
+    queries = (question, *map(" ".join, (telling[:middle], telling[middle:])))
     return tuple(dict.fromkeys(filter(None, map(shortened, queries))))
 
 
@@ -391,7 +384,15 @@ def _criteria(
     if len(meant) > _MOST:
         notes.append(f"of {len(meant)} criteria the first {_MOST} were taken")
         meant = meant[:_MOST]
-    criteria = [_criterion_of(each, number) for number, each in enumerate(meant, 1)]
+    criteria = [
+        Criterion(
+            id=" ".join(each.id.split())[:_LONGEST_NAME] or f"c{number}",
+            type=each.type.strip()[:_LONGEST_NAME] or "topic",
+            name=" ".join(each.name.split())[:_LONGEST_NAME],
+            description=" ".join((each.description or each.name).split())[:_LONGEST_DESCRIPTION],
+        )
+        for number, each in enumerate(meant, 1)
+    ]
     weights = [each.weight for each in meant]
     if all(each.is_about_time for each in criteria):
         what = "only criteria about time" if criteria else "no criteria"
@@ -400,15 +401,6 @@ def _criteria(
         criteria = [topic(question), *criteria[: _MOST - 1]]
         weights = [max(weights, default=1.0), *weights[: _MOST - 1]]
     return weighted(_told_apart(criteria, notes), weights)
-
-
-def _criterion_of(given: _Criterion, number: int) -> Criterion:
-    return Criterion(
-        id=" ".join(given.id.split())[:_LONGEST_NAME] or f"c{number}",
-        type=given.type.strip()[:_LONGEST_NAME] or "topic",
-        name=" ".join(given.name.split())[:_LONGEST_NAME],
-        description=" ".join((given.description or given.name).split())[:_LONGEST_DESCRIPTION],
-    )
 
 
 def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:

@@ -94,9 +94,9 @@ async def search(
         if size <= _AT_ONCE
         else await anyio.to_thread.run_sync(merged, lists, max_results)
     )
-    all_failed = all(answer.failure is not None for answer in answers)
+    unfound = "no_results" if any(each.failure is None for each in answers) else "search_failed"
     return Searched(
-        status="found" if documents else "search_failed" if all_failed else "no_results",
+        status="found" if documents else unfound,
         documents=documents,
         failures=_failures([adapter.name for adapter in adapters for _ in wanted], answers),
         notes=_notes(answers, filters),
@@ -251,7 +251,11 @@ class EvidenceRetriever:
         """
         if limit < 1 or not query.strip():
             return ()
-        with scope(f"retrieve {self._digest(query)}"):
+        # What tells this question from the others of a run.
+        places = [adapter.place for adapter in self._chosen]
+        asked = json.dumps([query, places, self.filters.model_dump(mode="json")])
+        digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        with scope(f"retrieve {digest[:16]}"):
             found = await search(
                 self._chosen,
                 [query],
@@ -265,12 +269,6 @@ class EvidenceRetriever:
                 error_code="connection",
             )
         return tuple(document.as_document() for document in found.documents)
-
-    def _digest(self, query: str) -> str:
-        """A digest that tells this question from the others of a run."""
-        places = [adapter.place for adapter in self._chosen]
-        asked = json.dumps([query, places, self.filters.model_dump(mode="json")])
-        return sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def scores_of(query: str, documents: Iterable[SourceDocument]) -> list[float]:
@@ -457,7 +455,9 @@ def merged(lists: Sequence[Sequence[SourceDocument]], most: int) -> tuple[Source
         # Of the ranks in one list the best one, which comes first there, is put in last.
         best = {number: rank for number, rank, _ in (found[at] for at in reversed(places))}
         # The first of several that are as good: `max` keeps it.
-        copy = max(copies, key=_worth)
+        copy = max(
+            copies, key=lambda d: (bool(d.url or d.doi), d.published is not None, len(d.text))
+        )
         score = sum(1 / (_K + best[number]) for number in sorted(best))
         fused.append(copy.model_copy(update={"score": score, "also": _elsewhere(copy, copies)}))
     fused.sort(key=lambda document: -(document.score or 0.0))
@@ -468,8 +468,4 @@ def _elsewhere(copy: SourceDocument, others: Iterable[SourceDocument]) -> tuple[
     """The places of copies that are not the one that is kept."""
     own = identities(copy)
     places = (each.place for each in others if not own & identities(each))
-    return tuple(dict.fromkeys(each for each in places if each and each != copy.place))
-
-
-def _worth(document: SourceDocument) -> tuple[bool, bool, int]:
-    return bool(document.url or document.doi), document.published is not None, len(document.text)
+    return tuple(dict.fromkeys(each for each in places if each not in {"", copy.place}))

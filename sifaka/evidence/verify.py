@@ -151,9 +151,8 @@ async def _verified(
 
 async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
     texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
-    criteria = {each.id: each for sheet in pack for each in sheet.criteria}
-    lines = map(_line, criteria.values())
-    parts = [frame("question", question), frame("criteria", "\n".join(lines))]
+    criteria = {each.id: _line(each) for sheet in pack for each in sheet.criteria}
+    parts = [frame("question", question), frame("criteria", "\n".join(criteria.values()))]
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
@@ -161,8 +160,8 @@ async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> li
         # To rank its passages takes longer than to read it.
         shown = await _aside(12 * len(text), excerpt, text, queries, SHOWN)
         parts.append(frame("document", f"{_head(sheet.document)}\n\n{shown}"))
-    asked = "\n\n".join((*parts, "Judge each document against its criteria."))
-    answer, usage = await ask(model, PROMPT.text, asked, _Judgements)
+    parts.append("Judge each document against its criteria.")
+    answer, usage = await ask(model, PROMPT.text, "\n\n".join(parts), _Judgements)
     verified: list[Verification] = []
     for number, ((document, own), text) in enumerate(zip(pack, texts, strict=True), 1):
         said = [e for e in answer.judgements if e.document == number or len(pack) == 1]

@@ -34,10 +34,8 @@ _HALF = {
         "stopped by the provider's content filter",
         "reword the task or the text, or choose another model",
     ),
-    "unfinished": (
-        "broken off by the provider",
-        "try again or choose another model",
-    ),
+    "unfinished": ("broken off by the provider", "try again or choose another model"),
+    "empty": ("empty", "try again or choose another model"),
 }
 """The failure and a suggestion for answers that are no whole ones, by the code."""
 _ENDS = frozenset(
@@ -99,17 +97,32 @@ class DirectModel(Component):
         response: "ModelResponse",
         messages: "Sequence[ModelMessage]",
     ) -> Generation:
-        """The version that the last answer of a conversation gives."""
-        from pydantic_ai.messages import ThinkingPart
+        """The version that the last answer of a conversation gives.
+
+        Raises:
+            ModelProviderError: The answer is no whole one, with code `output_limit`,
+                `content_filter` or `unfinished`, or `empty`.
+        """
+        from pydantic_ai.messages import ModelResponse, ThinkingPart
 
         author = answered_by(response) or self.name
+        code = unfinished(response, calls_tools=self._calls_tools)
+        if code is not None or not text.strip():
+            failure, suggestion = _HALF[code or "empty"]
+            raise ModelProviderError(
+                f"{author}: the answer was {failure}",
+                suggestion,
+                provider=author.partition(":")[0],
+                error_code=code or "empty",
+            )
         if any(isinstance(part, ThinkingPart) for part in response.parts):
             text = text.lstrip("\r\n")  # the blank lines between the thoughts and the text
+        answers = (usage_of(each) for each in messages if isinstance(each, ModelResponse))
         return Generation(
-            text=_complete(text, response, author, calls_tools=self._calls_tools),
+            text=text,
             prompt_used=prompt,
             author=author,
-            usage=_usage(messages),
+            usage=sum(answers, start=Usage()),
             metered=True,
             tool_calls=tuple(tool_calls(messages)),
         )
@@ -122,6 +135,15 @@ class AgentModel(DirectModel):
     iteration: the agent sees the task, the best version and this round's feedback, after the
     conversation that was before the task. For one version it makes at most as many requests as
     PydanticAI allows (50), or as the budget does that limits calls.
+
+    Args:
+        agent: The agent, with its own instructions, tools and output type.
+        fallbacks: Models, or their names, that take over when the agent's has failed for good.
+        deps: The dependencies of its tools.
+        message_history: The conversation before the task.
+
+    Raises:
+        ConfigurationError: The agent has no model.
     """
 
     _calls_tools = True
@@ -129,44 +151,19 @@ class AgentModel(DirectModel):
     def __init__(
         self,
         agent: "Agent[Any, Any]",
-        model: JournaledModel,
+        fallbacks: Sequence[Any],
         *,
-        deps: Any = None,
-        message_history: "Sequence[ModelMessage]" = (),
+        deps: Any,
+        message_history: "Sequence[ModelMessage]",
     ) -> None:
-        super().__init__(model)
-        self._agent = agent
-        self._deps = deps
-        self._message_history = message_history
-
-    @classmethod
-    def of_agent(
-        cls,
-        agent: "Agent[Any, Any]",
-        fallbacks: Sequence[Any] = (),
-        *,
-        deps: Any = None,
-        message_history: "Sequence[ModelMessage]" = (),
-        call_timeout: float | None = None,
-    ) -> "AgentModel":
-        """A writer that uses the agent's own instructions, tools and output type.
-
-        Args:
-            agent: The agent.
-            fallbacks: Models, or their names, that take over when the agent's has failed for good.
-            deps: The dependencies of its tools.
-            message_history: The conversation before the task.
-            call_timeout: Seconds that one model call may take.
-
-        Raises:
-            ConfigurationError: The agent has no model.
-        """
         from sifaka.models.provider import provider_model
 
         if agent.model is None:
             raise ConfigurationError("the agent has no model", "construct it as Agent(model, ...)")
-        model = provider_model(agent.model, fallbacks, call_timeout=call_timeout)
-        return cls(agent, model, deps=deps, message_history=message_history)
+        super().__init__(provider_model(agent.model, fallbacks))
+        self._agent = agent
+        self._deps = deps
+        self._message_history = message_history
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version; see `Model`."""
@@ -174,9 +171,9 @@ class AgentModel(DirectModel):
         from pydantic_ai.exceptions import AgentRunError, UserError
         from pydantic_ai.usage import UsageLimits
 
-        limits = UsageLimits()
-        if current_calls().ledger.limits.max_calls is not None:
-            limits.request_limit = None  # the ledger does that work, over all agents of a run
+        # Where calls are limited the ledger does that work, over all agents of a run.
+        is_limited = current_calls().ledger.limits.max_calls is not None
+        limits = UsageLimits(request_limit=None) if is_limited else UsageLimits()
         prompt = writing_prompt(thought, by_edits=False)
         with self._failures(), capture_run_messages() as messages:
             try:
@@ -195,7 +192,8 @@ class AgentModel(DirectModel):
                 if (broken := self._broken(error, messages)) is None:
                     raise
                 raise broken from error
-        text = _as_text(result.output)
+        output = result.output
+        text = output.model_dump_json(indent=2) if isinstance(output, BaseModel) else str(output)
         generation = self._generation(text, prompt, result.response, result.new_messages())
         return generation.model_copy(update={"metadata": {INSTRUCTIONS: _told(messages)}})
 
@@ -203,9 +201,8 @@ class AgentModel(DirectModel):
         self, error: Exception, messages: "Sequence[ModelMessage]"
     ) -> ModelProviderError | None:
         """What a tool raised, with the tool's name; None if no tool was at work."""
-        open_ = [part.tool_name for part, returned in _calls_of_tools(messages) if not returned]
-        names = ", ".join(open_)
-        if not names:
+        calls = _calls_of_tools(messages)
+        if not (names := ", ".join(part.tool_name for part, returned in calls if not returned)):
             return None
         report_failure(logger, f"tool:{names}", error, source=self._agent)
         return ModelProviderError(
@@ -230,8 +227,7 @@ def unfinished(response: "ModelResponse", *, calls_tools: bool = False) -> str |
         return "unfinished"
     if reason is None:
         given = (response.provider_details or {}).get("finish_reason")
-        known = given is None or str(given).casefold() in _ENDS
-        return None if known else "unfinished"
+        return None if given is None or str(given).casefold() in _ENDS else "unfinished"
     if reason == "stop" or (reason == "tool_call" and calls_tools):
         return None
     return {"length": "output_limit"}.get(reason, reason if reason in _HALF else "unfinished")
@@ -260,52 +256,13 @@ def _calls_of_tools(
 
     parts = [part for message in messages for part in message.parts]
     returns = {part.tool_call_id: part for part in parts if isinstance(part, ToolReturnPart)}
-    calls = [part for part in parts if isinstance(part, ToolCallPart)]
-    return [(part, returns.get(part.tool_call_id)) for part in calls]
+    return [(p, returns.get(p.tool_call_id)) for p in parts if isinstance(p, ToolCallPart)]
 
 
 def _told(messages: "Sequence[ModelMessage]") -> str:
     """The system prompts of a conversation, and its last instructions."""
     from pydantic_ai.messages import SystemPromptPart
 
-    parts = [part for message in messages for part in message.parts]
-    prompts = [part.content for part in parts if isinstance(part, SystemPromptPart)]
+    prompts = [p.content for m in messages for p in m.parts if isinstance(p, SystemPromptPart)]
     given = [told for each in messages if (told := getattr(each, "instructions", None))]
     return "\n\n".join([*prompts, *given[-1:]])
-
-
-def _usage(messages: "Sequence[ModelMessage]") -> Usage:
-    """The usage of the answers among these messages."""
-    from pydantic_ai.messages import ModelResponse
-
-    answers = (usage_of(message) for message in messages if isinstance(message, ModelResponse))
-    return sum(answers, start=Usage())
-
-
-def _as_text(output: object) -> str:
-    if isinstance(output, BaseModel):
-        return output.model_dump_json(indent=2)
-    return str(output)
-
-
-def _complete(text: str, response: "ModelResponse", model: str, *, calls_tools: bool) -> str:
-    """The text of an answer, when it is a complete one.
-
-    Raises:
-        ModelProviderError: The answer is no whole one, with code `output_limit`, `content_filter`
-            or `unfinished`, or `empty`.
-    """
-    provider = model.partition(":")[0]
-    if (code := unfinished(response, calls_tools=calls_tools)) is not None:
-        failure, suggestion = _HALF[code]
-        raise ModelProviderError(
-            f"{model}: the answer was {failure}", suggestion, provider=provider, error_code=code
-        )
-    if not text.strip():
-        raise ModelProviderError(
-            f"{model}: the answer was empty",
-            "try again or choose another model",
-            provider=provider,
-            error_code="empty",
-        )
-    return text

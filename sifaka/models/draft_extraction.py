@@ -99,8 +99,7 @@ class Source:
         bare = [re.escape(x) for x in sorted(labels) if not re.search(rf"</?{x}\b", known)]
         if not bare:
             return MARK
-        names = "|".join(bare)
-        alone = rf"^[ \t]*<(?P<stop>/?) ?(?P<name>{names}) ?/?>[ \t]*$"
+        alone = rf"^[ \t]*<(?P<stop>/?) ?(?P<name>{'|'.join(bare)}) ?/?>[ \t]*$"
         return re.compile(rf"{MARK.pattern}|{alone}", re.IGNORECASE | re.MULTILINE)
 
     @cached_property
@@ -109,7 +108,7 @@ class Source:
         held, around = self._parts
         feedback = (line.strip() for part in held.get("feedback", ()) for line in part.split("\n"))
         spoken = re.split(r"\n|(?<=[.!?]) ", f"{around}\n{self.instructions}")
-        lines = (*feedback, *(line.strip() for line in spoken))
+        lines = (*feedback, *map(str.strip, spoken))
         given = {line.strip() for line in self.known.splitlines()}
         return frozenset(x for x in lines if len(x) >= _SHORTEST_ECHO and x not in given)
 
@@ -157,8 +156,7 @@ def draft_of(answer: str, source: Source) -> ExtractedDraft:
             raise Unfit("it has reasoning without an end")
         text, taken = read.text, list(read.removed)
     for _ in range(_ROUNDS):
-        body = text.strip()
-        found = ((what, read(body, source)) for what, read in _WRAPPINGS.items())
+        found = ((what, read(text.strip(), source)) for what, read in _WRAPPINGS.items())
         what, inner = next(((w, i) for w, i in found if i is not None), ("", None))
         if inner is None:
             break
@@ -261,9 +259,8 @@ def _out_of_fence(text: str, source: Source) -> str | None:
 
 def _out_of_quote(text: str, source: Source) -> str | None:
     lines = text.splitlines()
-    if not lines or not all(x.startswith(">") or not x.strip() for x in lines):
-        return None
-    if re.search(r"^[ \t]*>", source.known, re.MULTILINE):
+    is_quoted = lines and all(x.startswith(">") or not x.strip() for x in lines)
+    if not is_quoted or re.search(r"^[ \t]*>", source.known, re.MULTILINE):
         return None
     return "\n".join(line.removeprefix(">").removeprefix(" ") for line in lines)
 
@@ -285,8 +282,7 @@ def _after_preface(text: str, source: Source) -> str | None:
     is_set_off = rule or _FENCE.match(body)
     is_ours = source.text and rest.startswith(("\n", "\r\n")) and _stems(line) & source.said
     is_more = len(_lines(text)) > len(_lines(source.text)) and not _ITEM.match(body)
-    is_foreign = source.share(line, task=False) <= 0.5
-    if not (is_more and is_foreign and (is_set_off or is_ours)):
+    if not (is_more and source.share(line, task=False) <= 0.5 and (is_set_off or is_ours)):
         return None
     return body[rule.end() :] if rule else rest
 
@@ -365,8 +361,8 @@ def _has_several(text: str, source: Source) -> bool:
     """True when most of the text stands there more than once, with a label between."""
     starts = [label.start() for label in _LABEL.finditer(text)]
     pieces = [text[a:b] for a, b in pairwise((0, *starts, len(text)))]
-    has_labels = len(_LABEL.findall(source.text)) > 1
-    return not has_labels and sum(source.covered(piece) >= 0.5 for piece in pieces) > 1
+    is_copied = sum(source.covered(piece) >= 0.5 for piece in pieces) > 1
+    return is_copied and len(_LABEL.findall(source.text)) < 2
 
 
 def _doubtful(text: str, source: Source) -> Iterator[str]:

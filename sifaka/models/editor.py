@@ -51,9 +51,14 @@ class EditorModel:
             for issue in result.issues
             if issue.safe and issue.fix is not None
         )
-        tier = "suggested" if self.fixes == "suggested" else "safe"
-        format = Format(self.format) if self.format else None
-        work = partial(edit, thought.text, certain, fixes=tier, format=format, rules=self.rules)
+        work = partial(
+            edit,
+            thought.text,
+            certain,
+            fixes="suggested" if self.fixes == "suggested" else "safe",
+            format=Format(self.format) if self.format else None,
+            rules=self.rules,
+        )
         try:
             edited = await run_editor(thought.text, work)
         except PluginError:  # a text that takes too much stays as it is
@@ -77,9 +82,8 @@ class EditorModel:
 
     async def _costs(self, thought: Thought, written: str, edited: str) -> bool:
         """True when a text passes the required validators and its edited form does not."""
-        if not self.validators or await self._passes(thought.with_text(edited)):
-            return False
-        return await self._passes(thought.with_text(written))
+        fails = self.validators and not await self._passes(thought.with_text(edited))
+        return bool(fails) and await self._passes(thought.with_text(written))
 
     async def _passes(self, thought: Thought) -> bool:
         # An edit that is only tried is no reason to search: facts stay as they are in any edit.

@@ -83,18 +83,11 @@ def _question(
     settings: "ModelSettings | None",
     parameters: ModelRequestParameters,
 ) -> HostQuestion:
-    instructions: list[str] = []
-    prompt: list[str] = []
-    for message in messages:
-        if not isinstance(message, ModelRequest):
-            continue
-        if message.instructions:
-            instructions.append(message.instructions)
-        for part in message.parts:
-            if isinstance(part, SystemPromptPart):
-                instructions.append(part.content)
-            elif isinstance(part, UserPromptPart) and isinstance(part.content, str):
-                prompt.append(part.content)
+    requests = [message for message in messages if isinstance(message, ModelRequest)]
+    parts = [part for request in requests for part in request.parts]
+    instructions = [request.instructions for request in requests if request.instructions]
+    instructions += [part.content for part in parts if isinstance(part, SystemPromptPart)]
+    asked = (part.content for part in parts if isinstance(part, UserPromptPart))
     for form in parameters.output_tools:
         schema = json.dumps(form.parameters_json_schema, ensure_ascii=False)
         instructions.append(
@@ -104,7 +97,7 @@ def _question(
     wanted = settings or {}
     return HostQuestion(
         instructions="\n\n".join(instructions),
-        prompt="\n\n".join(prompt),
+        prompt="\n\n".join(each for each in asked if isinstance(each, str)),
         max_tokens=wanted.get("max_tokens") or LONGEST_ANSWER,
         temperature=wanted.get("temperature"),
     )

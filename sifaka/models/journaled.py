@@ -77,7 +77,6 @@ class JournaledModel(WrapperModel):
         if model_request_parameters.output_tools:
             response = _whole(response)
         model = answered_by(response) or self.model_id
-        written = _written(response, model)
         noted = response.metadata or {}
         await journal.record(
             Called(
@@ -86,7 +85,7 @@ class JournaledModel(WrapperModel):
                 model=model,
                 fallback=bool(noted.get("sifaka_fallback")),
                 unable=bool(noted.get("sifaka_unable")),
-                response=written,
+                response=_written(response, model),
             )
         )
         await turn()
@@ -101,9 +100,10 @@ class JournaledModel(WrapperModel):
         run_context: "RunContext[Any] | None" = None,
     ) -> AsyncGenerator[StreamedResponse]:
         """The answer as a stream that is complete: it is on record before any of it is used."""
-        answer = await self.request(messages, model_settings, model_request_parameters)
         yield CompletedStreamedResponse(
-            answer, model_request_parameters=model_request_parameters, replay_events=True
+            await self.request(messages, model_settings, model_request_parameters),
+            model_request_parameters=model_request_parameters,
+            replay_events=True,
         )
 
     async def _ask(

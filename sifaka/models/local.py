@@ -50,8 +50,11 @@ class LocalModel(MeteredModel):
         form, asked, settings = self._form, parameters, model_settings
         if form != _BY_TOOL:
             asked = _as_json(messages, parameters)
-        if form == _BY_SCHEMA:
-            settings = merge_model_settings(model_settings, _response_format(parameters))
+        if form == _BY_SCHEMA:  # by which an engine writes what fits the schema, and nothing else
+            tool = parameters.output_tools[0]
+            schema = {"name": tool.name, "schema": tool.parameters_json_schema}
+            wanted = {"response_format": {"type": "json_schema", "json_schema": schema}}
+            settings = merge_model_settings(model_settings, ModelSettings(extra_body=wanted))
         try:
             response = await super().request(messages, settings, asked)
         except ModelProviderError as error:
@@ -77,26 +80,15 @@ def _as_json(
     All instructions become one part: templates of small models know one system message.
     """
     tool = parameters.output_tools[0]
+    said = [m.instructions for m in messages if isinstance(m, ModelRequest)]
     if parameters.instruction_parts is not None:
         said = [part.content for part in parameters.instruction_parts]
-    else:
-        told = [m.instructions for m in messages if isinstance(m, ModelRequest)]
-        said = [each for each in told if each]
     schema = json.dumps(tool.parameters_json_schema, ensure_ascii=False)
-    note = _AS_JSON.format(name=tool.name, schema=schema)
+    said.append(_AS_JSON.format(name=tool.name, schema=schema))
     return replace(
         parameters,
         output_mode="text",
         output_tools=[],
         allow_text_output=True,
-        instruction_parts=[InstructionPart(content="\n\n".join([*said, note]))],
-    )
-
-
-def _response_format(parameters: ModelRequestParameters) -> ModelSettings:
-    """The settings by which an engine writes what fits the schema, and nothing else."""
-    tool = parameters.output_tools[0]
-    schema = {"name": tool.name, "schema": tool.parameters_json_schema}
-    return ModelSettings(
-        extra_body={"response_format": {"type": "json_schema", "json_schema": schema}}
+        instruction_parts=[InstructionPart(content="\n\n".join(filter(None, said)))],
     )

@@ -24,7 +24,7 @@ from pydantic_ai.usage import RequestUsage
 from sifaka.calls.context import Calls, current_calls
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.host import Suspended
-from sifaka.calls.ledger import Allowance, Quote, current_allowance, stricter
+from sifaka.calls.ledger import Quote, current_allowance, stricter
 from sifaka.calls.monitoring import annotate, answered, asked
 from sifaka.errors import BudgetExceeded, ModelProviderError, SifakaError, code_of
 from sifaka.models import HOST
@@ -68,10 +68,7 @@ class MeteredModel(WrapperModel):
         super().__init__(wrapped)
         self._call_timeout = call_timeout
         self._signature = {"sifaka_model": self.model_id, "sifaka_fallback": fallback}
-
-    @property
-    def _vendor(self) -> str:
-        return self.model_id.partition(":")[0]
+        self._vendor = self.model_id.partition(":")[0]
 
     async def request(
         self,
@@ -95,7 +92,9 @@ class MeteredModel(WrapperModel):
                         annotate(answered(response))
             except AgentRunError as error:
                 failure = translate(error, self.model_id)
-                self._note(calls, failure)
+                calls.monitor.count_error(type(failure).__name__, code_of(failure))
+                breakers = calls.breakers
+                (breakers.failed if failure.retryable else breakers.abandoned)(self._vendor)
                 wait = _wait_before_next(failure, attempt)
                 if wait is None:
                     raise failure from error
@@ -111,17 +110,6 @@ class MeteredModel(WrapperModel):
             await anyio.sleep(wait)
             attempt += 1
 
-    def _allowance(self) -> Allowance | None:
-        """The account besides the run's ledger; what the host's model costs is not ours."""
-        return None if self._vendor == HOST else current_allowance()
-
-    def _note(self, calls: Calls, failure: SifakaError) -> None:
-        calls.monitor.count_error(type(failure).__name__, code_of(failure))
-        if failure.retryable:
-            calls.breakers.failed(self._vendor)
-        else:
-            calls.breakers.abandoned(self._vendor)
-
     async def _attempt(
         self,
         calls: Calls,
@@ -131,7 +119,9 @@ class MeteredModel(WrapperModel):
     ) -> "ModelResponse":
         # A process that was stopped may wake up here, before the first attempt or between two.
         await calls.confirm()
-        ledger, allowance = calls.ledger, self._allowance()
+        # The account besides the run's ledger; what the host's model costs is not ours.
+        allowance = None if self._vendor == HOST else current_allowance()
+        ledger = calls.ledger
         limits = ledger.limits if allowance is None else stricter(ledger.limits, allowance.limits)
         wanted = quote(self.wrapped, messages, model_settings, parameters, limits)
         await ledger.room_for(wanted)
@@ -147,11 +137,10 @@ class MeteredModel(WrapperModel):
         if limited:
             settings = merge_model_settings(settings, ModelSettings(max_tokens=limited))
         # What is given up may be billed all the same, for no more than was set aside. What that is
-        # in money is known only where money is limited.
-        usage = reserved.usage
+        # in money is known only where money is limited. None: it is asked later.
+        usage: Usage | None = reserved.usage
         if limits.max_cost_usd is None:
-            usage = usage.model_copy(update={"cost_usd": None})
-        asked_later = False
+            usage = reserved.usage.model_copy(update={"cost_usd": None})
         try:
             with ledger.within_time() as limit, anyio.move_on_after(self._call_timeout):
                 response = await self.wrapped.request(messages, settings, parameters)
@@ -164,7 +153,7 @@ class MeteredModel(WrapperModel):
                 noted = {**self._signature, _COST: usage.cost_usd}
                 return replace(response, metadata={**(response.metadata or {}), **noted})
         except Suspended:
-            asked_later = True
+            usage = None
             raise
         except ModelHTTPError:
             usage = Usage(model_calls=1)  # an error has no price
@@ -190,7 +179,7 @@ class MeteredModel(WrapperModel):
             ) from error
         finally:
             # What is asked later stays set aside, so that no more is asked than there is room for.
-            if asked_later:
+            if usage is None:
                 ledger.leave()
             else:
                 ledger.settle(reserved, usage)
@@ -205,13 +194,12 @@ class MeteredModel(WrapperModel):
 def usage_of(response: "ModelResponse") -> Usage:
     """The usage of one answer; its cost is None when the model has no known price."""
     noted = response.metadata or {}
-    cost = noted[_COST] if _COST in noted else _cost_of(response)
     return Usage(
         model_calls=1,
         input_tokens=response.usage.input_tokens,
         output_tokens=response.usage.output_tokens,
         estimated_calls=int(ESTIMATED in noted),
-        cost_usd=cost,
+        cost_usd=noted[_COST] if _COST in noted else _cost_of(response),
     )
 
 
@@ -296,10 +284,8 @@ def with_usage(
 def _tokens(messages: "list[ModelMessage]", parameters: ModelRequestParameters) -> int:
     """The tokens of messages and of the tools beside them, at most."""
     tools = (*parameters.function_tools, *parameters.output_tools)
-    size = len(ModelMessagesTypeAdapter.dump_json(messages)) + sum(
-        len(json.dumps(tool.parameters_json_schema)) for tool in tools
-    )
-    return math.ceil(size / _BYTES_PER_TOKEN)
+    shown = sum(len(json.dumps(tool.parameters_json_schema)) for tool in tools)
+    return math.ceil((len(ModelMessagesTypeAdapter.dump_json(messages)) + shown) / _BYTES_PER_TOKEN)
 
 
 def _answered(response: ModelResponse) -> int:
@@ -331,21 +317,16 @@ def _longest(asked: int, output_cost: float, budget: Budget) -> int:
 
 def _price(model: Model, input_tokens: int) -> tuple[float | None, float]:
     """US dollars for the question, None when unknown, and for each token of the answer."""
-
-    def dollars(usage: RequestUsage) -> float:
-        answer = ModelResponse(
-            parts=[],
-            usage=usage,
-            model_name=model.model_name,
-            provider_name=model.system,
-            provider_url=model.base_url,
+    asked, answered = (
+        _cost_of(
+            ModelResponse(
+                parts=[],
+                usage=usage,
+                model_name=model.model_name,
+                provider_name=model.system,
+                provider_url=model.base_url,
+            )
         )
-        return float(answer.cost().total_price)
-
-    try:
-        return (
-            dollars(RequestUsage(input_tokens=input_tokens)),
-            dollars(RequestUsage(output_tokens=_MILLION)) / _MILLION,
-        )
-    except (LookupError, ValueError, AssertionError):
-        return None, 0.0
+        for usage in (RequestUsage(input_tokens=input_tokens), RequestUsage(output_tokens=_MILLION))
+    )
+    return (None, 0.0) if asked is None or answered is None else (asked, answered / _MILLION)

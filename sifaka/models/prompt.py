@@ -118,8 +118,8 @@ def with_original(thought: Thought, original: Thought | None) -> Thought:
 def original_of(thought: Thought, *others: Thought) -> Sequence[str]:
     """The original as a part of a prompt; none where there is none, or one of the texts is it."""
     original = thought.metadata.get(ORIGINAL)
-    texts = {each.text.strip() for each in (thought, *others)}
-    if not isinstance(original, str) or not original.strip() or original.strip() in texts:
+    known = {"", *(each.text.strip() for each in (thought, *others))}
+    if not isinstance(original, str) or original.strip() in known:
         return ()
     return (frame("original", original, lasting=True),)
 

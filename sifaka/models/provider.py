@@ -77,18 +77,16 @@ def _metered(
     from sifaka.models.metered import CALL_TIMEOUT, MeteredModel
     from sifaka.models.provider_errors import translate
 
+    named = str(model).partition(":")[0]
     try:
-        named = str(model).partition(":")[0]
         inferred = (
             infer_model(model, _hugging_face) if named == HUGGING_FACE else infer_model(model)
         )
     except UserError as error:
         raise translate(error, str(model)) from error
     except ImportError as error:
-        provider = str(model).partition(":")[0]
         raise ConfigurationError(
-            f"model {model!r} needs a package that is not installed",
-            install(provider),
+            f"model {model!r} needs a package that is not installed", install(named)
         ) from error
     # Broad, and told as a setting: each provider's client has errors of its own, such as for a key
     # that is empty, and this is where it is made.
@@ -101,7 +99,10 @@ def _metered(
     if isinstance(model, str) and named == "openai" and is_local(inferred.base_url):
         inferred = infer_model(model.replace("openai", "openai-chat", 1))  # all that many know
     if isinstance(model, str):
-        _leave_retries_to_us(inferred)
+        # The SDK clients of OpenAI and Anthropic retry twice on their own, unseen by the budget.
+        client = cast("Any", getattr(inferred, "client", None))
+        if isinstance(getattr(client, "max_retries", None), int):
+            client.max_retries = 0
         _forgive_usage(inferred)
     if is_local(inferred.base_url) and _speaks_openai(inferred):
         from sifaka.models.local import PATIENCE, LocalModel
@@ -130,13 +131,6 @@ def _speaks_openai(model: "Model[Any]") -> bool:
     """True for the protocol of OpenAI's chats, which local engines speak."""
     openai = sys.modules.get("pydantic_ai.models.openai")
     return openai is not None and isinstance(model, openai.OpenAIChatModel)
-
-
-def _leave_retries_to_us(model: "Model[Any]") -> None:
-    # The SDK clients of OpenAI and Anthropic retry twice on their own, unseen by the budget.
-    client = cast("Any", getattr(model, "client", None))
-    if isinstance(getattr(client, "max_retries", None), int):
-        client.max_retries = 0
 
 
 def _forgive_usage(model: "Model[Any]") -> None:

@@ -31,6 +31,8 @@ _ABOUT_REQUEST = frozenset({400, 413, 422, 500})
 """Statuses that a request which is too long may get: Ollama and llama.cpp have said 500."""
 _STATUSES = {408: "timeout", 409: "server", 413: "context_window", 425: "server"}
 """What these statuses say, whatever class an adapter makes of them."""
+_UNCLASSED = {401: "authentication", 403: "authentication", 404: "not_found", 429: "rate_limit"}
+"""What these say, where an adapter has raised no more than the status."""
 _LONGEST_BODY = 4_000
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|string_above_max_length|model_max_prompt_tokens"
@@ -112,25 +114,25 @@ def translate(error: Exception, model: str) -> SifakaError:
             f"model {model!r} cannot be used: {said}",
             "set the provider's API key, or name the model as provider:name",
         )
-    for kind, code in _CODES:
-        if isinstance(error, kind):
-            is_http = isinstance(error, pydantic_ai.ModelHTTPError)
-            status = f" (HTTP {error.status_code})" if is_http else ""
-            if is_http:
-                code = _code_of_body(error) or _STATUSES.get(error.status_code) or code
-            if is_http and code == "unknown":
-                code = _code_of_status(error.status_code)
-            retry_after = getattr(error, "retry_after", None)
-            wait = f", it asks to wait {retry_after:g} s" if retry_after else ""
-            failure, suggestion = _WORDS[code]
-            return ModelProviderError(
-                f"{model}: {failure}{status}{wait}",
-                suggestion,
-                provider=provider,
-                error_code=code,
-                retry_after=retry_after,
-            )
-    raise error
+    code = next((code for kind, code in _CODES if isinstance(error, kind)), None)
+    if code is None:
+        raise error
+    status = ""
+    if isinstance(error, pydantic_ai.ModelHTTPError):
+        number, status = error.status_code, f" (HTTP {error.status_code})"
+        code = _code_of_body(error) or _STATUSES.get(number) or code
+        if code == "unknown":
+            code = _UNCLASSED.get(number, "server" if number >= 500 else code)
+    retry_after = getattr(error, "retry_after", None)
+    wait = f", it asks to wait {retry_after:g} s" if retry_after else ""
+    failure, suggestion = _WORDS[code]
+    return ModelProviderError(
+        f"{model}: {failure}{status}{wait}",
+        suggestion,
+        provider=provider,
+        error_code=code,
+        retry_after=retry_after,
+    )
 
 
 def _providers() -> list[str]:
@@ -138,8 +140,7 @@ def _providers() -> list[str]:
     from pydantic_ai.models import KnownModelName
 
     listed = {str(name).partition(":") for name in get_args(KnownModelName.__value__)}
-    named = {provider for provider, colon, _ in listed if colon and "/" not in provider}
-    return sorted({*named, "ollama"})
+    return sorted({"ollama", *(name for name, colon, _ in listed if colon and "/" not in name)})
 
 
 def _code_of_body(error: pydantic_ai.ModelHTTPError) -> str | None:
@@ -150,12 +151,3 @@ def _code_of_body(error: pydantic_ai.ModelHTTPError) -> str | None:
     if _TOO_LONG.search(body):
         return "context_window"
     return "content_filter" if _FILTERED.search(body) else None
-
-
-def _code_of_status(status: int) -> str:
-    """The code for an HTTP status, where an adapter has raised no more than that."""
-    if status >= 500:
-        return "server"
-    return {401: "authentication", 403: "authentication", 404: "not_found", 429: "rate_limit"}.get(
-        status, "unknown"
-    )

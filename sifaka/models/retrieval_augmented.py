@@ -1,6 +1,5 @@
 """A writer that looks something up before it writes."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from sifaka._internal.renamed import instead_of
@@ -8,7 +7,7 @@ from sifaka.calls.component import Component, models_of
 from sifaka.errors import ConfigurationError
 from sifaka.models import Generation, Model, generate
 from sifaka.models.provider import provider_model
-from sifaka.record.thought import Document, Thought
+from sifaka.record.thought import Thought
 from sifaka.retrievers.protocol import DOCUMENTS, Retriever, ask
 
 
@@ -66,11 +65,11 @@ class RetrievalAugmentedModel(Component):
         Its metadata has the `passages` that were added, by id, title and URL, and `degraded`
         when there are none because the retriever failed.
         """
-        query = thought.prompt or thought.text
-        found, degraded = await ask(self._retriever, query, self._max_passages)
-        passages = _new(found[: self._max_passages], thought.pre_generation_context)
-        told = thought.add_pre_generation_context(passages)
-        generation = await generate(self._writer, told)
+        query, most = thought.prompt or thought.text, self._max_passages
+        found, degraded = await ask(self._retriever, query, most)
+        known = {document.text for document in thought.pre_generation_context}
+        passages = tuple(document for document in found[:most] if document.text not in known)
+        generation = await generate(self._writer, thought.add_pre_generation_context(passages))
         metadata: dict[str, object] = dict(generation.metadata)
         if passages:
             metadata["passages"] = [{"id": d.id, "title": d.title, "url": d.url} for d in passages]
@@ -90,9 +89,3 @@ def _of_name(name: str) -> Model:
     from sifaka.models.agent import DirectModel  # imports PydanticAI, which is loaded now
 
     return DirectModel(model)
-
-
-def _new(found: Sequence[Document], known: Sequence[Document]) -> tuple[Document, ...]:
-    """The documents whose text is not among the known ones."""
-    texts = {document.text for document in known}
-    return tuple(document for document in found if document.text not in texts)

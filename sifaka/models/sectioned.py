@@ -5,8 +5,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
+from itertools import islice
 from typing import Any, Literal
 
 import anyio
@@ -84,15 +85,17 @@ async def write_text(
     if not (sections := _sections(thought, section_chars)):
         return await written(writer, thought)
     parts = _by_section(thought, sections)
-    wanted = _concerned(thought, sections, parts)
-    asked = {at: parts[at] for at, is_wanted in enumerate(wanted) if is_wanted}
+    wanted = enumerate(_concerned(thought, sections, parts))
+    asked = {at: parts[at] for at, is_wanted in wanted if is_wanted}
     answers = await _answers(writer, sections, asked, calls)
-    if answers and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
-        raise _worst(list(answers.values()))
+    errors = [each for each in answers.values() if not isinstance(each, Generation)]
+    if errors and not any(isinstance(a, Generation | UnfitDraft) for a in answers.values()):
+        # A provider's before a limit.
+        raise next((each for each in errors if isinstance(each, ModelProviderError)), errors[0])
     outcomes = [_Outcome(section.text, "untouched") for section in sections]
+    is_protected = protect and not thought.prompt
     for at, answer in answers.items():
-        protected = protect and not thought.prompt
-        outcomes[at] = _outcome(sections, at, answer, asked[at], protect=protected)
+        outcomes[at] = _outcome(sections, at, answer, asked[at], protect=is_protected)
     return _put_together(sections, outcomes, list(answers.values()))
 
 
@@ -116,8 +119,8 @@ async def _answers(
     """The answer for each section that is to be written, by its place among all."""
     answers: dict[int, Attempt] = {}
     open_ = list(asked)
-    within = anyio.Semaphore(PARALLEL)  # the run's own bounds only models that are metered
-    write = partial(_within, within)
+    # The run's own bounds only models that are metered.
+    write = partial(_within, anyio.Semaphore(PARALLEL))
     while open_:
         room = calls - len(asked) + len(open_)
         now = [at for n, at in enumerate(open_, 1) if n <= room]
@@ -128,7 +131,11 @@ async def _answers(
         came = dict(zip(now, await fan_out(branches, calls_each=0), strict=True))
         answers |= came
         # What was set aside for the others is free when they have ended, and may be enough.
-        late = [at for at, each in came.items() if _may_fit_later(each)]
+        late = [
+            at
+            for at, each in came.items()
+            if isinstance(each, BudgetExceeded) and each.limit not in _UNREPEATED
+        ]
         open_ = late if len(late) < len(now) else []
     return {at: answers[at] for at in asked}
 
@@ -143,16 +150,6 @@ def _journal_key(section: Section) -> str:
     """The name of a section's place in the journal, the same for the same section."""
     digest = sha256(section.text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"section {section.number} {digest[:8]}"
-
-
-def _may_fit_later(answer: Attempt) -> bool:
-    return isinstance(answer, BudgetExceeded) and answer.limit not in _UNREPEATED
-
-
-def _worst(failures: Sequence[Attempt]) -> Exception:
-    """The error of a version of which no section was written: a provider's before a limit."""
-    errors = [each for each in failures if not isinstance(each, Generation)]
-    return next((e for e in errors if isinstance(e, ModelProviderError)), errors[0])
 
 
 def _outcome(
@@ -218,9 +215,7 @@ def in_place_of(section: Section, answer: str) -> str:
     if section.heading:
         body = _headed(section, body).strip()
     text = section.text
-    lead = text[: len(text) - len(text.lstrip())]
-    trail = text[len(text.rstrip()) :]
-    return lead + body + trail
+    return text[: len(text) - len(text.lstrip())] + body + text[len(text.rstrip()) :]
 
 
 def _headed(section: Section, body: str) -> str:
@@ -266,7 +261,14 @@ def _put_together(
         }
         for section, outcome in zip(sections, outcomes, strict=True)
     ]
-    degraded = _degraded(sections, outcomes, answers)
+    degraded = [
+        f"{section.label} was not written: {outcome.reason}"
+        for section, outcome in zip(sections, outcomes, strict=True)
+        if outcome.status == "failed"
+    ]
+    if refused := [each for each in answers if isinstance(each, BudgetExceeded)]:
+        count = f"{len(refused)} of {len(sections)} sections were"
+        degraded.append(f"{count} not written: {refused[0].message}")
     return Generation(
         text="".join(outcome.text for outcome in outcomes),
         prompt_used="\n\n".join(each.prompt_used for each in written if each.prompt_used) or None,
@@ -276,22 +278,6 @@ def _put_together(
         tool_calls=tuple(call for each in written for call in each.tool_calls),
         metadata={"sections": told, **({"degraded": degraded} if degraded else {})},
     )
-
-
-def _degraded(
-    sections: Sequence[Section], outcomes: Sequence[_Outcome], answers: Sequence[Attempt]
-) -> list[str]:
-    """One line for each section that failed, and one for those without room in the budget."""
-    lines = [
-        f"{section.label} was not written: {outcome.reason}"
-        for section, outcome in zip(sections, outcomes, strict=True)
-        if outcome.status == "failed"
-    ]
-    refused = [each for each in answers if isinstance(each, BudgetExceeded)]
-    if refused:
-        count = f"{len(refused)} of {len(sections)} sections were"
-        lines.append(f"{count} not written: {refused[0].message}")
-    return lines
 
 
 # The feedback on the whole text, and the sections that it is about.
@@ -348,14 +334,13 @@ def _concerned(
     spoke = [each for each in thought.critic_feedback if each.status == "ok"]
     judged = bool(thought.prompt) and any(each.judges_task for each in spoke)
     wanted = bool(thought.prompt) or any(each.verdict == "revise" for each in spoke)
-    if (judged and any(about)) or not wanted or (not thought.prompt and any(about)):
-        task = [False] * len(sections)
-    else:
-        named = _Router(sections).named(thought.prompt)
-        task = [not named or at in named for at in range(len(sections))]
+    by_task = wanted and not (any(about) and (judged or not thought.prompt))
+    named = _Router(sections).named(thought.prompt) or range(len(sections))
     return tuple(
-        (told or by_task) and bool(section.text.strip()) and not section.literal
-        for told, by_task, section in zip(about, task, sections, strict=True)
+        (about[at] or (by_task and at in named))
+        and bool(section.text.strip())
+        and not section.literal
+        for at, section in enumerate(sections)
     )
 
 
@@ -369,7 +354,6 @@ class _Router:
             for title in {section.title, *(heading.title for heading in section.headings)}:
                 if len(title) >= _SHORTEST_TITLE:
                     self._titles[title.casefold()].add(at)
-        self._words: list[frozenset[str]] | None = None
 
     def issues(self, issues: Iterable[Issue]) -> defaultdict[int, list[Issue]]:
         """The issues of each section, as they are about its own text."""
@@ -396,46 +380,45 @@ class _Router:
         placed: defaultdict[int, list[str]] = defaultdict(list)
         for suggestion in suggestions:
             number, words = labelled(suggestion)
-            labelled_at = self._at(number)
-            named = [labelled_at] if labelled_at is not None else messages.get(words)
-            for at in named or self.named(words) or range(len(self._sections)):
+            told = self._at(number) or messages.get(words) or self.named(words)
+            for at in told or range(len(self._sections)):
                 placed[at].append(words)
         return placed
 
     def named(self, remark: str) -> frozenset[int]:
         """The sections whose titles a remark names: in quotation marks, or as sections."""
         flat = " ".join(remark.casefold().split())
-        found: set[int] = set()
-        for title, places in self._titles.items():
-            if title in flat and (
+        return frozenset(
+            at
+            for title, places in self._titles.items()
+            if title in flat
+            and (
                 any(f"{a}{title}{b}" in flat for a, b in ('""', "“”", "''", "‘’", "«»", "``"))
                 or any(f"{kind} {title}" in flat for kind in ("section", "chapter", "part"))
                 or any(f"{title} {kind}" in flat for kind in ("section", "chapter"))
-            ):
-                found |= places
-        return frozenset(found)
+            )
+            for at in places
+        )
 
     def _about(self, issue: Issue, number: int | None) -> Iterable[int]:
-        labelled_at = self._at(number)
-        if labelled_at is not None:
-            return (labelled_at,)
-        if issue.quote:
-            quoted = [at for at, s in enumerate(self._sections) if issue.quote in s.text]
-            if quoted:
-                return quoted[:1]
-        if named := self.named(issue.message):
-            return sorted(named)
-        if issue.category in _IN_ONE_PLACE:
+        quoted = (
+            at for at, s in enumerate(self._sections) if issue.quote and issue.quote in s.text
+        )
+        told = self._at(number) or [*islice(quoted, 1)] or sorted(self.named(issue.message))
+        if not told and issue.category in _IN_ONE_PLACE:
             return (self._nearest(issue.message),)
-        return range(len(self._sections))
+        return told or range(len(self._sections))
 
-    def _at(self, number: int | None) -> int | None:
-        return number - 1 if number is not None and 0 < number <= len(self._sections) else None
+    def _at(self, number: int | None) -> list[int]:
+        """The place of the section of a number; none where there is no such section."""
+        return [number - 1] if number is not None and 0 < number <= len(self._sections) else []
+
+    @cached_property
+    def _words(self) -> list[frozenset[str]]:
+        return [frozenset(section.text.casefold().split()) for section in self._sections]
 
     def _nearest(self, message: str) -> int:
         """The section with most words of a message; of equal ones the last."""
-        if self._words is None:
-            self._words = [frozenset(s.text.casefold().split()) for s in self._sections]
         wanted = {word.strip(".,;:!?'\"“”()") for word in message.casefold().split()}
         shares = [len(wanted & words) for words in self._words]
         writable = [at for at, section in enumerate(self._sections) if not section.literal]
@@ -446,8 +429,7 @@ def _inside(issue: Issue, section: Section) -> Issue:
     """An issue as it is about the part of its place that lies in a section."""
     start, end = issue.start or 0, issue.end or 0
     if section.start <= start and end <= section.end:
-        own = {"start": start - section.start, "end": end - section.start}
-        return issue.model_copy(update=own)
+        return issue.model_copy(update={"start": start - section.start, "end": end - section.start})
     first, last = max(start, section.start), min(end, section.end)
     return Issue.at(
         section.text,

@@ -359,13 +359,14 @@ def normal(word: str) -> str:
 
 def unambiguous(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     """The members of an object, without keys that come twice with different values."""
-    value: dict[str, object] = {}
-    unclear: set[str] = set()
+    members: dict[str, list[object]] = {}
     for key, item in pairs:
-        if key in value and not _same(value[key], item):
-            unclear.add(key)
-        value[key] = item
-    return {key: item for key, item in value.items() if key not in unclear}
+        members.setdefault(key, []).append(item)
+    return {
+        key: items[-1]
+        for key, items in members.items()
+        if all(_same(items[0], other) for other in items[1:])
+    }
 
 
 def _same(one: object, other: object) -> bool:

@@ -3,7 +3,6 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, cast
@@ -31,7 +30,7 @@ from sifaka.record.clustering import cluster
 from sifaka.record.diff import Edit, edited
 from sifaka.record.provenance import CHANGES, issues_of
 from sifaka.record.results import Issue
-from sifaka.record.thought import Document, Thought
+from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.input import check_text
 
@@ -95,7 +94,9 @@ def writing_prompt(thought: Thought, *, by_edits: bool = True) -> str:
         by_edits: False where the answer has a form of its own, in which there is no place for them.
     """
     parts = [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
-    parts += [_documents(thought.pre_generation_context)] if thought.pre_generation_context else []
+    if documents := thought.pre_generation_context:
+        listing = "\n\n".join(f"[{n}] {d.title}\n{d.text}" for n, d in enumerate(documents, 1))
+        parts.append(frame("documents", listing, lasting=True))
     is_whole = SECTION not in thought.metadata
     if thought.text:
         parts += original_of(thought) if is_whole else ()
@@ -146,11 +147,6 @@ def _issue(issue: Issue) -> str:
     quote = f"{issue.quote[:120]!r}: " if issue.quote else ""
     fix = f" (write {issue.fix[:120]!r})" if issue.fix else ""
     return f"{quote}{issue.message}{fix}"
-
-
-def _documents(documents: tuple[Document, ...]) -> str:
-    listing = "\n\n".join(f"[{n}] {d.title}\n{d.text}" for n, d in enumerate(documents, 1))
-    return frame("documents", listing, lasting=True)
 
 
 class UnfitDraft(ModelProviderError):
@@ -209,7 +205,14 @@ async def _written(writer: Model, thought: Thought, shown: str = "") -> Generati
         if revision is not None:
             changed = generation.model_copy(update={"text": revision.text})
             return _noted(changed, CHANGES, revision.changes)
-    source = replace(source_of(thought, generation.prompt_used or ""), shown=shown)
+    source = Source(
+        text=thought.text,
+        task=thought.prompt,
+        prompt=generation.prompt_used or "",
+        instructions=PROMPT.text if generation.prompt_used else "",
+        material="\n".join(f"{d.title}\n{d.text}" for d in thought.pre_generation_context),
+        shown=shown,
+    )
     reading = partial(draft_of, generation.text, source)
     try:
         is_long = len(generation.text) + len(thought.text) > _LONG
@@ -269,20 +272,9 @@ async def attempt(
     return generation
 
 
-def source_of(thought: Thought, prompt: str) -> Source:
-    """The source of the next version of a thought."""
-    return Source(
-        text=thought.text,
-        task=thought.prompt,
-        prompt=prompt,
-        instructions=PROMPT.text if prompt else "",
-        material="\n".join(f"{d.title}\n{d.text}" for d in thought.pre_generation_context),
-    )
-
-
 def _noted(generation: Generation, key: str, value: object) -> Generation:
-    metadata = MappingProxyType({**generation.metadata, key: value})
-    return generation.model_copy(update={"metadata": metadata})
+    noted = MappingProxyType({**generation.metadata, key: value})
+    return generation.model_copy(update={"metadata": noted})
 
 
 TURNED_DOWN = "turned down"
@@ -360,10 +352,9 @@ def fixed(thought: Thought) -> Revision | None:
     """
     heard = [each for each in thought.critic_feedback if each.status == "ok"]
     issues = [issue for each in heard for issue in each.issues]
-    is_all = thought.passed and not any(each.suggestions for each in heard)
-    if not issues or not is_all or TURNED_DOWN in thought.metadata:
-        return None
-    if not all(each.judges_task for each in heard) or any(each.fix is None for each in issues):
+    is_all = all(each.judges_task and not each.suggestions for each in heard)
+    is_fixed = bool(issues) and all(issue.fix is not None for issue in issues)
+    if not (thought.passed and is_all and is_fixed) or TURNED_DOWN in thought.metadata:
         return None
     try:
         return _revision(thought.text, [_of_fix(thought.text, issue) for issue in issues])

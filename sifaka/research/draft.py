@@ -7,6 +7,9 @@ answer the sections stay as they are.
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pydantic_graph import StepContext
 
 from sifaka.calls.context import scope
 from sifaka.errors import BudgetExceeded
@@ -35,29 +38,38 @@ from sifaka.text.differences import compare
 from sifaka.text.markdown import Markdown, open_fence
 from sifaka.validators.report import UNWRITTEN
 
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
 _REFERENCES = re.compile(
     r"\W*(?:references|sources|bibliography|works cited|citations)\W*", re.IGNORECASE
 )
 
 
-async def write(loop: Loop, state: LoopState) -> ReportSection:
+async def write(ctx: StepContext[None, Loop, LoopState]) -> ReportSection:
     """Write the section with the model; without room for a call, of the findings' own words.
 
     A section for which nothing was found says so, and no model is asked.
     """
-    findings = state.findings
-    written: Written = "outline" if loop.work.model is None else "plain"
+    loop, state = ctx.deps, ctx.inputs
+    findings, model = state.findings, loop.work.model
+    written: Written = "outline" if model is None else "plain"
     text = ""
-    if findings and loop.work.model is not None:
+    if findings and model is not None:
         try:
-            text = await _drafted(loop, state)
+            text = await _drafted(loop, state, model)
         except BudgetExceeded as error:
             state = state.stopping(stop_of(error))
     if text:
-        written = "model"
-        text, state = _resolved(loop, text, state)
+        written, title = "model", repr(loop.plan.title)
+        # Without citations of nothing, and with lines about them.
+        text, unknown = renumbered(text, {each.number: each.number for each in findings})
+        lines = (*state.now.degraded, *not_found(title, unknown))
+        if not cited(text):
+            lines = (*lines, f"{title} cites nothing")
+        state = state.adding(degraded=lines)
     elif written == "outline":
-        text = outlined(findings)
+        text = f"{UNWRITTEN}\n\n{quoted(findings) or 'Nothing was found for it.'}"
     else:
         text = plain(findings, state.stops)
     numbers = cited(text)
@@ -74,9 +86,8 @@ async def write(loop: Loop, state: LoopState) -> ReportSection:
     )
 
 
-async def _drafted(loop: Loop, state: LoopState) -> str:
+async def _drafted(loop: Loop, state: LoopState, model: "Model") -> str:
     """The model's draft."""
-    assert loop.work.model is not None, "without a model the caller writes"
     observations = (one.observations for one in (state.now, *reversed(state.rounds)))
     prompt = writer_prompt(
         loop.plan.title,
@@ -86,17 +97,8 @@ async def _drafted(loop: Loop, state: LoopState) -> str:
         part_of=loop.part_of,
     )
     with loop.budget.writing.active():
-        draft = await consult(WRITER, loop.work.model, prompt, history=loop.work.history)
+        draft = await consult(WRITER, model, prompt, history=loop.work.history)
     return tidied(draft.text, loop.plan.title)
-
-
-def _resolved(loop: Loop, text: str, state: LoopState) -> tuple[str, LoopState]:
-    """The draft without citations of nothing, and the state with lines about them."""
-    text, unknown = renumbered(text, {each.number: each.number for each in state.findings})
-    lines = (*state.now.degraded, *not_found(repr(loop.plan.title), unknown))
-    if not cited(text):
-        lines = (*lines, f"{loop.plan.title!r} cites nothing")
-    return text, state.adding(degraded=lines)
 
 
 def tidied(text: str, title: str) -> str:
@@ -122,11 +124,6 @@ def plain(findings: Sequence[Finding], stops: Sequence[Stop]) -> str:
     if not findings:
         return f"Nothing was found{_because(stops)}."
     return f"What was found stands here as it was found{_because(stops)}:\n\n{quoted(findings)}"
-
-
-def outlined(findings: Sequence[Finding]) -> str:
-    """The findings from which the caller writes a section."""
-    return f"{UNWRITTEN}\n\n{quoted(findings) or 'Nothing was found for it.'}"
 
 
 def quoted(findings: Sequence[Finding]) -> str:
@@ -167,7 +164,9 @@ async def in_context(
     done: list[ReportSection] = []
     outline = [section.title for section in sections]
     for section in sections:
-        before = _join_sections([each for each in done if each.status == "done"])
+        before = "\n\n".join(
+            f"## {each.title}\n\n{_bare(each.text)}" for each in done if each.status == "done"
+        )
         if section.written != "model" or section.status != "done" or not before:
             done.append(section)
             continue
@@ -178,13 +177,11 @@ async def in_context(
         with scope(f"writing {section.number}"):
             said = await work.advice(LONG_WRITER, prompt)
         if not isinstance(said, NextSection):
-            reason = (
-                f"no room for the long_writer ({said.limit})"
-                if isinstance(said, BudgetExceeded)
-                else f"the long_writer has failed: {said.message}"
-            )
-            told = f"{reason}; sections stay as they were drafted"
-            return (*done, *sections[len(done) :]), (told,)
+            reason = f"the long_writer has failed: {said.message}"
+            if isinstance(said, BudgetExceeded):
+                reason = f"no room for the long_writer ({said.limit})"
+            sections = (*done, *sections[len(done) :])
+            return sections, (f"{reason}; sections stay as they were drafted",)
         done.append(_replaced(section, said.section))
     return tuple(done), ()
 
@@ -201,8 +198,8 @@ def _replaced(section: ReportSection, said: str) -> ReportSection:
         basis = "\n\n".join((section.text, *(each.document.text for each in section.findings)))
         # A section is shorter than what it is drawn from: what it leaves out is no problem.
         found = compare(_bare(basis), _bare(text)).differences
-        added = [each.after for each in found if each.status == "open" and each.after]
-        problem = f"it says {added[0]!r}, which nothing found says" if added else ""
+        added = next((each.after for each in found if each.status == "open" and each.after), "")
+        problem = f"it says {added!r}, which nothing found says" if added else ""
     if not problem:
         findings = tuple(each for each in section.findings if each.number in cited(text))
         return section.model_copy(update={"text": text, "findings": findings})
@@ -213,7 +210,3 @@ def _replaced(section: ReportSection, said: str) -> ReportSection:
 def _bare(text: str) -> str:
     """The text without its citations."""
     return renumbered(text, {})[0]
-
-
-def _join_sections(sections: Sequence[ReportSection]) -> str:
-    return "\n\n".join(f"## {each.title}\n\n{_bare(each.text)}" for each in sections)

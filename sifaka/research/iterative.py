@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from anyio import to_thread
@@ -122,7 +122,7 @@ def iterative_graph() -> Graph[None, Loop, LoopState, ReportSection]:
     should_continue = graph.step(_judge, node_id="should_continue")
     tool_selector = graph.step(_select_tools, node_id="tool_selector")
     execute_tools = graph.step(_execute_tools, node_id="execute_tools")
-    writer = graph.step(_write, node_id="writer")
+    writer = graph.step(write, node_id="writer")
     searching = graph.match(LoopState, matches=_must_search).label("gaps remain")
     writing = graph.match(LoopState).label("complete, or a limit is reached")
     decision = graph.decision(node_id="continue_decision")
@@ -187,10 +187,9 @@ async def _look_for_gaps(ctx: Context) -> LoopState:
         gap, state = await _ask_agent(loop, state, KNOWLEDGE_GAP, prompt)
     if gap is None:
         may_ask = loop.work.model is not None and not state.stops
-        complete, gaps = bool(state.rounds) and not may_ask, []
+        complete, named = bool(state.rounds) and not may_ask, (question,)
     else:
-        complete, gaps = gap.research_complete, gap.gaps
-    named = tuple(each for each in gaps if each.strip()) or (question,)
+        complete, named = gap.research_complete, tuple(filter(str.strip, gap.gaps)) or (question,)
     return state.adding(complete=complete, gaps=() if complete else named)
 
 
@@ -213,16 +212,14 @@ async def _judge(ctx: Context) -> LoopState:
         return state.adding(degraded=(*state.now.degraded, told))
     if said is None:
         return state
-    return state.adding(
-        complete=not said.should_continue,
-        gaps=(gaps or (question,)) if said.should_continue else (),
-    )
+    goes_on = said.should_continue
+    return state.adding(complete=not goes_on, gaps=(gaps or (question,)) if goes_on else ())
 
 
 def _must_search(state: LoopState) -> bool:
     """The condition of `continue_decision`: a loop without room for a call still searches once."""
-    may_search = not state.stops or (not state.rounds and "time" not in state.stops)
-    return may_search and not state.now.complete
+    is_first = not state.rounds and "time" not in state.stops
+    return (is_first or not state.stops) and not state.now.complete
 
 
 async def _select_tools(ctx: Context) -> LoopState:
@@ -236,8 +233,8 @@ async def _select_tools(ctx: Context) -> LoopState:
     if plan is not None:
         return state.adding(tasks=tuple(plan.tasks))
     queries = map(shortened, gaps if state.rounds else keyword_queries(loop.plan.question))
-    tasks = (AgentTask(query=query) for query in filter(None, queries))
-    return state.adding(tasks=tuple(islice(tasks, 4)))
+    tasks = [AgentTask(query=query) for query in filter(None, queries)]
+    return state.adding(tasks=tuple(tasks[:4]))
 
 
 async def _execute_tools(ctx: Context) -> LoopState:
@@ -258,8 +255,9 @@ async def _execute_tools(ctx: Context) -> LoopState:
                 await judge_all(loop, state, found)
         if limit.cancelled_caught or calls.ledger.seconds_left == 0.0:
             state = state.stopping("time")
-        elif not state.findings:
-            found.require_an_answer()
+        elif not state.findings and {each.status for each in found.searches} == {"search_failed"}:
+            told = "; ".join(dict.fromkeys(line for s in found.searches for line in s.degraded))
+            raise SourceError(f"no source could be searched: {told}", "see that sources answer")
         findings = await findings_of(loop, state, found)
     after = state.adding(
         findings=findings,
@@ -278,11 +276,6 @@ async def _execute_tools(ctx: Context) -> LoopState:
         )
     )
     return after.next_round()
-
-
-async def _write(ctx: Context) -> ReportSection:
-    """Write the section."""
-    return await write(ctx.deps, ctx.inputs)
 
 
 RESULTS = 5
@@ -304,12 +297,6 @@ class SearchResults:
     judged: dict[str, Verification] = field(default_factory=dict[str, Verification])
     """By the document's source."""
     degraded: list[str] = field(default_factory=list[str])
-
-    def require_an_answer(self) -> None:
-        """See that some search was answered."""
-        if self.searches and all(each.status == "search_failed" for each in self.searches):
-            told = "; ".join(dict.fromkeys(line for s in self.searches for line in s.degraded))
-            raise SourceError(f"no source could be searched: {told}", "see that sources answer")
 
 
 async def search_all(
@@ -342,11 +329,10 @@ async def _searched(loop: Loop, task: AgentTask) -> Searched:
 
 async def judge_all(loop: Loop, state: LoopState, found: SearchResults) -> None:
     """Hold every new document against the question and the gaps."""
-    documents = [document for document, _ in found.documents.values()]
     criteria = _criteria(loop, state)
     with scope("judging"):
         judging = verifications(
-            packed(Sheet(document, criteria) for document in documents),
+            packed(Sheet(document, criteria) for document, _ in found.documents.values()),
             question=loop.plan.question,
             model=loop.work.model,
         )
@@ -364,8 +350,8 @@ async def _keep(found: SearchResults, judging: Callable[[], Awaitable[list[Verif
 
 async def findings_of(loop: Loop, state: LoopState, found: SearchResults) -> tuple[Finding, ...]:
     """The findings of the documents that were not rejected, the best first."""
-    evidence = ranked(await _evidence(loop, state, found))
-    kept = [each for each in evidence if each.classification != "reject"]
+    evidence = await _evidence(loop, state, found)
+    kept = [each for each in ranked(evidence) if each.classification != "reject"]
     found.degraded += dict.fromkeys(each.degraded for each in kept if each.degraded)
     return tuple(
         Finding.of(number, each, found.documents[source_of(each.document)][1])
@@ -412,9 +398,8 @@ def _criteria(loop: Loop, state: LoopState) -> tuple[Criterion, ...]:
         name="the question",
         description=f"It says something that helps to answer: {loop.plan.question}",
     )
-    if not gaps or gaps == loop.plan.question:
-        return weighted((question,), (1,))
     missing = Criterion(
         id="gap", name="what is missing", description=f"It says something about: {gaps}"
     )
-    return weighted((question, missing), (1, 1))
+    criteria = (question,) if gaps in {"", loop.plan.question} else (question, missing)
+    return weighted(criteria, [1] * len(criteria))

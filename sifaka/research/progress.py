@@ -69,8 +69,8 @@ class ResearchSteps:
                 case "started":
                     plan = ResearchPlan.model_validate(thawed(entry.state))
                 case "looping":
-                    one = Round.model_validate(thawed(entry.state))
-                    rounds[number] = (*rounds.get(number, ()), one)
+                    ended = rounds.get(number, ())
+                    rounds[number] = (*ended, Round.model_validate(thawed(entry.state)))
                 case "section_finished":
                     section = ReportSection.model_validate(thawed(entry.state))
                     if section.status == "done" or section.attempt == run.failures:
@@ -102,12 +102,10 @@ def spent_by(number: int, calls: Sequence[Called], rounds: Sequence[Round]) -> U
 
     here = re.escape(current_calls().journal.place().partition("~")[0])
     within = re.compile(rf"{here}(?:~\d+)?/section {number}/")
+    # What adapters answer is on record in the same way, and has no parts.
+    own = (c for c in calls if within.match(c.key) and c.response.startswith('{"parts":'))
     spent = Usage(seconds=rounds[-1].seconds if rounds else 0.0)
-    for call in calls:
-        # What adapters answer is on record in the same way, and has no parts.
-        if within.match(call.key) and call.response.startswith('{"parts":'):
-            spent += usage_of(RESPONSE.validate_json(call.response))
-    return spent
+    return sum((usage_of(RESPONSE.validate_json(call.response)) for call in own), spent)
 
 
 _WRITING = 0.25
@@ -150,18 +148,13 @@ def share_out(
         section = whole.part(_limits(calls=share + 1))
         if budget is not None:
             section = section.part(budget, before)
-        loop = section.part(
-            _limits(
-                calls=section.calls_left - 1,
-                tokens=min(tokens, section.tokens_left) * (1 - _WRITING),
-                cost=min(cost, section.cost_left) * (1 - _WRITING),
-            )
+        loop = _limits(
+            calls=section.calls_left - 1,
+            tokens=min(tokens, section.tokens_left) * (1 - _WRITING),
+            cost=min(cost, section.cost_left) * (1 - _WRITING),
         )
-        budgets.append(
-            SectionBudget(
-                looping=replace(calls, ledger=loop), writing=replace(calls, ledger=section)
-            )
-        )
+        looping = replace(calls, ledger=section.part(loop))
+        budgets.append(SectionBudget(looping=looping, writing=replace(calls, ledger=section)))
     return tuple(budgets)
 
 

@@ -138,11 +138,10 @@ def numbered(sections: Sequence[ReportSection]) -> tuple[tuple[str, ...], tuple[
                 findings.setdefault(source, []).append(known[local])
         mapping = {local: numbers[f.source] for local, f in known.items() if f.source in numbers}
         texts.append(renumbered(section.text, mapping)[0])
-    references = tuple(
+    return tuple(texts), tuple(
         Reference(number=number, document=_together(findings[source]))
         for source, number in numbers.items()
     )
-    return tuple(texts), references
 
 
 def _together(findings: Sequence[Finding]) -> SourceDocument:
@@ -170,8 +169,7 @@ def _together(findings: Sequence[Finding]) -> SourceDocument:
 
 def listing(references: Sequence[Reference]) -> str:
     """The references as a section of Markdown."""
-    entries = "\n".join(reference.entry() for reference in references)
-    return f"## {REFERENCES}\n\n{entries or 'None.'}"
+    return f"## {REFERENCES}\n\n" + ("\n".join(each.entry() for each in references) or "None.")
 
 
 class Report(Frozen):
@@ -233,15 +231,13 @@ class Report(Frozen):
 def body_of(sections: Sequence[ReportSection]) -> tuple[str, tuple[Reference, ...]]:
     """The sections under their headings, numbered throughout, and their references."""
     texts, references = numbered(sections)
+    failed = "_This section could not be researched: {}_"
     parts = [
-        f"## {section.title}\n\n{text if section.status == 'done' else _failure(section)}"
-        for section, text in zip(sections, texts, strict=True)
+        f"## {each.title}\n\n"
+        + (text if each.status == "done" else failed.format(literal(one_line(str(each.error)))))
+        for each, text in zip(sections, texts, strict=True)
     ]
     return "\n\n".join(parts), references
-
-
-def _failure(section: ReportSection) -> str:
-    return f"_This section could not be researched: {literal(one_line(str(section.error)))}_"
 
 
 ANSWER = "Answer"
@@ -279,7 +275,7 @@ async def outline_without_model(question: str, most: int) -> Outline:
     """A section for each query of the plan that is made of the question's words."""
     plan = await evidence_plan(question, None)
     planned = [
-        PlannedSection(title=_capital(_title(query)) or "Findings", question=query)
+        PlannedSection(title=_title(query[:1].upper() + query[1:]) or "Findings", question=query)
         for query in plan.queries
     ]
     return Outline(
@@ -296,16 +292,11 @@ def heading(question: str) -> str:
 
 def _title(text: str) -> str:
     """A heading of one line, without marks of Markdown around it or citations in it."""
-    line = _CITATION.sub(r"(\1)", one_line(text)).strip("#*_ ")
-    return _shortened(line, _LONGEST_HEADING)
+    return _shortened(_CITATION.sub(r"(\1)", one_line(text)).strip("#*_ "), _LONGEST_HEADING)
 
 
 def _shortened(line: str, most: int) -> str:
     return line if len(line) <= most else f"{whole_words(line, most)}…"
-
-
-def _capital(title: str) -> str:
-    return title[:1].upper() + title[1:]
 
 
 def _told_apart(sections: Sequence[PlannedSection]) -> tuple[PlannedSection, ...]:

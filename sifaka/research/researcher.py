@@ -148,8 +148,9 @@ async def parsed(work: Work) -> ParsedQuery:
     if isinstance(said, BudgetExceeded):
         return by_rule
     if not isinstance(said, ParsedQuestion):
-        told = f"the question was read by rules: {said.message}"
-        return by_rule.model_copy(update={"degraded": (told,)})
+        return by_rule.model_copy(
+            update={"degraded": (f"the question was read by rules: {said.message}",)}
+        )
     mode = said.mode if inquiry.mode == "auto" else inquiry.mode
     if not inquiry.history:
         return ParsedQuery(question=asked, mode=mode)
@@ -162,8 +163,11 @@ def _restated(work: Work, said: ParsedQuestion, mode: Mode) -> ParsedQuery:
     before = " ".join((asked, *(turn.text for turn in work.inquiry.history)))
     if overlap(asked, question) >= _SAID and overlap(question, before) >= _SAID:
         return ParsedQuery(question=question, mode=mode)
-    told = "the question was researched as it was asked: its reading said something else"
-    return ParsedQuery(question=asked, mode=mode, degraded=(told,))
+    return ParsedQuery(
+        question=asked,
+        mode=mode,
+        degraded=("the question was researched as it was asked: its reading said something else",),
+    )
 
 
 def chosen_mode(mode: ResearchMode, question: str) -> Mode:

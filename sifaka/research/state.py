@@ -1,8 +1,7 @@
 """The values that the two graphs work on, findings first: immutable, each step makes new ones."""
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, cast, get_args
 
 from pydantic import Field, field_serializer
 
@@ -101,16 +100,13 @@ def _quotes(evidence: Evidence) -> tuple[str, ...]:
 
 Stop = Literal["tokens", "time", "iterations", "calls", "cost"]
 """A limit that was reached."""
-ORDER: tuple[Stop, ...] = ("tokens", "time", "iterations", "calls", "cost")
+ORDER: tuple[Stop, ...] = get_args(Stop)
 """The order in which they are told."""
-_STOPS: Mapping[str, Stop] = MappingProxyType(
-    {"tokens": "tokens", "seconds": "time", "calls": "calls", "cost": "cost"}
-)
 
 
 def stop_of(error: BudgetExceeded) -> Stop:
     """The limit that left no room for a call."""
-    return _STOPS[error.limit]
+    return "time" if error.limit == "seconds" else cast("Stop", error.limit)
 
 
 def in_order(stops: Iterable[Stop]) -> tuple[Stop, ...]:
@@ -146,13 +142,10 @@ class Round(Frozen):
         """The iteration as agents are told of it."""
         searched = "; ".join(task.query for task in self.tasks)
         numbers = ", ".join(str(finding.number) for finding in self.findings) or "none"
-        lines = (
-            f"Iteration {self.number}",
-            f"Observations: {self.observations}" if in_full and self.observations else "",
-            f"Searched for: {searched}",
-            f"New findings: {numbers}",
+        observed = f"Observations: {self.observations}\n" if in_full and self.observations else ""
+        return (
+            f"Iteration {self.number}\n{observed}Searched for: {searched}\nNew findings: {numbers}"
         )
-        return "\n".join(filter(None, lines))
 
 
 class LoopState(Frozen):
@@ -181,8 +174,8 @@ class LoopState(Frozen):
     @property
     def degraded(self) -> tuple[str, ...]:
         """Lines about failures, each once."""
-        lines = (each for one in (*self.rounds, self.now) for each in one.degraded)
-        return tuple(dict.fromkeys(lines))
+        rounds = (*self.rounds, self.now)
+        return tuple(dict.fromkeys(line for one in rounds for line in one.degraded))
 
     @property
     def past(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 
@@ -98,23 +98,24 @@ class EvidenceChecker(Component):
         options = options or CheckOptions()
         filters = filters_of(options)
         sources = self._sources(options, documents)
-        given = None if claims is None else claims_given(claims, text)
         # An account of its own tells what the check has cost while others spend from the same one.
         calls = current_calls()
         ledger = calls.ledger.part(Budget())
         with replace(calls, ledger=ledger).active():
-            found = Extracted(claims=given or ())
-            if given is None:
-                found = await self._claims_of(text, options)
+            found = (
+                await self._claims_of(text, options)
+                if claims is None
+                else Extracted(claims=claims_given(claims, text))
+            )
             # What was given is asked for: its need is 1.
             wanted = [each for each in found.claims if each.need >= NEEDS_EVIDENCE]
-            check = _Check(sources, filters, options, _by_number(judgements, wanted))
-            report = await self._checked(check, wanted, documents)
-            if given is None and self.model is not None and not found.degraded:
+            own = _by_number(judgements, wanted)
+            report = await self._checked(wanted, documents, own, sources, filters, options)
+            if claims is None and self.model is not None and not found.degraded:
                 # Not before: a host that is asked in rounds gets the same question in each.
                 await self._known.keep_claims(text, self.model.model_id, found.claims)
-        lines = dict.fromkeys((*found.degraded, *report.degraded))
-        return report.model_copy(update={"degraded": tuple(lines), "usage": ledger.spent})
+        lines = tuple(dict.fromkeys((*found.degraded, *report.degraded)))
+        return report.model_copy(update={"degraded": lines, "usage": ledger.spent})
 
     async def _claims_of(self, text: str, options: CheckOptions) -> Extracted:
         """The claims of a text, those that a model has found in it before included."""
@@ -129,9 +130,15 @@ class EvidenceChecker(Component):
             return await extract(text, self.model)
 
     async def _checked(
-        self, check: "_Check", claims: Sequence[Claim], documents: Sequence[Document]
+        self,
+        claims: Sequence[Claim],
+        documents: Sequence[Document],
+        own: Mapping[int, Judgement],
+        sources: Sequence[Adapter],
+        filters: SearchFilters,
+        options: CheckOptions,
     ) -> ClaimReport:
-        options = check.options
+        """The verdicts on claims; `own` are the caller's judgements, by the numbers of theirs."""
         # Those that need evidence most, in their order.
         needing = sorted(range(len(claims)), key=lambda n: -claims[n].need)
         chosen = sorted(needing[: options.max_claims])
@@ -142,21 +149,17 @@ class EvidenceChecker(Component):
         asked = {n: claims[n] for n in chosen}
         given = await of_claims(asked, at_hand(documents, at), options.max_documents)
         model = "" if self.model is None else str(self.model.model_id)
-        bases = {
-            n: basis_of(check.sources, check.filters, given[n], model, options) for n in chosen
-        }
+        bases = {n: basis_of(sources, filters, given[n], model, options) for n in chosen}
         age = timedelta(seconds=min(options.max_age_seconds, _LONGEST_AGE))
         with scope("known"):
-            open_ = {n: claim for n, claim in asked.items() if n not in check.judgements}
+            open_ = {n: claim for n, claim in asked.items() if n not in own}
             known = await self._known.take(open_, bases, oldest=at - age)
         fresh = {n: claim for n, claim in asked.items() if n not in known}
-        found = await find(
-            fresh, given, check.sources, most=options.max_documents, filters=check.filters
-        )
-        judged = await self._judged(fresh, found, check)
+        found = await find(fresh, given, sources, most=options.max_documents, filters=filters)
+        judged = await self._judged(fresh, found, own, double=options.checks == "double")
         verdicts: dict[int, ClaimVerdict] = {}
         for n, claim in fresh.items():
-            is_own = n in check.judgements  # which is for this caller alone
+            is_own = n in own  # which is for this caller alone
             failure = "" if self.model or is_own else NO_MODEL
             if found[n].status == "search_failed":
                 failure = f"the search failed: {'; '.join(found[n].degraded)}"
@@ -170,7 +173,7 @@ class EvidenceChecker(Component):
         unjudged = [f"{NO_MODEL}: the evidence is ranked, and judged by rules alone"]
         if self.model is not None:
             failed = [each for sources in judged.values() for each in _failed(sources)]
-            unjudged = [f"{_name_of(each.document)}: {each.reason}" for each in failed]
+            unjudged = [f"{s.document.title[:100] or s.document.place}: {s.reason}" for s in failed]
         return ClaimReport(
             verdicts=tuple(
                 verdicts.get(n)
@@ -190,18 +193,22 @@ class EvidenceChecker(Component):
         )
 
     async def _judged(
-        self, claims: Mapping[int, Claim], found: Mapping[int, Searched], check: "_Check"
+        self,
+        claims: Mapping[int, Claim],
+        found: Mapping[int, Searched],
+        own: Mapping[int, Judgement],
+        *,
+        double: bool,
     ) -> dict[int, tuple[JudgedSource, ...]]:
         documents = {n: each.documents for n, each in found.items()}
-        own = {
-            n: await by_caller(claims[n], documents.pop(n), said)
-            for n, said in check.judgements.items()
+        said = {
+            n: await by_caller(claims[n], documents.pop(n), judgement)
+            for n, judgement in own.items()
             if n in documents
         }
         if self.model is None:
-            return own | {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        double = check.options.checks == "double"
-        return own | await held(claims, documents, self.model, double=double)
+            return said | {n: await unjudged(claims[n], d) for n, d in documents.items()}
+        return said | await held(claims, documents, self.model, double=double)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
         """The adapters to search."""
@@ -216,16 +223,6 @@ class EvidenceChecker(Component):
 
     async def _time(self) -> str:
         return self._clock().isoformat()
-
-
-class _Check(NamedTuple):
-    """The sources and limits of one check."""
-
-    sources: tuple[Adapter, ...]
-    filters: SearchFilters
-    options: CheckOptions
-    judgements: Mapping[int, Judgement]
-    """The caller's own, by the number of the claim."""
 
 
 def _by_number(judgements: Iterable[Judgement], claims: Sequence[Claim]) -> dict[int, Judgement]:
@@ -245,10 +242,6 @@ def _by_number(judgements: Iterable[Judgement], claims: Sequence[Claim]) -> dict
 def _failed(judged: Iterable[JudgedSource]) -> list[JudgedSource]:
     """The documents that were not judged."""
     return [each for each in judged if each.stance == "unjudged"]
-
-
-def _name_of(document: SourceDocument) -> str:
-    return document.title[:100] or document.url or document.id or "a document"
 
 
 _AT_A_TIME = 4
@@ -299,11 +292,14 @@ async def find(
         for n, claim in claims.items()
     }
     results = await fan_out(branches, calls_each=0, parallel=_AT_A_TIME)
-    found: dict[int, Searched] = {}
-    for n, result in zip(claims, results, strict=True):
-        documents = {document.key: document for document in (*given[n], *result.documents)}
-        found[n] = result.model_copy(update={"documents": tuple(documents.values())})
-    return found
+    documents = {
+        n: {document.key: document for document in (*given[n], *result.documents)}
+        for n, result in zip(claims, results, strict=True)
+    }
+    return {
+        n: result.model_copy(update={"documents": tuple(documents[n].values())})
+        for n, result in zip(claims, results, strict=True)
+    }
 
 
 def _source(document: Document, at: datetime) -> SourceDocument:

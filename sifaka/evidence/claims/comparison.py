@@ -66,9 +66,8 @@ def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
     """
     claim = uncited(claim)
     sentences = [each for each in sentences_near(claim, document) if len(each) <= _LONGEST]
-    for sentence in sentences:
-        if _repeats(claim, sentence):
-            return Assessment(criterion="claim", judgement="support", quotes=(sentence,))
+    if said := next((each for each in sentences if _repeats(claim, each)), ""):
+        return Assessment(criterion="claim", judgement="support", quotes=(said,))
     about = [each for each in sentences if _is_about(claim, each, document.title)]
     if len(about) == 1 and _differs_in_a_figure(claim, about[0], document.title):
         return Assessment(
@@ -84,11 +83,14 @@ def disagreement(claim: str, quoted: str) -> str:
     """
     theirs = _figures(quoted)
     known = frozenset[str]().union(*(other.readings for other in theirs))
-    # `One` and `a` are seldom meant as numbers.
-    for each in (each for each in _figures(uncited(claim)) if each.value != "1"):
-        if not (each.readings & known or any(is_same(each, other) for other in theirs)):
-            return f"the words quoted do not say {each.text[:80]!r}"
-    return ""
+    missing = (
+        f"the words quoted do not say {each.text[:80]!r}"
+        for each in _figures(uncited(claim))
+        # `One` and `a` are seldom meant as numbers.
+        if each.value != "1"
+        and not (each.readings & known or any(is_same(each, other) for other in theirs))
+    )
+    return next(missing, "")
 
 
 def sentence_near(claim: str, document: SourceDocument) -> str:
@@ -244,13 +246,11 @@ async def _ask_again(doubtful: Sequence[str], model: "Model") -> list[_Answer]:
     except (ModelProviderError, BudgetExceeded) as error:
         no = _Answer(id="none", says=False, missing=f"it was not confirmed: {error.message}")
         return [no] * len(doubtful)
-    said: dict[str, _Answer] = {}
-    for each in answer.answers:
-        before = said.get(each.id.strip())
+    said = {
+        each.id.strip(): each.model_copy(update={"missing": " ".join(each.missing.split())[:200]})
         # Of two answers the one that says no counts.
-        if before is None or before.says:
-            reason = " ".join(each.missing.split())[:200]
-            said[each.id.strip()] = each.model_copy(update={"missing": reason})
+        for each in sorted(answer.answers, key=lambda each: not each.says)
+    }
     absent = _Answer(id="none", says=False, missing="it was not confirmed when asked once more")
     return [said.get(str(number), absent) for number in range(1, len(doubtful) + 1)]
 
@@ -329,9 +329,10 @@ async def held(
     again = await asked_again(list(doubtful.values()), model)
     for place, answer in zip(doubtful, again, strict=True):
         if not answer.says:
-            reasons = "; ".join(filter(None, (said[place].flag, answer.missing)))
-            reason = reasons or "asked once more, the judge does not confirm"
-            said[place] = said[place]._replace(stance="in_doubt", reason=reason)
+            reason = "; ".join(filter(None, (said[place].flag, answer.missing)))
+            said[place] = said[place]._replace(
+                stance="in_doubt", reason=reason or "asked once more, the judge does not confirm"
+            )
     return {
         # Scores are those of the claim's own search.
         number: tuple(said[number, d.key]._replace(document=d) for d in found)
@@ -389,10 +390,8 @@ async def by_caller(
         return judged
 
     found = [each for document in documents if (each := await to_thread.run_sync(one, document))]
-    if found:
-        return tuple(found)
     missing = "the quote given for it is in none of its sources"
-    return tuple([await _unjudged(claim, document, missing) for document in documents])
+    return tuple(found or [await _unjudged(claim, document, missing) for document in documents])
 
 
 def _sheets(
@@ -423,8 +422,8 @@ def stance_of(assessment: Assessment) -> Stance:
 def _judged(
     claim: Claim, document: SourceDocument, said: Assessment, text: QuotableText
 ) -> JudgedSource:
-    is_lost = "quote_not_found" in said.flags
-    reason = "what was quoted for it is not in the document" if is_lost else ""
+    lost = "what was quoted for it is not in the document"
+    reason = lost if "quote_not_found" in said.flags else ""
     return _quoted(claim, JudgedSource(document, stance_of(said), said.quotes, reason), text)
 
 
@@ -478,10 +477,8 @@ async def _unjudged(claim: Claim, document: SourceDocument, reason: str) -> Judg
     """
 
     def nearest() -> str:
-        if overlap(claim.text, f"{document.title} {document.text}") < NAMED:
-            return ""
-        near = sentence_near(claim.text, document)
+        is_about = overlap(claim.text, f"{document.title} {document.text}") >= NAMED
+        near = sentence_near(claim.text, document) if is_about else ""
         return with_neighbours(near, QuotableText(document.text)) if near else ""
 
-    passage = await to_thread.run_sync(nearest)
-    return JudgedSource(document, "unjudged", (passage,), reason)
+    return JudgedSource(document, "unjudged", (await to_thread.run_sync(nearest),), reason)

@@ -90,9 +90,9 @@ async def claims_in(text: str, model: "Model", *, task: str = "") -> Extracted:
     parts += [frame("text", text), "List the claims of fact in the text above."]
     answer, usage = await ask(model, PROMPT.text, "\n\n".join(parts), _Claims)
     given = [found for found in answer.claims if found.claim.strip()]
-    claims = merged(_anchored(found, text) for found in given[:_MOST])
-    ordered = sorted(claims, key=lambda claim: len(text) if claim.start is None else claim.start)
-    return Extracted(claims=tuple(ordered), degraded=_left_out(len(given)), usage=usage)
+    claims = list(merged(_anchored(found, text) for found in given[:_MOST]))
+    claims.sort(key=lambda claim: len(text) if claim.start is None else claim.start)
+    return Extracted(claims=tuple(claims), degraded=_left_out(len(given)), usage=usage)
 
 
 async def extract(text: str, model: "Model | None") -> Extracted:
@@ -114,8 +114,7 @@ def claims_by_rule(text: str) -> Extracted:
 
 
 def _left_out(found: int) -> tuple[str, ...]:
-    more = f"{found - _MOST} further claims of the text were left out"
-    return (more,) if found > _MOST else ()
+    return (f"{found - _MOST} further claims of the text were left out",) if found > _MOST else ()
 
 
 def claims_given(claims: Sequence[str], text: str = "") -> tuple[Claim, ...]:
@@ -265,9 +264,7 @@ def _has_name(words: list[str]) -> bool:
     """True when a word within the sentence is capitalised, where capitals tell names."""
     inner = [word for word in words[1:] if word not in {"I", "I’m", "I'm"}]
     capitalised = [word[:1].isupper() for word in inner]
-    if not any(capitalised):
-        return False
-    return (
+    return any(capitalised) and (
         sum(capitalised) == 1
         or sum(capitalised) / len(capitalised) < _CAPITALS
         or any(a and b for a, b in pairwise(capitalised))

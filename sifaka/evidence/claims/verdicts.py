@@ -88,31 +88,28 @@ def verdict_of(
     status = status_of([each.stance for each in held])
     if status == "not_enough_info" and failure:
         status = "unverified"
-    # What is equally decisive keeps its order.
-    ordered = sorted(held, key=lambda each: _DECISIVE_FIRST.index(each.stance))
     return ClaimVerdict(
         claim=claim,
         verdict=status,
-        evidence=tuple(map(_evidence, ordered)),
+        evidence=tuple(
+            ClaimEvidence(
+                stance=each.stance,
+                flag=each.flag,
+                quote="".join(each.quotes[:1])[:_QUOTE],
+                title=each.document.title,
+                url=each.document.url,
+                document_id=each.document.id,
+                adapter=each.document.adapter,
+                published=each.document.published,
+                retrieved_at=each.document.retrieved_at,
+                score=each.document.score,
+            )
+            # What is equally decisive keeps its order.
+            for each in sorted(held, key=lambda each: _DECISIVE_FIRST.index(each.stance))
+        ),
         reason=_reason(status, held, failure),
         checked_at=at,
         basis=basis,
-    )
-
-
-def _evidence(held: JudgedSource) -> ClaimEvidence:
-    document = held.document
-    return ClaimEvidence(
-        stance=held.stance,
-        flag=held.flag,
-        quote="".join(held.quotes[:1])[:_QUOTE],
-        title=document.title,
-        url=document.url,
-        document_id=document.id,
-        adapter=document.adapter,
-        published=document.published,
-        retrieved_at=document.retrieved_at,
-        score=document.score,
     )
 
 
@@ -128,8 +125,8 @@ def _reason(status: ClaimStatus, held: Sequence[JudgedSource], failure: str) -> 
     if any(each.stance == "somewhat_supports" for each in held):
         return "the documents support it in part only"
     several = f"{len(held)} documents were" if len(held) > 1 else "one document was"
-    open_ = f"{several} judged, and none says whether it is so"
-    return next((each.reason for each in held if each.reason), open_)
+    reasons = (each.reason for each in held if each.reason)
+    return next(reasons, f"{several} judged, and none says whether it is so")
 
 
 _LONGEST_KEPT = 7 * 86_400.0
@@ -163,8 +160,10 @@ class KnownVerdicts:
         }
 
         async def look() -> str:
-            found = [await self._look(claim, bases[n], oldest) for n, claim in claims.items()]
-            return _RECORD.dump_json(tuple(found)).decode()
+            keys = [_key("claim", bases[n], normal(claim.text)) for n, claim in claims.items()]
+            kept = [_read(ClaimVerdict, await self._cache.get(key) or b"") for key in keys]
+            fresh = (each if each and each.checked_at > oldest else None for each in kept)
+            return _RECORD.dump_json(tuple(fresh)).decode()
 
         record = _RECORD.validate_json(await recorded("known verdicts", asked, look))
         return {
@@ -192,16 +191,9 @@ class KnownVerdicts:
         """Keep the claims that a model has found in a text."""
         await self._keep(_key("claims", model, text), Extracted(claims=claims))
 
-    async def _look(self, claim: Claim, basis: str, oldest: datetime) -> ClaimVerdict | None:
-        kept = _read(
-            ClaimVerdict, await self._cache.get(_key("claim", basis, normal(claim.text))) or b""
-        )
-        return kept if kept is not None and kept.checked_at > oldest else None
-
     async def _keep(self, key: str, value: Frozen) -> None:
         with suppress(PydanticSerializationError):  # half a surrogate pair: it is asked again
-            told = value.model_dump_json().encode()
-            await self._cache.set(key, told, ttl=_LONGEST_KEPT)
+            await self._cache.set(key, value.model_dump_json().encode(), ttl=_LONGEST_KEPT)
 
 
 def _read(form: type[Kept], told: str | bytes) -> Kept | None:

@@ -47,8 +47,6 @@ class AdapterSpec:
     name: str
     scheme: str
     """Such as `solr`, without `+https`."""
-    form: str
-    """An example of this scheme, for errors."""
     rest: str = field(repr=False)
     """The text after the colon, or the whole http URL; it may hold secrets."""
     is_url: bool
@@ -64,7 +62,8 @@ class AdapterSpec:
             ConfigurationError: Always; without a suggestion it shows the form.
         """
         raise ConfigurationError(
-            f"the adapter {self.name!r} {what}", suggestion or f"such as {self.form}"
+            f"the adapter {self.name!r} {what}",
+            suggestion or f"such as {SCHEMES[self.scheme].form}",
         )
 
     def parts(self) -> SplitResult:
@@ -114,8 +113,10 @@ class AdapterSpec:
         for name, value in parse_qsl(query, keep_blank_values=True):
             if name not in known:
                 keys = "; keys go into SIFAKA_ADAPTER_KEYS" if "key" in name.lower() else ""
-                allowed = f"allowed: {', '.join(known) or 'none'}{keys}"
-                self.wrong(f"has an unknown option {name[:40]!r}", allowed)
+                self.wrong(
+                    f"has an unknown option {name[:40]!r}",
+                    f"allowed: {', '.join(known) or 'none'}{keys}",
+                )
             if not (_CONTACT if name == "contact" else _FIELD).fullmatch(value):
                 what = "a mail address or a URL" if name == "contact" else "a name or a word"
                 self.wrong(f"has a wrong {name!r}", f"give {what}")
@@ -127,20 +128,16 @@ _LANGUAGE = re.compile(r"[a-z]{2,12}(?:-[a-z]{2,12}){0,2}")
 
 
 def _mediawiki(spec: AdapterSpec) -> Adapter:
-    # Wikipedia gives plain text.
-    require(f"the adapter {spec.name!r}", "evidence", "bs4")
-    parts = spec.parts()
-    return _wiki(spec, shown(parts), parts.query)
-
-
-def _wikipedia(spec: AdapterSpec) -> Adapter:
-    language, _, query = spec.rest.partition("?")
-    if spec.is_url or not _LANGUAGE.fullmatch(language):
-        spec.wrong("needs the code of a language")
-    return _wiki(spec, f"https://{language}.wikipedia.org/w/api.php", query)
-
-
-def _wiki(spec: AdapterSpec, base: str, query: str) -> Adapter:
+    """An adapter of a wiki; `wikipedia:` names one by its language, which gives plain text."""
+    if spec.scheme == "wikipedia":
+        language, _, query = spec.rest.partition("?")
+        if spec.is_url or not _LANGUAGE.fullmatch(language):
+            spec.wrong("needs the code of a language")
+        base = f"https://{language}.wikipedia.org/w/api.php"
+    else:
+        require(f"the adapter {spec.name!r}", "evidence", "bs4")
+        parts = spec.parts()
+        base, query = shown(parts), parts.query
     return MediaWikiAdapter(
         base,
         name=spec.name,
@@ -222,7 +219,7 @@ class _Scheme:
 
 SCHEMES: Mapping[str, _Scheme] = MappingProxyType(
     {
-        "wikipedia": _Scheme("wikipedia:en", _wikipedia),
+        "wikipedia": _Scheme("wikipedia:en", _mediawiki),
         "mediawiki": _Scheme("mediawiki+https://host/w/api.php", _mediawiki, "Bearer"),
         "elasticsearch": _Scheme(
             "elasticsearch+https://host:9200/index?text=body",
@@ -275,8 +272,8 @@ def parse_adapter(text: str) -> AdapterSpec:
     allowed = f"allowed: {FORMS}"
     found = _SCHEME.fullmatch(rest.strip())
     if found is None:
-        told = name or rest.strip().partition(":")[0][:40]
-        raise ConfigurationError(f"{told!r} names no source", allowed)
+        what = name or rest.strip().partition(":")[0][:40]
+        raise ConfigurationError(f"{what!r} names no source", allowed)
     scheme, transport, rest = found[1].lower(), (found[2] or "").lower(), found[3]
     name = name or scheme[:40]
     if scheme not in SCHEMES:
@@ -286,21 +283,9 @@ def parse_adapter(text: str) -> AdapterSpec:
     return AdapterSpec(
         name=name,
         scheme=scheme,
-        form=SCHEMES[scheme].form,
         rest=f"{transport.removeprefix('+')}:{rest}" if transport else rest,
         is_url=bool(transport),
     )
-
-
-def _header(spec: AdapterSpec, key: str, bare: Scheme | None) -> str:
-    if bare is None:
-        spec.wrong(f"takes no key: it is of the kind {spec.scheme!r}", "leave its key out")
-    try:
-        return authorization(key, bare=bare)
-    except ConfigurationError as error:
-        raise ConfigurationError(
-            f"the adapter {spec.name!r}: {error.message}", error.suggestion
-        ) from error
 
 
 def open_adapters(
@@ -325,8 +310,14 @@ def open_adapters(
     opened: list[Adapter] = []
     for text in specs:
         spec = replace(parse_adapter(text), store=store)
-        scheme, key = SCHEMES[spec.scheme], (keys or {}).get(spec.name)
-        if key is not None:
-            spec = replace(spec, authorization=_header(spec, key, scheme.bare))
+        scheme = SCHEMES[spec.scheme]
+        if keys and spec.name in keys:
+            if scheme.bare is None:
+                spec.wrong(f"takes no key: it is of the kind {spec.scheme!r}", "leave its key out")
+            try:
+                header = authorization(keys[spec.name], bare=scheme.bare)
+            except ConfigurationError as error:
+                spec.wrong(f"has a wrong key: {error.message}", error.suggestion or "")
+            spec = replace(spec, authorization=header)
         opened.append(scheme.make(spec))
     return Adapters(opened)

@@ -71,14 +71,14 @@ class Adapters:
     """
 
     def __init__(self, adapters: Iterable[Adapter] = ()) -> None:
-        given = tuple(adapters)
-        self._adapters = {adapter.name: adapter for adapter in given}
+        self._adapters: dict[str, Adapter] = {}
         self.verdicts = MemoryCache()
         """Verdicts on claims that were held against these sources; see `EvidenceChecker`."""
-        if len(self._adapters) < len(given):
-            names = [adapter.name for adapter in given]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ConfigurationError(f"two adapters are named {twice!r}", "name them differently")
+        for adapter in adapters:
+            if self._adapters.setdefault(adapter.name, adapter) is not adapter:
+                raise ConfigurationError(
+                    f"two adapters are named {adapter.name!r}", "name them differently"
+                )
 
     def __bool__(self) -> bool:
         return bool(self._adapters)

@@ -30,8 +30,7 @@ from sifaka.isolation import run_limited_in_thread
 from sifaka.storage.protocol import Health
 from sifaka.text.markdown import front_matter
 
-_PLAIN = frozenset({".md", ".txt", ".rst", ".csv", ".json"})
-SUFFIXES = _PLAIN | frozenset(READERS)
+SUFFIXES = frozenset({".md", ".txt", ".rst", ".csv", ".json", *READERS})
 _UNREAD = frozenset(
     {".doc", ".epub", ".odp", ".ods", ".odt", ".pages", ".ppt", ".pptx", ".rtf", ".xls", ".xlsx"}
 )
@@ -65,8 +64,7 @@ def files_below(folder: Path, most: int) -> dict[str, FileState | str]:
         OSError: The folder itself cannot be read.
     """
     root = folder.resolve(strict=True)
-    with os.scandir(root):
-        pass  # raises for what is no folder, or may not be read
+    next(root.iterdir(), None)  # raises for what is no folder, or may not be read
     found = {path.relative_to(root).as_posix(): _state(path, root) for path in _walked(root)}
     readable = sorted(name for name, state in found.items() if isinstance(state, FileState))
     found |= dict.fromkeys(readable[most:], BEYOND)
@@ -163,32 +161,18 @@ class FolderAdapter:
 
     Files `.md`, `.txt`, `.rst`, `.csv`, `.json`, `.html`, `.pdf` and `.docx` are read, in
     its subfolders too. Left out are hidden ones, links that lead out of the folder, files that are
-    larger than `largest` bytes, that are not text, or that cannot be read; `left_out` tells which.
+    too large or too many, that are not text, or that cannot be read; `left_out` tells which.
     A long file is found by its parts, a PDF by its pages. Files are read again only after they have
     changed; those that need a reader are read in a worker process.
 
     Args:
         path: The folder, absolute.
         name: The adapter's name.
-        most_files: Of more, the first by their paths.
-        largest: Bytes of one text; a PDF or DOCX may have 20 MB.
-        most_bytes: Of all files together; the first by their paths.
     """
 
-    def __init__(
-        self,
-        path: str | Path,
-        *,
-        name: str = "folder",
-        most_files: int = MOST_FILES,
-        largest: int = LARGEST,
-        most_bytes: int = MOST_BYTES,
-    ) -> None:
+    def __init__(self, path: str | Path, *, name: str = "folder") -> None:
         self.path = Path(path)
         self.name = name
-        self._most_files = most_files
-        self._largest = largest
-        self._most_bytes = most_bytes
         # One thread for all searches: those that cannot wait for it leave none behind.
         self._thread = ThreadPoolExecutor(1, "sifaka-folder")
         self._lock = threading.Lock()
@@ -246,7 +230,7 @@ class FolderAdapter:
         """The current files of the folder; a file is read again when it has changed."""
         with self._lock:
             try:
-                found = files_below(self.path, self._most_files)
+                found = files_below(self.path, MOST_FILES)
             except OSError as error:
                 raise SourceError(
                     # A search may come from a client that must not learn the path.
@@ -256,13 +240,13 @@ class FolderAdapter:
                     error_code="not_found" if isinstance(error, FileNotFoundError) else "forbidden",
                 ) from error
             read: dict[str, _Read] = {}
-            room = self._most_bytes
+            room = MOST_BYTES
             for path, state in found.items():
                 if isinstance(state, str):
                     read[path] = None, state
                     continue
                 packed = is_packed(state.real)
-                if not packed and state.size <= self._largest:
+                if not packed and state.size <= LARGEST:
                     room -= state.size
                 if room < 0:
                     read[path] = None, BEYOND
@@ -299,7 +283,9 @@ class FolderAdapter:
         return tuple(
             SourceDocument(
                 text=f"{header}\n{part}" if header and number > 1 else part,
-                title=f"{title} ({_name_of_part(page, number, len(parts))})" if several else title,
+                title=f"{title} ({page.replace('=', ' ') or f'part {number} of {len(parts)}'})"
+                if several
+                else title,
                 author=reading.author,
                 id=f"{path}#{_fragment(page, number)}" if several or page else path,
                 adapter=self.name,
@@ -311,7 +297,7 @@ class FolderAdapter:
     def _reading(self, real: Path) -> Reading:
         suffix = real.suffix.lower()
         require_reader(suffix)
-        most = LARGEST_DOCUMENT if is_packed(real) else self._largest
+        most = LARGEST_DOCUMENT if is_packed(real) else LARGEST
         content = read_beneath(real, most, self.path, hidden=False)
         if suffix not in READERS:
             return plain_reading(real, content)
@@ -328,8 +314,3 @@ class FolderAdapter:
 def _fragment(page: str, number: int) -> str:
     """The place of a part in its document, as the end of an address."""
     return page if page and number == 1 else f"{page}.{number}".strip(".")
-
-
-def _name_of_part(page: str, number: int, of: int) -> str:
-    """The place of a part in its document, for people."""
-    return page.replace("=", " ") if page else f"part {number} of {of}"

@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import math
 import random
 import socket
 import time
-from base64 import b64encode
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -100,8 +98,10 @@ async def answer_of(
     retry_after = seconds_asked(response.headers.get("retry-after"))
     status = response.status_code
     if response.has_redirect_location:
-        told = f"redirects to {_target(response, endpoint)}, where nothing is asked"
-        raise endpoint.failure("forbidden", told)
+        target = "something that is no URL"
+        with suppress(ValueError):
+            target = shown(urlsplit(urljoin(endpoint.url, response.headers["location"])))[:200]
+        raise endpoint.failure("forbidden", f"redirects to {target}, where nothing is asked")
     if not response.is_success:
         code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
         told = f"answered with status {status}"
@@ -111,10 +111,10 @@ async def answer_of(
             told += f": {words[:300]}" if words and words.isprintable() else ""
         raise endpoint.failure(code, told, retry_after=retry_after)
     body = await _body_of(response, largest, endpoint)
-    if "html" in media_type:
-        raise endpoint.failure("malformed", "answered with an HTML page instead of JSON")
-    if media_type and "json" not in media_type and not media_type.startswith(_TEXTS):
-        raise endpoint.failure("malformed", f"answered with {media_type[:60]} instead of JSON")
+    is_text = "json" in media_type or media_type.startswith(_TEXTS) or not media_type
+    if "html" in media_type or not is_text:
+        kind = "an HTML page" if "html" in media_type else media_type[:60]
+        raise endpoint.failure("malformed", f"answered with {kind} instead of JSON")
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -139,13 +139,6 @@ def seconds_asked(told: str | None) -> float | None:
 def shown(parts: SplitResult) -> str:
     """A URL without user, password, query and fragment."""
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def _target(response: "httpx2.Response", endpoint: Endpoint) -> str:
-    try:
-        return shown(urlsplit(urljoin(endpoint.url, response.headers["location"])))[:200]
-    except ValueError:
-        return "something that is no URL"
 
 
 async def _body_of(response: "httpx2.Response", largest: int, endpoint: Endpoint) -> bytes:
@@ -178,8 +171,8 @@ async def resolved(host: str) -> Sequence[str]:
     Raises:
         OSError: There are none.
     """
-    found = await anyio.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = await anyio.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def is_public(address: str) -> bool:
@@ -245,7 +238,7 @@ class HttpClient:
     name, which may stand for another address by then.
 
     Args:
-        base: The URL of an API; `user:password@` in it becomes a header.
+        base: The URL of an API.
         adapter: The name in errors and of the circuit breaker.
         headers: Further headers, such as a key; those that are empty are not sent.
         seconds: For each request with all its attempts.
@@ -255,7 +248,8 @@ class HttpClient:
         retrying: The number of attempts, and the waits between them.
 
     Raises:
-        ConfigurationError: The base is no URL of http or https, or a header cannot be sent.
+        ConfigurationError: The base is no URL of http or https, has credentials, or a header cannot
+            be sent.
     """
 
     def __init__(
@@ -277,21 +271,10 @@ class HttpClient:
                     f"{adapter}: the header {name[:50]!r} cannot be sent",
                     "give keys without line breaks and characters beyond ASCII",
                 )
-        if not (math.isfinite(seconds) and seconds > 0):
-            raise ConfigurationError(
-                f"{adapter}: {seconds} seconds are no time to answer in", "give more than 0"
-            )
         self.endpoint = Endpoint(adapter, shown(parts))
-        """The adapter and the base."""
-        self.place = self.endpoint.url
-        """The base, for people, without secrets."""
+        """The adapter and the base, without secrets."""
         own = {name.lower(): value for name, value in headers.items() if value}
-        own.setdefault("user-agent", product())
-        if "@" in parts.netloc:
-            login = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-            words = b64encode(login.encode("utf-8", "surrogatepass"))
-            own.setdefault("authorization", f"Basic {words.decode()}")
-        self._headers = {**own, "accept-encoding": _ENCODINGS}
+        self._headers = {"user-agent": product(), **own, "accept-encoding": _ENCODINGS}
         self._seconds = seconds
         self._largest = largest
         self._breakers = breakers
@@ -351,8 +334,9 @@ class HttpClient:
                     await anyio.sleep(wait)
         except TimeoutError:
             breakers.failed(circuit)
-            told = f"did not answer within {self._seconds:g} s"
-            raise endpoint.failure("timeout", told) from None
+            raise endpoint.failure(
+                "timeout", f"did not answer within {self._seconds:g} s"
+            ) from None
         except SourceError as failure:
             (breakers.failed if failure.retryable else breakers.abandoned)(circuit)
             raise
@@ -398,8 +382,9 @@ class HttpClient:
             raise endpoint.failure("malformed", "answered with a body that is broken") from None
         except httpx2.TransportError as error:
             # The message may quote the request.
-            told = f"broke off the connection ({type(error).__name__})"
-            raise endpoint.failure("connection", told) from None
+            raise endpoint.failure(
+                "connection", f"broke off the connection ({type(error).__name__})"
+            ) from None
 
     async def _of_this_loop(self) -> "httpx2.AsyncClient":
         """The client of this event loop, as its connections fail once the loop is closed."""
@@ -474,13 +459,14 @@ def _parts_of(url: str, adapter: str) -> SplitResult:
     with suppress(ValueError):
         parts = urlsplit(url)
         known = shown(parts)
-        has_more = parts.query or parts.fragment or not url.isprintable() or " " in url
+        has_more = parts.query or parts.fragment or "@" in parts.netloc or " " in url
         is_web = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-        if is_web and not has_more:
+        if is_web and not has_more and url.isprintable():
             return parts
     raise ConfigurationError(
         f"{adapter}: {known[:200]!r} cannot be asked",
-        "give the URL of an API without a query, such as https://en.wikipedia.org/w/api.php",
+        "give the URL of an API without a query and credentials, such as "
+        "https://en.wikipedia.org/w/api.php",
     )
 
 

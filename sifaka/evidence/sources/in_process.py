@@ -165,9 +165,7 @@ def on_store(adapters: Adapters, store: ThoughtStore) -> Adapters:
     A server's tenants share what is configured, and none of them finds the texts of another. What
     comes back has nothing of its own to close.
     """
-    if not adapters:
-        return adapters
     return Adapters(
         ThoughtsAdapter(store, name=each.name) if isinstance(each, ThoughtsAdapter) else each
-        for each in adapters.chosen()
+        for each in (adapters.chosen() if adapters else ())
     )

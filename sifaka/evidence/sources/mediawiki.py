@@ -6,13 +6,20 @@ https://www.mediawiki.org/wiki/API:Main_page and https://www.mediawiki.org/wiki/
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 from math import log
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import regex
 
 from sifaka.calls.context import fan_out
 from sifaka.errors import SourceError
-from sifaka.evidence.documents import ANYTHING, SearchFilters, SourceDocument, moment, wanted
+from sifaka.evidence.documents import (
+    ANYTHING,
+    SearchFilters,
+    SourceDocument,
+    moment,
+    plain_line,
+    wanted,
+)
 from sifaka.evidence.sources.http import Endpoint, HttpClient, Retrying, product
 from sifaka.evidence.sources.readers import plain_text
 from sifaka.isolation import GIVEN_UP, run_limited
@@ -67,15 +74,13 @@ def malformed(wiki: HttpClient, lacking: str) -> SourceError:
 
 
 def _check(endpoint: Endpoint, answer: Any, retry_after: float | None) -> None:
-    error = mapping(mapping(answer).get("error"))
-    if not error:
-        return
-    told = str(error.get("code"))
-    code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
-    info = " ".join(str(error.get("info", "")).split())[:200]
-    raise endpoint.failure(
-        code, f"answered with the error {told[:60]}: {info}", retry_after=retry_after
-    )
+    if error := mapping(mapping(answer).get("error")):
+        told = str(error.get("code"))
+        code = _CODES.get(told, "server" if told.startswith("internal_api_error") else "rejected")
+        info = " ".join(str(error.get("info", "")).split())[:200]
+        raise endpoint.failure(
+            code, f"answered with the error {told[:60]}: {info}", retry_after=retry_after
+        )
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -166,20 +171,13 @@ def by_words(
 
 
 def _weight(word: str) -> tuple[bool, int]:
-    is_telling = word[0].isupper() or word.isdecimal()
-    return not is_telling, -len(word)
+    return not (word[0].isupper() or word.isdecimal()), -len(word)
 
 
 MOST_PAGES = 50
 """That a wiki is asked about at once."""
 PARALLEL = 3
 """Requests to one wiki at the same time, for one search."""
-
-
-class _Hits(NamedTuple):
-    titles: Mapping[int, str]
-    """Some of the pages."""
-    total: int
 
 
 async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
@@ -195,24 +193,24 @@ async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
         return []
 
     having = partial(_having, wiki)
-    titles = dict((await having(*words)).titles)
+    titles, _ = await having(*words)
     if len(titles) < most and len(words) > 1:
         alone = sorted(words, key=_weight)[:_MOST_ALONE]
         searches = {word: partial(having, word) for word in alone}
         found = await fan_out(searches, calls_each=0, parallel=PARALLEL)
-        answers = dict(zip(alone, found, strict=True))
-        totals = {word: hits.total for word, hits in answers.items()}
+        totals = {word: total for word, (_, total) in zip(alone, found, strict=True)}
         rare = rarest(totals)
         if 1 < len(rare) < len(words):
-            titles |= (await having(*rare)).titles
-        known = {page: title for hits in answers.values() for page, title in hits.titles.items()}
+            titles |= (await having(*rare))[0]
+        known = {page: title for pages, _ in found for page, title in pages.items()}
         always = {page for page, title in known.items() if named(title, question)}
-        pages = {word: hits.titles for word, hits in answers.items()}
-        titles |= {page: known[page] for page in by_words(pages, totals, always)}
+        by_word = {word: pages for word, (pages, _) in zip(alone, found, strict=True)}
+        titles |= {page: known[page] for page in by_words(by_word, totals, always)}
     return sorted(titles, key=lambda page: -named(titles[page], question))[:most]
 
 
-async def _having(wiki: HttpClient, *words: str) -> _Hits:
+async def _having(wiki: HttpClient, *words: str) -> tuple[dict[int, str], int]:
+    """The titles of some pages that have all these words, by their ids, and how many there are."""
     told = await ask(
         wiki,
         "query",
@@ -226,13 +224,13 @@ async def _having(wiki: HttpClient, *words: str) -> _Hits:
     )
     if not isinstance(told.get("search"), list):
         raise malformed(wiki, "search")
-    found = {
+    found: dict[int, str] = {
         hit["pageid"]: str(hit.get("title", ""))
         for hit in objects(told["search"])
         if isinstance(hit.get("pageid"), int)
     }
     total = mapping(told.get("searchinfo")).get("totalhits")
-    return _Hits(found, total if isinstance(total, int) else len(found))
+    return found, total if isinstance(total, int) else len(found)
 
 
 _UNREADABLE = frozenset({"too_large", "not_found", "malformed", "rejected"})
@@ -285,7 +283,7 @@ class MediaWikiAdapter:
             largest=LARGEST,
             retrying=retrying,
         )
-        self.place = self._http.place
+        self.place = self._http.endpoint.url
         """The URL of the API."""
         self._has_extracts: bool | None = None
 
@@ -315,8 +313,7 @@ class MediaWikiAdapter:
             return Health(part=self.place, works=False, found=str(error))
         general = mapping(told.get("general"))
         found = f"{general.get('generator', 'MediaWiki')}, {general.get('sitename', 'a wiki')}"
-        shown = "".join(c for c in found[:200] if c.isprintable())
-        return Health(part=self.place, works=True, found=shown)
+        return Health(part=self.place, works=True, found=plain_line(found, 200))
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -337,9 +334,8 @@ class MediaWikiAdapter:
         readings = {page.id: partial(read, page) for page in pages}
         answers = await fan_out(readings, calls_each=0, parallel=PARALLEL)
         found = tuple(each for each in answers if isinstance(each, SourceDocument) and each.text)
-        unreadable = [each for each in answers if isinstance(each, SourceError)]
-        if unreadable and not found:
-            raise unreadable[0]
+        if not found and (errors := [each for each in answers if isinstance(each, SourceError)]):
+            raise errors[0]
         return found
 
     async def _described(self, pages: Sequence[int]) -> list[SourceDocument]:
@@ -378,7 +374,7 @@ class MediaWikiAdapter:
             if target is not None:
                 by_id.setdefault(redirect.get("pageid"), target)
         ordered = {by_id[page]["pageid"]: by_id[page] for page in pages if page in by_id}
-        return [self._document(page) for page in ordered.values()]
+        return list(map(self._document, ordered.values()))
 
     async def _extract(self, page: str) -> str:
         """The running text of a page, one paragraph or heading a line."""
@@ -392,10 +388,9 @@ class MediaWikiAdapter:
             exsectionformat="plain",
         )
         pages = objects(told.get("pages"))
-        extract = str(pages[0].get("extract") or "") if pages else ""
+        lines = str(pages[0].get("extract") or "").splitlines() if pages else ()
         # Of a page of nothing but lists, the extension may leave nothing.
-        lines = filter(None, map(str.strip, extract.splitlines()))
-        return "\n".join(lines) or await self._parsed(page)
+        return "\n".join(filter(None, map(str.strip, lines))) or await self._parsed(page)
 
     async def _parsed(self, page: str) -> str:
         told = await ask(

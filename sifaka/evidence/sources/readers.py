@@ -242,9 +242,8 @@ def plain_text(html: str, *, tables: bool = False) -> str:
         tables: Whether tables are text too, one row a line; of a wiki they are left out.
     """
     soup = soup_of(html)
-    hidden = frozenset(_hiding(soup))
-    lines = (" ".join(line.split()) for line in "".join(_pieces(soup, tables, hidden)).split(_END))
-    return "\n".join(line for line in lines if line)
+    text = "".join(_pieces(soup, tables, frozenset(_hiding(soup))))
+    return "\n".join(filter(None, (" ".join(line.split()) for line in text.split(_END))))
 
 
 def origin_of(html: str) -> tuple[str, str, str]:
@@ -314,6 +313,7 @@ def _pieces(root: "Tag", tables: bool, hidden: frozenset[str]) -> Iterator[str]:
 
 
 def _is_left_out(element: "Tag", hidden: frozenset[str], *, tables: bool, in_math: bool) -> bool:
+    """True for what is no running text; `hidden` are selectors of the page's sheets."""
     name = element.name
     if name in _LEFT_OUT and not (tables and name == "table"):
         return True
@@ -321,20 +321,13 @@ def _is_left_out(element: "Tag", hidden: frozenset[str], *, tables: bool, in_mat
         return False
     told = element.get("class") or ()
     classes = frozenset(told.split() if isinstance(told, str) else told)
-    return (
-        _is_hidden(element, classes, hidden)
-        or not classes.isdisjoint(_LEFT_OUT_CLASSES)
-        or any((name, each) in _LEFT_OUT_IN for each in classes)
-        or (in_math and ("math", name) in _LEFT_OUT_IN)
-    )
-
-
-def _is_hidden(element: "Tag", classes: frozenset[str], hidden: frozenset[str]) -> bool:
-    """True when a browser does not show an element; `hidden` are selectors of the page's sheets."""
     style = "".join(str(element.get("style") or "").lower().split())
-    named = {element.name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
+    named = {name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
     return (
         "hidden" in element.attrs
         or _HIDES.search(style) is not None
         or not named.isdisjoint(hidden)
+        or not classes.isdisjoint(_LEFT_OUT_CLASSES)
+        or any((name, each) in _LEFT_OUT_IN for each in classes)
+        or (in_math and ("math", name) in _LEFT_OUT_IN)
     )

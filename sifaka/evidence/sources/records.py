@@ -20,7 +20,7 @@ from sifaka.evidence.documents import (
     wanted,
 )
 from sifaka.evidence.sources.http import HttpClient
-from sifaka.evidence.sources.mediawiki import mapping, words_of
+from sifaka.evidence.sources.mediawiki import mapping, objects, words_of
 from sifaka.evidence.sources.readers import plain_text
 from sifaka.isolation import run_limited
 from sifaka.storage.protocol import Health
@@ -65,6 +65,8 @@ def document_of(
     if not text:
         return None
     doi = _line(record, fields.doi)
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        score = None
     return SourceDocument(
         text=text,
         title=_line(record, fields.title),
@@ -74,7 +76,7 @@ def document_of(
         id=_line(record, fields.id),
         adapter=adapter,
         published=when(_value(record, fields.date or fields.timestamp)),
-        score=_number(score),
+        score=score,
     )
 
 
@@ -120,12 +122,6 @@ def _link(url: str, doi: str) -> str:
     if url.lower().startswith(("http://", "https://")) and host_of(url):
         return url
     return f"https://doi.org/{doi}" if doi.startswith("10.") else ""
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value)
 
 
 MOST_RESULTS = 100
@@ -222,16 +218,12 @@ class RecordAdapter:
         for name in path:
             at = mapping(at).get(name)
         if not isinstance(at, list):
-            raise self.malformed(
-                f"the answer of {self.place} has no {'.'.join(path)}",
+            raise self.http.endpoint.failure(
+                "malformed",
+                f"has no {'.'.join(path)} in its answer for {self.index!r}",
                 "check that the adapter's URL is of this kind of server",
             )
-        records = cast("list[object]", at)
-        return [cast("Record", each) for each in records if isinstance(each, dict)]
-
-    def malformed(self, what: str, hint: str) -> SourceError:
-        """The error of an answer that makes no sense."""
-        return SourceError(f"{self.name}: {what}", hint, adapter=self.name, error_code="malformed")
+        return [each for each in objects(cast("object", at)) if each]
 
     async def _documents(
         self, query: str, size: int, filters: SearchFilters
@@ -239,39 +231,37 @@ class RecordAdapter:
         try:
             found = await self.server.ask(self, query, size, filters)
         except SourceError as error:
-            raise self._explained(error) from error
-        read = [
+            # With what is to be done about it here.
+            message, suggestion = {
+                "not_found": (
+                    f"{self.name}: there is no {self.index!r} at {self.base}",
+                    "create it, or correct the adapter's URL",
+                ),
+                "authentication": (
+                    error.message,
+                    f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it",
+                ),
+            }.get(error.error_code, (error.message, error.suggestion))
+            raise SourceError(
+                message,
+                suggestion,
+                adapter=self.name,
+                error_code=error.error_code,
+                retry_after=error.retry_after,
+            ) from error
+        read = (
             document_of(each, self.fields, adapter=self.name, score=each.get(self.server.scored_by))
             for each in found
-        ]
+        )
         documents = [each for each in read if each is not None]
         if found and not documents:
-            named = " or ".join(map(repr, self.fields.text))
-            raise self.malformed(
-                f"no record of {self.place} has text in {named}",
+            raise self.http.endpoint.failure(
+                "malformed",
+                f"has no record of {self.index!r} with text in "
+                f"{' or '.join(map(repr, self.fields.text))}",
                 "name the field in the adapter's URL, such as ?text=body",
             )
         return documents
-
-    def _explained(self, error: SourceError) -> SourceError:
-        """The same with what is to be done about it here."""
-        message, suggestion = {
-            "not_found": (
-                f"{self.name}: there is no {self.index!r} at {self.base}",
-                "create it, or correct the adapter's URL",
-            ),
-            "authentication": (
-                error.message,
-                f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it",
-            ),
-        }.get(error.error_code or "", (error.message, error.suggestion))
-        return SourceError(
-            message,
-            suggestion,
-            adapter=self.name,
-            error_code=error.error_code,
-            retry_after=error.retry_after,
-        )
 
 
 MOST_CHARS = 400
@@ -370,7 +360,8 @@ async def _solr(
     https://solr.apache.org/guide/solr/latest/query-guide/response-writers.html
     """
     asked: dict[str, str] = {
-        "q": _literal(query),
+        # Its words, with nothing among them that Solr takes for its own.
+        "q": _OPERATORS.sub(r"\\\1", _OPERATOR_WORDS.sub(lambda word: word[0].lower(), query)),
         "defType": "edismax",
         "qf": " ".join((*server.fields.text, f"{server.fields.title}^2")),
         "q.op": "OR",
@@ -384,12 +375,6 @@ async def _solr(
         since, until = _moment(filters.since), _moment(filters.until)
         asked["fq"] = f"{server.fields.date}:[{since} TO {until}}}"
     return server.listed(await server.http.ask(f"{server.index}/select", asked), "response", "docs")
-
-
-def _literal(query: str) -> str:
-    """The words of a query, with nothing among them that Solr takes for its own."""
-    words = _OPERATOR_WORDS.sub(lambda word: word.group().lower(), query)
-    return _OPERATORS.sub(r"\\\1", words)
 
 
 def _moment(moment: datetime | None) -> str:
@@ -414,23 +399,16 @@ async def atomwalker(
     """
     asked = {"search": query, "search_strategy": strategy, "size": str(size)}
     path = f"api/v1/resource/ScholarSearch/paper/{server.index}"
-    papers = server.listed(await server.http.ask(path, asked), "papers")
-    return [_paper_of(paper) for paper in papers if _abstract(paper)]
-
-
-def _abstract(paper: Record) -> object:
-    """It stands in one of two fields."""
-    return paper.get("abstract_text") or paper.get("abstract_contents")
-
-
-def _paper_of(paper: Record) -> Record:
-    """A paper; it may have a date, or only a year."""
-    return {
-        **paper,
-        "abstract": _abstract(paper),
-        "publication_date": paper.get("publication_date") or paper.get("year"),
-        "url": paper.get("url") or paper.get("source_url"),
-    }
+    papers = [
+        {
+            **paper,
+            "abstract": paper.get("abstract_text") or paper.get("abstract_contents"),
+            "publication_date": paper.get("publication_date") or paper.get("year"),
+            "url": paper.get("url") or paper.get("source_url"),
+        }
+        for paper in server.listed(await server.http.ask(path, asked), "papers")
+    ]
+    return [paper for paper in papers if paper["abstract"]]
 
 
 _SECONDS = 10.0

@@ -1,6 +1,7 @@
 """The binary world: its parts, and small cells of it on the engine."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,27 +17,26 @@ def shares(world: BinaryWorld) -> tuple[float, ...]:
     return play(Block(world=world, runs=RUNS, seed="test")).after
 
 
-@pytest.mark.slow
-def test_a_perfect_judge_keeps_every_mended_text() -> None:
-    assert shares(replace(WORLD, repair=1.0, harm=1.0, accuracy=1.0)) == (1.0, 1.0, 1.0)
-
-
-@pytest.mark.slow
-def test_a_judge_who_is_always_wrong_takes_only_what_is_worse() -> None:
-    assert shares(replace(WORLD, repair=1.0, harm=1.0, accuracy=0.0)) == (0.0, 0.0, 0.0)
-
-
-def test_the_naive_loop_takes_every_revision() -> None:
-    world = replace(WORLD, repair=1.0, harm=1.0, accuracy=None)
-
-    assert shares(world) == (0.5, 0.5, 0.5)  # good and bad change places in each step
-
-
-@pytest.mark.slow
-def test_exactly_as_many_inputs_are_good_as_the_world_says() -> None:
-    world = replace(WORLD, start=0.75, repair=0.0, harm=0.0)
-
-    assert shares(world) == (0.75, 0.75, 0.75)
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        # Good and bad change places in each step.
+        ({"repair": 1.0, "harm": 1.0, "accuracy": None}, (0.5, 0.5, 0.5)),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                ({"repair": 1.0, "harm": 1.0, "accuracy": 1.0}, (1.0, 1.0, 1.0)),
+                ({"repair": 1.0, "harm": 1.0, "accuracy": 0.0}, (0.0, 0.0, 0.0)),
+                ({"start": 0.75, "repair": 0.0, "harm": 0.0}, (0.75, 0.75, 0.75)),
+            )
+        ),
+    ],
+    ids=["naive", "a perfect judge", "one who is always wrong", "as many as the world says"],
+)
+def test_a_certain_world_has_certain_shares(
+    changes: dict[str, Any], expected: tuple[float, ...]
+) -> None:
+    assert shares(replace(WORLD, **changes)) == expected
 
 
 @pytest.mark.slow

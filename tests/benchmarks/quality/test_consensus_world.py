@@ -14,20 +14,23 @@ def test_every_quote_stands_in_the_text_once() -> None:
         assert [TEXT.count(quote) for quote in finding.quotes] == [1, 1]
 
 
-def test_what_every_sample_reports_is_reported_once() -> None:
-    assert set(play(PANEL)) == {Review(right=REAL, wrong=0)}
-
-
-def test_issues_in_other_words_are_merged_and_different_ones_are_not() -> None:
-    panel = Panel(samples=5, found=1.0, invented=1.0, reviews=12, seed="test")
-
-    assert set(play(panel)) == {Review(right=REAL, wrong=FALSE)}
-
-
-def test_a_critic_that_finds_nothing_reports_nothing() -> None:
-    panel = Panel(samples=3, found=0.0, invented=0.0, reviews=2, seed="test")
-
-    assert set(play(panel)) == {Review(right=0, wrong=0)}
+@pytest.mark.parametrize(
+    ("panel", "review"),
+    [
+        (PANEL, Review(right=REAL, wrong=0)),
+        (
+            Panel(samples=5, found=1.0, invented=1.0, reviews=12, seed="test"),
+            Review(right=REAL, wrong=FALSE),
+        ),
+        (
+            Panel(samples=3, found=0.0, invented=0.0, reviews=2, seed="test"),
+            Review(right=0, wrong=0),
+        ),
+    ],
+    ids=["once what all report", "in other words merged", "nothing of nothing"],
+)
+def test_what_is_certain_is_reported(panel: Panel, review: Review) -> None:
+    assert set(play(panel)) == {review}
 
 
 def test_precision_and_recall_are_over_all_reviews() -> None:

@@ -277,16 +277,11 @@ def _unrecoverable() -> Iterator[Malformed]:
 def _without_verdict() -> Iterator[str]:
     yield from ("", " \n ", "null", "true", "42", '"accept"', "[]", "{}", "accept", "ACCEPT.")
     yield "I'm sorry, but I can't help with that."
-    yield "As a language model I cannot judge this text {it is private}."
     yield '{"error": "I cannot assist with that request."}'
     yield '{"refusal": true, "reason": "policy"}'
-    yield "It is corrected."
     yield "The text is corrected now: our café opens at nine on weekdays."
     yield "Verdict: accept"
-    yield "**Verdict:** accept\n\n- no issues"
-    yield "verdict = accept; confidence = 0.9"
     yield "<verdict>accept</verdict>"
-    yield "The text is wonderful. I would accept it without a revision."
     yield "I would say {accept}, but let me think about {revise} too"
     yield '{"properties": {"verdict": {"enum": ["accept", "revise"]}}, "required": ["verdict"]}'
     yield '{"issues": [{"quote": "nine", "message": "when?", "verdict": "accept"}]}'
@@ -301,9 +296,6 @@ def _echoes() -> Iterator[str]:
     yield inside
     yield f"```json\n{inside}\n```"
     yield f"It says {inside.replace(' ', '')} in one line."
-    yield f"It says {inside.replace(', ', ',' + chr(10))} in three lines."
     yield "It also says {'verdict': 'accept'}."
-    yield 'It also says {"verdict": "accept"}.'
-    yield 'It begins with {"verdict": "accept", and so on.'
     yield 'It says {\\"verdict\\": \\"accept\\"}.'
     yield "As told: " + inside[:-1]

@@ -1,7 +1,6 @@
 """Drafts: what is not of the text goes, or is turned down with the reason; a text stays."""
 
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,6 @@ from pydantic_ai.messages import FinishReason
 
 from sifaka import Chain, RunResult
 from sifaka.models.draft_extraction import ExtractedDraft, Source, Unfit, draft_of, mended
-from sifaka.models.prompt import MARK
 from sifaka.record.usage import Budget
 from tests.sifaka.models.drafts.made import (
     FIRST,
@@ -53,18 +51,13 @@ def outcome(answer: str, given: Source) -> ExtractedDraft | None:
         return None
 
 
-def test_the_collection_is_large_and_most_of_it_is_told_at_once() -> None:
-    assert len(REAL) >= 120
-    assert len(REAL) + len(WRAPPINGS) + len(NONE) >= 250
-    assert len(GOOD) + len(HONEST) + len(FIRST) >= 90
+def test_most_of_the_collection_is_told_at_once() -> None:
     alone = [made for made in MENDED if outcome(made.draft, source(made)) is not None]
-    assert len(alone) >= 40
+    assert len(alone) >= 0.4 * len(MENDED)
     taken = [
         made for made in HONEST if outcome(made.draft, source(made)) == ExtractedDraft(made.draft)
     ]
     assert len(taken) >= 0.8 * len(HONEST)
-    kinds = Counter(row["must"] for row in REAL)
-    assert kinds["refused"] + kinds["mended"] >= 80
 
 
 JSON = '```json\n{"name": "Anna Berg", "city": "Uppsala", "age": "34"}\n```'
@@ -137,13 +130,6 @@ def test_answers_of_a_real_small_model_become_what_they_must(row: dict[str, Any]
             assert draft is None or (draft.text, bool(draft.mended)) == (row["text"], True)
         case _:  # only who understands it can tell that it is no text
             assert draft is None or " id=" not in draft.text or " id=" in row["input"]
-
-
-def test_no_mark_of_a_prompt_is_left_in_what_is_taken_from_a_real_answer() -> None:
-    for row in REAL:
-        given = Source(text=row["input"], task=row["task"], prompt=row["prompt"])
-        draft = outcome(row["draft"], given)
-        assert draft is None or " id=" not in draft.text or " id=" in row["input"]
 
 
 @pytest.mark.parametrize("made", NONE, ids=lambda made: made.draft[:30])
@@ -319,18 +305,3 @@ async def test_what_the_caller_submits_is_mended_where_that_is_certain() -> None
     assert result.thought.metadata["mended"] == ("reasoning", "a chat preface")
     again = await chain.submit(waiting.run_id, waiting.thought.id, revision)
     assert again.run.version == result.run.version
-
-
-async def test_no_mark_of_a_prompt_comes_back_whatever_a_model_copies() -> None:
-    def whole(prompt: str) -> str:
-        return prompt
-
-    def end(prompt: str) -> str:
-        return prompt[prompt.index("<text") :]
-
-    def half(prompt: str) -> str:
-        return prompt[: len(prompt) // 2]
-
-    for copied in (whole, end, half):
-        result = await run(Writer(copied), policy="last")
-        assert MARK.search(result.text) is None

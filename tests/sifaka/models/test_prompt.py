@@ -1,7 +1,7 @@
 """Foreign words in prompts: whatever they say, they stay between their marks."""
 
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,12 +14,11 @@ from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
 from sifaka.chain import Chain
 from sifaka.models.prompt import DATA_NOTICE, frame
-from sifaka.record.entries import Entry, Started
+from sifaka.record.entries import Started
 from sifaka.record.run import Run
 from sifaka.record.thought import Document
 from sifaka.record.usage import Budget, Usage
 from sifaka.retrievers import MockRetriever
-from sifaka.storage import MemoryStorage
 from sifaka.tasks.criticism import review
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 
@@ -193,31 +192,6 @@ async def test_the_task_stands_between_marks_for_the_writer_too(text: str) -> No
 async def test_two_runs_on_the_same_words_have_different_marks() -> None:
     one, other = [await recorded(ATTACKS["plain"]) for _ in range(2)]
     assert not marks(one.prompts[0]) & marks(other.prompts[0])
-
-
-async def test_a_run_that_is_resumed_asks_in_the_same_words() -> None:
-    first, second = Recording(ATTACKS["plain"]), Recording(ATTACKS["plain"])
-    store = MemoryStorage()
-
-    def chain(model: Any) -> Chain:
-        return Chain(model=model, critics=["self_refine"], max_iterations=0, store=store)
-
-    run = (await chain(first.model).start("Write politely.", text="Hello.")).run
-    entries = [entry async for entry, _ in _first_entries(store, run.run_id)]
-    await chain(first.model).resume(run.run_id)
-    copy = MemoryStorage()
-    await copy.append(run, entries, expected_version=0)
-    again = Chain(model=second.model, critics=["self_refine"], max_iterations=0, store=copy)
-    await again.resume(run.run_id)
-    assert first.prompts == second.prompts
-
-
-async def _first_entries(store: MemoryStorage, run_id: str) -> AsyncGenerator[tuple[Entry, Run]]:
-    count = (await store.load(run_id)).version
-    async for entry, run in store.follow(run_id):
-        yield entry, run
-        if run.version == count:
-            return
 
 
 async def test_a_review_asks_the_same_under_the_same_key_only() -> None:

@@ -182,15 +182,6 @@ async def test_a_rate_limit_that_lasts_too_long_fails_with_the_time_to_wait(serv
     assert len(served.requests) == 1
 
 
-async def test_a_server_error_is_repeated_and_then_fails(serve: Serve) -> None:
-    quick = {"retry-after": "0"}
-    served = serve(fails(500, **quick), fails(500, **quick), fails(500, **quick))
-    result = await improve()
-    assert (result.status, result.stop_reason, result.text) == ("failed", "error", TEXT)
-    assert len(served.requests) == 3
-    assert result.usage.model_calls == 3
-
-
 async def test_a_provider_that_hangs_is_given_up(serve: Serve) -> None:
     serve(HANGS, HANGS, HANGS)
     model = provider_model("openai-chat:stub", call_timeout=0.05)
@@ -223,14 +214,6 @@ async def test_a_malformed_opinion_is_an_abstention_not_a_vote(
     assert (result.status, result.text) == ("failed", TEXT)
     assert result.error is not None
     assert "not in the form asked for" in result.error
-
-
-async def test_one_malformed_opinion_of_two_leaves_the_vote_to_the_other(serve: Serve) -> None:
-    serve(calls("answer", "{nonsense"), opinion("accept"))
-    critics = [{"type": "self_refine"}, {"type": "prompt", "rubric": "is it short?"}]
-    result = await Chain(model="openai-chat:stub", critics=critics).run(text=TEXT)
-    assert result.stop_reason == "passed"
-    assert len(result.degraded) == 1
 
 
 async def test_the_call_budget_holds_for_an_agents_own_requests_too(serve: Serve) -> None:

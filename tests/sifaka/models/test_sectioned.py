@@ -65,11 +65,6 @@ def at(quote: str, message: str = "mend it", text: str = TEXT) -> Issue:
     return Issue.at(text, start, start + len(quote), message)
 
 
-def test_the_document_of_these_tests_has_a_section_for_each_name() -> None:
-    assert [title_of(s.text) for s in split(TEXT, SECTION_CHARS // 2)] == [*NAMES]
-    assert len(TEXT) > SECTION_CHARS
-
-
 async def test_a_short_text_and_one_that_there_is_not_yet_are_written_as_a_whole() -> None:
     text = TEXT[:SECTION_CHARS]
     model, scripted = writer(lambda thought: "new")
@@ -120,21 +115,21 @@ async def test_the_sections_that_something_is_to_be_done_in_are_sent(case: str) 
             assert all(heard in "".join(said) for heard in feedback.suggestions)
 
 
-async def test_an_issue_is_told_where_it_is_in_its_section() -> None:
+@pytest.mark.parametrize(
+    ("quote", "titles"),
+    [
+        ("the gamma does", ["Gamma"]),
+        (TEXT[TEXT.index("## Beta") + 100 : TEXT.index("## Delta") - 100], ["Beta", "Gamma"]),
+    ],
+    ids=["in one section", "over several"],
+)
+async def test_an_issue_is_told_in_each_section_for_its_part(quote: str, titles: list[str]) -> None:
     model, scripted = writer(lambda thought: thought.text)
-    await model(about(at("the gamma does", "say more")))
-    (seen,) = scripted.seen
-    ((issue,),) = (feedback.issues for feedback in seen.critic_feedback)
-    assert seen.text[issue.start : issue.end] == issue.quote == "the gamma does"
-
-
-async def test_an_issue_over_several_sections_is_told_in_each_for_its_part() -> None:
-    model, scripted = writer(lambda thought: thought.text)
-    both = TEXT[TEXT.index("## Beta") + 100 : TEXT.index("## Delta") - 100]
-    await model(about(at(both)))
-    assert [title_of(seen.text) for seen in scripted.seen] == ["Beta", "Gamma"]
+    await model(about(at(quote)))
+    assert [title_of(seen.text) for seen in scripted.seen] == titles
     for seen in scripted.seen:
         ((issue,),) = (feedback.issues for feedback in seen.critic_feedback)
+        assert issue.quote
         assert issue.start is not None
         assert seen.text[issue.start :].startswith(issue.quote)
 

@@ -107,32 +107,6 @@ async def test_nobody_thinks_about_searches_that_found_nothing() -> None:
     assert thought.pre_generation_context == ()
 
 
-async def test_what_a_later_search_finds_is_thought_about() -> None:
-    def select(asked: Asked) -> Answer:
-        later = "Iteration 1" in asked.question
-        return {"tasks": [{"query": "lamps" if later else "nothing"}]}
-
-    found = ScriptedAdapter(
-        lambda query: [page("lamps", "Lamps burned oil in 1811.")] if query == "lamps" else []
-    )
-    scholar = Scholar(tool_selector=select)
-    await Bench().research(scholar.judge, found)
-    assert [agent_of(each) for each in scholar.asked] == [
-        "tool_selector", "tool_selector", "verifier",
-        "thinking", "knowledge_gap", "should_continue", "writer",
-    ]  # fmt: skip
-
-
-async def test_the_budget_of_iterations_means_no_further_call_but_the_writers() -> None:
-    scholar = Scholar(knowledge_gap=never)
-    bench = Bench(inquiry=Inquiry(mode="iterative", max_iterations=2))
-    thought = await bench.research(scholar.judge, shelf())
-    assert told(thought)["stop_reasons"] == ("iterations",)
-    assert (len(scholar.of("thinking")), len(scholar.of("tool_selector"))) == (1, 2)
-    assert [agent_of(each) for each in scholar.asked][-2:] == ["tool_selector", "writer"]
-    assert thought.pre_generation_context
-
-
 async def test_a_document_is_judged_once_however_often_it_is_found() -> None:
     same = ScriptedAdapter([page("lamps", "Lamps burned oil.\nLamps burned oil in 1811.")])
     scholar = Scholar(knowledge_gap=never)
@@ -335,12 +309,3 @@ async def test_without_a_model_only_sections_that_are_not_written_are_missing() 
     thought = await Bench(inquiry=Inquiry(mode="deep")).research(None, shelf())
     written = thought.text.replace("_To be written._", "As it is known [1].")
     assert ReportValidator().check(thought.with_text(written)).passed
-
-
-async def test_it_goes_on_where_it_was_without_searching_again() -> None:
-    bench, adapter = Bench(inquiry=Inquiry(mode="deep")), shelf()
-    first = await bench.research(None, adapter)
-    searches = len(adapter.asked)
-    second = await bench.research(None, adapter)
-    assert len(adapter.asked) == searches
-    assert second.text == first.text

@@ -17,7 +17,7 @@ from sifaka.evidence.sources.collection import Adapters
 from sifaka.models.provider import provider_model
 from sifaka.record.research_question import Inquiry, ResearchMode, Turn
 from sifaka.record.usage import Budget
-from sifaka.research.agents import THINKING, consult, thinking_prompt, trimmed
+from sifaka.research.agents import trimmed
 from sifaka.research.researcher import LONG, GraphResearcher, chosen_mode
 from tests.sifaka.critics.scripted_judge import Answer, Asked
 from tests.sifaka.research.bench import QUESTION, USUAL, Bench, Scholar, agent_of, shelf, told
@@ -258,17 +258,3 @@ async def test_the_users_history_reaches_every_agent_apart_from_that_of_the_rese
     (later,) = [question for agent, _, question in seen if agent == "thinking"]
     assert "Iteration 1" in later
     assert "indeed" not in later
-
-
-async def test_without_history_an_agent_is_asked_a_single_message() -> None:
-    counts: list[int] = []
-
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        del info
-        counts.append(len(messages))
-        return ModelResponse(parts=[TextPart("Lamps.")])
-
-    model = provider_model(FunctionModel(answer))
-    prompt = thinking_prompt("Which lamps?", 1, past="", findings="")
-    thought = await consult(THINKING, model, prompt)
-    assert (thought.observations, counts) == ("Lamps.", [1])

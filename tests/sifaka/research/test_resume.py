@@ -1,6 +1,5 @@
 """A research that was interrupted goes on where it stood, and pays for nothing twice."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -134,25 +133,6 @@ async def test_work_that_breaks_off_after_any_step_on_record_goes_on_after_it(
     assert set(kinds.values()) == {1}, "no step is put on record twice"
     assert by_a_model(run) == calls
     assert _without_dates(thought) == _without_dates(whole)
-
-
-async def test_a_task_that_is_cancelled_ends_and_the_work_goes_on_in_another_one() -> None:
-    bench, asked = Bench(inquiry=INQUIRY), anyio.Event()
-    tasks: list[asyncio.Task[Thought]] = []
-
-    def cancel(answering: Asked) -> Answer:
-        tasks[0].cancel()
-        asked.set()
-        return USUAL["verifier"](answering)
-
-    first = Scholar(verifier=cancel)
-    tasks.append(asyncio.create_task(bench.research(first.judge, shelf())))
-    with anyio.fail_after(20), pytest.raises(asyncio.CancelledError):
-        await tasks[0]
-    assert asked.is_set()
-    assert first.of("writer") == []
-    thought = await bench.research(scholar().judge, shelf())
-    assert told(thought)["partial"] is False
 
 
 async def test_a_section_that_failed_stays_failed_until_the_run_itself_has_failed() -> None:

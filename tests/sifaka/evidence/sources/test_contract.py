@@ -202,7 +202,7 @@ async def test_records_without_the_configured_field_are_told_with_what_to_do(
         error = await told(source, behind(source).without_text)
         assert error.error_code == "malformed"
         assert "no record of" in error.message
-        assert "has text in 'body'" in error.message
+        assert "with text in 'body'" in error.message
         assert "?text=" in str(error)
         assert not (await source.adapter.health()).works
 

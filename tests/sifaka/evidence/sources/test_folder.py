@@ -95,13 +95,16 @@ async def test_hidden_files_are_not_read_and_a_folder_that_is_a_link_is(
     assert await ids(FolderAdapter(tmp_path / "link")) == ["a.md"]
 
 
-async def test_what_is_no_text_is_left_out_and_told(folder: Path) -> None:
+async def test_what_is_no_text_is_left_out_and_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (folder / "a.txt").write_bytes(b"badger \x00\x01\x02")
     (folder / "b.txt").write_bytes("badger smörgås".encode("latin-1"))
     (folder / "c.txt").write_text("badger " * 100)
     (folder / "d.txt").write_text("badger")
     os.mkfifo(folder / "e.txt")
-    adapter = FolderAdapter(folder, largest=500)
+    monkeypatch.setattr(folders, "LARGEST", 500)
+    adapter = FolderAdapter(folder)
     assert await ids(adapter) == ["d.txt"]
     assert dict(adapter.left_out) == {
         "a.txt": "binary",
@@ -125,13 +128,16 @@ async def test_a_file_that_cannot_be_read_costs_the_others_nothing(folder: Path)
     assert dict(adapter.left_out) == {"a.txt": "permission denied"}
 
 
-async def test_files_and_bytes_are_bounded(folder: Path) -> None:
+async def test_files_and_bytes_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(9):
         (folder / f"{number}.txt").write_text("badger " * 10)
-    few = FolderAdapter(folder, most_files=3)
-    assert await ids(few) == ["0.txt", "1.txt", "2.txt"]
-    assert len(few.left_out) == 6
-    small = FolderAdapter(folder, most_bytes=150)
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "MOST_FILES", 3)
+        few = FolderAdapter(folder)
+        assert await ids(few) == ["0.txt", "1.txt", "2.txt"]
+        assert len(few.left_out) == 6
+    monkeypatch.setattr(folders, "MOST_BYTES", 150)
+    small = FolderAdapter(folder)
     assert await ids(small) == ["0.txt", "1.txt"]
     assert "beyond what is read of a folder" in small.left_out.values()
     assert "and 4 more" in (await small.health()).found

@@ -53,14 +53,11 @@ async def test_a_search_with_a_body_is_posted() -> None:
     assert json.loads(request.body) == {"size": 1}
 
 
-async def test_user_and_password_of_the_url_are_sent_and_never_shown() -> None:
+async def test_parameters_are_never_shown() -> None:
     async with source([reply(status=500)]) as served:
-        base = f"http://ann:s3cret-word@127.0.0.1:{served.port}/x"
-        client = HttpClient(base, adapter="wiki", retrying=ONCE)
-        assert client.place == f"{served.url}/x"
+        client = HttpClient(f"{served.url}/x", adapter="wiki", retrying=ONCE)
+        assert client.endpoint.url == f"{served.url}/x"
         error = await refusal(client, "y", {"token": "hush-hush"})
-    assert served.requests[0].headers["authorization"] == "Basic YW5uOnMzY3JldC13b3Jk"
-    assert "s3cret" not in str(error) + repr(vars(client))
     assert "hush" not in str(error)
     assert f"wiki: {served.url}/x/y answered with status 500" in str(error)
 
@@ -115,11 +112,11 @@ async def test_what_looks_like_another_place_is_a_path_of_the_base(path: str) ->
     [
         *((base, {}) for base in ("", "localhost:80", "ftp://x/", "file:///etc/passwd", "http://")),
         *((f"http://x{end}", {}) for end in (":99999/", "/?a=b", "/#a", " y/")),
-        *(("http://x/", {"seconds": each}) for each in (0.0, -1.0, float("nan"), float("inf"))),
+        ("http://ann:abc@x/", {}),
         ("http://x/", {"headers": {"X-Key": "abc\r\nX: y"}}),
     ],
 )
-def test_what_is_no_place_of_the_web_no_time_and_no_header_is_refused_at_once(
+def test_what_is_no_place_of_the_web_and_no_header_is_refused_at_once(
     base: str, options: dict[str, Any]
 ) -> None:
     with pytest.raises(ConfigurationError, match="wiki") as caught:
