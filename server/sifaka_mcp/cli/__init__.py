@@ -131,12 +131,6 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
 
 
-def command_named(name: str) -> "Command[Any]":
-    """A command, which imports what it works with."""
-    module = importlib.import_module(f"{__name__}.{COMMANDS[name][0]}")
-    return getattr(module, name.replace("-", "_"))
-
-
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:2], "--help"]
@@ -158,7 +152,13 @@ def _settings(options: argparse.Namespace) -> "Settings":
     from sifaka_mcp.settings import config_folder
     from sifaka_mcp.settings.sources import load_settings, read_project, unknown_names
 
-    folder, config = _here(), config_folder("sifaka")
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError as error:
+        raise ConfigurationError(
+            "the current folder does not exist any more", "change to another one"
+        ) from error
+    config = config_folder("sifaka")
     # `sifaka trust` tells of a file itself, and has to work where one is wrong.
     project = None if options.command == "trust" else read_project(folder, config)
     # `sifaka check` reads the file too, and fails with what is wrong with it.
@@ -166,26 +166,12 @@ def _settings(options: argparse.Namespace) -> "Settings":
     if project and project.note and not told_by_itself:
         say(flat(project.note))
     # `sifaka doctor` tells of all that is wrong.
-    options.wrong = wrong = list[str]()
-    is_told = options.command == "doctor"
-    for line in () if is_told else unknown_names(os.environ):
+    options.wrong = list[str]() if options.command == "doctor" else None
+    for line in unknown_names(os.environ) if options.wrong is None else ():
         say(line)
     return load_settings(
-        os.environ,
-        vars(options),
-        project=project,
-        config=config,
-        wrong=wrong if is_told else None,
+        os.environ, vars(options), project=project, config=config, wrong=options.wrong
     )
-
-
-def _here() -> Path:
-    try:
-        return Path.cwd()
-    except FileNotFoundError as error:
-        raise ConfigurationError(
-            "the current folder does not exist any more", "change to another one"
-        ) from error
 
 
 _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
@@ -199,19 +185,6 @@ class _Parser(argparse.ArgumentParser):
         if wrong := _CHOICE.search(message):
             message += _question(closest(wrong[1], re.findall(r"[\w-]+", wrong[2])))
         self.exit(USAGE, f"sifaka: {one_line(message)} — see `{self.prog} --help`\n")
-
-
-class _Version(argparse.Action):
-    """Prints the version, which is looked up only for that."""
-
-    def __init__(self, *names: Any, **settings: Any) -> None:
-        super().__init__(*names, nargs=0, **settings)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from importlib.metadata import version
-
-        print(version("sifaka-mcp"))
-        parser.exit()
 
 
 def _similar(unknown: Sequence[str], command: argparse.ArgumentParser) -> str:
@@ -230,10 +203,15 @@ def parser_for(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentPars
     parser = _Parser(
         prog="sifaka", description="Check, criticise and improve texts, and remember every version."
     )
-    parser.add_argument("--version", action=_Version, help="show program's version number and exit")
+    told = ""
+    if "--version" in arguments[:1]:  # it is looked up only for that
+        from importlib.metadata import version
+
+        told = version("sifaka-mcp")
+    parser.add_argument("--version", action="version", version=told)
     called: argparse.ArgumentParser = parser
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for name, (_, summary, example) in COMMANDS.items():
+    for name, (module_name, summary, example) in COMMANDS.items():
         description = f"{summary[0].upper()}{summary[1:]}."
         command = commands.add_parser(name, help=summary, description=description)
         command.epilog = f"example: sifaka {name} {example}".rstrip()
@@ -245,7 +223,8 @@ def parser_for(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentPars
             from sifaka_mcp.cli.options import add_all
 
             called = command
-            found = command_named(name)
+            module = importlib.import_module(f"{__name__}.{module_name}")
+            found: Command[Any] = getattr(module, name.replace("-", "_"))
             add_all(command, found.arguments)
             command.set_defaults(work=found.work)
     return parser, called

@@ -135,8 +135,8 @@ def install(session: Session) -> int:
         ) from None
     if after == before:
         say(f"{path} is as it should be")
-        return 0
-    say(f"{'removed from' if options.remove else 'written into'} {path}; restart the host")
+    else:
+        say(f"{'removed from' if options.remove else 'written into'} {path}; restart the host")
     return 0
 
 

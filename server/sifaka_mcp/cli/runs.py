@@ -20,7 +20,6 @@ from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.run import ChainEvent, Run
-from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import (
     Outcome,
     Policy,
@@ -32,7 +31,7 @@ from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import write_text
 from sifaka_mcp.cli.process import lines, print_lines
-from sifaka_mcp.cli.session import Ending, Session, check_store
+from sifaka_mcp.cli.session import Ending, Session, checked_store
 from sifaka_mcp.runs.service import FileLeases, RunKey
 from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut
@@ -62,7 +61,10 @@ async def history(session: Session) -> Ending:
         return await _follow(session)
     store = await session.store()
     if options.query:
-        await _catch_up(store)
+        # Make the vectors that are missing, as far as some seconds go: no server may ever run.
+        with suppress(StorageError), anyio.move_on_after(_CATCHING_UP_SECONDS):
+            while await store.catch_up():
+                pass  # the search says how much is left, and why
     found = await look_up(
         store,
         embeds=session.settings.embedding_model is not None,
@@ -86,13 +88,6 @@ def _show_history(out: HistoryOut, stream: TextIO) -> None:
         no_wrap=True,
         overflow="ellipsis" if fits else None,
     )
-
-
-async def _catch_up(store: ThoughtStore) -> None:
-    """Make the vectors that are missing, as far as some seconds go: no server may ever run."""
-    with suppress(StorageError), anyio.move_on_after(_CATCHING_UP_SECONDS):
-        while await store.catch_up():
-            pass  # the search says how much is left, and why
 
 
 async def _follow(session: Session) -> Ending:
@@ -275,7 +270,10 @@ async def forget(session: Session) -> Ending:
         archive = await session.open(settings.model_copy(update={"store": options.to}))
     planned = await plan(store, policy, now)
     if archive and options.yes:
-        await _check_archive(archive)
+        # One that only keeps runs for a server that is away is refused.
+        for part in await (await checked_store(archive)).health():
+            if not part.works:
+                raise StorageError(f"--to {part.part} does not work: {part.found}", "mend it first")
     # What is only planned has gone nowhere, and nothing has failed.
     outcome = Outcome(gone=planned.leaving, failed=())
     if options.yes:
@@ -285,14 +283,6 @@ async def forget(session: Session) -> Ending:
         lines(_retention_lines(planned, outcome, options, now)),
         1 if outcome.failed else 0,
     )
-
-
-async def _check_archive(archive: ThoughtStore) -> None:
-    """Refuse one that only keeps runs for a server that is away."""
-    await check_store(archive)
-    for part in await archive.health():
-        if not part.works:
-            raise StorageError(f"--to {part.part} does not work: {part.found}", "mend it first")
 
 
 def _retention_report(
