@@ -94,35 +94,31 @@ def trust(session: Session) -> int:
     trusted, folder = trusted_folders(config), canonical(Path(options.folder))
     if options.list:
         print_lines(flat(_state(Path(each), config)) for each in trusted)
-    elif options.revoke:
+        return _DONE
+    if options.revoke:
         if str(folder) not in trusted:
             raise ConfigurationError(f"{folder} is not trusted", "see `sifaka trust --list`")
         keep_trusted(config, {name: trusted[name] for name in trusted if name != str(folder)})
         print_lines([flat(f"{folder}: trusted no more")])
-    elif project := _file_in(folder, config):
-        named = digests(project.path, project.content, project.refused)
-        print_lines(map(flat, _describe_grant(project, named)))
-        if not (options.yes or _is_wanted()):
-            print_lines(["nothing was changed"])
-            return _DECLINED
-        keep_trusted(config, {**trusted, str(folder): named})
-        print_lines([flat(f"{folder}: trusted, until one of these files changes")])
-    return _DONE
-
-
-def _file_in(folder: Path, config: Path) -> ProjectFile | None:
-    """The file of a folder that is to be trusted; None when nothing in it has to be."""
+        return _DONE
     project = read_project(folder, config)
     if project is None:
         raise ConfigurationError(f"there is no {FILE} in {folder}", "name the folder that has one")
-    if not project.refused:
+    if not project.refused:  # nothing in it has to be trusted
         if project.note:
             raise ConfigurationError(project.note, "correct the file")
         print_lines([flat(_state(folder, config))])
-        return None
+        return _DONE
     # A file that is wrong would stop every command in the folder once it counts.
     load_settings({}, project=ProjectFile(path=project.path, settings=project.refused))
-    return project
+    named = digests(project.path, project.content, project.refused)
+    print_lines(map(flat, _describe_grant(project, named)))
+    if not (options.yes or _is_wanted()):
+        print_lines(["nothing was changed"])
+        return _DECLINED
+    keep_trusted(config, {**trusted, str(folder): named})
+    print_lines([flat(f"{folder}: trusted, until one of these files changes")])
+    return _DONE
 
 
 def _state(folder: Path, config: Path) -> str:

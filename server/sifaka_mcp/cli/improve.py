@@ -230,8 +230,8 @@ async def review(chain: "Chain", result: "RunResult") -> "RunResult":
         accepted = await to_thread.run_sync(
             accepted_fixes, result.text, fixes, keyboard.readline, console, abandon_on_cancel=True
         )
-    text = apply(result.text, accepted, fixes="suggested").text
-    return await chain.submit(result.run_id, brief.parent_id, text, reason=DECLINED)
+    edited = apply(result.text, accepted, fixes="suggested")
+    return await chain.submit(result.run_id, brief.parent_id, edited.text, reason=DECLINED)
 
 
 @contextmanager

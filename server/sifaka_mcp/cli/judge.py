@@ -25,9 +25,8 @@ async def validate(session: Session) -> Ending:
         raise ConfigurationError("there are no rules", "give some, such as --max-words 120")
     original = opt.read_text(options.original) if options.original else ""
     plugins = Plugins(session.settings.plugins)
-    report = await check(text, rules, original=original, plugins=plugins)
-    out = ValidateOut.of(report)
-    return session.answer(out, partial(show_verdicts, out.results), 0 if report.passed else 1)
+    out = ValidateOut.of(await check(text, rules, original=original, plugins=plugins))
+    return session.answer(out, partial(show_verdicts, out.results), 0 if out.passed else 1)
 
 
 @opt.command(opt.TEXT, opt.FORMAT, opt.ORIGINAL, *opt.JUDGES, opt.SPEC, opt.JSON)

@@ -5,11 +5,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TextIO, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sifaka._internal.durations import parse_duration
 from sifaka._internal.explain import explain
@@ -33,7 +34,6 @@ _LENGTHS = ("max_words", "min_words", "max_chars", "min_chars")
 Argument = Callable[[Any], object]
 """Adds arguments to a parser, or to a group of one."""
 W = TypeVar("W", bound="Work")
-Specs = Sequence[Mapping[str, object]]
 
 
 class Command(NamedTuple, Generic[W]):
@@ -88,8 +88,9 @@ def format_of(options: argparse.Namespace, text: str) -> str | None:
 
     format = recognise(text, options.file)
     if format is Format.SOURCE:
-        said = f"{UNCHECKED[format]}; --as text checks it as plain text"
-        raise ConfigurationError(f"{options.file}: {said}")
+        raise ConfigurationError(
+            f"{options.file}: {UNCHECKED[format]}; --as text checks it as plain text"
+        )
     return None if format is recognise(text) else format.value
 
 
@@ -177,11 +178,8 @@ FILTERS = (
 EVIDENCE_MODEL = argument("--model", help="who judges: auto, caller or provider:name")
 
 
-def limit(default: int) -> Argument:
-    """The number of entries of a list."""
-    return argument(
-        "--limit", type=whole_number(1, 100), default=default, metavar="N", help="1 to 100"
-    )
+limit = partial(argument, "--limit", type=whole_number(1, 100), metavar="N", help="1 to 100")
+"""The number of entries of a list."""
 
 
 def read_text(file: str) -> str:
@@ -208,7 +206,7 @@ def read_text(file: str) -> str:
 
 def specs_of(
     options: argparse.Namespace,
-) -> tuple[Specs, Sequence[str | Mapping[str, object]] | None]:
+) -> tuple[Sequence[Mapping[str, object]], Sequence[str | Mapping[str, object]] | None]:
     """The specs of the validators and of the critics that the options describe.
 
     Those of the critics are None where a file names none.
@@ -259,9 +257,7 @@ def _prohibited(option: str) -> str | Mapping[str, str]:
     return {"term": term, "replacement": replacement} if equals else term
 
 
-class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Spec(BaseModel, extra="forbid"):
     validators: list[dict[str, Any]] = []
     critics: list[str | dict[str, Any]] | None = None
 

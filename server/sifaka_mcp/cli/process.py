@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
 
@@ -38,11 +38,11 @@ def prepare_streams() -> None:
         stream: TextIO | None = getattr(sys, name)
         if stream is None:
             # Without this the next file to be opened would get the number of the closed stream.
-            sink = os.open(os.devnull, os.O_WRONLY)
-            setattr(sys, name, os.fdopen(sink, "w", encoding="utf-8"))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
         elif isinstance(stream, io.TextIOWrapper):
-            encoding = stream.encoding if stream.isatty() else "utf-8"
-            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+            stream.reconfigure(
+                encoding=stream.encoding if stream.isatty() else "utf-8", errors="backslashreplace"
+            )
 
 
 def say(line: str) -> None:
@@ -119,8 +119,12 @@ class Terminated(KeyboardInterrupt):
     """The process was asked to end; everything in progress is cancelled as by Ctrl-C."""
 
 
-async def cancelled_by_termination(work: Coroutine[Any, Any, T]) -> T:
+async def cancelled_by_termination(opened: AsyncExitStack, work: Coroutine[Any, Any, T]) -> T:
     """The result of work that the termination signal cancels, so that a run is recorded as such.
+
+    Args:
+        opened: What the work opens, which is closed then.
+        work: The work.
 
     Raises:
         asyncio.CancelledError: The signal came.
@@ -134,7 +138,8 @@ async def cancelled_by_termination(work: Coroutine[Any, Any, T]) -> T:
         loop.call_soon_threadsafe(task.cancel)
 
     with _handled({signal.SIGTERM: cancel}):
-        return await work
+        async with opened:
+            return await work
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:

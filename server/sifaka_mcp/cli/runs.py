@@ -45,7 +45,7 @@ _PAUSE = 0.2
 
 @opt.command(
     opt.argument("run_id", metavar="RUN", nargs="?", default=""),
-    opt.limit(20),
+    opt.limit(default=20),
     opt.argument("--cursor", default="", help="continue an earlier page"),
     opt.argument(
         "--follow", action="store_true", help="print what happens in RUN until it is finished"
@@ -65,15 +65,17 @@ async def history(session: Session) -> Ending:
         with suppress(StorageError), anyio.move_on_after(_CATCHING_UP_SECONDS):
             while await store.catch_up():
                 pass  # the search says how much is left, and why
-    found = await look_up(
-        store,
-        embeds=session.settings.embedding_model is not None,
-        run_id=options.run_id,
-        query=options.query,
-        limit=options.limit,
-        cursor=options.cursor,
+    out = HistoryOut.of(
+        await look_up(
+            store,
+            embeds=session.settings.embedding_model is not None,
+            run_id=options.run_id,
+            query=options.query,
+            limit=options.limit,
+            cursor=options.cursor,
+        ),
+        include_text=options.text,
     )
-    out = HistoryOut.of(found, include_text=options.text)
     return session.answer(out, partial(_show_history, out), 0)
 
 
@@ -121,25 +123,20 @@ def _event_line(event: ChainEvent, *, as_json: bool) -> str:
     return f"{told['at']}  version {event.iteration}  {event.phase}: {flat(event.message)}"
 
 
-def _search_words(value: str) -> str:
-    if not value.strip():
-        raise argparse.ArgumentTypeError("there is nothing to search for")
-    return value
-
-
 @opt.command(
     opt.argument(
         "query",
         metavar="QUERY",
-        type=_search_words,
         help="words, and filters: tag:x passed:true since:7d until:DATE",
     ),
-    opt.limit(10),
+    opt.limit(default=10),
     opt.JSON,
     opt.fixed(run_id="", cursor="", text=False, follow=False),
 )
 async def search(session: Session) -> Ending:
     """Print the texts that match."""
+    if not session.options.query.strip():
+        raise ConfigurationError("there is nothing to search for", "give some words or a filter")
     return await history.work(session)
 
 
@@ -232,11 +229,10 @@ async def replay(session: Session) -> Ending:
 
     run_id, plugins = session.options.run_id, Plugins(session.settings.plugins)
     store = await session.store()
-    config = (await store.load(run_id)).config
-    found = await Chain.of_config(config, store=store, plugins=plugins).replay(run_id)
+    run = await store.load(run_id)
+    found = await Chain.of_config(run.config, store=store, plugins=plugins).replay(run_id)
     told = f"exact: {len(found.run.thoughts)} versions, {found.run.usage.model_calls} calls"
-    shown = lines([*found.differences, *[told] * found.exact])
-    return session.answer(None, shown, 0 if found.exact else 1)
+    return session.answer(None, lines(found.differences or [told]), int(not found.exact))
 
 
 @opt.command(

@@ -70,7 +70,7 @@ class Session:
         import asyncio
 
         try:
-            ending = anyio.run(cancelled_by_termination, self._close_after(under_way))
+            ending = anyio.run(cancelled_by_termination, self._stack, under_way)
         except asyncio.CancelledError:
             raise Terminated from None
         except KeyboardInterrupt:
@@ -81,16 +81,11 @@ class Session:
             raise
         return ending()
 
-    async def _close_after(self, work: Coroutine[Any, Any, Ending]) -> Ending:
-        async with self._stack:
-            return await work
-
     def command(self, *words: str) -> str:
         """A command on the store and the tenant of this one; empty where no run is kept."""
-        options = self.options
         if self.settings.store.startswith("memory:"):
             return ""
-        where = (("--store", options.store), ("--tenant", options.tenant))
+        where = (("--store", self.options.store), ("--tenant", self.options.tenant))
         given = [word for flag, value in where if value for word in (flag, value)]
         return masked(shlex.join(["sifaka", *words, *given]))
 

@@ -23,14 +23,13 @@ from sifaka_mcp.cli.check.jobs import (
 )
 from sifaka_mcp.cli.check.new_findings import changed_since, new_alone, not_in
 from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, as_sarif, summary
-from sifaka_mcp.cli.process import interruptible, print_lines, printing, say
+from sifaka_mcp.cli.process import STDIO, interruptible, print_lines, printing, say
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.settings.project_rules import FORMATS, ProjectRules
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""
-STDIN = "-"
 _REPORTS: Mapping[str, Report] = {
     "text": as_lines,
     "json": as_json,
@@ -125,7 +124,7 @@ class _Command:
             raise ConfigurationError(
                 "fixes are made in the whole of a file", "leave --since and --baseline out"
             )
-        if options.since and STDIN in options.paths:
+        if options.since and STDIO in options.paths:
             raise ConfigurationError("git knows no standard input", "name the file")
         self._fixes: Fixes = "none"
         if options.fix or options.diff:
@@ -155,7 +154,7 @@ class _Command:
         return FOUND if left and not options.exit_zero else CLEAN
 
     def _reports(self) -> list[FileReport]:
-        if STDIN in self._options.paths:
+        if STDIO in self._options.paths:
             return [self._standard_input()]
         found = list(find_files(self._options.paths, self._project))
         if not found:
@@ -171,7 +170,7 @@ class _Command:
             raise ConfigurationError("- stands alone", "check the files in another call")
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] # a caller can close it
             raise ConfigurationError("standard input is closed", "pipe a text into it")
-        name = Path(self._options.stdin_filename or STDIN)
+        name = Path(self._options.stdin_filename or STDIO)
         return check_file(self._job(Found(name), write=False), sys.stdin.buffer.read())
 
     def _failing(self, report: FileReport) -> bool:
@@ -183,7 +182,7 @@ class _Command:
         if self._options.diff:
             return (report.diff for report in reports)
         lines = (f"{line}\n" for line in _REPORTS[self._options.format](reports))
-        if self._options.fix and self._options.paths == [STDIN]:
+        if self._options.fix and self._options.paths == [STDIO]:
             # Standard output is the text, as of a filter, in the encoding of the input.
             sys.stderr.writelines(lines)
             for report in reports:
@@ -219,7 +218,6 @@ def _explained(name: str) -> Iterator[str]:
 
 
 def _complaints(report: FileReport) -> Iterator[str]:
-    for told in (report.problem, *report.notes):
-        if told:
-            yield f"{flat(report.path)}: {flat(told)}"
+    told = filter(None, (report.problem, *report.notes))
+    yield from (f"{flat(report.path)}: {flat(each)}" for each in told)
     yield from map(flat, report.degraded)
