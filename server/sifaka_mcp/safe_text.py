@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-_COMMANDS = re.compile(
+COMMANDS = re.compile(
     r"(?!\r\n)[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
 """Control characters of terminals, and marks that reorder the words shown."""
@@ -32,7 +32,7 @@ def shown(text: str) -> str:
 
 def visible(text: str) -> str:
     """The text as a terminal may show it: its lines as they are, what it would obey spelt out."""
-    return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def one_line(text: str) -> str:

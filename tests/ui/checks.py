@@ -9,7 +9,8 @@ from playwright.sync_api import Frame, Page
 
 def faults(page: Page | Frame) -> list[str]:
     """What axe finds."""
-    told: Any = Axe().run(page)  # type: ignore[arg-type] - it only evaluates scripts
+    # What passes is counted alone: to describe it takes longer than to find it.
+    told: Any = Axe().run(page, options={"resultTypes": ["violations"]})  # type: ignore[arg-type] - it only evaluates scripts
     found = cast("dict[str, Any]", told.response)
     return [
         f"{fault['id']}: {node['html'][:160]}"
@@ -26,18 +27,38 @@ WATCH = (
 HARMLESS: dict[str, Any] = {"hurt": None, "violations": [], "scripts": 1, "foreign": 0, "bad": 0}
 
 
-def harm(page: Page | Frame) -> dict[str, Any]:
-    """Whether a payload has run, was refused by the policy, or became an element or a link."""
-    return cast(
-        "dict[str, Any]",
-        page.evaluate(
-            "({ hurt: window.hurt, violations, scripts: document.scripts.length, foreign:"
-            " document.querySelectorAll('img, iframe, object, embed, video, audio, form, base,"
-            " link, template, math, marquee, [onclick], [onerror], [onload]').length,"
-            " bad: [...document.querySelectorAll('a[href]')].filter((each) =>"
-            " !/^https?:/.test(each.href)).length })"
-        ),
-    )
+_HARM = """({ hurt: window.hurt, violations: [...violations], scripts: document.scripts.length,
+foreign: document.querySelectorAll(`img, iframe, object, embed, video, audio, form, base, link,
+template, math, marquee, [onclick], [onerror], [onload]`).length,
+bad: [...document.querySelectorAll('a[href]')].filter((each) => !/^https?:/.test(each.href)).length
+})"""
+_EACH_VERSION = """async (views) => {
+  const found = [], buttons = document.querySelectorAll(".versions button").length;
+  const tick = () => new Promise((done) => setTimeout(done));
+  const text = () => document.querySelector(".reading")?.textContent ?? "";
+  const shown = () => document.querySelector("[aria-current=true] .v")?.textContent;
+  for (let place = buttons - 1; place >= 0; place--) {
+    document.querySelectorAll(".versions button")[place].click();
+    while (shown() !== `v${place}` || !text() || (place && !text().includes("again"))) await tick();
+    found.push(%s);
+    for (const key of views) {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      do await tick(); while (!text());
+      found.push(%s);
+    }
+  }
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  return [...found, %s];
+}"""
+
+
+def harm_of_versions(page: Page | Frame, views: str) -> list[dict[str, Any]]:
+    """What each version does when it is opened and in the views of some keys, then all at last.
+
+    That is whether a payload has run, was refused by the policy, or became an element or a link.
+    """
+    script = _EACH_VERSION % (_HARM, _HARM, _HARM)
+    return cast("list[dict[str, Any]]", page.evaluate(script, list(views)))
 
 
 def task_milliseconds(page: Page, act: Callable[[], None]) -> list[float]:

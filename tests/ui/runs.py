@@ -304,7 +304,7 @@ def many(run_id: str = "run_00000000000many") -> list[Entry]:
 
 def hostile(payloads: Sequence[str], run_id: str) -> list[Entry]:
     """A run with a version for each payload, which stands in every place that others write."""
-    told: list[Entry] = [Started(run_id=run_id, prompt=payloads[0])]
+    told: list[Entry] = [Started(run_id=run_id, prompt=" ".join(payloads))]
     before = Thought(run_id=run_id, text=f"{payloads[0]}\nand more", author="input")
     told += _hostile(before, payloads[0])
     for number, payload in enumerate(payloads, 1):
@@ -313,7 +313,7 @@ def hostile(payloads: Sequence[str], run_id: str) -> list[Entry]:
             run_id=run_id, iteration=number, text=text, parent_id=before.id, author=payload
         )
         told += _hostile(before, payload)
-    error = payloads[-1]
+    error = " ".join(payloads)
     return [*told, Stopped(status="needs_revision", stop_reason="awaiting_revision", error=error)]
 
 

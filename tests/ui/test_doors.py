@@ -1,4 +1,7 @@
-"""What holds for the page on a server and inside a host of either era, as it does for a file."""
+"""What holds for the page on a server and inside a host, as it does for a file.
+
+The page is one in both eras of the protocol, which `test_app.py` and `test_actions.py` compare.
+"""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -8,26 +11,29 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Frame, Locator, expect
 
+from sifaka.record.entries import Entry
+from sifaka.record.run import Run
 from sifaka_mcp.settings import Settings
+from sifaka_mcp.ui.pages import page_of
 from tests.stubs.served import served
 from tests.ui import runs
 from tests.ui.browser import Shelf, Tab
-from tests.ui.checks import HARMLESS, WATCH, faults, harm
+from tests.ui.checks import HARMLESS, WATCH, faults, harm_of_versions
 from tests.ui.host import hosted
 from tests.ui.payloads import payloads
 
 pytestmark = pytest.mark.browser
-Door = Literal["web", "auto", "legacy"]
-Open = Callable[[str], Frame]
+Door = Literal["file", "web", "auto"]
+Open = Callable[[list[Entry]], Frame]
 RUN = "run_00000000release"
-TOGETHER = 20
-"""Payloads in one run."""
+TOGETHER = 5
+"""Payloads in one run: the more versions it has, the longer it takes to draw each."""
 REACHABLE = 'button, a[href], select, [tabindex="0"]'
 MOST = 150
 """Times that Tab is pressed for one button, more often than there are places for the focus."""
 
 
-@pytest.fixture(params=["web", "auto", "legacy"])
+@pytest.fixture(params=["web", "auto"])
 def door(request: pytest.FixtureRequest) -> Door:
     return request.param
 
@@ -36,15 +42,26 @@ def door(request: pytest.FixtureRequest) -> Door:
 def entrance(
     door: Door, tab: Tab, shelf: Shelf, home: Path, scheme: str = "light", mode: str = "fullscreen"
 ) -> Generator[Open]:
-    """Opens runs by a door; each call gives the frame that shows one.
+    """Stores runs and opens them by a door; each call gives the frame that shows one.
 
     `mode` is the display mode of a host.
     """
+    if door == "file":
+
+        def open_file(told: list[Entry]) -> Frame:
+            target = home / "run.html"
+            target.write_text(page_of(Run.replay(told)).html, encoding="utf-8")
+            tab.page.goto("about:blank")
+            tab.page.goto(target.as_uri())
+            return tab.page.main_frame
+
+        yield open_file
+        return
     if door == "web":
         with served(home, store=shelf.url) as url:
 
-            def open_page(run_id: str) -> Frame:
-                tab.page.goto(url.replace("/mcp", f"/runs/{run_id}"))
+            def open_page(told: list[Entry]) -> Frame:
+                tab.page.goto(url.replace("/mcp", f"/runs/{shelf.put(told).run_id}"))
                 return tab.page.main_frame
 
             yield open_page
@@ -52,8 +69,9 @@ def entrance(
     context = {"theme": scheme, "displayMode": mode}
     with hosted(tab, Settings(home=home, store=shelf.url), door, context=context) as host:
 
-        def open_app(run_id: str) -> Frame:
+        def open_app(told: list[Entry]) -> Frame:
             tab.page.goto("http://host.test/")
+            run_id = shelf.put(told).run_id
             result = host.call("get_thought_history", run_id=run_id)
             host.show("get_thought_history", result, run_id=run_id)
             expect(host.app.locator(".reading")).to_be_visible()
@@ -62,25 +80,24 @@ def entrance(
         yield open_app
 
 
-@pytest.mark.timeout(600)
-def test_hostile_texts_stay_text_everywhere(
-    tab: Tab, shelf: Shelf, tmp_path: Path, door: Door
-) -> None:
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("door", ["file", "web", "auto"])
+def test_hostile_texts_stay_text(tab: Tab, shelf: Shelf, tmp_path: Path, door: Door) -> None:
     hostile = list(dict.fromkeys(payloads()))
     assert len(hostile) >= 200
     tab.page.add_init_script(WATCH)
     with entrance(door, tab, shelf, tmp_path) as open_run:
         for first in range(0, len(hostile), TOGETHER):
-            some, run_id = hostile[first : first + TOGETHER], f"run_{first:016x}"
-            shelf.put(runs.hostile(some, run_id))
-            frame = open_run(run_id)
-            for place in range(len(some), 0, -1):
-                expect(frame.locator("[aria-current=true] .v")).to_have_text(f"v{place}")
-                expect(frame.locator(".reading")).to_contain_text("again")
-                assert harm(frame) == HARMLESS, some[place - 1]
-                frame.locator(".versions button").nth(place - 1).press("Enter")
+            some = hostile[first : first + TOGETHER]
+            frame = open_run(runs.hostile(some, f"run_{first:016x}"))
+            expect(frame.locator(".reading")).to_contain_text("again")
+            # A file has the data of the run and of each version in scripts that are none.
+            expected = {**HARMLESS, "scripts": len(some) + 3 if door == "file" else 1}
+            views = "trd" if door == "file" else ""
+            looks = (len(some) + 1) * (1 + len(views)) + 1
+            assert harm_of_versions(frame, views) == [expected] * looks, some
     hosts = {each.url.split("/")[2].split(":")[0] for each in tab.requests}
-    assert hosts <= {"127.0.0.1", "host.test", "sandbox.test"}
+    assert hosts <= ({""} if door == "file" else {"127.0.0.1", "host.test", "sandbox.test"})
     assert tab.errors == []
 
 
@@ -89,9 +106,8 @@ def test_axe_finds_nothing_on_any_door(
     tabs: Callable[..., Tab], shelf: Shelf, tmp_path: Path, door: Door, scheme: str
 ) -> None:
     tab = tabs(color_scheme=scheme)
-    shelf.put(runs.release_notes(end=runs.WAITING))
     with entrance(door, tab, shelf, tmp_path, scheme) as open_run:
-        frame = open_run(RUN)
+        frame = open_run(runs.release_notes(end=runs.WAITING))
         expect(frame.locator(".why-card")).not_to_have_count(0)
         expect(frame.locator("html")).to_have_attribute("data-theme", scheme)
         for width in (390, 760, 1400):
@@ -136,10 +152,9 @@ def walk(tab: Tab, frame: Frame) -> None:
 
 @pytest.mark.timeout(400)
 def test_the_keyboard_does_everything(tab: Tab, shelf: Shelf, tmp_path: Path, door: Door) -> None:
-    shelf.put(runs.release_notes())
     keys = tab.page.keyboard
     with entrance(door, tab, shelf, tmp_path, mode="inline") as open_run:
-        frame = open_run(RUN)
+        frame = open_run(runs.release_notes())
         story = frame.locator(".story")
         expect(frame.locator(".why-card")).not_to_have_count(0)
 

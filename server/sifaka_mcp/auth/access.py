@@ -2,9 +2,11 @@
 
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -61,15 +63,22 @@ def access_of(settings: HttpSettings, resource: str) -> Access | None:
     Raises:
         ConfigurationError: The tokens file cannot be read, or is wrong.
     """
+    # Without an authorization server there is nothing to advertise.
+    told: dict[str, object] = {"issuer_url": resource, "resource_server_url": None}
     verifier = issued = None
     if settings.oauth_issuer is not None:
-        issued = JwtVerifier(
+        verifier = issued = JwtVerifier(
             KeySet(settings.oauth_issuer, settings.oauth_jwks_url),
             issuer=settings.oauth_issuer,
             audience=settings.oauth_audience or resource,
             resource=resource,
         )
-        verifier = issued
+        told = {
+            "issuer_url": settings.oauth_issuer,
+            "resource_server_url": resource,
+            "required_scopes": settings.oauth_scopes,
+            "validate_token_resource": True,
+        }
     if settings.auth_tokens_file is not None:
         verifier = FileVerifier(
             TokensFile(settings.auth_tokens_file),
@@ -79,21 +88,13 @@ def access_of(settings: HttpSettings, resource: str) -> Access | None:
         )
     if verifier is None:
         return None
-    if issued is None:
-        # Without an authorization server there is nothing to advertise.
-        told = {"issuer_url": resource, "resource_server_url": None}
-    else:
-        told = {
-            "issuer_url": settings.oauth_issuer,
-            "resource_server_url": resource,
-            "required_scopes": settings.oauth_scopes,
-            "validate_token_resource": True,
-        }
+
     # Validated from strings, because a URL object has put a slash after a bare host already: then
     # the issuer would be another one.
     return Access(AuthSettings.model_validate(told), verifier)
 
 
+@dataclass(frozen=True, slots=True)
 class FileVerifier:
     """Tokens of a file.
 
@@ -104,33 +105,27 @@ class FileVerifier:
         others: Verifies a token that the file does not have.
     """
 
-    def __init__(
-        self,
-        tokens: TokensFile,
-        *,
-        resource: str,
-        scopes: tuple[str, ...],
-        others: "JwtVerifier | None" = None,
-    ) -> None:
-        self._tokens, self._others = tokens, others
-        self._resource = resource
-        self._scopes = scopes
+    tokens: TokensFile
+    resource: str
+    scopes: tuple[str, ...]
+    others: "JwtVerifier | None" = None
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """The access of a token; None when it is unknown or has expired."""
-        grant = self._tokens.grant(token)
+        grant = self.tokens.grant(token)
         if grant is None:
-            return await self._others.verify_token(token) if self._others else None
+            return await self.others.verify_token(token) if self.others else None
         return AccessToken(
             token=_WITHHELD,
             client_id=grant.tenant,
             subject=grant.tenant,
-            scopes=[*(grant.scopes or (READ, WRITE)), *self._scopes],
+            scopes=[*(grant.scopes or (READ, WRITE)), *self.scopes],
             expires_at=None if grant.expires is None else int(grant.expires.timestamp()),
-            resource=self._resource,
+            resource=self.resource,
         )
 
 
+@dataclass(frozen=True, slots=True)
 class JwtVerifier:
     """Tokens that an authorization server signed, after RFC 9068.
 
@@ -141,11 +136,10 @@ class JwtVerifier:
         resource: The URL of this server, which that audience stands for.
     """
 
-    def __init__(self, keys: "KeySet", *, issuer: str, audience: str, resource: str) -> None:
-        self._keys = keys
-        self._issuer = issuer
-        self._audience = audience
-        self._resource = resource
+    keys: "KeySet"
+    issuer: str
+    audience: str
+    resource: str
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """The access of a token; None when it is not valid here and now.
@@ -160,15 +154,15 @@ class JwtVerifier:
             algorithm = header.get("alg")
             if algorithm not in ALGORITHMS:
                 raise jwt.InvalidAlgorithmError
-            key = await self._keys.find(header.get("kid"), algorithm)
+            key = await self.keys.find(header.get("kid"), algorithm)
             if key is None:
                 raise jwt.InvalidKeyError
             claims: dict[str, Any] = jwt.decode(
                 token,
                 key,
                 algorithms=[algorithm],
-                audience=self._audience,
-                issuer=self._issuer,
+                audience=self.audience,
+                issuer=self.issuer,
                 leeway=LEEWAY,
                 options={
                     "require": ["iss", "aud", "exp", "sub"],
@@ -187,8 +181,8 @@ class JwtVerifier:
             subject=claims["sub"],
             scopes=_scopes(claims),
             expires_at=int(claims["exp"]),
-            resource=self._resource,
-            claims={"iss": self._issuer},
+            resource=self.resource,
+            claims={"iss": self.issuer},
         )
 
 
@@ -223,8 +217,7 @@ class KeySet:
         self._clock = clock
         self._lock = anyio.Lock()
         self._keys: tuple[jwt.PyJWK, ...] = ()
-        self._fetched: float | None = None
-        self._tried: float | None = None
+        self._fetched = self._tried = -math.inf
 
     async def find(self, kid: str | None, algorithm: str) -> jwt.PyJWK | None:
         """The key a token was signed with; None when there is none.
@@ -236,19 +229,25 @@ class KeySet:
         Raises:
             IssuerUnavailable: No keys are known, and none could be fetched.
         """
-        found = self._known(kid, algorithm)
-        if found is None or self._is_old():
+        if self._wants(kid, algorithm):
             async with self._lock:
                 # The task that held the lock may have fetched it.
-                found = self._known(kid, algorithm)
-                if (found is None or self._is_old()) and self._may_try():
-                    await self._refresh()
-                    found = self._known(kid, algorithm)
-        if self._fetched is None:
+                if self._wants(kid, algorithm) and self._clock() - self._tried >= PAUSE:
+                    self._tried = self._clock()
+                    try:
+                        self._keys = await self.fetch()
+                        self._fetched = self._clock()
+                    except IssuerUnavailable as error:
+                        report_failure(logger, "issuer", error)
+        if self._fetched == -math.inf:
             raise IssuerUnavailable(
                 f"the keys of {self._issuer} cannot be fetched", "try again in a few seconds"
             )
-        return found
+        return self._known(kid, algorithm)
+
+    def _wants(self, kid: str | None, algorithm: str) -> bool:
+        """True when a key is unknown, or those that are known are old."""
+        return self._clock() - self._fetched > LONGEST_AGE or self._known(kid, algorithm) is None
 
     async def fetch(self) -> tuple[jwt.PyJWK, ...]:
         """Fetch the keys anew, also when some are known already.
@@ -257,11 +256,14 @@ class KeySet:
             IssuerUnavailable: They cannot be had, or are no keys.
         """
         try:
-            client = await anyio.to_thread.run_sync(_client)  # loads the trusted certificates
+            # In a thread, for it loads the trusted certificates. What is fetched decides who is let
+            # in: nothing elsewhere may stand in for it.
+            client = await anyio.to_thread.run_sync(
+                partial(httpx2.AsyncClient, follow_redirects=False, timeout=FETCH_SECONDS)
+            )
             with anyio.fail_after(FETCH_SECONDS):
                 async with client:
-                    url = self._url or await self._discover(client)
-                    found = await _get(client, url)
+                    found = await _get(client, self._url or await self._discover(client))
                     return tuple(jwt.PyJWKSet.from_dict(found).keys)
         except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
             reason = type(error).__name__
@@ -282,22 +284,14 @@ class KeySet:
             return usable[0] if len(usable) == 1 else None
         return next((key for key in usable if key.key_id == kid), None)
 
-    def _is_old(self) -> bool:
-        return self._fetched is None or self._clock() - self._fetched > LONGEST_AGE
-
-    def _may_try(self) -> bool:
-        return self._tried is None or self._clock() - self._tried >= PAUSE
-
-    async def _refresh(self) -> None:
-        self._tried = self._clock()
-        try:
-            self._keys = await self.fetch()
-            self._fetched = self._clock()
-        except IssuerUnavailable as error:
-            report_failure(logger, "issuer", error)
-
     async def _discover(self, client: httpx2.AsyncClient) -> str:
-        for url in metadata_urls(self._issuer):
+        """The URL of the keys, by RFC 8414, then OpenID Connect Discovery 1.0."""
+        parts = urlsplit(self._issuer)
+        place, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+        for url in (
+            f"{place}/.well-known/oauth-authorization-server{path}",
+            f"{place}{path}/.well-known/openid-configuration",
+        ):
             try:
                 found = await _get(client, url)
             except httpx2.HTTPStatusError:
@@ -305,31 +299,11 @@ class KeySet:
             # RFC 8414, section 3.3: else any metadata could stand in for the issuer's.
             if found.get("issuer") != self._issuer:
                 raise ValueError("the metadata are of another issuer")
-            return _safe(found["jwks_uri"])
+            keys = urlsplit(str(found["jwks_uri"]))
+            if keys.scheme != "https" and not is_loopback(keys.hostname or ""):
+                raise ValueError("the keys are not behind TLS")
+            return keys.geturl()
         raise ValueError("there are no metadata")
-
-
-def metadata_urls(issuer: str) -> tuple[str, str]:
-    """The URLs of an issuer's metadata: RFC 8414, then OpenID Connect Discovery 1.0."""
-    parts = urlsplit(issuer)
-    path = parts.path.rstrip("/")
-    place = f"{parts.scheme}://{parts.netloc}"
-    return (
-        f"{place}/.well-known/oauth-authorization-server{path}",
-        f"{place}{path}/.well-known/openid-configuration",
-    )
-
-
-def _safe(url: object) -> str:
-    parts = urlsplit(url) if isinstance(url, str) else None
-    if parts is None or not (parts.scheme == "https" or is_loopback(parts.hostname or "")):
-        raise ValueError("the keys are not behind TLS")
-    return parts.geturl()
-
-
-def _client() -> httpx2.AsyncClient:
-    # What is fetched decides who is let in: nothing elsewhere may stand in for it.
-    return httpx2.AsyncClient(follow_redirects=False, timeout=FETCH_SECONDS)
 
 
 async def _get(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:

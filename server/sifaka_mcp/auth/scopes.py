@@ -63,5 +63,5 @@ def refusal(ctx: ServerRequestContext[Any, Any]) -> CallToolResult | None:
     # Nothing has been validated yet: a name may be anything.
     if ctx.method != "tools/call" or (isinstance(name, str) and name in READING):
         return None
-    told = f"this token is good for reading only — {NEEDS_WRITE}"
-    return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
+    told = TextContent(type="text", text=f"this token is good for reading only — {NEEDS_WRITE}")
+    return CallToolResult(content=[told], is_error=True)

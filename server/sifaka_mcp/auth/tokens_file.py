@@ -21,15 +21,12 @@ from sifaka.errors import ConfigurationError
 from sifaka_mcp.tenancy import READ, TENANT, WRITE
 
 SCOPES = (READ, WRITE)
-_BYTES = 32
 _FORM = "TENANT SHA256 [expires=2027-01-31T00:00:00Z] [scopes=sifaka:read,sifaka:write]"
 _HASH = re.compile(r"[0-9a-f]{64}")
 logger = logging.getLogger(__name__)
 
 _LARGEST = 10 * 1024 * 1024
 """Bytes; some 80,000 tokens."""
-_Version = tuple[int, int, int, int] | None
-"""The parts of a file's state that change with it, without reading it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,21 +71,17 @@ class TokensFile:
 
     def grant(self, token: str) -> Grant | None:
         """The grant of a token; None when it is unknown or has expired."""
-        self._keep_up()
+        version = _version_of(self.path)
+        if version != self._version:
+            self._version = version
+            try:
+                self._grants = read_grants(self.path)
+            except ConfigurationError as error:
+                report_failure(logger, "tokens file", error)
         # No guess can choose the beginning of its hash: how long it takes to look for it
         # tells nothing about those that are there.
         found = self._grants.get(digest_of(token))
         return None if found is None or found.is_over(datetime.now(UTC)) else found
-
-    def _keep_up(self) -> None:
-        version = _version_of(self.path)
-        if version == self._version:
-            return
-        self._version = version
-        try:
-            self._grants = read_grants(self.path)
-        except ConfigurationError as error:
-            report_failure(logger, "tokens file", error)
 
 
 def read_grants(path: Path) -> Mapping[bytes, Grant]:
@@ -99,8 +92,7 @@ def read_grants(path: Path) -> Mapping[bytes, Grant]:
     """
     try:
         with path.open("rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if os.name == "posix" and mode & stat.S_IWOTH:
+            if os.name == "posix" and os.fstat(file.fileno()).st_mode & stat.S_IWOTH:
                 raise ConfigurationError(
                     f"{path} can be written by every user of this machine", f"chmod 600 {path}"
                 )
@@ -128,8 +120,7 @@ def add_grant(path: Path, grant: Grant) -> None:
             read_grants(path)
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(descriptor, "r+b") as file:
-            end = file.seek(0, os.SEEK_END)
-            file.seek(max(0, end - 1))
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
             begins = b"" if file.read(1) in {b"", b"\n"} else b"\n"
             file.write(begins + grant.line().encode() + b"\n")  # at once, also beside other writers
     except OSError as error:
@@ -141,7 +132,7 @@ def add_grant(path: Path, grant: Grant) -> None:
 
 def new_token() -> str:
     """A token that cannot be guessed. Its prefix tells people and programs what it is."""
-    return f"sfk_{secrets.token_urlsafe(_BYTES)}"
+    return f"sfk_{secrets.token_urlsafe(32)}"
 
 
 def digest_of(token: str) -> bytes:
@@ -235,7 +226,8 @@ def _moment(text: str) -> datetime:
     return moment
 
 
-def _version_of(path: Path) -> _Version:
+def _version_of(path: Path) -> tuple[int, int, int, int] | None:
+    """The parts of a file's state that change with it, without reading it."""
     try:
         found = path.stat()
     except OSError:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -125,16 +125,8 @@ def run(arguments: Sequence[str]) -> int:
             if isinstance(error, ConfigurationError | PluginError | ThoughtNotFound)
             else NOT_PASSING
         )
-    except Terminated:
-        return TERMINATED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-
-
-def command_named(name: str) -> "Command[Any]":
-    """A command, which imports what it works with."""
-    module = importlib.import_module(f"{__name__}.{COMMANDS[name][0]}")
-    return getattr(module, name.replace("-", "_"))
+    except KeyboardInterrupt as signalled:
+        return TERMINATED if isinstance(signalled, Terminated) else INTERRUPTED
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -144,9 +136,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     try:
         options, unknown = parser.parse_known_args(arguments)
         if unknown:
-            command.error(
-                f"unrecognized arguments: {' '.join(unknown)}{_similar(unknown, command)}"
-            )
+            first = next((each for each in unknown if each.startswith("--")), "").partition("=")[0]
+            similar = _question(first, re.findall(r"--[a-z][a-z-]*", command.format_help()))
+            command.error(f"unrecognized arguments: {' '.join(unknown)}{similar}")
         return options
     except SystemExit:
         with printing():  # the help or the version
@@ -158,85 +150,66 @@ def _settings(options: argparse.Namespace) -> "Settings":
     from sifaka_mcp.settings import config_folder
     from sifaka_mcp.settings.sources import load_settings, read_project, unknown_names
 
-    folder, config = _here(), config_folder("sifaka")
-    # `sifaka trust` tells of a file itself, and has to work where one is wrong.
-    project = None if options.command == "trust" else read_project(folder, config)
-    # `sifaka check` reads the file too, and fails with what is wrong with it.
-    told_by_itself = options.command == "check" and project and not project.refused
-    if project and project.note and not told_by_itself:
-        say(flat(project.note))
-    # `sifaka doctor` tells of all that is wrong.
-    options.wrong = wrong = list[str]()
-    is_told = options.command == "doctor"
-    for line in () if is_told else unknown_names(os.environ):
-        say(line)
-    return load_settings(
-        os.environ,
-        vars(options),
-        project=project,
-        config=config,
-        wrong=wrong if is_told else None,
-    )
-
-
-def _here() -> Path:
     try:
-        return Path.cwd()
+        folder = Path.cwd()
     except FileNotFoundError as error:
         raise ConfigurationError(
             "the current folder does not exist any more", "change to another one"
         ) from error
+    config = config_folder("sifaka")
+    # `sifaka trust` tells of a file itself, and has to work where one is wrong.
+    project = None if options.command == "trust" else read_project(folder, config)
+    # `sifaka check` reads the file too, and fails with what is wrong with it.
+    if project and project.note and (project.refused or options.command != "check"):
+        say(flat(project.note))
+    # `sifaka doctor` tells of all that is wrong.
+    options.wrong = list[str]() if options.command == "doctor" else None
+    for line in unknown_names(os.environ) if options.wrong is None else ():
+        say(line)
+    return load_settings(
+        os.environ, vars(options), project=project, config=config, wrong=options.wrong
+    )
 
 
 _CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
 
 
 class _Parser(argparse.ArgumentParser):
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings, allow_abbrev=False)
-
     def error(self, message: str) -> NoReturn:
         if wrong := _CHOICE.search(message):
-            message += _question(closest(wrong[1], re.findall(r"[\w-]+", wrong[2])))
+            message += _question(wrong[1], re.findall(r"[\w-]+", wrong[2]))
         self.exit(USAGE, f"sifaka: {one_line(message)} — see `{self.prog} --help`\n")
 
 
-class _Version(argparse.Action):
-    """Prints the version, which is looked up only for that."""
-
-    def __init__(self, *names: Any, **settings: Any) -> None:
-        super().__init__(*names, nargs=0, **settings)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from importlib.metadata import version
-
-        print(version("sifaka-mcp"))
-        parser.exit()
-
-
-def _similar(unknown: Sequence[str], command: argparse.ArgumentParser) -> str:
-    """The option that the first unknown one resembles, as a question."""
-    options = [each.partition("=")[0] for each in unknown if each.startswith("--")]
-    allowed = re.findall(r"--[a-z][a-z-]*", command.format_help())
-    return _question(closest(options[0], allowed)) if options else ""
-
-
-def _question(similar: str | None) -> str:
+def _question(unknown: str, allowed: Iterable[str]) -> str:
+    """The allowed word that an unknown one resembles, as a question; empty where there is none."""
+    similar = closest(unknown, allowed)
     return "" if similar is None else f"; did you mean {similar}?"
 
 
 def parser_for(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentParser]:
     """The parser, and that of the command which is called."""
     parser = _Parser(
-        prog="sifaka", description="Check, criticise and improve texts, and remember every version."
+        prog="sifaka",
+        description="Check, criticise and improve texts, and remember every version.",
+        allow_abbrev=False,
     )
-    parser.add_argument("--version", action=_Version, help="show program's version number and exit")
+    told = ""
+    if "--version" in arguments[:1]:  # it is looked up only for that
+        from importlib.metadata import version
+
+        told = version("sifaka-mcp")
+    parser.add_argument("--version", action="version", version=told)
     called: argparse.ArgumentParser = parser
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for name, (_, summary, example) in COMMANDS.items():
-        description = f"{summary[0].upper()}{summary[1:]}."
-        command = commands.add_parser(name, help=summary, description=description)
-        command.epilog = f"example: sifaka {name} {example}".rstrip()
+    for name, (module_name, summary, example) in COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
+            epilog=f"example: sifaka {name} {example}".rstrip(),
+            allow_abbrev=False,
+        )
         command.add_argument("--store", help="where runs are kept, such as sqlite:///path")
         command.add_argument("--tenant", help="the tenant of the runs")
         command.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
@@ -245,7 +218,8 @@ def parser_for(arguments: Sequence[str]) -> tuple[_Parser, argparse.ArgumentPars
             from sifaka_mcp.cli.options import add_all
 
             called = command
-            found = command_named(name)
+            module = importlib.import_module(f"{__name__}.{module_name}")
+            found: Command[Any] = getattr(module, name.replace("-", "_"))
             add_all(command, found.arguments)
             command.set_defaults(work=found.work)
     return parser, called

@@ -26,9 +26,8 @@ from sifaka_mcp.settings import Settings, config_folder
 from sifaka_mcp.settings.sources import read_project, unknown_names
 from sifaka_mcp.stores.catalogue import open_url
 
-Finding = tuple[str, bool, str]
-"""The thing checked, True when it works, and the finding."""
-Findings = AsyncIterator[Finding]
+Findings = AsyncIterator[tuple[str, bool, str]]
+"""Of each the thing checked, True when it works, and what was found."""
 
 
 @opt.command(
@@ -68,8 +67,8 @@ async def _project(settings: Settings) -> Findings:
     """The file of the current folder, and what of it is not taken."""
     project = read_project(Path.cwd(), config_folder("sifaka"))
     if project is not None:
-        taken = ", ".join(project.settings) or "no settings"
-        yield "project file", project.note is None, project.note or f"{project.path}: {taken}"
+        taken = f"{project.path}: {', '.join(project.settings) or 'no settings'}"
+        yield "project file", project.note is None, project.note or taken
 
 
 async def _index(settings: Settings) -> Findings:
@@ -135,8 +134,9 @@ async def _models(settings: Settings) -> Findings:
 
 async def _probe(settings: Settings) -> Findings:
     """What the model makes of a small task, in which form it answers, and how quickly."""
-    chain = Chain(model=settings.model, judge_model=settings.judge_model, effort="quick")
-    result = await chain.run("Correct the mistakes alone.", text="We ship ship you're order.")
+    result = await Chain(
+        model=settings.model, judge_model=settings.judge_model, effort="quick"
+    ).run("Correct the mistakes alone.", text="We ship ship you're order.")
     used = result.usage
     told = (
         f"{result.text!r} ({result.stop_reason}): {used.model_calls} calls, {used.seconds:.1f} s, "
@@ -150,9 +150,8 @@ async def _probe(settings: Settings) -> Findings:
 async def _adapters(settings: Settings) -> Findings:
     """The answer of each source of evidence."""
     known = settings.open_adapters(MemoryStorage()).names
-    for name in settings.adapter_keys:
-        if name not in known:
-            yield "adapter key", False, f"no adapter is named {name!r}"
+    for name in [key for key in settings.adapter_keys if key not in known]:
+        yield "adapter key", False, f"no adapter is named {name!r}"
     if not known:
         return
     # The store with past texts may not open.

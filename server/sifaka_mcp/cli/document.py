@@ -21,18 +21,17 @@ def check_target(name: str) -> None:
     Raises:
         ConfigurationError: It is a folder, is protected, or lies in a folder that is not there.
     """
-    path = Path(name)
     try:
-        target = path.resolve()
+        target = Path(name).resolve()
         if target.is_dir():
-            raise _refused(name, "is a folder")
-        if target.exists():
-            if not os.access(target, os.W_OK):
-                raise _refused(name, "is read-only")
-        elif not target.parent.is_dir():
-            raise _refused(name, "its folder does not exist")
+            raise ValueError("is a folder")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise ValueError("is read-only")
+        if not target.parent.is_dir():
+            raise ValueError("its folder does not exist")
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL in the name
-        raise _refused(name, getattr(error, "strerror", None) or str(error)) from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigurationError(f"{name}: {reason}", "choose another --out") from error
 
 
 def write_text(name: str, text: str) -> None:
@@ -52,7 +51,9 @@ def write_text(name: str, text: str) -> None:
         else:
             replace_file(str(path), data)
     except OSError as error:
-        raise _refused(name, error.strerror or str(error)) from error
+        raise ConfigurationError(
+            f"{name}: {error.strerror or error}", "choose another --out"
+        ) from error
 
 
 def replace_file(name: str, data: bytes, folder: int | None = None) -> None:
@@ -88,10 +89,6 @@ def replace_file(name: str, data: bytes, folder: int | None = None) -> None:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
-
-
-def _refused(name: str, reason: str) -> ConfigurationError:
-    return ConfigurationError(f"{name}: {reason}", "choose another --out")
 
 
 _MARKS: Mapping[bytes, str] = {
@@ -152,16 +149,15 @@ def decode(path: Path, data: bytes) -> TextFile:
     Raises:
         ConfigurationError: They are no text, or a text that cannot be checked.
     """
-    mark = next((mark for mark in _MARKS if data.startswith(mark)), b"")
-    encoding = _MARKS.get(mark, "utf-8")
+    marks = ((mark, name) for mark, name in _MARKS.items() if data.startswith(mark))
+    mark, encoding = next(marks, (b"", "utf-8"))
     if not mark and b"\0" in data:
         raise ConfigurationError("is binary")
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
-        place = error.start + len(mark)
         raise ConfigurationError(
-            f"is not {encoding.upper()} at byte {place}", "convert it to UTF-8"
+            f"is not {encoding.upper()} at byte {error.start + len(mark)}", "convert it to UTF-8"
         ) from error
     check_text(text, "the text")
     return TextFile(
@@ -189,8 +185,7 @@ def write_text_file(file: TextFile, text: str) -> None:
                 raise ConfigurationError("is read-only; not written")
             replace_file(now.name, data, now.folder)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigurationError(f"{reason}; not written") from error
+        raise ConfigurationError(f"{error.strerror or error}; not written") from error
 
 
 def _content(file: Opened) -> bytes:

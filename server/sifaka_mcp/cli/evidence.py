@@ -125,14 +125,13 @@ def _source(name: str) -> SourceIn:
 async def search_evidence(session: Session) -> Ending:
     """Print what was found; 0 when each question has evidence that is not rejected."""
     options = session.options
-    checked = check_options(
-        adapters=options.chosen_adapters,
-        since=options.since,
-        until=options.until,
-        sites=options.site,
-    )
     chosen = EvidenceOptions.of(
-        checked,
+        check_options(
+            adapters=options.chosen_adapters,
+            since=options.since,
+            until=options.until,
+            sites=options.site,
+        ),
         max_results=options.max_results,
         decompose=not options.no_decompose,
         verify=not options.no_verify,
@@ -150,20 +149,19 @@ async def search_evidence(session: Session) -> Ending:
 async def _search(
     chain: Chain, options: argparse.Namespace, chosen: EvidenceOptions
 ) -> Sequence[EvidenceSearchOut]:
-    questions: list[str] = options.questions
     with TerminalProgress(sys.stderr) as progress:
         if options.plan:
-            plans = [await plan_search(chain, question) for question in questions]
+            plans = [await plan_search(chain, question) for question in options.questions]
             return [EvidenceSearchOut.of_plan(plan) for plan in plans]
-        if len(questions) == 1:
+        if len(options.questions) == 1:
             found = await search_one(
                 chain,
-                questions[0],
+                options.questions[0],
                 options=chosen,
                 hear=lambda step: progress.tell(step_of(step)),
             )
             return [EvidenceSearchOut.of(found)]
-        entries = await search_each(chain, questions, options=chosen)
+        entries = await search_each(chain, options.questions, options=chosen)
     if failed := [f"{each.question!r}: {each.error}" for each in entries if each.error]:
         raise SourceError("; ".join(failed), "ask the questions one by one", error_code="rejected")
     return [EvidenceSearchOut.of(each.result) for each in entries if each.result]

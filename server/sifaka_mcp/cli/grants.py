@@ -1,7 +1,7 @@
 """What a person grants: `sifaka token` lets a tenant in, `sifaka trust` a folder set more."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TextIO
@@ -11,7 +11,7 @@ from sifaka.errors import ConfigurationError
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.process import print_lines, say
 from sifaka_mcp.cli.session import Session
-from sifaka_mcp.safe_text import flat, visible
+from sifaka_mcp.safe_text import flat
 from sifaka_mcp.settings import config_folder
 from sifaka_mcp.settings.sources import (
     FILE,
@@ -93,36 +93,32 @@ def trust(session: Session) -> int:
     options, config = session.options, config_folder("sifaka")
     trusted, folder = trusted_folders(config), canonical(Path(options.folder))
     if options.list:
-        _print_lines(_state(Path(each), config) for each in trusted)
-    elif options.revoke:
+        print_lines(flat(_state(Path(each), config)) for each in trusted)
+        return _DONE
+    if options.revoke:
         if str(folder) not in trusted:
             raise ConfigurationError(f"{folder} is not trusted", "see `sifaka trust --list`")
         keep_trusted(config, {name: trusted[name] for name in trusted if name != str(folder)})
-        _print_lines([f"{folder}: trusted no more"])
-    elif project := _file_in(folder, config):
-        named = digests(project.path, project.content, project.refused)
-        _print_lines(_describe_grant(project, named))
-        if not (options.yes or _is_wanted()):
-            _print_lines(["nothing was changed"])
-            return _DECLINED
-        keep_trusted(config, {**trusted, str(folder): named})
-        _print_lines([f"{folder}: trusted, until one of these files changes"])
-    return _DONE
-
-
-def _file_in(folder: Path, config: Path) -> ProjectFile | None:
-    """The file of a folder that is to be trusted; None when nothing in it has to be."""
+        print_lines([flat(f"{folder}: trusted no more")])
+        return _DONE
     project = read_project(folder, config)
     if project is None:
         raise ConfigurationError(f"there is no {FILE} in {folder}", "name the folder that has one")
-    if not project.refused:
+    if not project.refused:  # nothing in it has to be trusted
         if project.note:
             raise ConfigurationError(project.note, "correct the file")
-        _print_lines([_state(folder, config)])
-        return None
+        print_lines([flat(_state(folder, config))])
+        return _DONE
     # A file that is wrong would stop every command in the folder once it counts.
     load_settings({}, project=ProjectFile(path=project.path, settings=project.refused))
-    return project
+    named = digests(project.path, project.content, project.refused)
+    print_lines(map(flat, _describe_grant(project, named)))
+    if not (options.yes or _is_wanted()):
+        print_lines(["nothing was changed"])
+        return _DECLINED
+    keep_trusted(config, {**trusted, str(folder): named})
+    print_lines([flat(f"{folder}: trusted, until one of these files changes")])
+    return _DONE
 
 
 def _state(folder: Path, config: Path) -> str:
@@ -145,9 +141,5 @@ def _is_wanted() -> bool:
     stdin: TextIO | None = sys.stdin
     if stdin is None or not (stdin.isatty() and sys.stdout.isatty()):
         raise ConfigurationError("there is no terminal to ask at", "add --yes if you trust it")
-    _print_lines(["Trust it? [y/N]"])
+    print_lines(["Trust it? [y/N]"])
     return stdin.readline().strip().lower() in {"y", "yes"}
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    print_lines(visible(flat(line)) for line in lines)

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,18 +14,14 @@ from sifaka.chain.lessons import MOST_REMEMBERED
 from sifaka.editor import apply, lint
 from sifaka.errors import ConfigurationError
 from sifaka.models import CALLER
-from sifaka.record.entries import Fixes
 from sifaka.record.results import Issue
 from sifaka.record.rule_choice import RuleChoice
 from sifaka_mcp.cli import options as opt
-from sifaka_mcp.cli.document import (
-    TextFile,
-    read_text_file,
-    write_text_file,
-)
+from sifaka_mcp.cli.document import TextFile, read_text_file, write_text_file
 from sifaka_mcp.cli.process import STDIO, say
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.safe_text import visible
+from sifaka_mcp.settings.project_rules import rules_for
 from sifaka_mcp.view.console import Console, Text
 
 if TYPE_CHECKING:
@@ -73,7 +69,14 @@ Ask = Callable[[], str]
         "asked about, refused, or not compared",
     ),
     opt.either(
-        opt.argument("--suggestions", action="store_true", help="make the suggested fixes as well"),
+        opt.argument(
+            "--suggestions",
+            dest="fixes",
+            action="store_const",
+            const="suggested",
+            default="auto",
+            help="make the suggested fixes as well",
+        ),
         opt.argument(
             "--review", action="store_true", help="decide on each suggested fix at the terminal"
         ),
@@ -109,9 +112,10 @@ async def improve(session: Session) -> Ending:
         policy=options.policy,
         tags=options.tag,
         remember=options.remember,
-        fixes=_fixes(options),
+        # A person who decides on the suggested fixes has the safe ones made.
+        fixes="safe" if options.review else options.fixes,
         format=opt.format_of(options, text),
-        lint_rules=opt.lint_rules_of(options),
+        lint_rules=rules_for(Path(options.file)),
         facts=options.facts,
         own_review=False if options.review else None,  # the person is reading it
     )
@@ -125,17 +129,19 @@ def _finish(session: Session, result: "RunResult", file: TextFile | None, *, fil
     written = True
     if file:
         session.target = None
-        written = not result.changed or write_back(file, result.text)
-    judged = session.options.require_judge
+        try:
+            if result.changed:
+                write_text_file(file, result.text)
+        except ConfigurationError as error:
+            print(visible(f"{file.path}: {error.message}"), file=sys.stderr)
+            written = False
     code = session.finish(
-        result, show_text=not (file and written), filters=filters, judged=judged
+        result,
+        show_text=not (file and written),
+        filters=filters,
+        judged=session.options.require_judge,
     )()
     return code if written else 1
-
-
-def _fixes(options: argparse.Namespace) -> Fixes:
-    """The editor's fixes: a person who decides on the suggested ones has the safe ones made."""
-    return "suggested" if options.suggestions else "safe" if options.review else "auto"
 
 
 def _read(name: str) -> TextFile:
@@ -143,16 +149,6 @@ def _read(name: str) -> TextFile:
         return read_text_file(Path(name))
     except ConfigurationError as error:
         raise ConfigurationError(f"{name}: {error.message}", error.suggestion) from error
-
-
-def write_back(file: TextFile, text: str) -> bool:
-    """Write a text into its file; False when the file is not what was read any more."""
-    try:
-        write_text_file(file, text)
-    except ConfigurationError as error:
-        print(visible(f"{file.path}: {error.message}"), file=sys.stderr)
-        return False
-    return True
 
 
 def _as_improve(parser: argparse.ArgumentParser) -> None:
@@ -170,14 +166,13 @@ async def demo(session: Session) -> Ending:
 
     What is left for a writer makes it no failure.
     """
-    end = await improve.work(session)
+    return partial(_tell_what_is_next, await improve.work(session))
 
-    def tell_what_is_next() -> int:
-        end()
-        say("that was rules alone; next: sifaka improve FILE")
-        return 0
 
-    return tell_what_is_next
+def _tell_what_is_next(end: Ending) -> int:
+    end()
+    say("that was rules alone; next: sifaka improve FILE")
+    return 0
 
 
 def suggested_fixes(text: str, rules: RuleChoice | None = None) -> Sequence[Issue]:
@@ -192,7 +187,7 @@ def suggested_fixes(text: str, rules: RuleChoice | None = None) -> Sequence[Issu
 
 
 def accepted_fixes(
-    text: str, fixes: Iterable[Issue], ask: Ask, console: Console
+    text: str, fixes: Sequence[Issue], ask: Ask, console: Console
 ) -> Sequence[Issue]:
     """The fixes that the person accepts, until the last one or `q`.
 
@@ -202,20 +197,18 @@ def accepted_fixes(
         ask: Waits for a line.
         console: Shows the questions.
     """
-    fixes = list(fixes)
     accepted: list[Issue] = []
     kinds = set[str | None]()
     for number, issue in enumerate(fixes, 1):
-        if issue.rule in kinds:
-            accepted.append(issue)
-            continue
-        console.print(_question(text, issue, f"{number}/{len(fixes)}"))
-        key = _decision(ask, console)
+        key = "y"
+        if issue.rule not in kinds:
+            console.print(_question(text, issue, f"{number}/{len(fixes)}"))
+            key = _decision(ask, console)
         if key == "q":
             break
         if key == "a":
             kinds.add(issue.rule)
-        if key in {"y", "a"}:
+        if key != "n":
             accepted.append(issue)
     return accepted
 
@@ -237,8 +230,8 @@ async def review(chain: "Chain", result: "RunResult") -> "RunResult":
         accepted = await to_thread.run_sync(
             accepted_fixes, result.text, fixes, keyboard.readline, console, abandon_on_cancel=True
         )
-    text = apply(result.text, accepted, fixes="suggested").text
-    return await chain.submit(result.run_id, brief.parent_id, text, reason=DECLINED)
+    edited = apply(result.text, accepted, fixes="suggested")
+    return await chain.submit(result.run_id, brief.parent_id, edited.text, reason=DECLINED)
 
 
 @contextmanager
@@ -263,23 +256,20 @@ def terminal() -> Generator[TextIO]:
 
 
 def _decision(ask: Ask, console: Console) -> str:
-    while True:
-        line = ask()
+    while line := ask():
         key = line.strip().lower()
         if key in {"y", "n", "a", "q"}:
             return key
-        if not line:
-            return "q"
         console.print(KEYS, style="dim")
+    return "q"
 
 
 def _question(text: str, issue: Issue, number: str) -> Text:
     """The sentence with the change in it, and the keys."""
     start, end = issue.start or 0, issue.end or 0
-    first = max((text.rfind(mark, 0, start) + 1 for mark in _ENDS), default=0)
-    ends = (text.find(mark, end) for mark in _ENDS)
-    last = min((place + 1 for place in ends if place >= 0), default=len(text))
-    first, last = max(first, start - _AROUND), min(last, end + _AROUND)
+    first = max(start - _AROUND, *(text.rfind(mark, 0, start) + 1 for mark in _ENDS))
+    ends = (text.find(mark, end) + 1 for mark in _ENDS)
+    last = min(end + _AROUND, *(each for each in ends if each))
     return Text.assemble(
         (f"{number} {issue.rule}: {visible(issue.message)}\n", "bold"),
         f"  {_flat(text[first:start]).lstrip()}",

@@ -80,15 +80,16 @@ def configuration_file(host: str, platform: str, env: Mapping[str, str], home: P
     roaming = env.get("APPDATA") or f"{home}/AppData/Roaming"
     on_windows = platform == "win32"
     app = f"{home}/Library/Application Support" if platform == "darwin" else config
-    folders = {
-        "home": home,
-        "config": config,
-        "app": roaming if on_windows else app,
-        "codex": env.get("CODEX_HOME") or f"{home}/.codex",
-        "zed": f"{roaming}/Zed" if on_windows else f"{config}/zed",
-        "goose": f"{roaming}/Block/goose/config" if on_windows else f"{config}/goose",
-    }
-    return Path(HOSTS[host].file.format_map(folders))
+    return Path(
+        HOSTS[host].file.format(
+            home=home,
+            config=config,
+            app=roaming if on_windows else app,
+            codex=env.get("CODEX_HOME") or f"{home}/.codex",
+            zed=f"{roaming}/Zed" if on_windows else f"{config}/zed",
+            goose=f"{roaming}/Block/goose/config" if on_windows else f"{config}/goose",
+        )
+    )
 
 
 @opt.command(
@@ -107,15 +108,21 @@ def install(session: Session) -> int:
     Raises:
         ConfigurationError: The host has no file for a project, or its file is broken.
     """
-    options = session.options
+    options, home = session.options, Path.home()
+    files = {name: configuration_file(name, sys.platform, os.environ, home) for name in HOSTS}
     if options.host is None:
-        print_lines([f"{name}: {_file_of(name)}" for name in HOSTS if _is_here(_file_of(name))])
+        # A host is here when its file is, or a folder of its own for it.
+        print_lines(
+            f"{name}: {file}"
+            for name, file in files.items()
+            if file.exists() or (file.parent.is_dir() and file.parent != home)
+        )
         say("`sifaka install HOST` writes the server into the file of one of them")
         return 0
     host = HOSTS[options.host]
     if options.project and host.project is None:
         raise ConfigurationError(f"{options.host} has no file for a project", "leave --project out")
-    path = Path(host.project or "").absolute() if options.project else _file_of(options.host)
+    path = Path(host.project or "").absolute() if options.project else files[options.host]
     command = json.dumps(str(Path(sys.executable).with_name("sifaka-mcp")))
     entry: Data = json.loads(host.form.replace("COMMAND", command))
     if options.print:
@@ -135,18 +142,9 @@ def install(session: Session) -> int:
         ) from None
     if after == before:
         say(f"{path} is as it should be")
-        return 0
-    say(f"{'removed from' if options.remove else 'written into'} {path}; restart the host")
+    else:
+        say(f"{'removed from' if options.remove else 'written into'} {path}; restart the host")
     return 0
-
-
-def _file_of(host: str) -> Path:
-    return configuration_file(host, sys.platform, os.environ, Path.home())
-
-
-def _is_here(path: Path) -> bool:
-    """True when there is the file of a host, or a folder of its own for it."""
-    return path.exists() or (path.parent.is_dir() and path.parent != Path.home())
 
 
 def edited(text: str, suffix: str, key: str, entry: Data | None) -> str:
@@ -189,8 +187,7 @@ def _apart(data: Data, key: str) -> tuple[Data, Data]:
     servers: object = data.get(key)
     if not isinstance(servers, dict | None):
         raise ValueError(f"`{key}` is no table of servers")
-    others = {name: value for name, value in data.items() if name != key}
-    return others, cast("Data", servers or {})
+    return {k: v for k, v in data.items() if k != key}, cast("Data", servers or {})
 
 
 # --- JSON with comments ---
@@ -254,8 +251,11 @@ def _write_toml(text: str, key: str, entry: Data | None) -> str:
     rest = r"[ \t]*(?:#[^\n]*)?(?:\n(?!\[)[^\n]*)*\n?"
     if entry is None:  # with the tables inside it
         return re.sub(rf"^{name}(?:\.[^\n\]]*)?\]{rest}", "", text, flags=re.MULTILINE)
-    values = {name: value for name, value in entry.items() if not isinstance(value, dict)}
-    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    lines = [
+        f"{name} = {json.dumps(value, ensure_ascii=False)}"
+        for name, value in entry.items()
+        if not isinstance(value, dict)
+    ]
     table = "\n".join((f"[{key}.{NAME}]", *lines)) + "\n"
     known = re.compile(rf"^{name}\]{rest}", re.MULTILINE)
     if known.search(text):

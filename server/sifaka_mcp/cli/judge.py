@@ -1,6 +1,7 @@
 """`sifaka validate` and `sifaka critique`: hold a text to rules, or find what is wrong with it."""
 
 from functools import partial
+from pathlib import Path
 
 from sifaka.errors import ConfigurationError
 from sifaka.plugins import Plugins
@@ -9,6 +10,7 @@ from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.process import lines
 from sifaka_mcp.cli.session import Ending, Session
 from sifaka_mcp.schemas.verdicts import CritiqueTextOut, ValidateOut
+from sifaka_mcp.settings.project_rules import rules_for
 from sifaka_mcp.view.terminal import show_verdicts
 from sifaka_mcp.view.text import critique as as_text
 
@@ -23,9 +25,8 @@ async def validate(session: Session) -> Ending:
         raise ConfigurationError("there are no rules", "give some, such as --max-words 120")
     original = opt.read_text(options.original) if options.original else ""
     plugins = Plugins(session.settings.plugins)
-    report = await check(text, rules, original=original, plugins=plugins)
-    out = ValidateOut.of(report)
-    return session.answer(out, partial(show_verdicts, out.results), 0 if report.passed else 1)
+    out = ValidateOut.of(await check(text, rules, original=original, plugins=plugins))
+    return session.answer(out, partial(show_verdicts, out.results), 0 if out.passed else 1)
 
 
 @opt.command(opt.TEXT, opt.FORMAT, opt.ORIGINAL, *opt.JUDGES, opt.SPEC, opt.JSON)
@@ -36,7 +37,7 @@ async def critique(session: Session) -> Ending:
     options = session.options
     text = opt.read_text(options.file)
     chain = await session.chain(
-        format=opt.format_of(options, text), lint_rules=opt.lint_rules_of(options)
+        format=opt.format_of(options, text), lint_rules=rules_for(Path(options.file))
     )
     if chain.resources.validators:
         raise ConfigurationError(

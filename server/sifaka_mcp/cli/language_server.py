@@ -6,9 +6,10 @@ It speaks the Language Server Protocol (3.17) over standard input and output.
 import asyncio
 import json
 import re
-from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property, partial
 from importlib.metadata import version
+from itertools import takewhile
 from pathlib import Path
 
 from lsprotocol import types as lsp
@@ -105,7 +106,7 @@ def _actions(server: Editor, params: lsp.CodeActionParams) -> list[lsp.CodeActio
     uri = params.text_document.uri
     document = server.workspace.get_text_document(uri)
     report, format = server.found.get(uri, _NOTHING)
-    words = _WordList(Path(document.path).parent)
+    words = cache(partial(_word_table, Path(document.path).parent))  # read when one is to be added
     actions: list[lsp.CodeAction] = []
     if report.text == document.source:
         for each in report.diagnostics[:_MOST]:
@@ -113,8 +114,7 @@ def _actions(server: Editor, params: lsp.CodeActionParams) -> list[lsp.CodeActio
             if shown.range.start <= params.range.end and shown.range.end >= params.range.start:
                 actions += _repairs(document, each, shown, format, words)
     style = lsp.Command("Show stock prose", SHOW_STYLE, arguments=[uri])
-    kind = lsp.CodeActionKind.Source
-    return [*actions, lsp.CodeAction(title=style.title, kind=kind, command=style)]
+    return [*actions, lsp.CodeAction(style.title, lsp.CodeActionKind.Source, command=style)]
 
 
 def _checked(text: str, path: Path, style: bool) -> tuple[CheckedText, Format]:
@@ -160,13 +160,13 @@ def _repairs(
     found: Diagnostic,
     shown: lsp.Diagnostic,
     format: Format,
-    words: "_WordList",
+    words: Callable[[], "_WordTable"],
 ) -> Iterator[lsp.CodeAction]:
     """The fix of a finding, the comment that switches its rule off, and its word made right."""
     if found.fix is not None:
         title = f"Replace by {found.fix!r}" if found.fix.strip() else "Take it out"
-        fix = {document.uri: [lsp.TextEdit(shown.range, found.fix)]}
-        yield _action(title, shown, lsp.WorkspaceEdit(fix), is_preferred=found.safe)
+        fix = lsp.WorkspaceEdit({document.uri: [lsp.TextEdit(shown.range, found.fix)]})
+        yield _action(title, shown, fix, is_preferred=found.safe)
     if format is not Format.RST:  # whose comments are paragraphs
         rest = document.source[found.start :].splitlines()[0]
         end = shown.range.start.character + document.position_codec.client_num_units(rest)
@@ -177,7 +177,7 @@ def _repairs(
         yield _action(title, shown, lsp.WorkspaceEdit(ignored))
     if found.category == "spelling":
         title = f"Add {found.quote!r} to the words of the project"
-        yield _action(title, shown, words.with_word(found.quote))
+        yield _action(title, shown, _with_word(found.quote, *words()))
 
 
 def _action(
@@ -192,49 +192,37 @@ def _action(
     )
 
 
-class _WordList:
-    """The words of the project of a folder, whose file is looked for when a word is to be added."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    @cached_property
-    def _table(self) -> tuple[Path, Sequence[str], int]:
-        """The file with the rules, its lines, and the number of those up to the table's header."""
-        rules = ProjectRules().rules_in(self._folder).folder
-        for name, keys in NAMES.items():
-            header, lines = f"[{'.'.join(keys)}]", _lines(rules / name)
-            if header in lines:
-                return rules / name, lines, lines.index(header) + 1
-        file = project_of(self._folder) / FILE
-        return file, _lines(file), 0
-
-    def with_word(self, word: str) -> lsp.WorkspaceEdit:
-        """The change that adds a word; the file may have to be created."""
-        file, lines, start = self._table
-        if start:
-            return _change(file, *_place_for(word, lines, start))
-        table = f"\n[check]\nwords = [{json.dumps(word)}]\n"
-        return _change(file, lsp.Position(len(lines), 0), table)
+_WordTable = tuple[Path, Sequence[str], int]
+"""A file, its lines, and the number of those up to the header of its table of words, or 0."""
 
 
-def _place_for(word: str, lines: Sequence[str], start: int) -> tuple[lsp.Position, str]:
-    """Where a word is added to the table whose header is above a line, and as what."""
-    for number, line in enumerate(lines[start:], start):
-        if line.startswith("["):
-            break
-        if match := re.match(r"words\s*=\s*\[", line):
-            return lsp.Position(number, match.end()), f"{json.dumps(word)}, "
-    return lsp.Position(start, 0), f"words = [{json.dumps(word)}]\n"
+def _word_table(folder: Path) -> _WordTable:
+    """The table with the words of the project of a folder, in a file that may have to be made."""
+    rules = ProjectRules().rules_in(folder).folder
+    for name, keys in NAMES.items():
+        header, lines = f"[{'.'.join(keys)}]", _lines(rules / name)
+        if header in lines:
+            return rules / name, lines, lines.index(header) + 1
+    file = project_of(folder) / FILE
+    return file, _lines(file), 0
 
 
-def _lines(file: Path) -> Sequence[str]:
-    return read_content(file).decode().splitlines() if file.is_file() else ()
-
-
-def _change(file: Path, at: lsp.Position, text: str) -> lsp.WorkspaceEdit:
+def _with_word(word: str, file: Path, lines: Sequence[str], start: int) -> lsp.WorkspaceEdit:
+    """The change that adds a word to a table, or the table to its file."""
+    at, text = lsp.Position(len(lines), 0), f"\n[check]\nwords = [{json.dumps(word)}]\n"
+    if start:
+        at, text = lsp.Position(start, 0), f"words = [{json.dumps(word)}]\n"
+        table = takewhile(lambda line: not line.startswith("["), lines[start:])
+        for number, line in enumerate(table, start):
+            if match := re.match(r"words\s*=\s*\[", line):
+                at, text = lsp.Position(number, match.end()), f"{json.dumps(word)}, "
+                break
     uri = file.absolute().as_uri()
     document = lsp.OptionalVersionedTextDocumentIdentifier(uri=uri)
     created = lsp.CreateFile(uri, options=lsp.CreateFileOptions(ignore_if_exists=True))
     edits = [lsp.TextEdit(lsp.Range(at, at), text)]
     return lsp.WorkspaceEdit(document_changes=[created, lsp.TextDocumentEdit(document, edits)])
+
+
+def _lines(file: Path) -> Sequence[str]:
+    return read_content(file).decode().splitlines() if file.is_file() else ()

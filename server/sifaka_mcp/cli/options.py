@@ -10,12 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TextIO, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sifaka._internal.durations import parse_duration
 from sifaka._internal.explain import explain
 from sifaka.errors import ConfigurationError
-from sifaka.record.rule_choice import RuleChoice
 from sifaka.record.usage import Budget
 from sifaka_mcp.cli.process import interruptible
 
@@ -35,7 +34,6 @@ _LENGTHS = ("max_words", "min_words", "max_chars", "min_chars")
 Argument = Callable[[Any], object]
 """Adds arguments to a parser, or to a group of one."""
 W = TypeVar("W", bound="Work")
-Specs = Sequence[Mapping[str, object]]
 
 
 class Command(NamedTuple, Generic[W]):
@@ -90,20 +88,10 @@ def format_of(options: argparse.Namespace, text: str) -> str | None:
 
     format = recognise(text, options.file)
     if format is Format.SOURCE:
-        said = f"{UNCHECKED[format]}; --as text checks it as plain text"
-        raise ConfigurationError(f"{options.file}: {said}")
+        raise ConfigurationError(
+            f"{options.file}: {UNCHECKED[format]}; --as text checks it as plain text"
+        )
     return None if format is recognise(text) else format.value
-
-
-def lint_rules_of(options: argparse.Namespace) -> RuleChoice | None:
-    """The editor's rules for the text, by the project of its file, or by that of this folder.
-
-    Raises:
-        ConfigurationError: The file with the rules cannot be read, or is wrong.
-    """
-    from sifaka_mcp.settings.project_rules import rules_for
-
-    return rules_for(Path(options.file))
 
 
 def budget_of(options: argparse.Namespace) -> Budget:
@@ -112,16 +100,12 @@ def budget_of(options: argparse.Namespace) -> Budget:
     Raises:
         ConfigurationError: A limit is none.
     """
-    given = {name: getattr(options, name) for name in _LIMITS}
-    return Budget(**{name: value for name, value in given.items() if value is not None})
+    return Budget(**{name: getattr(options, name) for name in _LIMITS})
 
 
-def _number(kind: Callable[[str], int | float], value: str) -> int | float:
-    try:
-        return kind(value)
-    except ValueError:
-        what = "a whole number" if kind is int else "a number"
-        raise argparse.ArgumentTypeError(f"{value!r} is not {what}") from None
+def names(value: str) -> list[str]:
+    """The type of an option that takes names with commas between them."""
+    return [name for part in value.split(",") if (name := part.strip())]
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
@@ -170,7 +154,7 @@ RULES = (
 )
 """Validators: the common ones as options, all of them in a file."""
 JUDGES = (
-    argument("--critics", metavar="A,B", help="such as lint,self_refine"),
+    argument("--critics", type=names, metavar="A,B", help="such as lint,self_refine"),
     argument("--model", help="auto, editor, caller or provider:name"),
     argument("--prompt", default="", metavar="P", help="the task, in words"),
 )
@@ -178,9 +162,7 @@ JUDGES = (
 BUDGET = group(
     "budget",
     *(
-        argument(
-            f"--{name.replace('_', '-')}", type=partial(_number, kind), metavar="N", help=meaning
-        )
+        argument(f"--{name.replace('_', '-')}", type=kind, metavar="N", help=meaning)
         for name, (kind, meaning) in _LIMITS.items()
     ),
 )
@@ -196,11 +178,8 @@ FILTERS = (
 EVIDENCE_MODEL = argument("--model", help="who judges: auto, caller or provider:name")
 
 
-def limit(default: int) -> Argument:
-    """The number of entries of a list."""
-    return argument(
-        "--limit", type=whole_number(1, 100), default=default, metavar="N", help="1 to 100"
-    )
+limit = partial(argument, "--limit", type=whole_number(1, 100), metavar="N", help="1 to 100")
+"""The number of entries of a list."""
 
 
 def read_text(file: str) -> str:
@@ -227,17 +206,33 @@ def read_text(file: str) -> str:
 
 def specs_of(
     options: argparse.Namespace,
-) -> tuple[Specs, Sequence[str | Mapping[str, object]] | None]:
+) -> tuple[Sequence[Mapping[str, object]], Sequence[str | Mapping[str, object]] | None]:
     """The specs of the validators and of the critics that the options describe.
 
     Those of the critics are None where a file names none.
 
     Raises:
-        ConfigurationError: An option is wrong.
+        ConfigurationError: An option is wrong, or the file has another form.
     """
-    file = getattr(options, "spec", None)
-    validators, critics = parse_spec(read_text(file), file) if file else ((), None)
-    return [*_rules(options), *validators], critics
+    rules, file = list(_rules(options)), getattr(options, "spec", None)
+    if not file:
+        return rules, None
+    import yaml
+
+    text = read_text(file)
+    try:
+        # YAML's safe loader passes on Python's own errors for a value that is not of its tag.
+        spec = _Spec.model_validate(yaml.safe_load(text))
+        return [*rules, *spec.validators], spec.critics
+    except yaml.YAMLError as error:
+        reason = f"neither YAML nor JSON: {str(error).splitlines()[0]}"
+    except ValidationError as error:
+        reason = explain(error)
+    except RecursionError:
+        reason = "nested too deeply"
+    except (ValueError, LookupError, AttributeError):
+        reason = "a value is not of its YAML type"
+    raise ConfigurationError(f"{file}: {reason}", "write {validators: [...], critics: [...]}")
 
 
 def _rules(options: argparse.Namespace) -> Iterator[Mapping[str, object]]:
@@ -262,38 +257,9 @@ def _prohibited(option: str) -> str | Mapping[str, str]:
     return {"term": term, "replacement": replacement} if equals else term
 
 
-class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Spec(BaseModel, extra="forbid"):
     validators: list[dict[str, Any]] = []
-    critics: list[str | dict[str, Any]] = []
-
-
-def parse_spec(text: str, name: str) -> tuple[Specs, Sequence[str | Mapping[str, object]] | None]:
-    """The validators and the critics of a file; the critics are None when it names none.
-
-    Raises:
-        ConfigurationError: The file has another form.
-    """
-    import yaml
-
-    try:
-        # YAML's safe loader passes on Python's own errors for a value that is not of its tag.
-        spec = _Spec.model_validate(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        reason = str(error).splitlines()[0]
-        raise _wrong(f"{name}: neither YAML nor JSON: {reason}") from error
-    except ValidationError as error:
-        raise _wrong(f"{name}: {explain(error)}") from error
-    except RecursionError:
-        raise _wrong(f"{name}: nested too deeply") from None
-    except (ValueError, LookupError, AttributeError) as error:
-        raise _wrong(f"{name}: a value is not of its YAML type") from error
-    return spec.validators, spec.critics if "critics" in spec.model_fields_set else None
-
-
-def _wrong(what: str) -> ConfigurationError:
-    return ConfigurationError(what, "write {validators: [...], critics: [...]}")
+    critics: list[str | dict[str, Any]] | None = None
 
 
 class _NamesOrSpecs(argparse.Action):
@@ -305,12 +271,11 @@ class _NamesOrSpecs(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         del parser, option_string
-        given = [each.strip() for each in str(values or "").split(",")]
-        specs = [each for each in given if ":" in each]
-        namespace.adapter_specs = tuple(specs)
+        given = names(str(values or ""))
+        specs = namespace.adapter_specs = tuple(each for each in given if ":" in each)
+        namespace.chosen_adapters = tuple(each for each in given if ":" not in each)
         if specs:
             namespace.adapters = ",".join(specs)
-        namespace.chosen_adapters = tuple(each for each in given if each and ":" not in each)
 
 
 ADAPTERS = (

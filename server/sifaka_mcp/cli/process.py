@@ -8,28 +8,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
 
 from sifaka.errors import ConfigurationError
-from sifaka_mcp.safe_text import one_line, visible
+from sifaka_mcp.safe_text import COMMANDS, one_line, visible
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-_CONTROLS = {
-    code: f"\\u{code:04x}"
-    for code in (
-        *range(0x7F, 0xA0),
-        0x61C,
-        0x200E,
-        0x200F,
-        *range(0x202A, 0x202F),
-        *range(0x2066, 0x206A),
-    )
-}
-"""What JSON may leave as it is and a terminal may obey or reorder; the others it escapes itself."""
 
 STDIO = "-"
 """The name of standard input, and of standard output."""
@@ -50,11 +38,11 @@ def prepare_streams() -> None:
         stream: TextIO | None = getattr(sys, name)
         if stream is None:
             # Without this the next file to be opened would get the number of the closed stream.
-            sink = os.open(os.devnull, os.O_WRONLY)
-            setattr(sys, name, os.fdopen(sink, "w", encoding="utf-8"))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
         elif isinstance(stream, io.TextIOWrapper):
-            encoding = stream.encoding if stream.isatty() else "utf-8"
-            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+            stream.reconfigure(
+                encoding=stream.encoding if stream.isatty() else "utf-8", errors="backslashreplace"
+            )
 
 
 def say(line: str) -> None:
@@ -75,36 +63,19 @@ def print_lines(lines: Iterable[str]) -> bool:
     return False
 
 
-def print_result(
-    value: "BaseModel | object", show: Callable[[TextIO], object], code: int, *, as_json: bool
-) -> int:
-    """Print what `show` writes for a reader, or the JSON of a value, as an MCP client would get it.
-
-    Returns:
-        The code.
-
-    Raises:
-        ConfigurationError: Standard output cannot be written.
-    """
-    with printing() as stream:
-        if as_json:
-            print(_json(value, stream.encoding), file=stream)
-        else:
-            show(stream)
-    return code
-
-
-def _json(value: "BaseModel | object", encoding: str) -> str:
+def print_json(value: "BaseModel | object", stream: TextIO) -> None:
+    """Print a value as an MCP client would get it; no terminal obeys or reorders it."""
     from pydantic import BaseModel
 
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     # A terminal that lacks a character gets JSON's own escape for it.
-    written = json.dumps(data, indent=2, ensure_ascii=not encoding.lower().startswith("utf"))
-    return written.translate(_CONTROLS)
+    as_ascii = not stream.encoding.lower().startswith("utf")
+    written = json.dumps(data, indent=2, ensure_ascii=as_ascii)
+    print(COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", written), file=stream)
 
 
 def lines(told: Iterable[str]) -> Callable[[TextIO], object]:
-    """Prints lines, for `print_result`."""
+    """Prints lines, for `Session.answer`."""
     return lambda stream: stream.writelines(f"{line}\n" for line in told)
 
 
@@ -120,13 +91,15 @@ def printing() -> Generator[TextIO]:
     try:
         yield sys.stdout
         sys.stdout.flush()
-    except BrokenPipeError:
-        _drop_the_rest()
     except OSError as error:
-        _drop_the_rest()
-        raise ConfigurationError(
-            f"standard output: {error.strerror}", "the work itself was done; print elsewhere"
-        ) from error
+        # What is still in the buffer would fail again when the interpreter ends.
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, sys.stdout.fileno())
+        os.close(sink)
+        if not isinstance(error, BrokenPipeError):
+            raise ConfigurationError(
+                f"standard output: {error.strerror}", "the work itself was done; print elsewhere"
+            ) from error
 
 
 def print_text(text: str) -> None:
@@ -142,19 +115,16 @@ def print_text(text: str) -> None:
             stream.buffer.write(text.encode("utf-8"))
 
 
-def _drop_the_rest() -> None:
-    # What is still in the buffer would fail again when the interpreter ends.
-    sink = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(sink, sys.stdout.fileno())
-    os.close(sink)
-
-
 class Terminated(KeyboardInterrupt):
     """The process was asked to end; everything in progress is cancelled as by Ctrl-C."""
 
 
-async def cancelled_by_termination(work: Coroutine[Any, Any, T]) -> T:
+async def cancelled_by_termination(opened: AsyncExitStack, work: Coroutine[Any, Any, T]) -> T:
     """The result of work that the termination signal cancels, so that a run is recorded as such.
+
+    Args:
+        opened: What the work opens, which is closed then.
+        work: The work.
 
     Raises:
         asyncio.CancelledError: The signal came.
@@ -168,25 +138,8 @@ async def cancelled_by_termination(work: Coroutine[Any, Any, T]) -> T:
         loop.call_soon_threadsafe(task.cancel)
 
     with _handled({signal.SIGTERM: cancel}):
-        return await work
-
-
-@contextmanager
-def termination_interrupts() -> Generator[None]:
-    """Within it the termination signal raises at once, as Ctrl-C does.
-
-    Raises:
-        Terminated: The signal came.
-    """
-    with _handled({signal.SIGTERM: _terminate}):
-        yield
-
-
-@contextmanager
-def interruptible() -> Generator[None]:
-    """Within it both signals raise at once, where an event loop would wait for what blocks it."""
-    with _handled({signal.SIGTERM: _terminate, signal.SIGINT: signal.default_int_handler}):
-        yield
+        async with opened:
+            return await work
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
@@ -208,6 +161,15 @@ def _handled(handlers: Mapping[int, Callable[[int, FrameType | None], object]]) 
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def interruptible() -> AbstractContextManager[None]:
+    """Within it both signals raise at once, where an event loop would wait for what blocks it.
+
+    Raises:
+        Terminated: The termination signal came.
+    """
+    return _handled({signal.SIGTERM: _terminate, signal.SIGINT: signal.default_int_handler})
 
 
 @contextmanager

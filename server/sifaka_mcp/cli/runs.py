@@ -20,7 +20,6 @@ from sifaka.chain import follow_run
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.plugins import Plugins
 from sifaka.record.run import ChainEvent, Run
-from sifaka.storage.protocol import ThoughtStore
 from sifaka.storage.retention import (
     Outcome,
     Policy,
@@ -32,7 +31,7 @@ from sifaka.tasks import look_up
 from sifaka_mcp.cli import options as opt
 from sifaka_mcp.cli.document import write_text
 from sifaka_mcp.cli.process import lines, print_lines
-from sifaka_mcp.cli.session import Ending, Session, check_store
+from sifaka_mcp.cli.session import Ending, Session, checked_store
 from sifaka_mcp.runs.service import FileLeases, RunKey
 from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.schemas.history import HistoryOut
@@ -46,7 +45,7 @@ _PAUSE = 0.2
 
 @opt.command(
     opt.argument("run_id", metavar="RUN", nargs="?", default=""),
-    opt.limit(20),
+    opt.limit(default=20),
     opt.argument("--cursor", default="", help="continue an earlier page"),
     opt.argument(
         "--follow", action="store_true", help="print what happens in RUN until it is finished"
@@ -62,16 +61,21 @@ async def history(session: Session) -> Ending:
         return await _follow(session)
     store = await session.store()
     if options.query:
-        await _catch_up(store)
-    found = await look_up(
-        store,
-        embeds=session.settings.embedding_model is not None,
-        run_id=options.run_id,
-        query=options.query,
-        limit=options.limit,
-        cursor=options.cursor,
+        # Make the vectors that are missing, as far as some seconds go: no server may ever run.
+        with suppress(StorageError), anyio.move_on_after(_CATCHING_UP_SECONDS):
+            while await store.catch_up():
+                pass  # the search says how much is left, and why
+    out = HistoryOut.of(
+        await look_up(
+            store,
+            embeds=session.settings.embedding_model is not None,
+            run_id=options.run_id,
+            query=options.query,
+            limit=options.limit,
+            cursor=options.cursor,
+        ),
+        include_text=options.text,
     )
-    out = HistoryOut.of(found, include_text=options.text)
     return session.answer(out, partial(_show_history, out), 0)
 
 
@@ -86,13 +90,6 @@ def _show_history(out: HistoryOut, stream: TextIO) -> None:
         no_wrap=True,
         overflow="ellipsis" if fits else None,
     )
-
-
-async def _catch_up(store: ThoughtStore) -> None:
-    """Make the vectors that are missing, as far as some seconds go: no server may ever run."""
-    with suppress(StorageError), anyio.move_on_after(_CATCHING_UP_SECONDS):
-        while await store.catch_up():
-            pass  # the search says how much is left, and why
 
 
 async def _follow(session: Session) -> Ending:
@@ -126,25 +123,20 @@ def _event_line(event: ChainEvent, *, as_json: bool) -> str:
     return f"{told['at']}  version {event.iteration}  {event.phase}: {flat(event.message)}"
 
 
-def _search_words(value: str) -> str:
-    if not value.strip():
-        raise argparse.ArgumentTypeError("there is nothing to search for")
-    return value
-
-
 @opt.command(
     opt.argument(
         "query",
         metavar="QUERY",
-        type=_search_words,
         help="words, and filters: tag:x passed:true since:7d until:DATE",
     ),
-    opt.limit(10),
+    opt.limit(default=10),
     opt.JSON,
     opt.fixed(run_id="", cursor="", text=False, follow=False),
 )
 async def search(session: Session) -> Ending:
     """Print the texts that match."""
+    if not session.options.query.strip():
+        raise ConfigurationError("there is nothing to search for", "give some words or a filter")
     return await history.work(session)
 
 
@@ -237,11 +229,10 @@ async def replay(session: Session) -> Ending:
 
     run_id, plugins = session.options.run_id, Plugins(session.settings.plugins)
     store = await session.store()
-    config = (await store.load(run_id)).config
-    found = await Chain.of_config(config, store=store, plugins=plugins).replay(run_id)
+    run = await store.load(run_id)
+    found = await Chain.of_config(run.config, store=store, plugins=plugins).replay(run_id)
     told = f"exact: {len(found.run.thoughts)} versions, {found.run.usage.model_calls} calls"
-    shown = lines([*found.differences, *[told] * found.exact])
-    return session.answer(None, shown, 0 if found.exact else 1)
+    return session.answer(None, lines(found.differences or [told]), int(not found.exact))
 
 
 @opt.command(
@@ -275,7 +266,10 @@ async def forget(session: Session) -> Ending:
         archive = await session.open(settings.model_copy(update={"store": options.to}))
     planned = await plan(store, policy, now)
     if archive and options.yes:
-        await _check_archive(archive)
+        # One that only keeps runs for a server that is away is refused.
+        for part in await (await checked_store(archive)).health():
+            if not part.works:
+                raise StorageError(f"--to {part.part} does not work: {part.found}", "mend it first")
     # What is only planned has gone nowhere, and nothing has failed.
     outcome = Outcome(gone=planned.leaving, failed=())
     if options.yes:
@@ -285,14 +279,6 @@ async def forget(session: Session) -> Ending:
         lines(_retention_lines(planned, outcome, options, now)),
         1 if outcome.failed else 0,
     )
-
-
-async def _check_archive(archive: ThoughtStore) -> None:
-    """Refuse one that only keeps runs for a server that is away."""
-    await check_store(archive)
-    for part in await archive.health():
-        if not part.works:
-            raise StorageError(f"--to {part.part} does not work: {part.found}", "mend it first")
 
 
 def _retention_report(

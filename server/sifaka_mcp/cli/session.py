@@ -21,8 +21,10 @@ from sifaka_mcp.cli.document import check_target, write_text
 from sifaka_mcp.cli.process import (
     Terminated,
     cancelled_by_termination,
-    print_result,
+    print_json,
     print_text,
+    printing,
+    say,
 )
 from sifaka_mcp.settings import Settings
 
@@ -68,30 +70,22 @@ class Session:
         import asyncio
 
         try:
-            ending = anyio.run(cancelled_by_termination, self._close_after(under_way))
+            ending = anyio.run(cancelled_by_termination, self._stack, under_way)
         except asyncio.CancelledError:
             raise Terminated from None
         except KeyboardInterrupt:
-            self._tell_how_to_go_on()
+            target = ("--out", self.target) if self.target else ()
+            going_on = self.command("resume", self.run_id, *target)
+            if self.run_id and going_on:
+                say(f"interrupted; to go on: {going_on}")
             raise
         return ending()
 
-    async def _close_after(self, work: Coroutine[Any, Any, Ending]) -> Ending:
-        async with self._stack:
-            return await work
-
-    def _tell_how_to_go_on(self) -> None:
-        target = ("--out", self.target) if self.target else ()
-        going_on = self.command("resume", self.run_id, *target)
-        if self.run_id and going_on:
-            print(f"sifaka: interrupted; to go on: {going_on}", file=sys.stderr)
-
     def command(self, *words: str) -> str:
         """A command on the store and the tenant of this one; empty where no run is kept."""
-        options = self.options
         if self.settings.store.startswith("memory:"):
             return ""
-        where = (("--store", options.store), ("--tenant", options.tenant))
+        where = (("--store", self.options.store), ("--tenant", self.options.tenant))
         given = [word for flag, value in where if value for word in (flag, value)]
         return masked(shlex.join(["sifaka", *words, *given]))
 
@@ -120,9 +114,7 @@ class Session:
             ConfigurationError: It cannot be opened.
             StorageError: Not now, but it may be later.
         """
-        store = await self.open(self.settings)
-        await check_store(store)
-        return store
+        return await checked_store(await self.open(self.settings))
 
     async def chain(self, **more: Any) -> "Chain":
         """The chain that the options describe, on the store of the settings.
@@ -140,13 +132,12 @@ class Session:
         adapters = await self._stack.enter_async_context(settings.open_adapters(store))
         connections = await self._stack.enter_async_context(settings.open_connections())
         more["facts"] = stricter(more.get("facts", "ask"), settings.facts)
-        named = [name.strip() for name in (getattr(options, "critics", None) or "").split(",")]
         return Chain(
             model=settings.model,
             judge_model=settings.judge_model,
             fallback_models=settings.fallback_models,
             validators=validators,
-            critics=[name for name in named if name] or critics,
+            critics=getattr(options, "critics", None) or critics,
             store=store,
             plugins=Plugins(settings.plugins),
             adapters=adapters,
@@ -182,7 +173,7 @@ class Session:
         """
         from sifaka_mcp.view.progress import TerminalProgress
 
-        await check_store(chain.store)
+        await checked_store(chain.store)
         handle = await chain.start(prompt, text=text)
         self.run_id = handle.run_id
         with TerminalProgress(sys.stderr, handle.run) as progress:
@@ -190,8 +181,16 @@ class Session:
 
     def answer(self, value: object, show: Callable[[TextIO], object], code: int) -> Ending:
         """Prints the JSON of a value where that is asked for, else what `show` writes."""
-        as_json = getattr(self.options, "json", False)
-        return partial(print_result, value, show, code, as_json=as_json)
+
+        def end() -> int:
+            with printing() as stream:
+                if getattr(self.options, "json", False):
+                    print_json(value, stream)
+                else:
+                    show(stream)
+            return code
+
+        return end
 
     def finish(
         self,
@@ -236,8 +235,8 @@ class Session:
         return end
 
 
-async def check_store(store: ThoughtStore) -> None:
-    """Open a store before any work is done in vain.
+async def checked_store(store: ThoughtStore) -> ThoughtStore:
+    """The same store, opened before any work is done in vain.
 
     Raises:
         ConfigurationError: It cannot be opened.
@@ -249,3 +248,4 @@ async def check_store(store: ThoughtStore) -> None:
         if error.retryable:
             raise
         raise ConfigurationError(error.message, error.suggestion) from error
+    return store

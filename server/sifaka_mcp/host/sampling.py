@@ -102,7 +102,10 @@ class Exchange:
             # There is no way back over HTTP without sessions.
             if not ctx.session.can_send_request:
                 return cls(absent=Unreachable(NO_WAY_BACK), keyed_run=keyed_run)
-            host = PushedQuestions(ctx.session, _stream_of(ctx)) if samples else None
+            # The stream of a request over HTTP every client reads; many open no other.
+            over_http = ctx.request_context.request is not None
+            stream = ServerMessageMetadata(related_request_id=ctx.request_id) if over_http else None
+            host = PushedQuestions(ctx.session, stream) if samples else None
             return cls(host=host, keyed_run=keyed_run)
         # Sealed by us when it left, and checked when it came back.
         state = json.loads(ctx.request_state or "{}")
@@ -114,7 +117,7 @@ class Exchange:
         number, run_id = state.get("round", 0), state.get("run")
         closed = _closed(number, answers if run_id is None else {})
         return cls(
-            host=_Rounds(answers, closed=closed) if samples else None,
+            host=_Rounds(answers, closed) if samples else None,
             in_rounds=samples,
             run_id=run_id,
             keyed_run=keyed_run,
@@ -134,8 +137,8 @@ class Exchange:
         if run_id is not None:
             state["run"] = run_id
         else:
-            state["review"] = self.review_id
-            state["answers"] = {key: a.model_dump() for key, a in self._answers.items()}
+            answers = {key: answer.model_dump() for key, answer in self._answers.items()}
+            state |= {"review": self.review_id, "answers": answers}
         return InputRequired(
             InputRequiredResult(
                 input_requests={key: request_of(q) for key, q in waiting.questions.items()},
@@ -144,6 +147,7 @@ class Exchange:
         )
 
 
+@dataclass(eq=False)
 class PushedQuestions:
     """Asks a host over the connection of a session while it is open, and not after a refusal.
 
@@ -152,10 +156,9 @@ class PushedQuestions:
         stream: Where the questions go, and for how long they can; None for the connection.
     """
 
-    def __init__(self, session: ServerSession, stream: ServerMessageMetadata | None = None) -> None:
-        self._session = session
-        self._stream = stream
-        self._refusal: str | None = None
+    session: ServerSession
+    stream: ServerMessageMetadata | None = None
+    _refusal: str | None = None
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
         """The host's answer; see `Host`. Who has left may come back, and go on with the work."""
@@ -163,14 +166,14 @@ class PushedQuestions:
             raise _failed(self._refusal, "refused")
         try:
             with anyio.fail_after(PATIENCE):
-                result = await self._session.send_request(
-                    request_of(question), result_type=CreateMessageResult, metadata=self._stream
+                result = await self.session.send_request(
+                    request_of(question), result_type=CreateMessageResult, metadata=self.stream
                 )
             return answer_of(result)
-        except (NoBackChannelError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             raise Suspended({key: question}) from None
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
+            if isinstance(error, NoBackChannelError) or error.code == CONNECTION_CLOSED:
                 raise Suspended({key: question}) from None
             said = str(error).partition("\n")[0][:200]
             self._refusal = f"the client refused to ask its model: {said}"
@@ -185,6 +188,7 @@ class PushedQuestions:
             raise _failed(error.message, "malformed") from error
 
 
+@dataclass(frozen=True, slots=True)
 class _Rounds:
     """The era of 2026-07-28: the tool answers with its questions, and is called again with answers.
 
@@ -193,26 +197,25 @@ class _Rounds:
         closed: Why there cannot be another round; None when there can.
     """
 
-    def __init__(self, answers: Mapping[str, HostAnswer], *, closed: str | None) -> None:
-        self._answers = answers
-        self._closed = closed
+    answers: Mapping[str, HostAnswer]
+    closed: str | None
 
     async def ask(self, key: str, question: HostQuestion) -> HostAnswer:
         """The answer that was brought; see `Host`."""
-        answer = self._answers.get(key)
-        if answer is not None:
-            return answer
-        if self._closed is not None:
-            return await Unreachable(f"{HOST}: {self._closed}").ask(key, question)
+        if key in self.answers:
+            return self.answers[key]
+        if self.closed is not None:
+            return await Unreachable(f"{HOST}: {self.closed}").ask(key, question)
         raise Suspended({key: question})
 
 
 def request_of(question: HostQuestion) -> CreateMessageRequest:
     """The sampling request for a question."""
-    content = TextContent(type="text", text=question.prompt)
     return CreateMessageRequest(
         params=CreateMessageRequestParams(
-            messages=[SamplingMessage(role="user", content=content)],
+            messages=[
+                SamplingMessage(role="user", content=TextContent(type="text", text=question.prompt))
+            ],
             system_prompt=question.instructions or None,
             max_tokens=question.max_tokens,
             temperature=question.temperature,
@@ -231,22 +234,15 @@ def answer_of(result: object) -> HostAnswer:
             f"an answer of the host is of type {type(result).__name__}, not CreateMessageResult",
             "answer each sampling request with a sampling result, and call again",
         )
-    blocks = result.content if isinstance(result.content, list) else [result.content]
-    other = [block.type for block in blocks if not isinstance(block, TextContent)]
-    if other:
-        raise ConfigurationError(
-            f"an answer of the host holds content of type {other[0]!r}",
-            "answer in text, and call again",
-        )
-    text = "".join(block.text for block in blocks if isinstance(block, TextContent))
+    text = ""
+    for block in result.content if isinstance(result.content, list) else [result.content]:
+        if not isinstance(block, TextContent):
+            raise ConfigurationError(
+                f"an answer of the host holds content of type {block.type!r}",
+                "answer in text, and call again",
+            )
+        text += block.text
     return HostAnswer(text=text, model=result.model, complete=result.stop_reason != "maxTokens")
-
-
-def _stream_of(ctx: Context[Any, Any]) -> ServerMessageMetadata | None:
-    """The stream of a request over HTTP, which every client reads; many open no other."""
-    if ctx.request_context.request is None:
-        return None
-    return ServerMessageMetadata(related_request_id=ctx.request_id)
 
 
 def _keyed_run(ctx: Context[Any, Any]) -> str | None:
@@ -287,9 +283,9 @@ def sealing(settings: Settings, lifetime: float = LIFETIME) -> RequestStateSecur
     return RequestStateSecurity(codec=_Codec(settings), ttl=lifetime)
 
 
+@dataclass(frozen=True)
 class _Codec:
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    settings: Settings
 
     def seal(self, payload: bytes) -> str:
         return self._codec.seal(payload)
@@ -299,8 +295,8 @@ class _Codec:
 
     @cached_property
     def _codec(self) -> AESGCMRequestStateCodec:
-        keys = [key.get_secret_value() for key in self._settings.state_keys]
-        return AESGCMRequestStateCodec(keys or [_key_at(self._settings.home / _KEY_FILE)])
+        keys = [key.get_secret_value() for key in self.settings.state_keys]
+        return AESGCMRequestStateCodec(keys or [_key_at(self.settings.home / _KEY_FILE)])
 
 
 def _key_at(path: Path) -> str:

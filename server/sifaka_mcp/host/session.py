@@ -62,7 +62,9 @@ async def warn(ctx: Context[Any, Any], lines: Iterable[str]) -> None:
     if connection_of(ctx.session).state.get(_KEY) not in _WITH_WARNINGS:
         return
     for line in lines:
-        told = LoggingMessageNotificationParams(level="warning", logger="sifaka", data=line)
         await ctx.session.send_notification(
-            LoggingMessageNotification(params=told), related_request_id=ctx.request_id
+            LoggingMessageNotification(
+                params=LoggingMessageNotificationParams(level="warning", logger="sifaka", data=line)
+            ),
+            related_request_id=ctx.request_id,
         )

@@ -1,7 +1,7 @@
 """The ASGI application: MCP at `/mcp`, runs as pages, and what operators ask for beside it."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
@@ -84,9 +84,8 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
         assert server.state is not None, "requests come while the server runs"
         return server.state
 
-    admitting = [Middleware(bodies.before)]
-    if access:
-        admitting.insert(0, Middleware(RequireAuthMiddleware, required_scopes=[]))
+    asking = [Middleware(RequireAuthMiddleware, required_scopes=[])] if access else []
+    admitting = [*asking, Middleware(bodies.before)]
     metrics = Metrics(
         state,
         paths=(MCP, METRICS, HEALTH, READY, RUNS, *EVIDENCE),
@@ -107,12 +106,19 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
     unguarded = (*_OPEN, METRICS) if access else _OPEN
     rates = None
     if settings.rate_limit is not None:
-        shared = redis_of(settings.store, tenant=settings.tenant)
-        rates = Rates(settings.rate_limit, shared)
+        rates = Rates(settings.rate_limit, redis_of(settings.store, tenant=settings.tenant))
+    cors = Middleware(
+        CORSMiddleware,
+        allow_origins=settings.cors_origins,
+        allow_methods=["GET", "POST", *(["DELETE"] if settings.sessions else [])],
+        allow_headers=_ASKED_WITH,
+        expose_headers=_ANSWERED_WITH,
+        max_age=_PREFLIGHT_SECONDS,
+    )
     # The SDK's own authenticate the request, outermost first as all of them.
     app.user_middleware = [
         Middleware(metrics.measured),
-        *_cors(settings),
+        *([cors] if settings.cors_origins else []),
         Middleware(negotiated),
         Middleware(guarded, settings=settings, unguarded=unguarded),
         Middleware(with_issuer_errors),
@@ -124,13 +130,9 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
         """Load what calls need at the start: no client waits for a handshake meanwhile."""
-        async with run(app):
+        async with run(app), aclosing(rates) if rates else nullcontext():
             state().warm_up()
-            try:
-                yield
-            finally:
-                if rates is not None:
-                    await rates.aclose()
+            yield
 
     def ending() -> None:
         server.ending()
@@ -139,18 +141,3 @@ def create_http_app(settings: Settings, url: str, make: type[SifakaServer]) -> S
     app.router.lifespan_context = lifespan
     app.state.ending = ending
     return app
-
-
-def _cors(settings: Settings) -> list[Middleware]:
-    if not settings.cors_origins:
-        return []
-    return [
-        Middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST", *(["DELETE"] if settings.sessions else [])],
-            allow_headers=_ASKED_WITH,
-            expose_headers=_ANSWERED_WITH,
-            max_age=_PREFLIGHT_SECONDS,
-        )
-    ]

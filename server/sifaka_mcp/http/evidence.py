@@ -5,15 +5,16 @@ Requests and answers have the fields of https://github.com/AtomInnoLab/OpenSift,
 
 import re
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 from uuid import uuid4
 
 import anyio
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -33,7 +34,6 @@ from sifaka.tasks.evidence import EvidenceOptions, plan_search, search_evidence
 from sifaka_mcp.auth.scopes import share_of_request
 from sifaka_mcp.state import AppState
 
-Body = TypeVar("Body", bound=BaseModel)
 _Answer = Callable[[Request, AppState], Awaitable[Response]]
 _LOOKING = 30.0
 """Seconds that all adapters together have to say how they are."""
@@ -69,16 +69,15 @@ async def _answered(opened: Callable[[], AppState], answer: _Answer, request: Re
             return await answer(request, state.of_request())
     except HTTPException as refused:
         return JSONResponse({"detail": refused.detail}, status_code=refused.status_code)
-    except ConfigurationError as error:
-        return JSONResponse({"detail": str(error)}, status_code=422)
     except TimeoutError:
         return JSONResponse({"detail": "timeout_seconds are over"}, status_code=504)
     except SifakaError as error:
-        return JSONResponse({"detail": str(error)}, status_code=502)
+        status = 422 if isinstance(error, ConfigurationError) else 502
+        return JSONResponse({"detail": str(error)}, status_code=status)
 
 
 async def _search(request: Request, state: AppState) -> Response:
-    asked = await _body(request, SearchBody)
+    asked = await _body(request)
     began = time.monotonic()
     with anyio.fail_after(asked.options.timeout_seconds):
         chain = await state.chain(critics=())
@@ -87,13 +86,13 @@ async def _search(request: Request, state: AppState) -> Response:
 
 
 async def _plan(request: Request, state: AppState) -> Response:
-    asked = await _body(request, SearchBody)
+    asked = await _body(request)
     began = time.monotonic()
     with anyio.fail_after(asked.options.timeout_seconds):
         plan = await plan_search(await state.chain(critics=()), asked.query)
     return JSONResponse(
         {
-            "request_id": _request_id(),
+            "request_id": f"req_{uuid4().hex[:12]}",
             "query": plan.question,
             "criteria_result": _criteria(plan),
             "processing_time_ms": _milliseconds_since(began),
@@ -120,20 +119,23 @@ async def _adapters(_: Request, state: AppState) -> Response:
     with anyio.fail_after(_LOOKING):
         found = await state.adapters.health()
     # What is wrong may name a folder or an address: that is for the command on the server.
-    health = {
-        name: {
-            "status": "healthy" if each.works else "unhealthy",
-            "latency_ms": _milliseconds_since(began),
-            "last_check": datetime.now(UTC).isoformat(),
-            "error_rate": float(not each.works),
-            "message": None if each.works else "`sifaka doctor` on the server says why",
+    return JSONResponse(
+        {
+            "adapters": {
+                name: {
+                    "status": "healthy" if each.works else "unhealthy",
+                    "latency_ms": _milliseconds_since(began),
+                    "last_check": datetime.now(UTC).isoformat(),
+                    "error_rate": float(not each.works),
+                    "message": None if each.works else "`sifaka doctor` on the server says why",
+                }
+                for name, each in found.items()
+            }
         }
-        for name, each in found.items()
-    }
-    return JSONResponse({"adapters": health})
+    )
 
 
-async def _body(request: Request, form: type[Body]) -> Body:
+async def _body(request: Request) -> "SearchBody":
     """The body of a request.
 
     Raises:
@@ -142,16 +144,12 @@ async def _body(request: Request, form: type[Body]) -> Body:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415, "send application/json")
     try:
-        return form.model_validate_json(await request.body())
+        return SearchBody.model_validate_json(await request.body())
     except ValidationError as error:
         raise HTTPException(422, explain(error)) from error
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Options(_Strict):
+class Options(BaseModel, extra="forbid"):
     """The steps and limits of a search."""
 
     decompose: bool = True
@@ -178,15 +176,12 @@ class Options(_Strict):
         )
 
 
-class SearchBody(_Strict):
+class SearchBody(BaseModel, extra="forbid"):
     """The body of a search or a plan."""
 
     query: str = Field(min_length=1, max_length=_LONGEST)
     options: Options = Options()
     context: dict[str, Any] = {}
-
-
-_CLASSES = ("perfect", "partial", "rejected", "unverified")
 
 
 def _response(
@@ -200,24 +195,22 @@ def _response(
         began: The time of the request, by `time.monotonic`.
         context: That of the request, which has no effect.
     """
-    classes: dict[str, list[object]] = {name: [] for name in _CLASSES}
-    raw: list[object] = []
+    by_class: defaultdict[str, list[object]] = defaultdict(list)
     for each in result.evidence:
         told = _judged(each, result.plan, options.classify)
-        if options.classify:
-            name = "rejected" if each.classification == "reject" else each.classification
-            classes[name].append(told)
-        else:
-            raw.append(told)
+        by_class[each.classification if options.classify else "raw"].append(told)
     return {
-        "request_id": _request_id(),
+        "request_id": f"req_{uuid4().hex[:12]}",
         "status": "completed" if result.status == "found" else result.status,
         "processing_time_ms": _milliseconds_since(began),
         "query": result.question,
         "criteria_result": _criteria(result.plan),
-        **{f"{name}_results": found for name, found in classes.items()},
-        "rejected_count": len(classes["rejected"]),
-        "raw_results": raw,
+        "perfect_results": by_class["perfect"],
+        "partial_results": by_class["partial"],
+        "rejected_results": by_class["reject"],
+        "unverified_results": by_class["unverified"],
+        "rejected_count": len(by_class["reject"]),
+        "raw_results": by_class["raw"],
         "total_scanned": len(result.evidence),
         "degraded": list(result.degraded),
         "notes": [*result.notes, *([_NOT_USED] if context else [])],
@@ -225,7 +218,6 @@ def _response(
 
 
 def _judged(evidence: Evidence, plan: SearchPlan, classify: bool) -> dict[str, Any]:
-    scored = {"classification": evidence.classification, "weighted_score": evidence.score}
     return {
         "result": _item(evidence.document),
         "validation": {
@@ -240,7 +232,8 @@ def _judged(evidence: Evidence, plan: SearchPlan, classify: bool) -> dict[str, A
             ],
             "summary": explained(evidence, plan.criteria),
         },
-        **(scored if classify else {}),
+        **({"classification": evidence.classification} if classify else {}),
+        **({"weighted_score": evidence.score} if classify else {}),
     }
 
 
@@ -275,11 +268,6 @@ def _criteria(plan: SearchPlan) -> dict[str, Any]:
             for each in plan.criteria
         ],
     }
-
-
-def _request_id() -> str:
-    """A new name for a request."""
-    return f"req_{uuid4().hex[:12]}"
 
 
 def _milliseconds_since(began: float) -> int:

@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,6 +24,8 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 MCP = "/mcp"
 _BOTH = b"application/json, text/event-stream"
 _JSON = frozenset({"application/json", "application/*", "*/*"})
+_ANSWER = {"result", "error"}
+"""The keys of a message that answers a request, of which each has one."""
 _EVENTS = frozenset({"text/event-stream", "text/*", "*/*"})
 
 
@@ -65,34 +66,23 @@ class Origin:
         )
 
 
-def allowed(settings: HttpSettings) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
-    """The Host headers that are answered, and the Origin headers.
-
-    The hosts are those of loopback and of the settings. An Origin has to be a page of one of them,
-    or one of those that CORS lets in.
-    """
-    named = [*_LOOPBACK, *settings.allowed_hosts]
-    if settings.public_url is not None:
-        named.append(urlsplit(settings.public_url).netloc)
-    hosts = _parsed(named)
-    return hosts, (*hosts, *_parsed(settings.cors_origins))
-
-
-def _parsed(names: Iterable[str]) -> tuple[Origin, ...]:
-    return tuple(found for name in names if (found := Origin.parse(name)) is not None)
-
-
 def guarded(app: ASGIApp, *, settings: HttpSettings, unguarded: Iterable[str]) -> ASGIApp:
     """Refuses requests under foreign names before anything of them is looked at.
 
-    So no web page can reach the server in secret.
+    So no web page can reach the server in secret. The names are those of loopback and of the
+    settings. An Origin has to be a page of one of them, or one of those that CORS lets in.
 
     Args:
         app: What it guards.
         settings: What is allowed.
         unguarded: Paths that are answered under any name, such as a load balancer's.
     """
-    hosts, origins = allowed(settings)
+    named = [*_LOOPBACK, *settings.allowed_hosts]
+    if settings.public_url is not None:
+        named.append(urlsplit(settings.public_url).netloc)
+    hosts = [found for name in named if (found := Origin.parse(name))]
+    pages = (found for name in settings.cors_origins if (found := Origin.parse(name)))
+    origins = [*hosts, *pages]
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 400, 403 or 421, or pass the request on."""
@@ -129,15 +119,14 @@ def with_issuer_errors(app: ASGIApp) -> ASGIApp:
         try:
             await app(scope, receive, send)
         except IssuerUnavailable:
-            refused = JSONResponse(
+            await JSONResponse(
                 {
                     "error": "temporarily_unavailable",
                     "error_description": "tokens cannot be checked now",
                 },
                 status_code=503,
                 headers={"retry-after": f"{PAUSE:.0f}"},
-            )
-            await refused(scope, receive, send)
+            )(scope, receive, send)
 
     return answer
 
@@ -170,8 +159,8 @@ def negotiated(app: ASGIApp) -> ASGIApp:
         """Pass a request on as one that takes both types."""
         if scope["type"] == "http" and scope["path"].removesuffix("/") == MCP:
             scope = {**scope, "path": MCP, "raw_path": MCP.encode()}
-            taken = Headers(scope=scope).getlist("accept")
-            kinds = {each.split(";")[0].strip().lower() for each in ",".join(taken).split(",")}
+            taken = ",".join(Headers(scope=scope).getlist("accept"))
+            kinds = {each.split(";")[0].strip().lower() for each in taken.split(",")}
             if not any(kinds) or kinds & (_JSON | _EVENTS):
                 others = [pair for pair in scope["headers"] if pair[0] != b"accept"]
                 scope["headers"] = [*others, (b"accept", _BOTH)]
@@ -200,7 +189,10 @@ def _as_json(send: Send) -> Send:
             return
         stream.extend(message.get("body", b""))
         if not message.get("more_body", False):
-            body = next(_answers(bytes(stream)), b"")
+            messages = (each.strip() for each in re.findall(rb"(?m)^data:(.*)", stream))
+            # The others tell of progress.
+            answers = (each for each in messages if each and _ANSWER & json.loads(each).keys())
+            body = next(answers, b"")
             headers = MutableHeaders(raw=[*start["headers"]])
             headers["content-type"] = "application/json"
             headers["content-length"] = str(len(body))
@@ -208,11 +200,3 @@ def _as_json(send: Send) -> Send:
             await send({"type": "http.response.body", "body": body})
 
     return collect
-
-
-def _answers(stream: bytes) -> Iterator[bytes]:
-    """The messages of a stream that answer a request; the others tell of progress."""
-    for line in stream.splitlines():
-        said = line.removeprefix(b"data:").strip() if line.startswith(b"data:") else b""
-        if said and {"result", "error"} & cast("dict[str, object]", json.loads(said)).keys():
-            yield said

@@ -7,6 +7,7 @@ import time
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -75,8 +76,16 @@ class Rates:
         self._pool: ConnectionPool | None = None
         self._away_until = -math.inf
         if shared is not None:
+            from redis.asyncio import BlockingConnectionPool
+
             url, prefix = shared
-            self._pool = _pool(url)
+            self._pool = BlockingConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType] - its options
+                url,
+                max_connections=_MOST_CONNECTIONS,
+                timeout=_REDIS_SECONDS,
+                socket_timeout=_REDIS_SECONDS,
+                socket_connect_timeout=_REDIS_SECONDS,
+            )
             self._shared = SlidingWindowCounterRateLimiter(
                 RedisStorage(
                     "async+redis://",
@@ -129,8 +138,7 @@ def throttled(app: ASGIApp, *, rates: Rates | None, most: int, unlimited: Iterab
             return
         caller = caller_of(scope)
         if under_way[caller] >= most:
-            refused = refusal(1, f"{most} requests are under way already")
-            await refused(scope, receive, send)
+            await refusal(1, f"{most} requests are under way already")(scope, receive, send)
             return
         under_way[caller] += 1
         try:
@@ -143,18 +151,6 @@ def throttled(app: ASGIApp, *, rates: Rates | None, most: int, unlimited: Iterab
                 del under_way[caller]
 
     return answer
-
-
-def _pool(url: str) -> "ConnectionPool":
-    from redis.asyncio import BlockingConnectionPool
-
-    return BlockingConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType] - its options
-        url,
-        max_connections=_MOST_CONNECTIONS,
-        timeout=_REDIS_SECONDS,
-        socket_timeout=_REDIS_SECONDS,
-        socket_connect_timeout=_REDIS_SECONDS,
-    )
 
 
 def refusal(seconds: int, reason: str) -> JSONResponse:
@@ -194,10 +190,9 @@ class WholeBodies:
         if isinstance(body, bytes) and scope["path"] == MCP and _BATCH.match(body):
             told = JSONRPCError(jsonrpc="2.0", id=None, error=BATCH)
             body = JSONResponse(told.model_dump(exclude_none=True) | {"id": None}, status_code=400)
-        if body is None:
-            return
         if isinstance(body, Response):
             await body(scope, receive, send)
+        if not isinstance(body, bytes):
             return
         whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
         is_large = len(body) > _IN_TURN
@@ -244,13 +239,13 @@ class WholeBodies:
                 del self._unfinished[caller]
 
 
+@dataclass
 class _Values:
     """Counts what a parser will make of JSON that comes in parts."""
 
-    def __init__(self) -> None:
-        self._count = 0
-        self._begun = b""
-        """What stands for a string that the last part has not ended."""
+    _count: int = 0
+    _begun: bytes = b""
+    """What stands for a string that the last part has not ended."""
 
     def add(self, part: bytes) -> int:
         """The number with this part."""

@@ -6,6 +6,7 @@ import time
 from collections import Counter as Counted
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
@@ -173,24 +174,26 @@ class Metrics:
 
 def _log(scope: Scope, path: str, status: str, seconds: float) -> None:
     """Log a request: no query, no header, no body, and no path that a caller has made up."""
-    caller = scope.get("client")
-    method = scope["method"]
-    data = {
-        "component": "access",
-        "method": method if method in _METHODS else "other",
-        "path": path,
-        "status": int(status),
-        "ms": round(seconds * 1000, 1),
-        "client": caller[0] if caller else None,
-    }
-    _access.info("request", extra={"sifaka": data})
+    _access.info(
+        "request",
+        extra={
+            "sifaka": {
+                "component": "access",
+                "method": scope["method"] if scope["method"] in _METHODS else "other",
+                "path": path,
+                "status": int(status),
+                "ms": round(seconds * 1000, 1),
+                "client": scope["client"][0] if scope.get("client") else None,
+            }
+        },
+    )
 
 
+@dataclass(eq=False)
 class _Work(Collector):
     """Counts and times of the runs, from the server's monitor and circuit breakers."""
 
-    def __init__(self, state: Callable[[], AppState]) -> None:
-        self._state = state
+    state: Callable[[], AppState]
 
     def describe(self) -> Iterator[Metric]:
         # Without this the registry would ask for the numbers to learn their names.
@@ -198,7 +201,7 @@ class _Work(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """The numbers of this moment."""
-        state = self._state()
+        state = self.state()
         summary = state.monitor.summary()
         yield GaugeMetricFamily(
             "sifaka_runs_in_progress",
@@ -209,31 +212,38 @@ class _Work(Collector):
         for key, component in summary["components"].items():
             kind, _, name = key.partition(":")
             counted[kind, public_name(kind, name)].update(component)
-        labels = ("kind", "name")
         for field, name, what in _OF_COMPONENTS:
-            yield _family(name, what, labels, {of: each[field] for of, each in counted.items()})
-        errors = {(error,): count for error, count in summary["errors"].items()}
-        told = "Errors by class, and by code where there is one."
-        yield _family("sifaka_errors", told, ("type",), errors)
+            values = {of: each[field] for of, each in counted.items()}
+            yield _family(name, what, ("kind", "name"), values)
+        yield _family(
+            "sifaka_errors",
+            "Errors by class, and by code where there is one.",
+            ("type",),
+            {(error,): count for error, count in summary["errors"].items()},
+        )
         used: defaultdict[str, Counted[str]] = defaultdict(Counted)
         for name, spent in summary["models"].items():
             used[public_name("model", name)].update(spent)
-        tokens = {
-            (provider, kind): each[f"{kind}_tokens"]
-            for provider, each in used.items()
-            for kind in ("input", "output")
-        }
-        told = "Tokens of model calls."
-        yield _family("sifaka_model_tokens", told, ("provider", "type"), tokens)
+        yield _family(
+            "sifaka_model_tokens",
+            "Tokens of model calls.",
+            ("provider", "type"),
+            {
+                (provider, kind): each[f"{kind}_tokens"]
+                for provider, each in used.items()
+                for kind in ("input", "output")
+            },
+        )
         for field, name, what in _OF_PROVIDERS:
             values = {(provider,): each[field] for provider, each in used.items()}
             yield _family(name, what, ("provider",), values)
-        breakers = GaugeMetricFamily(
-            "sifaka_breaker_open", "Providers that are left alone for now.", labels=["provider"]
+        yield _family(
+            "sifaka_breaker_open",
+            "Providers that are left alone for now.",
+            ("provider",),
+            {(public_name("model", name),): 1 for name in state.breakers.open_providers()},
+            GaugeMetricFamily,
         )
-        for provider in {public_name("model", name) for name in state.breakers.open_providers()}:
-            breakers.add_metric([provider], 1)
-        yield breakers
 
 
 _OF_COMPONENTS = (
@@ -248,10 +258,14 @@ _OF_PROVIDERS = (
 
 
 def _family(
-    name: str, what: str, labels: Sequence[str], values: Mapping[tuple[str, ...], float]
-) -> CounterMetricFamily:
-    """Counts, each under the values of its labels."""
-    family = CounterMetricFamily(name, what, labels=labels)
+    name: str,
+    what: str,
+    labels: Sequence[str],
+    values: Mapping[tuple[str, ...], float],
+    kind: type[CounterMetricFamily | GaugeMetricFamily] = CounterMetricFamily,
+) -> Metric:
+    """Numbers, each under the values of its labels."""
+    family = kind(name, what, labels=labels)
     for of, value in values.items():
         family.add_metric(of, value)
     return family
@@ -259,12 +273,7 @@ def _family(
 
 def public_name(kind: str, name: str) -> str:
     """The label of a component; names made up by callers are left out."""
-    match kind:
-        case "model":
-            return name.partition(":")[0]
-        case "critic":
-            return name if name in CRITICS else "custom"
-        case "validator":
-            return name if name in VALIDATORS else "custom"
-        case _:
-            return name
+    if kind == "model":
+        return name.partition(":")[0]
+    built_in = {"critic": CRITICS, "validator": VALIDATORS}.get(kind)
+    return name if built_in is None or name in built_in else "custom"

@@ -5,6 +5,7 @@ and asks for it; every request for data then carries it, as any other client's d
 """
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import anyio.to_thread
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -48,11 +49,11 @@ def page_routes(state: Callable[[], AppState], access: Access | None) -> list[Ro
             status, reason = _refusal(request, access)
             if "text/html" in request.headers.get("accept", ""):
                 told = _shell(status)
-            elif status != 200:
+            elif reason:
                 told = JSONResponse({"error": reason}, status_code=status)
             else:
                 told = await _respond(request, answer, state())
-            if status in (401, 403):
+            if reason:
                 told.headers["www-authenticate"] = f'Bearer error="{reason}"'
             told.headers.update(_HEADERS)
             return told
@@ -69,13 +70,12 @@ def page_routes(state: Callable[[], AppState], access: Access | None) -> list[Ro
 
 def _refusal(request: Request, access: Access | None) -> tuple[int, str]:
     """401 or 403 and the reason, or 200."""
-    if access is None:
-        return 200, ""
-    user = request.scope.get("user")
-    if not isinstance(user, AuthenticatedUser):
+    user: Any = request.scope.get("user")
+    if access and not isinstance(user, AuthenticatedUser):
         return 401, "invalid_token"
-    required = set(access.settings.required_scopes or ())
-    return (200, "") if required <= set(user.scopes) else (403, "insufficient_scope")
+    if access and not set(access.settings.required_scopes or ()) <= set(user.scopes):
+        return 403, "insufficient_scope"
+    return 200, ""
 
 
 async def _respond(request: Request, answer: _Answer, state: AppState) -> Response:
@@ -92,10 +92,9 @@ def _shell(status: int) -> Response:
     """The page without data, under the policy that only its own script and style run."""
     from sifaka_mcp.ui.pages import page
 
-    made = page("web")
-    policy = f"{made.policy}; frame-ancestors 'none'"
+    policy = f"{page('web').policy}; frame-ancestors 'none'"
     headers = {"content-security-policy": policy, "x-frame-options": "DENY"}
-    return HTMLResponse(made.html, status_code=status, headers=headers)
+    return HTMLResponse(page("web").html, status_code=status, headers=headers)
 
 
 async def _list(request: Request, state: AppState) -> Response:

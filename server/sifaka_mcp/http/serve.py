@@ -5,8 +5,8 @@ import ipaddress
 import socket
 import sys
 from asyncio.events import TimerHandle
-from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
+from typing import Any
 
 import h11
 import uvicorn
@@ -51,13 +51,25 @@ def serve_http(
         ConfigurationError: The address cannot be listened on, or the settings do not say who may
             use the server there.
     """
+    asks_who = settings.auth_tokens_file is not None or settings.oauth_issuer is not None
     try:
-        found = _resolved(host, port)
-        is_local = all(is_loopback(address[0]) for _, address in found)
-        if not is_local:
-            _check_access(settings, host)
-        family, address = found[0]
-        listener = socket.create_server(address, family=family)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        # The first address is listened on. Which one that is may change with the next answer of a
+        # name server, so all of them decide whether tokens have to be asked for.
+        is_local = all(is_loopback(str(address[0])) for *_, address in found)
+        if not (is_local or asks_who or settings.allow_anonymous):
+            raise ConfigurationError(
+                f"{host} can be reached from other machines, and no token would be asked for",
+                "give tokens with --auth-tokens-file (`sifaka token` makes them) or "
+                "SIFAKA_OAUTH_ISSUER, or accept requests without a token with --allow-anonymous",
+            )
+        if not is_local and settings.oauth_issuer is not None and settings.public_url is None:
+            raise ConfigurationError(
+                "clients of an authorization server have to know this server by one URL",
+                "set SIFAKA_PUBLIC_URL, such as https://sifaka.example/mcp",
+            )
+        family, *_, address = found[0]
+        listener = socket.create_server((address[0], port), family=family)
     except OSError as error:
         raise ConfigurationError(
             f"cannot listen on {host}:{port}: {error.strerror}", "choose another --host or --port"
@@ -70,7 +82,7 @@ def serve_http(
         AppStatus.disable_automatic_graceful_drain()
         # A reader of this line may connect at once: the socket listens already.
         print(f"sifaka: listening on {url}", file=sys.stderr, flush=True)
-        if not _asks_who(settings) and not is_local:
+        if not (is_local or asks_who):
             print(
                 "sifaka: everyone who reaches this address can use it", file=sys.stderr, flush=True
             )
@@ -92,10 +104,15 @@ def http_server(
     Raises:
         ConfigurationError: The tokens file cannot be read, or is wrong.
     """
-    app = create_http_app(settings, url, make)
+    # IPv4 networks also in the form of a connection to a socket of both families.
+    mapped = [
+        f"::ffff:{network.network_address}/{96 + network.prefixlen}"
+        for network in map(ipaddress.ip_network, settings.trusted_proxies)
+        if network.version == 4
+    ]
     return _Server(
         uvicorn.Config(
-            app,
+            create_http_app(settings, url, make),
             http=PatientProtocol,
             h11_max_incomplete_event_size=LARGEST_HEAD,
             ws="none",
@@ -103,65 +120,21 @@ def http_server(
             log_config=None,
             access_log=False,  # its lines have the query, where some clients put what is secret
             proxy_headers=bool(settings.trusted_proxies),
-            forwarded_allow_ips=[*settings.trusted_proxies, *_mapped(settings.trusted_proxies)],
+            forwarded_allow_ips=[*settings.trusted_proxies, *mapped],
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=GRACE_SECONDS,
-        ),
-        ending=app.state.ending,
+        )
     )
 
 
 class _Server(uvicorn.Server):
     """A server that answers the waiting clients first when it is told to stop."""
 
-    def __init__(self, config: uvicorn.Config, *, ending: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ending = ending
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """See `uvicorn.Server`."""
-        self._ending()
+        app: Any = self.config.app
+        app.state.ending()
         super().handle_exit(sig, frame)
-
-
-def _mapped(proxies: Iterable[str]) -> Iterator[str]:
-    """IPv4 networks in the form of a connection to a socket of both families."""
-    for proxy in proxies:
-        network = ipaddress.ip_network(proxy)
-        if network.version == 4:
-            yield f"::ffff:{network.network_address}/{96 + network.prefixlen}"
-
-
-def _resolved(host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[str, int]]]:
-    """The addresses that a name stands for; the first is listened on.
-
-    Which one that is may change with the next answer of a name server, so all of them decide
-    whether tokens have to be asked for.
-
-    Raises:
-        OSError: There are none.
-    """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    return [(family, (str(address[0]), port)) for family, *_, address in found]
-
-
-def _asks_who(settings: Settings) -> bool:
-    return settings.auth_tokens_file is not None or settings.oauth_issuer is not None
-
-
-def _check_access(settings: Settings, host: str) -> None:
-    """Check that the settings say who may use a server that other machines reach."""
-    if not _asks_who(settings) and not settings.allow_anonymous:
-        raise ConfigurationError(
-            f"{host} can be reached from other machines, and no token would be asked for",
-            "give tokens with --auth-tokens-file (`sifaka token` makes them) or "
-            "SIFAKA_OAUTH_ISSUER, or accept requests without a token with --allow-anonymous",
-        )
-    if settings.oauth_issuer is not None and settings.public_url is None:
-        raise ConfigurationError(
-            "clients of an authorization server have to know this server by one URL",
-            "set SIFAKA_PUBLIC_URL, such as https://sifaka.example/mcp",
-        )
 
 
 class PatientProtocol(H11Protocol):
@@ -226,8 +199,6 @@ class PatientProtocol(H11Protocol):
         """End the connection after so many seconds, unless it is said anew; never with None."""
         if self._deadline is not None:
             self._deadline.cancel()
-        self._deadline = None if seconds is None else self.loop.call_later(seconds, self._hang_up)
-
-    def _hang_up(self) -> None:
-        if not self.transport.is_closing():
-            self.transport.abort()
+        self._deadline = None
+        if seconds is not None:
+            self._deadline = self.loop.call_later(seconds, self.transport.abort)

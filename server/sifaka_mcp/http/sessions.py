@@ -1,7 +1,7 @@
 """Sessions of the handshake era: each caller has so many, which no other caller reaches."""
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -93,8 +93,14 @@ class Sessions:
         if session_id is None:
             await self._opened(scope, receive, send)
             return
-        session = self._of_request(session_id, scope)
-        if session is None:
+        session = self._open.get(session_id)
+        is_its_end = scope["method"] == "DELETE"
+        if (
+            session is None
+            or session.tenant != tenant_of_request()
+            or self._is_over(session)
+            or (is_its_end and session.bearer != bearer_of(scope))
+        ):
             await _refusal(404, INVALID_REQUEST, _UNKNOWN)(scope, receive, send)
             return
         answer = self._streamed if scope["method"] == "GET" else self._app
@@ -102,31 +108,25 @@ class Sessions:
             with session.used():
                 await answer(scope, receive, send)
         finally:
-            if scope["method"] == "DELETE":
+            if is_its_end:
                 self._open.pop(session_id, None)
-
-    def _of_request(self, session_id: str, scope: Scope) -> _Session | None:
-        """The session with an id, if it is open and the current request may do this to it."""
-        session = self._open.get(session_id)
-        if session is None or session.tenant != tenant_of_request() or self._is_over(session):
-            return None
-        is_foreign = scope["method"] == "DELETE" and session.bearer != bearer_of(scope)
-        return None if is_foreign else session
 
     async def _opened(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request that may open a session."""
         caller = caller_of(scope)
-        if sum(session.under_way > 0 for _, session in self._of(caller)) >= self._most:
-            told = "Too many open sessions, each with a request under way: end one, or wait."
-            await _refusal(503, INTERNAL_ERROR, told)(scope, receive, send)
+        if sum(session.under_way > 0 for session in self._of(caller).values()) >= self._most:
+            await _refusal(
+                503,
+                INTERNAL_ERROR,
+                "Too many open sessions, each with a request under way: end one, or wait.",
+            )(scope, receive, send)
             return
 
         async def watch(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 opened = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
                 if opened is not None:
-                    owner = caller, tenant_of_request(), bearer_of(scope)
-                    session = _Session(*owner, scope)
+                    session = _Session(caller, tenant_of_request(), bearer_of(scope), scope)
                     using.enter_context(session.used())
                     await self._add(opened, session)
             await send(message)
@@ -136,27 +136,15 @@ class Sessions:
 
     async def _add(self, session_id: str, session: _Session) -> None:
         """Count a new session, and end those that its caller has too many."""
-        for each in [key for key, known in self._open.items() if self._is_over(known)]:
-            del self._open[each]
+        self._open = {key: known for key, known in self._open.items() if not self._is_over(known)}
         self._open[session_id] = session
-        own = list(self._of(session.caller))
-        unused = [(key, each) for key, each in own if not each.under_way]
+        own = self._of(session.caller)
+        unused = [(key, each) for key, each in own.items() if not each.under_way]
         unused.sort(key=lambda pair: pair[1].left)
         for key, each in unused[: max(0, len(own) - self._most)]:
             del self._open[key]
-            await self._end(key, each)
-
-    async def _end(self, session_id: str, session: _Session) -> None:
-        name = [(MCP_SESSION_ID_HEADER.encode(), session_id.encode())]
-        asking: Scope = {**session.opening, "method": "DELETE", "headers": name}
-
-        async def receive() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
-
-        async def ignore(message: Message) -> None:
-            del message
-
-        await self._app(asking, receive, ignore)
+            name = [(MCP_SESSION_ID_HEADER.encode(), key.encode())]
+            await self._app({**each.opening, "method": "DELETE", "headers": name}, _empty, _ignore)
 
     async def _streamed(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the stream of a session, for as long as it may be open."""
@@ -192,10 +180,20 @@ class Sessions:
     def _is_over(self, session: _Session) -> bool:
         return not session.under_way and anyio.current_time() - session.left >= self._seconds
 
-    def _of(self, caller: str) -> Iterator[tuple[str, _Session]]:
-        return ((key, each) for key, each in self._open.items() if each.caller == caller)
+    def _of(self, caller: str) -> dict[str, _Session]:
+        return {key: each for key, each in self._open.items() if each.caller == caller}
+
+
+async def _empty() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _ignore(message: Message) -> None:
+    del message
 
 
 def _refusal(status: int, code: int, message: str) -> JSONResponse:
-    error = {"code": code, "message": message}
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status_code=status)
+    return JSONResponse(
+        {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}},
+        status_code=status,
+    )

@@ -1,5 +1,6 @@
 """The handshake era over HTTP without sessions: `notifications/cancelled` finds its request."""
 
+import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,10 +33,6 @@ class _Call:
     """Its number, then its progress token if it has another."""
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
-    def cancel(self) -> None:
-        cancel_requested(self.session).set()
-        self.scope.cancel()
-
 
 class Cancellations:
     """Middleware: a notification stops the call of a tool that it names.
@@ -52,8 +49,7 @@ class Cancellations:
 
     async def __call__(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
         """Have a call stopped by a notification, or pass a message on."""
-        concerned = ctx.method in {"tools/call", "notifications/cancelled"}
-        if not (concerned and _is_alone(ctx)):
+        if ctx.method not in {"tools/call", "notifications/cancelled"} or not _is_alone(ctx):
             return await call_next(ctx)
         client = _client_of(cast("Request", ctx.request))
         if ctx.request_id is None:
@@ -70,24 +66,20 @@ class Cancellations:
             calls.remove(call)
             if not calls:
                 self._calls.pop(client, None)
-            self._remember((client, call.names[0]))
+            name = (client, call.names[0])
+            self._answered[name] = anyio.current_time()
+            self._answered.move_to_end(name)
+            if len(self._answered) > _MOST_KEPT:
+                self._answered.popitem(last=False)
 
     def _cancel(self, client: str, params: Mapping[str, Any]) -> None:
         """Stop the only call that the names of a notification can mean."""
         wanted = set(_names(params.get("requestId"), _token_of(params)))
         calls = [each for each in self._calls.get(client, ()) if wanted.intersection(each.names)]
-        if len(calls) == 1 and not any(self._was_answered((client, each)) for each in wanted):
-            calls[0].cancel()
-
-    def _was_answered(self, name: _Name) -> bool:
-        at = self._answered.get(name)
-        return at is not None and anyio.current_time() - at < _SECONDS
-
-    def _remember(self, name: _Name) -> None:
-        self._answered[name] = anyio.current_time()
-        self._answered.move_to_end(name)
-        if len(self._answered) > _MOST_KEPT:
-            self._answered.popitem(last=False)
+        answered = (self._answered.get((client, each), -math.inf) for each in wanted)
+        if len(calls) == 1 and anyio.current_time() - max(answered) >= _SECONDS:
+            cancel_requested(calls[0].session).set()
+            calls[0].scope.cancel()
 
 
 def _is_alone(ctx: _Context) -> bool:
@@ -100,8 +92,8 @@ def _is_alone(ctx: _Context) -> bool:
 
 
 def _client_of(request: Request) -> str:
-    told = (request.headers.get(name, "") for name in ("authorization", "user-agent"))
-    known = "\n".join((caller_of(request.scope), *told))
+    headers = [request.headers.get(name, "") for name in ("authorization", "user-agent")]
+    known = "\n".join([caller_of(request.scope), *headers])
     return sha256(known.encode("utf-8", "surrogatepass")).hexdigest()
 
 

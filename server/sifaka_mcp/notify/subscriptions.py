@@ -6,7 +6,7 @@ The handshake era has `resources/subscribe`, where there is a way back to the cl
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Any, cast
 
@@ -75,6 +75,7 @@ class Subscriber:
         self._moved: dict[str, None] = {}
         self._woken = anyio.Event()
         self._ended = False
+        self._delivering = anyio.CancelScope()
 
     async def add(self, state: AppState, topics: Iterable[tuple[str, str | None]]) -> None:
         """Subscribe to some topics, all or none.
@@ -111,20 +112,22 @@ class Subscriber:
         self._moved.pop(topic, None)
 
     def close(self) -> None:
-        """Unsubscribe from everything."""
+        """Unsubscribe from everything, and deliver no more."""
+        self._delivering.cancel()
         for topic in list(self._leaving):
             self.remove(topic)
 
     async def deliver(self, send: Callable[[str], Awaitable[None]]) -> None:
         """Send each topic that has moved, until the end."""
-        while not self._ended:
-            await self._woken.wait()
-            self._woken = anyio.Event()
-            moved, self._moved = self._moved, {}
-            for topic in moved:
-                await send(topic)
-            if not self._ended:
-                await anyio.sleep(_PAUSE)
+        with self._delivering:
+            while not self._ended:
+                await self._woken.wait()
+                self._woken = anyio.Event()
+                moved, self._moved = self._moved, {}
+                for topic in moved:
+                    await send(topic)
+                if not self._ended:
+                    await anyio.sleep(_PAUSE)
 
     def end(self) -> None:
         """Let `deliver` come to its end when it has sent what has moved until now."""
@@ -145,10 +148,10 @@ class Subscriber:
             return _nothing
 
 
-def run_of(uri: str) -> str | None:
-    """The run that a resource is about and changes with; None for other resources."""
+def _topic_of(uri: str) -> tuple[str, str | None]:
+    """A resource, and the run that it is about and changes with; None for other resources."""
     found = _RUN.fullmatch(uri)
-    return found[1] if found else None
+    return uri, found[1] if found else None
 
 
 def _nothing() -> None:
@@ -157,12 +160,14 @@ def _nothing() -> None:
 
 async def _subscribe(ctx: _Context, params: SubscribeRequestParams) -> EmptyResult:
     connection = _with_way_back(ctx)
-    subscriber = connection.state.get(_KEY)
+    subscriber: Subscriber | None = connection.state.get(_KEY)
     if subscriber is None:
         subscriber = connection.state[_KEY] = Subscriber()
-        _deliver(ctx, connection, subscriber)
-    state = ctx.lifespan_context.of_request()
-    await subscriber.add(state, [(params.uri, run_of(params.uri))])
+        # It is told for as long as the connection is open.
+        send = ctx.session.send_resource_updated
+        ctx.lifespan_context.group.start_soon(subscriber.deliver, send)
+        connection.exit_stack.callback(subscriber.close)
+    await subscriber.add(ctx.lifespan_context.of_request(), [_topic_of(params.uri)])
     return EmptyResult()
 
 
@@ -171,22 +176,6 @@ async def _unsubscribe(ctx: _Context, params: UnsubscribeRequestParams) -> Empty
     if subscriber is not None:
         subscriber.remove(params.uri)
     return EmptyResult()
-
-
-def _deliver(ctx: _Context, connection: Connection, subscriber: Subscriber) -> None:
-    """Send a connection what its subscriber is told, for as long as it is open."""
-    scope = anyio.CancelScope()
-
-    async def deliver() -> None:
-        with scope:
-            await subscriber.deliver(ctx.session.send_resource_updated)
-
-    def end() -> None:
-        scope.cancel()
-        subscriber.close()
-
-    ctx.lifespan_context.group.start_soon(deliver)
-    connection.exit_stack.callback(end)
 
 
 def _with_way_back(ctx: _Context) -> Connection:
@@ -206,8 +195,9 @@ class Subscriptions:
         """Have a server answer the requests of both eras."""
         server.add_request_handler("resources/subscribe", SubscribeRequestParams, _subscribe)
         server.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, _unsubscribe)
-        params = SubscriptionsListenRequestParams
-        server.add_request_handler("subscriptions/listen", params, self._listen)
+        server.add_request_handler(
+            "subscriptions/listen", SubscriptionsListenRequestParams, self._listen
+        )
 
     def end(self) -> None:
         """Have every stream come to its end; may be called from a signal handler."""
@@ -231,12 +221,12 @@ class Subscriptions:
         wanted = params.notifications
         uris = list(dict.fromkeys(wanted.resource_subscriptions or ()))
         tasks = _tasks(ctx, wanted)
-        topics = [(uri, run_of(uri)) for uri in uris] + [(_TASK + task, task) for task in tasks]
+        topics = [*map(_topic_of, uris), *((_TASK + task, task) for task in tasks)]
         meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
 
         async def send(notification: ServerNotification | Notification[Any, str]) -> None:
-            told = cast("ServerNotification", notification)
-            await ctx.session.send_notification(told, related_request_id=ctx.request_id)
+            sent = cast("ServerNotification", notification)
+            await ctx.session.send_notification(sent, related_request_id=ctx.request_id)
 
         async def tell(topic: str) -> None:
             """Say that a resource has changed, or how a task is now."""
@@ -252,7 +242,17 @@ class Subscriptions:
         self._open.append((tenant, subscriber))
         try:
             await subscriber.add(ctx.lifespan_context.of_request(), topics)
-            await send(_acknowledgement(wanted, uris, tasks, meta))
+            extra: dict[str, Any] = {_TASK_IDS: tasks} if tasks else {}
+            # Lists of tools, prompts and resources never change here.
+            agreed = SubscriptionFilter(
+                tools_list_changed=wanted.tools_list_changed or None,
+                prompts_list_changed=wanted.prompts_list_changed or None,
+                resources_list_changed=wanted.resources_list_changed or None,
+                resource_subscriptions=uris or None,
+                **extra,
+            )
+            told = SubscriptionsAcknowledgedNotificationParams(notifications=agreed, _meta=meta)
+            await send(SubscriptionsAcknowledgedNotification(params=told))
             seconds = math.inf if tenant is None else min(LONGEST_STREAM, seconds_left())
             with anyio.move_on_after(seconds):
                 await subscriber.deliver(tell)
@@ -260,23 +260,6 @@ class Subscriptions:
             self._open.remove((tenant, subscriber))
             subscriber.close()
         return SubscriptionsListenResult(_meta=meta)
-
-
-def _acknowledgement(
-    wanted: SubscriptionFilter, uris: Sequence[str], tasks: Sequence[str], meta: dict[str, Any]
-) -> SubscriptionsAcknowledgedNotification:
-    """What will be told. Lists of tools, prompts and resources never change here."""
-    extra: dict[str, Any] = {_TASK_IDS: tasks} if tasks else {}
-    agreed = SubscriptionFilter(
-        tools_list_changed=wanted.tools_list_changed or None,
-        prompts_list_changed=wanted.prompts_list_changed or None,
-        resources_list_changed=wanted.resources_list_changed or None,
-        resource_subscriptions=list(uris) or None,
-        **extra,
-    )
-    return SubscriptionsAcknowledgedNotification(
-        params=SubscriptionsAcknowledgedNotificationParams(notifications=agreed, _meta=meta)
-    )
 
 
 def _tasks(ctx: _Context, wanted: SubscriptionFilter) -> list[str]:

@@ -16,7 +16,7 @@ from sifaka.record.clustering import decline_of
 from sifaka.record.diff import Hunk
 from sifaka.record.outcome import open_task
 from sifaka.record.provenance import Steps, explained_diff, issues_of, step_diff
-from sifaka.record.results import CriticFeedback, Issue, ValidationResult
+from sifaka.record.results import CriticFeedback, Issue
 from sifaka.record.run import Run
 from sifaka.record.thought import EDITOR, Thought
 from sifaka_mcp.schemas.evidence import evidence_of
@@ -40,6 +40,7 @@ Data = dict[str, Any]
 Sources = dict[str, tuple[str, CriticFeedback | None]]
 """By the message of an issue, its validator or critic, and what that said."""
 _OPS = {"equal": "=", "insert": "+", "delete": "-", "replace": "~"}
+_STANDINGS = {None: "open", True: "accepted", False: "refused"}
 _GRAVITY = 10
 """Severities of issues, added up, at which the score of a critic without scores is a half."""
 
@@ -51,8 +52,10 @@ def overview_of(run: Run) -> Data:
     places = {thought.id: place for place, thought in enumerate(run.thoughts)}
     evidence = evidence_of(run)
     champion = run.champion
-    sources = sources_of(run.champion or run.latest)
+    sources = sources_of(champion or run.latest)
     researches = result is not None and run.config.inquiry is not None
+    declinable = result.declinable if result and champion else ()
+    may = {(issue.message, issue.quote) for issue in declinable}
     return {
         "run_id": run.run_id,
         "entries": run.version,  # the page asks again when there are more
@@ -70,7 +73,10 @@ def overview_of(run: Run) -> Data:
         "branch_of": run.branch_of,
         "champion": places.get(run.champion_id or ""),
         "versions": [_version(run, each, places) for each in run.thoughts],
-        "left": _left(result, sources) if result else [],
+        "left": [
+            why_of(each, sources, may_decline=(each.message, each.quote) in may)
+            for each in (result.left if result else ())
+        ],
         "checked": [CheckOut.of(each) for each in result.checked] if result else [],
         # The reason for which what is left was declined, and the issues declined one by one.
         "declined": run.declined.get(champion.id) if champion else None,
@@ -91,11 +97,9 @@ def overview_of(run: Run) -> Data:
 def _version(run: Run, thought: Thought, places: dict[str, int]) -> Data:
     """One version without its text; `places` are those of versions in the run, by their ids."""
     decision = run.decisions.get(thought.id)
-    standing = "open"
-    if thought.id == run.champion_id:
-        standing = "stands"
-    elif decision is not None:
-        standing = "accepted" if decision.accepted else "refused"
+    standing = "stands"
+    if thought.id != run.champion_id:
+        standing = _STANDINGS[decision and decision.accepted]
     return {
         "id": thought.id,
         "number": thought.iteration,
@@ -108,47 +112,35 @@ def _version(run: Run, thought: Thought, places: dict[str, int]) -> Data:
         "score": score_of(thought),
         "words": len(thought.text.split()),
         "characters": len(thought.text),
-        "rules": [_rule(name, each) for name, each in thought.validation_results.items()],
-        "critics": [_critic(each) for each in thought.critic_feedback],
+        "rules": [
+            {
+                "name": name,
+                "passed": result.passed,
+                "required": result.required,
+                "score": round(result.score, 4),
+                "message": result.message,
+                "unchecked": result.unchecked is not None,
+                "suggestions": [] if result.passed else result.suggestions,
+            }
+            for name, result in thought.validation_results.items()
+        ],
+        "critics": [
+            {
+                "name": feedback.critic,
+                "verdict": feedback.verdict,
+                "score": critic_score(feedback) if feedback.status == "ok" else None,
+                "reason": feedback.reason,
+                "issues": len(feedback.issues),
+                "suggestions": feedback.suggestions,
+                "usage": UsageOut.of(feedback.usage),
+            }
+            for feedback in thought.critic_feedback
+        ],
         "differences": [
             DifferenceOut.of(each) for each in thought.findings.differences[:_DIFFERENCES]
         ],
         "usage": UsageOut.of(thought.usage),
         "created_at": thought.created_at.isoformat(),
-    }
-
-
-def _left(result: RunResult, sources: Sources) -> list[Data]:
-    stands = result.run.champion is not None
-    may = {(issue.message, issue.quote) for issue in result.declinable if stands}
-    return [
-        why_of(each, sources, may_decline=(each.message, each.quote) in may) for each in result.left
-    ]
-
-
-def _rule(name: str, result: ValidationResult) -> Data:
-    """The result of one validator on one version."""
-    return {
-        "name": name,
-        "passed": result.passed,
-        "required": result.required,
-        "score": round(result.score, 4),
-        "message": result.message,
-        "unchecked": result.unchecked is not None,
-        "suggestions": [] if result.passed else result.suggestions,
-    }
-
-
-def _critic(feedback: CriticFeedback) -> Data:
-    """What one critic said of one version, and what its opinion took."""
-    return {
-        "name": feedback.critic,
-        "verdict": feedback.verdict,
-        "score": critic_score(feedback) if feedback.status == "ok" else None,
-        "reason": feedback.reason,
-        "issues": len(feedback.issues),
-        "suggestions": feedback.suggestions,
-        "usage": UsageOut.of(feedback.usage),
     }
 
 
@@ -160,7 +152,7 @@ def _title(run: Run) -> str:
 
 
 def version_of(run: Run, place: int) -> Data:
-    """A version of a run by its place among the versions.
+    """A version of a run by its place among the versions, from 0.
 
     Returns:
         Its text, the `whys` behind changes and marks (see `why_of`), the `marks` of issues, and the
@@ -171,8 +163,6 @@ def version_of(run: Run, place: int) -> Data:
     Raises:
         IndexError: The run has no such version.
     """
-    if place < 0:
-        raise IndexError(place)
     thought = run.thoughts[place]
     whys = _Whys(run, thought)
     units = Units(thought.text)
@@ -271,10 +261,10 @@ class _Whys:
         for each in line:
             self._sources |= sources_of(each)
             self._issues |= {issue.message: issue for issue in issues_of(each)}
-            for edit in _edits(each):
-                message = str(edit.get("message", ""))
+            logged = each.metadata.get("edits", ()) if each.author == EDITOR else ()
+            for edit in cast("Sequence[Mapping[str, Any]]", logged):
+                message, rule = str(edit.get("message", "")), edit.get("rule")
                 self._sources.setdefault(message, (EDITOR, None))
-                rule = edit.get("rule")
                 known = Issue(message=message, severity=1, rule=str(rule) if rule else None)
                 self._issues.setdefault(message, known)
         self._run = run
@@ -285,10 +275,8 @@ class _Whys:
         self._places: dict[str, int] = {}
         self.all: list[Data] = []
 
-    def of_reason(self, reason: str | None) -> int:
-        """The place of the issue with this message; -1 without one."""
-        if reason is None:
-            return -1
+    def of_reason(self, reason: str) -> int:
+        """The place of the issue with this message."""
         issue = self._issues.get(reason) or Issue(message=reason, severity=1)
         return self._add_issue(f"{issue.message}\0{issue.quote}", issue)
 
@@ -309,14 +297,10 @@ class _Whys:
         return self._places[key]
 
 
-def _edits(thought: Thought) -> Sequence[Mapping[str, Any]]:
-    logged = thought.metadata.get("edits", ()) if thought.author == EDITOR else ()
-    return cast("Sequence[Mapping[str, Any]]", logged)
-
-
 def _lengths(hunks: Iterable[Hunk], whys: _Whys) -> Iterator[tuple[str, int, int, int]]:
     for hunk in edits(hunks):
-        why = -1 if hunk.op == "equal" else whys.of_reason(hunk.reason)
+        reason = None if hunk.op == "equal" else hunk.reason
+        why = -1 if reason is None else whys.of_reason(reason)
         yield _OPS[hunk.op], _length(hunk.before), _length(hunk.after), why
 
 
@@ -327,7 +311,7 @@ def score_of(thought: Thought) -> float | None:
     looked at the version. Versions are not chosen by it: see `sifaka.chain.acceptance`.
     """
     rules = [r.score for r in thought.validation_results.values() if r.unchecked is None]
-    critics = [critic_score(f) for f in thought.critic_feedback if f.status == "ok"]
+    critics = (critic_score(f) for f in thought.critic_feedback if f.status == "ok")
     scores = [*rules, *(each for each in critics if each is not None)]
     return round(sum(scores) / len(scores), 4) if scores else None
 
@@ -338,5 +322,4 @@ def critic_score(feedback: CriticFeedback) -> float | None:
         return round(sum(feedback.scores.values()) / len(feedback.scores), 4)
     if feedback.verdict is None and not feedback.issues:
         return None
-    weight = sum(issue.severity for issue in feedback.issues)
-    return round(_GRAVITY / (_GRAVITY + weight), 4)
+    return round(_GRAVITY / (_GRAVITY + sum(issue.severity for issue in feedback.issues)), 4)

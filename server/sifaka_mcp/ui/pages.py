@@ -57,8 +57,7 @@ def _page(door: Door, *, title: str, data: Mapping[str, Data]) -> Page:
         "data": "\n".join(_block(name, each) for name, each in data.items()),
         "script": script,
     }
-    html = re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], frame)
-    return Page(html=html, policy=policy)
+    return Page(html=re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], frame), policy=policy)
 
 
 def _block(name: str, data: Data) -> str:
@@ -70,17 +69,12 @@ def _block(name: str, data: Data) -> str:
 @cache
 def _sources() -> tuple[str, str, str]:
     """The script, the style and the frame of the page."""
-    folder = files("sifaka_mcp.ui") / "page"
-    scripts = sorted(each.name for each in folder.iterdir() if each.name.endswith(".js"))
+    parts = files("sifaka_mcp.ui").joinpath("page").iterdir()
+    texts = {each.name: each.read_text(encoding="utf-8") for each in parts}
+    whole = "\n".join(texts[name] for name in sorted(texts) if name.endswith(".js"))
     # Without indents and whole lines of comment: a document is fetched more often than read.
-    told = re.sub(
-        r"(?m)^[ \t]*//.*\n|^[ \t]+",
-        "",
-        "\n".join((folder / name).read_text(encoding="utf-8") for name in scripts),
-    )
-    script = f'(() => {{\n"use strict";\n{told}}})();'
-    style = (folder / "style.css").read_text(encoding="utf-8")
-    return script, style, (folder / "index.html").read_text(encoding="utf-8")
+    script = re.sub(r"(?m)^[ \t]*//.*\n|^[ \t]+", "", whole)
+    return f'(() => {{\n"use strict";\n{script}}})();', texts["style.css"], texts["index.html"]
 
 
 def _digest(source: str) -> str:

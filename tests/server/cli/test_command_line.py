@@ -6,6 +6,7 @@ import shlex
 import subprocess
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +47,24 @@ def test_a_process_shows_the_changes_with_their_reasons_or_the_tools_result(here
     failing = sifaka_process(here, "improve", "text.md", "--min-words", "99")
     assert failing.returncode == 1
     assert "needs_revision" in failing.stdout
+
+
+def test_a_file_that_was_edited_meanwhile_stays(
+    sifaka: Sifaka, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = Session.begin
+
+    async def edit_meanwhile(*arguments: Any) -> RunResult:
+        result = await begin(*arguments)
+        (here / "text.md").write_text("edited by a person")
+        return result
+
+    monkeypatch.setattr(Session, "begin", edit_meanwhile)
+    done = sifaka("improve", "text.md", "--in-place")
+    assert done.code == 1
+    assert "text.md: was changed meanwhile; not written" in done.err
+    assert MENDED in done.out
+    assert (here / "text.md").read_text() == "edited by a person"
 
 
 def test_improve_writes_in_place_or_to_another_file(sifaka: Sifaka, here: Path) -> None:

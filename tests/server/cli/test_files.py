@@ -17,7 +17,6 @@ from sifaka.record.run import Run
 from sifaka.storage import SQLiteStorage
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.cli.document import TextFile, read_text_file, write_text, write_text_file
-from sifaka_mcp.cli.improve import write_back
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
 from tests.stubs.commands import sifaka_process
@@ -30,13 +29,6 @@ def file(tmp_path: Path) -> TextFile:
     path = tmp_path / "notes.md"
     path.write_text("old")
     return read_text_file(path)
-
-
-def test_a_file_that_was_edited_stays(file: TextFile, capsys: pytest.CaptureFixture[str]) -> None:
-    file.path.write_text("edited by a person")
-    assert not write_back(file, "new")
-    assert file.path.read_text() == "edited by a person"
-    assert "notes.md: was changed meanwhile; not written" in capsys.readouterr().err
 
 
 def test_a_file_that_became_a_link_is_left_alone(file: TextFile) -> None:
@@ -55,7 +47,7 @@ def test_a_byte_order_mark_and_the_mode_stay(tmp_path: Path) -> None:
     path.chmod(0o640)
     file = read_text_file(path)
     assert file.text == "old"
-    assert write_back(file, "new")
+    write_text_file(file, "new")
     assert path.read_bytes() == b"\xef\xbb\xbfnew"
     assert path.stat().st_mode & 0o777 == 0o640
 

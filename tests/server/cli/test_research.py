@@ -87,7 +87,7 @@ def test_json_is_the_result_of_the_tool(sifaka: Sifaka, monkeypatch: pytest.Monk
         (["x", "--adapters", "wiki=gopher:x"], "--adapters"),
         (["x", "--sections", "0"], "from 1 to 12"),
         (["x", "--iterations", "21"], "from 1 to 20"),
-        (["x", "--max-calls", "many"], "'many' is not a whole number"),
+        (["x", "--max-calls", "many"], "invalid int value: 'many'"),
         (["x", "--max-seconds", "nan"], "budget.max_seconds"),
         (["x", "--model", "openai-chat:x", "--max-calls", "0"], "max_calls=0 leaves no call"),
         (["x", "--model", "editor"], "the editor cannot research"),

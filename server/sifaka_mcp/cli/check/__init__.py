@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from sifaka.editor.rules import explanations, rule_choice, wants
@@ -22,14 +23,13 @@ from sifaka_mcp.cli.check.jobs import (
 )
 from sifaka_mcp.cli.check.new_findings import changed_since, new_alone, not_in
 from sifaka_mcp.cli.check.reports import Report, as_github, as_json, as_lines, as_sarif, summary
-from sifaka_mcp.cli.process import print_lines, printing, say, termination_interrupts
+from sifaka_mcp.cli.process import STDIO, interruptible, print_lines, printing, say
 from sifaka_mcp.cli.session import Session
 from sifaka_mcp.safe_text import flat, visible
 from sifaka_mcp.settings.project_rules import FORMATS, ProjectRules
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing was found, something was, something could not be checked or is wrong."""
-STDIN = "-"
 _REPORTS: Mapping[str, Report] = {
     "text": as_lines,
     "json": as_json,
@@ -37,6 +37,7 @@ _REPORTS: Mapping[str, Report] = {
     "github": as_github,
 }
 _MOST_JOBS = 256
+_rules = partial(opt.argument, type=opt.names, action="extend", metavar="RULES")
 
 
 @opt.command(
@@ -48,9 +49,7 @@ _MOST_JOBS = 256
         "--suggestions", action="store_true", help="with --fix or --diff, suggested fixes as well"
     ),
     opt.argument("--diff", action="store_true", help="print the fixes, and write nothing"),
-    opt.argument(
-        "--select", action="append", metavar="RULES", help="these rules alone, such as spelling"
-    ),
+    _rules("--select", help="these rules alone, such as spelling"),
     opt.argument(
         "--min-style",
         type=opt.whole_number(0, 100),
@@ -58,7 +57,7 @@ _MOST_JOBS = 256
         metavar="N",
         help="texts of which the critic `style` says less than N, of 100, fail",
     ),
-    opt.argument("--ignore", action="append", default=[], metavar="RULES", help="not these rules"),
+    _rules("--ignore", default=[], help="not these rules"),
     opt.argument(
         "--as",
         dest="as_format",
@@ -73,9 +72,7 @@ _MOST_JOBS = 256
     ),
     opt.argument("--format", choices=list(_REPORTS), default="text"),
     opt.argument("--exit-zero", action="store_true", help="findings are no failure"),
-    opt.argument(
-        "--fail-on", action="append", metavar="RULES", help="findings of these rules alone are"
-    ),
+    _rules("--fail-on", help="findings of these rules alone are"),
     opt.either(
         opt.argument(
             "--baseline", metavar="FILE", type=Path, help="leave out what is in this JSON report"
@@ -96,12 +93,12 @@ _MOST_JOBS = 256
 )
 def check(session: Session) -> int:
     """Print what is wrong in the files; 0 when nothing is, 1 when something is, 2 on an error."""
+    options = session.options
     try:
-        if session.options.explain:
-            print_lines(_explained(session.options.explain))
+        if options.explain:
+            print_lines(_explained(options.explain))
             return CLEAN
-        command = _Command(session.options)
-        return command.finish(command.reports())
+        return _Command(options).run()
     except SifakaError as error:
         raise ConfigurationError(error.message, error.suggestion) from error
     except Exception as error:  # a bug would end the process with 1, which means "found"
@@ -115,9 +112,9 @@ class _Command:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self._select = rule_choice(_names(options.select)) if options.select else None
-        self._fails = rule_choice(_names(options.fail_on)) if options.fail_on else None
-        self._ignore = rule_choice(ignore=_names(options.ignore)).ignore
+        self._select = None if options.select is None else rule_choice(options.select)
+        self._fails = None if options.fail_on is None else rule_choice(options.fail_on)
+        self._ignore = rule_choice(ignore=options.ignore).ignore
         self._project = ProjectRules(options.config, search=not options.no_config)
         if options.suggestions and not (options.fix or options.diff):
             raise ConfigurationError("--suggestions goes with --fix or --diff", "add one of them")
@@ -127,24 +124,37 @@ class _Command:
             raise ConfigurationError(
                 "fixes are made in the whole of a file", "leave --since and --baseline out"
             )
-        if options.since and STDIN in options.paths:
+        if options.since and STDIO in options.paths:
             raise ConfigurationError("git knows no standard input", "name the file")
         self._fixes: Fixes = "none"
         if options.fix or options.diff:
             self._fixes = "suggested" if options.suggestions else "safe"
 
-    def reports(self) -> list[FileReport]:
-        """The reports on all files, or on the text from standard input: what is new alone."""
+    def run(self) -> int:
+        """Print the reports on all files, or on standard input, and tell the exit code."""
+        options = self._options
         is_new = None  # told before any work is done in vain
-        if self._options.since:
-            is_new = changed_since(self._options.since)
-        elif self._options.baseline:
-            is_new = not_in(self._options.baseline)
-        reports = self._all_reports()
-        return reports if is_new is None else new_alone(reports, is_new)
+        if options.since:
+            is_new = changed_since(options.since)
+        elif options.baseline:
+            is_new = not_in(options.baseline)
+        reports = self._reports()
+        if is_new is not None:
+            reports = new_alone(reports, is_new)
+        with printing() as stream:
+            printed = self._printed(reports)
+            stream.writelines(map(visible, printed) if stream.isatty() else printed)
+        for line in dict.fromkeys(line for report in reports for line in _complaints(report)):
+            say(line)
+        if told := summary(reports, written=not options.diff):
+            say(told)
+        if any(report.failed for report in reports):
+            return FAILED
+        left = any(r.diff if options.diff else self._failing(r) for r in reports)
+        return FOUND if left and not options.exit_zero else CLEAN
 
-    def _all_reports(self) -> list[FileReport]:
-        if STDIN in self._options.paths:
+    def _reports(self) -> list[FileReport]:
+        if STDIO in self._options.paths:
             return [self._standard_input()]
         found = list(find_files(self._options.paths, self._project))
         if not found:
@@ -152,7 +162,7 @@ class _Command:
         bad = [FileReport(path=f.path.as_posix(), problem=f.problem) for f in found if f.problem]
         jobs = [self._job(each) for each in found if not each.problem]
         processes = self._options.jobs or processors()
-        with termination_interrupts(), closing(check_files(jobs, processes)) as reports:
+        with interruptible(), closing(check_files(jobs, processes)) as reports:
             return [*bad, *reports]
 
     def _standard_input(self) -> FileReport:
@@ -160,23 +170,8 @@ class _Command:
             raise ConfigurationError("- stands alone", "check the files in another call")
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] # a caller can close it
             raise ConfigurationError("standard input is closed", "pipe a text into it")
-        name = Path(self._options.stdin_filename or STDIN)
+        name = Path(self._options.stdin_filename or STDIO)
         return check_file(self._job(Found(name), write=False), sys.stdin.buffer.read())
-
-    def finish(self, reports: Sequence[FileReport]) -> int:
-        """Print the reports, and tell the exit code."""
-        with printing() as stream:
-            printed = self._printed(reports)
-            stream.writelines(map(visible, printed) if stream.isatty() else printed)
-        complaints = (line for report in reports for line in _complaints(report))
-        for line in dict.fromkeys(complaints):
-            say(line)
-        if told := summary(reports, written=not self._options.diff):
-            say(told)
-        if any(report.failed for report in reports):
-            return FAILED
-        left = any(r.diff if self._options.diff else self._failing(r) for r in reports)
-        return FOUND if left and not self._options.exit_zero else CLEAN
 
     def _failing(self, report: FileReport) -> bool:
         """True when there is a finding that is a failure."""
@@ -187,7 +182,7 @@ class _Command:
         if self._options.diff:
             return (report.diff for report in reports)
         lines = (f"{line}\n" for line in _REPORTS[self._options.format](reports))
-        if self._options.fix and self._options.paths == [STDIN]:
+        if self._options.fix and self._options.paths == [STDIO]:
             # Standard output is the text, as of a filter, in the encoding of the input.
             sys.stderr.writelines(lines)
             for report in reports:
@@ -222,12 +217,7 @@ def _explained(name: str) -> Iterator[str]:
         )
 
 
-def _names(given: Sequence[str]) -> list[str]:
-    return [name for part in given for name in part.split(",") if name.strip()]
-
-
 def _complaints(report: FileReport) -> Iterator[str]:
-    for told in (report.problem, *report.notes):
-        if told:
-            yield f"{flat(report.path)}: {flat(told)}"
+    told = filter(None, (report.problem, *report.notes))
+    yield from (f"{flat(report.path)}: {flat(each)}" for each in told)
     yield from map(flat, report.degraded)

@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,27 +50,26 @@ def find_files(paths: Iterable[str], configuration: ProjectRules) -> Iterator[Fo
         ConfigurationError: A file with rules is wrong, or a .gitignore too large.
     """
     seen: set[str] = set()
-    for found in _all(paths, configuration):
-        name = os.path.normpath(found.path)
-        if name not in seen:
-            seen.add(name)
-            yield found
-
-
-def _all(paths: Iterable[str], configuration: ProjectRules) -> Iterator[Found]:
-    for name in paths:
-        path = Path(name)
-        if os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
-            yield from _walk(path, configuration)
+    for path in map(Path, paths):
+        found: Iterable[Found] = ()
+        if os.path.isdir(path):  # noqa: PTH112 - a Path raises for a name that is too long
+            found = _walk(path, configuration)
         elif not configuration.rules_in(path.parent).excludes(path):
-            yield Found(path, project_of(path.parent))
+            found = [Found(path, project_of(path.parent))]
+        for each in found:
+            name = os.path.normpath(each.path)
+            if name not in seen:
+                seen.add(name)
+                yield each
 
 
 def _is_wanted(path: Path, configuration: ProjectRules) -> bool:
     """True when a file that was not named is a text."""
-    if by_name(path) in PROSE or (by_name(path) is None and is_plain(path)):
-        return True
-    return configuration.rules_in(path.parent).format_of(path) is not None
+    return (
+        by_name(path) in PROSE
+        or (by_name(path) is None and is_plain(path))
+        or configuration.rules_in(path.parent).format_of(path) is not None
+    )
 
 
 def _walk(start: Path, configuration: ProjectRules) -> Iterator[Found]:
@@ -82,48 +82,38 @@ def _walk(start: Path, configuration: ProjectRules) -> Iterator[Found]:
         folder, ignores = folders.pop()
         if own := _Ignores.of(folder):
             ignores = [*ignores, own]
+        rules = configuration.rules_in(folder)
+        try:
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            yield Found(folder, problem=error.strerror or str(error))
+            continue
         below: list[Path] = []
-        for found in _in(folder, project, ignores, configuration):
-            if isinstance(found, Path):
-                below.append(found)
-            else:
-                yield found
+        for entry in entries:
+            path = folder / entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if (
+                entry.name.startswith(".")
+                or (is_folder and _is_vendored(path))
+                or rules.excludes(path, folder=is_folder)
+                or _is_ignored(path, is_folder, ignores)
+            ):
+                continue
+            if is_folder:
+                below.append(path)
+            elif entry.is_symlink():
+                yield from _linked(path, project, configuration)
+            elif _is_wanted(path, configuration):
+                yield Found(path, project, named=False)
         folders += [(path, ignores) for path in reversed(below)]
-
-
-def _in(
-    folder: Path, project: Path, ignores: Sequence["_Ignores"], configuration: ProjectRules
-) -> Iterator[Found | Path]:
-    """The texts of one folder, and its folders."""
-    rules = configuration.rules_in(folder)
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
-    except OSError as error:
-        yield Found(folder, problem=error.strerror or str(error))
-        return
-    for entry in entries:
-        path = folder / entry.name
-        is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name.startswith(".") or (is_folder and _is_vendored(path)):
-            continue
-        if rules.excludes(path, folder=is_folder) or _is_ignored(path, is_folder, ignores):
-            continue
-        if is_folder:
-            yield path
-        elif entry.is_symlink():
-            yield from _linked(path, project, configuration)
-        elif _is_wanted(path, configuration):
-            yield Found(path, project, named=False)
 
 
 def _linked(path: Path, project: Path, configuration: ProjectRules) -> Iterator[Found]:
     """A link is not followed: what it leads to is checked where it lies, or not at all."""
     try:
-        with opened(path, project):
-            return
-    except IsADirectoryError:
-        return
+        with suppress(IsADirectoryError), opened(path, project):
+            pass
     except OSError as error:
         if os.path.isdir(path) or _is_wanted(path, configuration):  # noqa: PTH112 - a Path raises where it may not look
             yield Found(path, problem=error.strerror or "cannot be read")
@@ -158,9 +148,8 @@ class _Ignores:
                     f"{folder / _IGNORES} is {error.strerror}", "use fewer patterns"
                 ) from error
             return None
-        lines = content.decode("utf-8-sig", "surrogateescape").split("\n")
-        given = (line.removesuffix("\r") for line in lines)
-        return cls(absolute(folder), patterns.Patterns.of(given))
+        lines = content.decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n").split("\n")
+        return cls(absolute(folder), patterns.Patterns.of(lines))
 
 
 def _is_ignored(path: Path, is_folder: bool, ignores: Sequence[_Ignores]) -> bool:

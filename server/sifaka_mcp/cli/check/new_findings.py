@@ -3,8 +3,9 @@
 import json
 import re
 import subprocess
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from sifaka.errors import ConfigurationError
@@ -32,8 +33,8 @@ def not_in(file: Path) -> IsNew:
     """
     how = "make one: sifaka check PATH --format json"
     try:
-        told = json.loads(file.read_bytes())
-        known = {(each["path"], each["fingerprint"]) for each in told["diagnostics"]}
+        found = json.loads(file.read_bytes())["diagnostics"]
+        known = {(each["path"], each["fingerprint"]) for each in found}
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be read: {error.strerror}", how) from error
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -51,18 +52,16 @@ def changed_since(revision: str) -> IsNew:
     """
     commit = _git("rev-parse", "--quiet", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     base = _git("merge-base", "HEAD", commit.decode().strip()).decode().strip()
-    lines: dict[str, Collection[range]] = {}
+    changed = cache(partial(_changed_lines, base))
 
     def is_new(path: str, found: Diagnostic) -> bool:
-        if path not in lines:
-            lines[path] = _changed_lines(path, base)
         place = range(found.line, found.end_line + 1)
-        return any(max(p.start, place.start) < min(p.stop, place.stop) for p in lines[path])
+        return any(max(p.start, place.start) < min(p.stop, place.stop) for p in changed(path))
 
     return is_new
 
 
-def _changed_lines(path: str, base: str) -> Sequence[range]:
+def _changed_lines(base: str, path: str) -> Sequence[range]:
     """The lines of a file that are not as they were."""
     if not _git("ls-files", "--", path):
         return [range(1, 1 << 60)]

@@ -31,8 +31,8 @@ def as_lines(reports: Iterable[FileReport]) -> Iterator[str]:
             fix = "" if found.fix is None else (" [fix]" if found.safe else " [suggestion]")
             # At the beginning of a line a runner of workflows takes colons for a command.
             name = f"{'./' * report.path.lstrip().startswith(':')}{flat(report.path)}"
-            place = f"{name}:{found.line}:{found.column}"
-            yield one_line(f"{place}: {found.rule} {flat(found.message)}{fix}")
+            told = f"{found.rule} {flat(found.message)}{fix}"
+            yield one_line(f"{name}:{found.line}:{found.column}: {told}")
 
 
 def summary(reports: Sequence[FileReport], *, written: bool) -> str:
@@ -49,11 +49,11 @@ def summary(reports: Sequence[FileReport], *, written: bool) -> str:
     done = f"{fixed} fixed" if written else f"{fixed} would be fixed"
     parts = [done if fixed else "", f"{len(found)} found" if found else ""]
     offers = [
+        ", ".join(filter(None, parts)),
         f"--fix mends {safe}" if safe else "",
         f"--fix --suggestions also mends up to {suggested}" if suggested else "",
     ]
-    told = ", ".join(filter(None, parts))
-    return told and "; ".join(filter(None, [told, *offers]))
+    return "; ".join(filter(None, offers))
 
 
 def as_json(reports: Sequence[FileReport]) -> Iterator[str]:
@@ -83,7 +83,10 @@ def as_github(reports: Iterable[FileReport]) -> Iterator[str]:
             if found.line == found.end_line:  # elsewhere GitHub drops columns
                 place |= {"col": found.column, "endColumn": found.end_column}
             place["title"] = f"sifaka ({found.rule})"
-            told = ",".join(f"{key}={_property(str(value))}" for key, value in place.items())
+            told = ",".join(
+                f"{key}={_escaped(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+                for key, value in place.items()
+            )
             yield visible(f"::error {told}::{_escaped(found.message)}")
 
 
@@ -96,27 +99,22 @@ def _escaped(message: str) -> str:
     return message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(value: str) -> str:
-    return _escaped(value).replace(":", "%3A").replace(",", "%2C")
-
-
 def as_sarif(reports: Sequence[FileReport]) -> Iterator[str]:
     """One log with one run. What could not be checked is a notification of its invocation."""
     found = [(report.path, each) for report in reports for each in report.diagnostics]
-    rules = sorted({each.rule for _, each in found})
+    rules = dict(sorted({each.rule: each.category for _, each in found}.items()))
     numbers = {rule: number for number, rule in enumerate(rules)}
-    categories = {each.rule: each.category for _, each in found}
     driver = {
         "name": "sifaka",
         "version": version("sifaka-mcp"),
         "rules": [
             {
                 "id": rule,
-                "shortDescription": {"text": f"{categories[rule]}: {rule}"},
+                "shortDescription": {"text": f"{category}: {rule}"},
                 "helpUri": help_uri(rule),
-                "properties": {"category": categories[rule]},
+                "properties": {"category": category},
             }
-            for rule in rules
+            for rule, category in rules.items()
         ],
     }
     run = {
