@@ -47,8 +47,9 @@ async def stored_run(home: Path) -> Run:
 
 
 def test_the_reading_tools_are_those_that_say_so_of_themselves() -> None:
-    every = tools(name for names in TOOLSETS.values() for name in names)
-    says_so = {t.name for t in every if t.annotations and t.annotations.read_only_hint}
+    every = tools([name for names in TOOLSETS.values() for name in names])
+    hints = {tool.name: tool.listed.annotations for tool in every}
+    says_so = {name for name, hint in hints.items() if hint and hint.read_only_hint}
     assert says_so == READING
 
 

@@ -202,8 +202,8 @@ class Settings(HttpSettings):
         """In the environment the limits stand with commas between them."""
         if not isinstance(value, str):
             return value
-        told = [part.partition("=") for part in value.split(",")]
-        return {name.strip(): number.strip() for name, _, number in told}
+        parts = (part.partition("=") for part in value.split(","))
+        return {name.strip(): number.strip() for name, _, number in parts}
 
     @field_validator("tenant_budget")
     @classmethod
@@ -291,8 +291,9 @@ def _open_adapters(
         return NONE
     from sifaka.evidence.sources.catalogue import open_adapters
 
-    told = {name: key.get_secret_value() for name, key in keys.items()}
-    return open_adapters(specs, keys=told, store=store)
+    return open_adapters(
+        specs, keys={name: key.get_secret_value() for name, key in keys.items()}, store=store
+    )
 
 
 def data_folder(program: str) -> Path:

@@ -16,7 +16,6 @@ _HOST = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])"
     r"(?::(?:\*|(?P<port>[0-9]{1,5})))?"
 )
-_LOOPBACK_NAMES = frozenset({"localhost"})
 
 
 def split_list(value: object) -> object:
@@ -31,7 +30,7 @@ def is_loopback(host: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return host in _LOOPBACK_NAMES
+        return host == "localhost"
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 

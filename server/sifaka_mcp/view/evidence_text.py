@@ -5,7 +5,7 @@ cannot pretend to be anything that we say.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sifaka.evidence.documents import GIVEN
 from sifaka.evidence.model import (
@@ -18,7 +18,6 @@ from sifaka.evidence.model import (
 from sifaka_mcp.safe_text import section
 from sifaka_mcp.schemas.evidence import (
     ClaimOut,
-    CountsOut,
     EvidenceOut,
     EvidenceSearchOut,
     FoundOut,
@@ -48,16 +47,15 @@ def verification(out: VerifyOut) -> str:
 
 def found_evidence(out: EvidenceSearchOut) -> str:
     """The text of `search_evidence`."""
-    counted = Counter(each.classification for each in out.evidence)
-    told = ", ".join(f"{n} {name}" for name, n in counted.items()) or "none"
+    told = counts(Counter(each.classification for each in out.evidence), nothing="none")
     lines = [f"question: {out.question}"]
     if out.status is not None:
         lines.append(f"status: {out.status}   documents: {len(out.evidence)} ({told})")
     lines.append(f"usage: {usage(out.usage)}")
     lines += section("queries", map(str, out.queries))
-    criteria = [f"{c.id} ({c.type}, {c.weight:g}): {c.description}"
-                for c in out.criteria]  # fmt: skip
-    lines += section("criteria", criteria)
+    lines += section(
+        "criteria", [f"{c.id} ({c.type}, {c.weight:g}): {c.description}" for c in out.criteria]
+    )
     for number, each in enumerate(out.evidence[:_MOST], 1):
         lines += ["", *_found_lines(each, number)]
     lines += ["", out.instructions] if out.instructions else []
@@ -89,10 +87,9 @@ def step_of(progress: EvidenceProgress) -> str:
             return "done"
 
 
-def counts(counted: CountsOut) -> str:
-    """The number of claims with each verdict, in one line, without verdicts that none has."""
-    told = [f"{n} {name}" for name, n in counted.model_dump().items() if n]
-    return ", ".join(told) or "none found"
+def counts(counted: Mapping[str, int], nothing: str = "none found") -> str:
+    """The number of each kind, in one line, without the kinds that there are none of."""
+    return ", ".join(f"{n} {name}" for name, n in counted.items() if n) or nothing
 
 
 def claim_lines(verdict: ClaimOut, number: int) -> Iterator[str]:
