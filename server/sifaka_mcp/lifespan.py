@@ -10,6 +10,7 @@ import anyio.abc
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.monitoring import Monitor
+from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
@@ -65,7 +66,7 @@ class Lifespan:
             store = ReadOnlyStore(store)
         try:
             async with (
-                settings.open_connections() as connections,
+                Connections(call_timeout=settings.call_seconds) as connections,
                 settings.open_adapters(store) as adapters,
                 anyio.create_task_group() as group,
             ):

@@ -61,8 +61,10 @@ class JsonFormatter(_Formatter):
             "logger": record.name,
             "message": masked(_message(record)),
         }
-        for key, value in _data(record).items():
-            entry[key] = value if isinstance(value, bool | int | float) else masked(str(value))
+        entry |= {
+            key: value if isinstance(value, bool | int | float) else masked(str(value))
+            for key, value in _data(record).items()
+        }
         if lines := list(_traceback(record, self._verbose)):
             entry["traceback"] = lines
         return json.dumps(entry)

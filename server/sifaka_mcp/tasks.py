@@ -113,8 +113,9 @@ def _task_errors(ctx: _Context, params: TaskParams) -> Generator[None]:
     require_client_extension(ctx, TASKS)
     # A request over HTTP may have been routed by another task than it is about.
     request: object = ctx.request
-    headers = request.headers if isinstance(request, Request) else {MCP_NAME_HEADER: params.task_id}
-    if decode_header_value(headers.get(MCP_NAME_HEADER)) != params.task_id:
+    if isinstance(request, Request) and params.task_id != decode_header_value(
+        request.headers.get(MCP_NAME_HEADER)
+    ):
         raise MCPError(
             code=HEADER_MISMATCH,
             message=f"{MCP_NAME_HEADER} header does not match the request body's 'taskId'",

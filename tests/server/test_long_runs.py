@@ -259,7 +259,7 @@ def objects(text: str) -> bool:
     return len(text.split()) > 1
 
 
-class Told:
+class ProgressRecord:
     """A request that remembers the progress it is told of."""
 
     def __init__(self) -> None:
@@ -312,7 +312,7 @@ class Told:
 )
 async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
     run = (await chain.start("Write.", text=text)).run
-    client = Told()
+    client = ProgressRecord()
 
     await chain.resume(run.run_id, listen=RunProgress(cast("ToolContext", client), run).report)
 
@@ -324,7 +324,7 @@ async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
 async def test_a_run_that_takes_more_rounds_than_most_stays_below_the_total_until_its_end() -> None:
     model = ScriptedModel(lines=["a b c", "a b", "a"])
     chain = Chain(model=model, validators=ONE_WORD, critics=[], max_iterations=3)
-    shorter, client = Run.start(Started(config=ChainConfig(max_iterations=0))), Told()
+    shorter, client = Run.start(Started(config=ChainConfig(max_iterations=0))), ProgressRecord()
     progress = RunProgress(cast("ToolContext", client), shorter)
 
     await chain.run(text="a b c d", listen=progress.report)

@@ -455,21 +455,17 @@ async def _first_of(*waits: Callable[[], Awaitable[object]]) -> None:
     Raises:
         SifakaError: That was a failure.
     """
-    failure: SifakaError | None = None
-    async with anyio.create_task_group() as group:
+    try:
+        async with anyio.create_task_group() as group:
 
-        async def end_after(wait: Callable[[], Awaitable[object]]) -> None:
-            nonlocal failure
-            try:
+            async def end_after(wait: Callable[[], Awaitable[object]]) -> None:
                 await wait()
-            except SifakaError as error:
-                failure = error
-            group.cancel_scope.cancel()
+                group.cancel_scope.cancel()
 
-        for wait in waits:
-            group.start_soon(end_after, wait)
-    if failure is not None:
-        raise failure
+            for wait in waits:
+                group.start_soon(end_after, wait)
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
 
 
 class FileLeases:

@@ -69,14 +69,10 @@ class TextOut(BaseModel):
             how: As the caller wants it.
             known: The text that the caller has; None when it has none.
         """
-        text, uri = result.text, None
-        whole = Foreign(text)
-        if len(text) > LONG:
-            uri = f"thought://{result.thought.id}/text"
-        if how in {"auto", "none"} and text == known:
-            return cls(unchanged=True, text_uri=uri)
-        if how == "none":
-            return cls(text_uri=uri)
+        text, whole = result.text, Foreign(result.text)
+        uri = f"thought://{result.thought.id}/text" if len(text) > LONG else None
+        if how == "none" or (how == "auto" and text == known):
+            return cls(unchanged=text == known, text_uri=uri)
         if how == "text" or known is None:
             return cls(text=whole, text_uri=uri, unchanged=text == known)
         if how == "auto" and len(text) <= SHORT:

@@ -24,7 +24,6 @@ from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters, named_keys
 from sifaka.extras import installed
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Facts
 from sifaka.record.thought import EDITOR
@@ -250,10 +249,6 @@ class Settings(HttpSettings):
             embedder=self.open_embedder(),
             plugins=Plugins(self.plugins),
         )
-
-    def open_connections(self) -> Connections:
-        """Clients of providers."""
-        return Connections(call_timeout=self.call_seconds)
 
     def open_adapters(self, store: ThoughtStore, specs: tuple[str, ...] = ()) -> Adapters:
         """The configured adapters, or others in their place; no source is touched before a search.

@@ -138,8 +138,8 @@ def _expression(pattern: bytes) -> bytes:
             parts.append(b")" * in_folders)
             in_folders = True
         in_star |= kind == "stars"
-        is_set = kind == "items"
-        parts.append(_members(token) if is_set else _MEANT.get(kind, re.escape(text[-1:])))
+        itself = _members(token) if kind == "items" else re.escape(text[-1:])
+        parts.append(_MEANT.get(kind, itself))
     return b"".join(parts) + b"(?=\\Z))" * in_star + b"\\Z" + b")" * in_folders
 
 

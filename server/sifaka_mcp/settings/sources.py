@@ -109,28 +109,23 @@ def load_settings(
     conceal(passwords_in(f"{merged.get('store')} {merged.get('adapters')}"))
     conceal(secrets_of(str(merged.get("adapter_keys") or "")))
 
-    def told(error: ValidationError) -> str:
-        name = str(error.errors()[0]["loc"][0])
-        if name in in_flags:
-            where = f"--{name.replace('_', '-')}"
-        elif name in in_environ:
-            where = names[name]
-        else:
-            path = project.path if project and name in in_project else own_path
-            where = f"{path}: {name}"
-        reason = explain(error).removeprefix(f"{name}: ")
-        value = "" if name in _SECRET else f"={merged.get(name)!r}"
-        return f"{where}{value}: {reason}"
-
     while True:
         try:
             return Settings.model_validate(merged)
         except ValidationError as error:
-            said = told(error)
+            name = str(error.errors()[0]["loc"][0])
+            file = project.path if project and name in in_project else own_path
+            where = f"{file}: {name}"
+            if name in in_flags:
+                where = f"--{name.replace('_', '-')}"
+            elif name in in_environ:
+                where = names[name]
+            value = "" if name in _SECRET else f"={merged.get(name)!r}"
+            said = f"{where}{value}: {explain(error).removeprefix(f'{name}: ')}"
             if wrong is None:
                 raise ConfigurationError(said) from error
             wrong.append(said)
-            del merged[str(error.errors()[0]["loc"][0])]
+            del merged[name]
 
 
 def unknown_names(environ: Mapping[str, str]) -> list[str]:

@@ -206,8 +206,8 @@ class RunRequest:
             return False
         asks_its_host = run.config.model == HOST and not run.handed_over
         silent = (datetime.now(UTC) - run.updated_at).total_seconds()
-        is_over = silent >= self.state.host_seconds
-        return self.exchange.host is not None or not asks_its_host or is_over
+        is_late = silent >= self.state.host_seconds
+        return self.exchange.host is not None or not asks_its_host or is_late
 
 
 async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, text: str) -> bool:

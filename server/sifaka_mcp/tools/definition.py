@@ -92,23 +92,10 @@ class BoundedTool:
         Raises:
             ToolError: Some are missing or cannot be read, or others are near to a real one.
         """
-        meant = as_meant(given, arguments_schema(self.name))
-        self._check(meant, others)
-        try:
-            return dict(self.arguments.model_validate(meant))
-        except ValidationError as error:
-            raise ToolError(explain(error, tags=tuple(VALIDATORS))) from error
-
-    def _check(self, arguments: Mapping[str, object], others: Sequence[str]) -> None:
-        """Refuse the lack of arguments, and others that are near to a real one, all at once.
-
-        Raises:
-            ToolError: There are some; the message has what there is instead.
-        """
         schema = arguments_schema(self.name)
-        known = schema["properties"]
-        missing = [name for name in schema.get("required", ()) if name not in arguments]
-        if self.one_of and not any(name in arguments for name in self.one_of):
+        meant, known = as_meant(given, schema), schema["properties"]
+        missing = [name for name in schema.get("required", ()) if name not in meant]
+        if self.one_of and not any(name in meant for name in self.one_of):
             *rest, last = self.one_of
             missing.append(f"{', '.join(rest)} or {last}")
         said = [f"missing: {', '.join(missing)}"] if missing else []
@@ -121,6 +108,10 @@ class BoundedTool:
                 said.append(f"{name!r} is no argument, it is an option in {around!r}")
         if said:
             raise ToolError(f"{self.name}: {'; '.join(said)}; known: {', '.join(known)}")
+        try:
+            return dict(self.arguments.model_validate(meant))
+        except ValidationError as error:
+            raise ToolError(explain(error, tags=tuple(VALIDATORS))) from error
 
 
 def define(

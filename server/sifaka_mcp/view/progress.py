@@ -113,8 +113,8 @@ class TerminalProgress(ExitStack):
         if event.phase in {"recover", "stop"}:
             return doing
         # A version that is still to be written has the next number.
-        begins = event.phase == "generate" and event.entry is None
-        begins = begins and run is not None and run.original is not None
+        has_original = run is not None and run.original is not None
+        begins = has_original and event.phase == "generate" and event.entry is None
         version = f"{doing} version {event.iteration + begins}"
         if run is None:
             return version
