@@ -231,7 +231,8 @@ class SifakaServer(MCPServer[Any]):
 
     def ending(self) -> None:
         """Is called when the process is about to end, perhaps from a signal handler."""
-        self._life.stop()
+        if self.state is not None:
+            self.state.runs.stop()
         self._listening.end()
 
     def register(self) -> None:

@@ -103,14 +103,6 @@ class Lifespan:
                 await store.aclose()
             await flush()
 
-    def stop(self) -> None:
-        """Answer pending requests within seconds, since the process is about to end.
-
-        May be called from a signal handler.
-        """
-        if self.state is not None:
-            self.state.runs.stop()
-
     @property
     def queue_place(self) -> tuple[str, str] | None:
         """The Redis that decides about runs, and so has their queue, and the prefix of its keys."""

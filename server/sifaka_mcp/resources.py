@@ -131,9 +131,11 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     def validators() -> str:
         schema = adapter_of(ValidatorSpec).json_schema()
-        others = {kind: adapter_of(VALIDATORS[kind]) for kind in sorted(UNLISTED)}
         # What a chain gives them is no option.
-        schema["others"] = {k: each.json_schema(mode="serialization") for k, each in others.items()}
+        schema["others"] = {
+            kind: adapter_of(VALIDATORS[kind]).json_schema(mode="serialization")
+            for kind in sorted(UNLISTED)
+        }
         offered = plugins.offered("validators", VALIDATORS)
         return json.dumps(schema | ({"plugins": _describe_packages(offered)} if offered else {}))
 

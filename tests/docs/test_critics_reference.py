@@ -24,7 +24,6 @@ from sifaka.critics.reflexion import MEMORY
 from sifaka.critics.self_rag import SelfRAGCritic
 from sifaka.critics.self_refine import SelfRefineCritic
 from sifaka.record.thought import Document, Thought
-from sifaka.text.anchoring import anchor
 from sifaka_mcp.constitutions import FOLDER, read_constitution
 from tests.docs.markdown import blocks, code, headings, read, section, table
 
@@ -128,9 +127,3 @@ async def test_a_judge_is_shown_what_is_told_and_no_more(kind: str) -> None:
         assert all(each in question for each in shown)
         hidden = ("THE AUTHOR", thought.run_id, "THE LESSON", "TO THE WRITER")
         assert not any(word in question for word in hidden)
-
-
-def test_a_quote_that_is_alike_is_found_and_another_is_not() -> None:
-    text = "The tower is 300 metres high — or so they say."
-    assert anchor(text, "The tower is 300 metres high - or so they say") is not None
-    assert anchor(text, "The bridge is 20 yards wide") is None

@@ -83,12 +83,6 @@ def test_what_is_allowed_is_taken_as_it_is(name: str, value: object) -> None:
     assert getattr(Settings.model_validate({name: value}), name) == value
 
 
-def test_looking_at_stores_touches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    load_settings({"SIFAKA_STORE": "sqlite:///runs.db", "SIFAKA_HOME": str(tmp_path / "home")})
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -198,10 +192,6 @@ def test_a_key_that_cannot_be_sent_names_its_adapter() -> None:
     }
     with pytest.raises(ConfigurationError, match="the adapter 'es': the key is neither"):
         load_settings(told)
-
-
-def test_there_is_no_adapter_unless_one_is_configured() -> None:
-    assert not Settings().open_adapters(MemoryStorage())
 
 
 def test_adapters_are_a_list_with_commas_and_touch_nothing(tmp_path: Path) -> None:

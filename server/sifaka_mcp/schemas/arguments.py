@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
@@ -45,21 +46,16 @@ def _meant(spec: Mapping[object, object], kinds: Mapping[str, type[Any]]) -> dic
 
 def knows(*names: str) -> BeforeValidator:
     """Refuses an object with an option of another name, and says which names there are."""
-
-    def checked(value: object) -> object:
-        if isinstance(value, Mapping):
-            refuse_unknown(cast("Mapping[object, object]", value), names)
-        return cast("object", value)
-
-    return BeforeValidator(checked)
+    return BeforeValidator(partial(_without_unknown, names))
 
 
-def refuse_unknown(given: Iterable[object], names: Collection[str]) -> None:
-    """Raise ValueError for an option that is not of these names."""
-    for name in given:
+def _without_unknown(names: Collection[str], value: object) -> object:
+    """The value; raises ValueError for an option of it that is not of these names."""
+    for name in cast("Iterable[object]", value) if isinstance(value, Mapping) else ():
         if name not in names:
             told = did_you_mean(str(name), names)
             raise ValueError(f"unknown option {str(name)[:40]!r}; {told}")
+    return value
 
 
 def options_of(component: type[Any]) -> list[str]:
@@ -82,9 +78,7 @@ def _critic_as_meant(spec: object) -> object:
         return spec
     given = _meant(cast("Mapping[object, object]", spec), CRITICS)
     critic = CRITICS.get(str(given.get("type")))
-    if critic is not None:
-        refuse_unknown(given, options_of(critic))
-    return given
+    return given if critic is None else _without_unknown(options_of(critic), given)
 
 
 CriticList = Annotated[

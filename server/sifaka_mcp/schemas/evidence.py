@@ -171,7 +171,7 @@ class ClaimOut(Wire):
 
 
 Counts = Annotated[
-    dict[str, int],
+    dict[ClaimStatus, int],
     WithJsonSchema(
         {
             "type": "object",
@@ -292,19 +292,29 @@ class EvidenceSearchOut(BaseModel):
     @classmethod
     def of(cls, result: EvidenceResult) -> Self:
         """The wire form; of long documents that no model has judged, make it in a thread."""
-        open_ = any(each.classification == "unverified" for each in result.evidence)
-        found = {
-            "evidence": [FoundOut.of(each, result.plan) for each in result.evidence],
-            "instructions": _DOCUMENTS_TO_JUDGE if open_ else None,
-        }
-        return cls.model_validate({**dict(result.plan), **dict(result), **found})
+        is_open = any(each.classification == "unverified" for each in result.evidence)
+        return cls.model_validate(
+            {
+                **dict(result.plan),
+                **dict(result),
+                "evidence": [FoundOut.of(each, result.plan) for each in result.evidence],
+                "instructions": _DOCUMENTS_TO_JUDGE if is_open else None,
+            }
+        )
 
     @classmethod
     def of_plan(cls, plan: SearchPlan) -> Self:
         """The wire form of a plan alone."""
         told = () if plan.degraded is None else (plan.degraded,)
-        nothing = {"status": None, "evidence": (), "instructions": None}
-        return cls.model_validate({**dict(plan), **nothing, "degraded": (*told, *plan.usage.notes)})
+        return cls.model_validate(
+            {
+                **dict(plan),
+                "status": None,
+                "evidence": (),
+                "instructions": None,
+                "degraded": (*told, *plan.usage.notes),
+            }
+        )
 
 
 def evidence_of(run: Run) -> Data:

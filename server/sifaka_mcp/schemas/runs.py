@@ -56,11 +56,6 @@ class TextOut(BaseModel):
     diff: list[HunkOut] = []
 
     @classmethod
-    def whole(cls, result: RunResult) -> "TextOut":
-        """All of it, with the changes from version 0."""
-        return cls(text=Foreign(result.text), diff=[HunkOut.of(hunk) for hunk in result.changes])
-
-    @classmethod
     def of(cls, result: RunResult, how: Return, known: str | None) -> "TextOut":
         """As much of it as the caller needs.
 
@@ -266,8 +261,10 @@ class ResearchedOut(BaseModel):
         mode = "auto" if inquiry is None else inquiry.mode
         if not told:
             begun = next((each.state for each in run.research if each.step == "started"), _NOTHING)
-            sections = _sections_so_far(run, begun.get("outline"))
-            return cls(mode=Remark(str(begun.get("mode", "")) or mode), sections=sections)
+            return cls(
+                mode=Remark(str(begun.get("mode", "")) or mode),
+                sections=_sections_so_far(run, begun.get("outline")),
+            )
         return cls.model_validate({"mode": mode, **thawed(told)})
 
 
@@ -298,7 +295,7 @@ def out_of(result: RunResult, text: TextOut | None = None, door: Door = TOOLS) -
     ended_by_sheet = run.stop_reason == "accepted" and run.config.own_review
     has_sheet = ended_by_sheet or bool(brief and brief.sheet)
     fields: dict[str, Any] = {
-        **dict(TextOut.whole(result) if text is None else text),
+        **({"text": result.text, "diff": result.changes} if text is None else dict(text)),
         "run_id": run.run_id,
         "thought_id": result.thought.id,
         "status": run.status,

@@ -87,9 +87,8 @@ class CheckRules:
         """The rules that are wanted in a file, by the table or by another choice in its place."""
         inside = self._inside(path)
         numbers = () if inside is None else self.ignored_in.numbers(inside)
-        chosen = self.choice
-        if given is not None:
-            chosen = given.model_copy(update={"words": chosen.words})
+        words = {"words": self.choice.words}
+        chosen = self.choice if given is None else given.model_copy(update=words)
         return chosen.without(frozenset[str]().union(*(self.ignored[each] for each in numbers)))
 
     def format_of(self, path: Path) -> Format | None:

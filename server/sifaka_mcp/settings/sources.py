@@ -246,12 +246,11 @@ def digests(path: Path, content: bytes, told: object) -> Mapping[str, str]:
     """
     strings = (part for *_, part in parts_of(told) if isinstance(part, str))
     named = {word for value in strings for word in (value, *_BETWEEN.split(value))}
-    # `//` begins the part of a URL, such as the path of a database, which always changes.
-    files = {word: path.parent / word for word in named if not word.startswith("//")}
     return {path.name: hashlib.sha256(content).hexdigest()} | {
-        word: _digest(file)
-        for word, file in sorted(files.items())
-        if os.path.isfile(file)  # noqa: PTH113 - a Path raises for a name that is too long
+        word: _digest(path.parent / word)
+        for word in sorted(named)
+        # `//` begins the part of a URL, such as the path of a database, which always changes.
+        if not word.startswith("//") and os.path.isfile(path.parent / word)  # noqa: PTH113 - a Path raises for a name that is too long
     }
 
 

@@ -49,8 +49,9 @@ def _one_edit(first: Sequence[Hunk], between: Sequence[Hunk], second: Hunk) -> b
 def made(hunk: Hunk, before: str, after: str, *, shift: int = 0) -> Hunk:
     """The hunk with other words, which begin `shift` characters later."""
     op = "equal" if hunk.op == "equal" else _op(before, after)
-    told = {"op": op, "before": before, "after": after, "start": hunk.start + shift}
-    return hunk.model_copy(update=told)
+    return hunk.model_copy(
+        update={"op": op, "before": before, "after": after, "start": hunk.start + shift}
+    )
 
 
 def _op(before: str, after: str) -> str:

@@ -6,6 +6,7 @@ cannot pretend to be anything that we say.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from sifaka.evidence.documents import GIVEN
 from sifaka.evidence.model import (
@@ -65,9 +66,7 @@ def found_evidence(out: EvidenceSearchOut) -> str:
 
 def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
     yield f"{number}. {found.classification} {found.score:.2f}: {found.explanation}"
-    for judgement in found.judgements:
-        for quote in judgement.quotes:
-            yield f"   {judgement.criterion}: {quote}"
+    yield from (f"   {each.criterion}: {q}" for each in found.judgements for q in each.quotes)
     if found.passage:
         yield f"   passage: {found.passage:{len(found.passage.raw)}}"
     also = f", also {', '.join(map(str, found.also))}" if found.also else ""
@@ -87,7 +86,7 @@ def step_of(progress: EvidenceProgress) -> str:
             return "done"
 
 
-def counts(counted: Mapping[str, int], nothing: str = "none found") -> str:
+def counts(counted: Mapping[Any, int], nothing: str = "none found") -> str:
     """The number of each kind, in one line, without the kinds that there are none of."""
     return ", ".join(f"{n} {name}" for name, n in counted.items() if n) or nothing
 
@@ -99,8 +98,7 @@ def claim_lines(verdict: ClaimOut, number: int) -> Iterator[str]:
         yield f"   says the text at [{verdict.start}:{verdict.end}]: {verdict.quote:200}"
     if verdict.reason:
         yield f"   why: {verdict.reason}"
-    for each in verdict.evidence:
-        yield from (f"   {line}" for line in _evidence_lines(each))
+    yield from (f"   {line}" for each in verdict.evidence for line in _evidence_lines(each))
     if verdict.reused:
         yield f"   taken from an earlier check at {verdict.checked_at}"
 

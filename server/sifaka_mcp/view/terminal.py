@@ -159,12 +159,10 @@ def _ends(text: str, most: int) -> str:
     """The text, its middle left out, from word to word or line to line, when it is longer."""
     if len(text) <= most:
         return text
-    head, rest = text[:_CONTEXT], text[_CONTEXT:-_CONTEXT]
-    tail = text[-_CONTEXT:]
+    head, rest, tail = text[:_CONTEXT], text[_CONTEXT:-_CONTEXT], text[-_CONTEXT:]
     if "\n" in rest[: 2 * _CONTEXT] and "\n" in rest[-2 * _CONTEXT :]:
-        head += rest.partition("\n")[0]
-        tail = rest.rpartition("\n")[2] + tail
-        return f"{head}\n[...]\n{tail}"
+        first, last = rest.partition("\n")[0], rest.rpartition("\n")[2]
+        return f"{head}{first}\n[...]\n{last}{tail}"
     if not rest[0].isspace():
         head = head[: head.rfind(" ") + 1] or head
     if not rest[-1].isspace():

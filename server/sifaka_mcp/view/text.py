@@ -52,14 +52,16 @@ def critique(out: CritiqueTextOut) -> str:
     found = "rules found nothing" if is_read else "nothing was checked"
     found = "what rules found stands below" if is_found else found
     judged = "" if out.rubric is None else f" ({found}; nobody judged the meaning)"
-    lines = [f"verdict: {out.verdict}{judged}"]
-    for said in out.critiques:
-        lines += _critique_lines(said, with_scores=True)
-    lines += _section("issues", issue_lines(out.issues))
-    lines += _section("differences", [_difference_line(each) for each in out.differences])
-    lines += _section("judge the rest by this rubric", [f"- {line}" for line in out.rubric or []])
-    lines += _section("degraded", degraded_lines(out.degraded))
-    return "\n".join([*lines, *_more_lines(out.next_cursor)])
+    lines = (
+        f"verdict: {out.verdict}{judged}",
+        *(line for said in out.critiques for line in _critique_lines(said, with_scores=True)),
+        *_section("issues", issue_lines(out.issues)),
+        *_section("differences", [_difference_line(each) for each in out.differences]),
+        *_section("judge the rest by this rubric", [f"- {line}" for line in out.rubric or []]),
+        *_section("degraded", degraded_lines(out.degraded)),
+        *_more_lines(out.next_cursor),
+    )
+    return "\n".join(lines)
 
 
 def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
@@ -206,8 +208,7 @@ def _version_lines(thought: ThoughtOut) -> Iterator[str]:
     yield from [f"  kept as it is: {thought.declined}"] if thought.declined else []
     yield from (f"  {line}" for line in verdict_lines(thought.validation_results))
     yield from (f"  {_difference_line(each)}" for each in thought.differences)
-    for said in thought.critic_feedback:
-        yield from (f"  {line}" for line in _critique_lines(said))
+    yield from (f"  {line}" for said in thought.critic_feedback for line in _critique_lines(said))
     yield from (f"  {line}" for line in _change_lines(thought.diff, _MOST))
 
 
