@@ -90,21 +90,13 @@ async def test_every_tool_is_listed_with_its_annotations(client: Client) -> None
 
 
 async def test_every_argument_is_told_with_its_default(client: Client) -> None:
-    for name, tool in (await tools(client)).items():
+    by_pages = with_schemas(*tools_named({CHOICE}))
+    for name, tool in {**await tools(client), CHOICE: by_pages}.items():
         schema = tool.input_schema
         told = rows(name, "Argument")
         assert list(told) == [*schema["properties"]], name
         for argument, (default, _) in told.items():
             assert default == _default(schema, argument), f"{name}.{argument}"
-
-
-def test_the_arguments_of_the_tool_that_pages_call_are_told() -> None:
-    (tool,) = tools_named({CHOICE})
-    schema = with_schemas(tool).input_schema
-    told = rows(CHOICE, "Argument")
-    assert list(told) == [*schema["properties"]]
-    for argument, (default, _) in told.items():
-        assert default == _default(schema, argument), argument
 
 
 async def test_a_default_that_is_empty_is_told_nowhere_and_means_left_out(client: Client) -> None:

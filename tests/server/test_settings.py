@@ -43,6 +43,16 @@ WRONG = [
     ("MAX_REQUESTS", "0", "at least 1"),
     ("MAX_BODY_BYTES", "12", "at least 1024"),
     ("ALLOW_ANONYMOUS", "maybe", "true or false"),
+    ("ADAPTERS", "google:x", "unknown kind 'google'"),
+    ("ADAPTERS", "wiki", "'wiki' names no source"),
+    ("ADAPTERS", "wikipedia:en,wikipedia:sv", "two adapters are named 'wikipedia'"),
+    ("ADAPTERS", "elasticsearch+http://host:9200", "names no index"),
+    ("ADAPTERS", "elasticsearch+http://jo:s3cret@host/isles", "SIFAKA_ADAPTER_KEYS="),
+    ("ADAPTERS", "elasticsearch+http://host/isles?api_key=s3cret", "SIFAKA_ADAPTER_KEYS"),
+    ("ADAPTERS", "folder:", "the path of a folder"),
+    ("ADAPTER_KEYS", "s3cret", "should be name=secret"),
+    ("ADAPTER_KEYS", "wiki=", "should be name=secret"),
+    ("ADAPTER_KEYS", "wiki=s3cret,wiki=s3cret2", "'wiki' has two keys"),
 ]
 
 
@@ -58,6 +68,7 @@ def test_a_wrong_value_is_one_line_that_names_it_once_and_says_what_is_allowed(
     assert "\n" not in said
     assert f"{name.lower()}:" not in said, "named by its variable, not by the field as well"
     assert "pattern" not in said
+    assert "s3cret" not in said
 
 
 @pytest.mark.parametrize(
@@ -158,31 +169,6 @@ def test_fallback_models_are_a_list_of_providers() -> None:
     assert settings.fallback_models == ("openai:gpt-5", "anthropic:claude")
     with pytest.raises(ConfigurationError, match=r"SIFAKA_FALLBACK_MODELS='gpt': 'gpt' should be"):
         load_settings({"SIFAKA_FALLBACK_MODELS": "gpt"})
-
-
-WRONG_ADAPTERS = [
-    ("ADAPTERS", "google:x", "unknown kind 'google'"),
-    ("ADAPTERS", "wiki", "'wiki' names no source"),
-    ("ADAPTERS", "wikipedia:en,wikipedia:sv", "two adapters are named 'wikipedia'"),
-    ("ADAPTERS", "elasticsearch+http://host:9200", "names no index"),
-    ("ADAPTERS", "elasticsearch+http://jo:s3cret@host/isles", "SIFAKA_ADAPTER_KEYS="),
-    ("ADAPTERS", "elasticsearch+http://host/isles?api_key=s3cret", "SIFAKA_ADAPTER_KEYS"),
-    ("ADAPTERS", "folder:", "the path of a folder"),
-    ("ADAPTER_KEYS", "s3cret", "should be name=secret"),
-    ("ADAPTER_KEYS", "wiki=", "should be name=secret"),
-    ("ADAPTER_KEYS", "wiki=s3cret,wiki=s3cret2", "'wiki' has two keys"),
-]
-
-
-@pytest.mark.parametrize(("name", "value", "said"), WRONG_ADAPTERS)
-def test_a_wrong_adapter_is_one_line_without_secrets(name: str, value: str, said: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        load_settings({f"SIFAKA_{name}": value})
-    line = str(caught.value)
-    assert line.startswith(f"SIFAKA_{name}: ")
-    assert said in line
-    assert "s3cret" not in line
-    assert "\n" not in line
 
 
 def test_a_key_that_cannot_be_sent_names_its_adapter() -> None:

@@ -55,7 +55,7 @@ def _without_unknown(names: Collection[str], value: object) -> object:
         if name not in names:
             told = did_you_mean(str(name), names)
             raise ValueError(f"unknown option {str(name)[:40]!r}; {told}")
-    return value
+    return cast("object", value)
 
 
 def options_of(component: type[Any]) -> list[str]:
