@@ -465,7 +465,7 @@ async def _first_of(*waits: Callable[[], Awaitable[object]]) -> None:
             for wait in waits:
                 group.start_soon(end_after, wait)
     except ExceptionGroup as failed:
-        raise failed.exceptions[0] from None
+        raise failed.exceptions[0] from failed.exceptions[0].__cause__
 
 
 class FileLeases:

@@ -225,9 +225,7 @@ class CriterionOut(Wire):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_name(cls, criterion: object) -> object:
-        if not isinstance(criterion, Criterion):
-            return criterion
+    def _with_name(cls, criterion: Criterion) -> Criterion:
         told = " ".join(f"{criterion.name}: {criterion.description}".strip(": ").split())
         return criterion.model_copy(update={"description": told})
 

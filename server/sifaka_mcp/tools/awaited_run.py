@@ -186,8 +186,9 @@ class RunRequest:
 
     def _goes_on(self) -> bool:
         """True when a run goes on although the request for it has been cancelled."""
-        has_key, asked_to_stop = self.exchange.keyed_run, cancel_requested(self.ctx.session)
-        return self.state.runs.stopping or bool(has_key and not asked_to_stop.is_set())
+        key, session = self.exchange.keyed_run, self.ctx.session
+        is_kept = key is not None and not cancel_requested(session).is_set()
+        return is_kept or self.state.runs.stopping
 
     async def _declined_before(self, chain: "Chain", prompt: str, text: str) -> str | None:
         """The run of an earlier call that was the same, and whose questions the client declined."""

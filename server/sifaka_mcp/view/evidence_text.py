@@ -109,13 +109,8 @@ def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
     most = len(evidence.quote.raw) if unjudged else _LONGEST
     told = f"{evidence.quote:{most}}" if evidence.quote else "nothing quoted"
     yield f"- {stance}: {told}"
-    yield f"  from {source(evidence)}"
-
-
-def source(evidence: EvidenceOut) -> str:
-    """The source and the date of a piece of evidence, in one line."""
     retrieved = f", retrieved {evidence.retrieved_at}" if evidence.retrieved_at else ""
-    return f"{_document_line(evidence)}{retrieved}"
+    yield f"  from {_document_line(evidence)}{retrieved}"
 
 
 def _document_line(found: EvidenceOut | FoundOut) -> str:
