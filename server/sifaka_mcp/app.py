@@ -231,7 +231,8 @@ class SifakaServer(MCPServer[Any]):
 
     def ending(self) -> None:
         """Is called when the process is about to end, perhaps from a signal handler."""
-        self._life.stop()
+        if self.state is not None:
+            self.state.runs.stop()
         self._listening.end()
 
     def register(self) -> None:
@@ -244,8 +245,8 @@ class SifakaServer(MCPServer[Any]):
 
 
 def _unknown(what: str, name: str, known: Iterable[str], reason: str = "") -> MCPError:
-    told = reason or did_you_mean(name, known)
-    return MCPError(code=INVALID_PARAMS, message=f"Unknown {what}: {name[:80]}; {told}")
+    reason = reason or did_you_mean(name, known)
+    return MCPError(code=INVALID_PARAMS, message=f"Unknown {what}: {name[:80]}; {reason}")
 
 
 def instructions(tools: AbstractSet[str]) -> str:
@@ -264,14 +265,13 @@ def instructions(tools: AbstractSet[str]) -> str:
 
 
 def _as_resource(run: RunSummary) -> Resource:
-    changed = Annotations(last_modified=run.updated_at.isoformat())
     return Resource(
         name=run.run_id,
         title=flat(run.excerpt)[:_TITLE] or run.run_id,
         uri=f"run://{run.run_id}",
         description=f"A run: {run.status}, versions: {run.iterations + 1}",
         mime_type="application/json",
-        annotations=changed,
+        annotations=Annotations(last_modified=run.updated_at.isoformat()),
     )
 
 

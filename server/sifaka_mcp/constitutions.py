@@ -1,7 +1,6 @@
 """Constitution files that a client may name: those in the server's own folder, by their name."""
 
 import errno
-from collections.abc import Callable
 from pathlib import Path
 
 from sifaka._internal.safe_open import read_beneath
@@ -21,49 +20,41 @@ _NONE = frozenset({errno.ENOENT, errno.EXDEV, errno.EINVAL, errno.EISDIR})
 """The errors of what is no file of the folder: where else it lies is not told."""
 
 
-def named_in(home: Path) -> Callable[[str], str]:
-    """A reader of the files in `home/constitutions`; a path to anywhere else is refused.
+def read_constitution(home: Path, name: str) -> str:
+    """The file of this name in `home/constitutions`; a path to anywhere else is refused.
 
     What a client names must not make the server read, and show to a model, any file it can open. So
     a name is one of a regular file that lies in the folder itself, links followed; nothing in it is
     decoded or expanded.
+
+    Raises:
+        ConfigurationError: There is no such file, or it cannot be read.
     """
-
-    def read(name: str) -> str:
-        folder = home / FOLDER
-        _check(name)
-        try:
-            return read_beneath(folder / name, _MOST_BYTES, folder).decode("utf-8-sig")
-        except OSError as error:
-            if error.errno in _NONE:
-                raise ConfigurationError(
-                    f"there is no constitution {name!r}", f"there is: {_known(folder)}"
-                ) from None
-            raise ConfigurationError(
-                f"constitution {name!r} cannot be read: {error.strerror}",
-                "give the name of a file that can be opened, of a megabyte at most",
-            ) from error
-        except UnicodeDecodeError:
-            # Without its cause, which holds the content.
-            raise ConfigurationError(
-                f"constitution {name!r} is not UTF-8", "save it as UTF-8"
-            ) from None
-
-    return read
-
-
-def _check(name: str) -> None:
     is_name = name.isprintable() and Path(name).name == name and not set(name) & set("/\\:")
-    if not is_name or name.startswith(".") or name.partition(".")[0].casefold() in _RESERVED:
+    is_hidden_or_device = name.startswith(".") or name.partition(".")[0].casefold() in _RESERVED
+    if not is_name or is_hidden_or_device or len(name) > _LONGEST_NAME:
         raise ConfigurationError(
             f"{name[:60]!r} is not the name of a constitution",
-            f"put the file into {FOLDER}/ in the server's home, and give its name alone",
+            f"put the file into {FOLDER}/ in the server's home, and give its name alone, of "
+            f"{_LONGEST_NAME} characters at most",
         )
-    if len(name) > _LONGEST_NAME:
+    folder = home / FOLDER
+    try:
+        return read_beneath(folder / name, _MOST_BYTES, folder).decode("utf-8-sig")
+    except OSError as error:
+        if error.errno in _NONE:
+            raise ConfigurationError(
+                f"there is no constitution {name!r}", f"there is: {_known(folder)}"
+            ) from None
         raise ConfigurationError(
-            f"the name of a constitution has {len(name)} characters",
-            f"give the name of a file, {_LONGEST_NAME} characters at most",
-        )
+            f"constitution {name!r} cannot be read: {error.strerror}",
+            "give the name of a file that can be opened, of a megabyte at most",
+        ) from error
+    except UnicodeDecodeError:
+        # Without its cause, which holds the content.
+        raise ConfigurationError(
+            f"constitution {name!r} is not UTF-8", "save it as UTF-8"
+        ) from None
 
 
 def _known(folder: Path) -> str:

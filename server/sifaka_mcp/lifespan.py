@@ -10,6 +10,7 @@ import anyio.abc
 from sifaka.calls.breakers import Breakers
 from sifaka.calls.failure_log import report_failure
 from sifaka.calls.monitoring import Monitor
+from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
 from sifaka.storage import MemoryStorage
 from sifaka.storage.protocol import ThoughtStore
@@ -65,7 +66,7 @@ class Lifespan:
             store = ReadOnlyStore(store)
         try:
             async with (
-                settings.open_connections() as connections,
+                Connections(call_timeout=settings.call_seconds) as connections,
                 settings.open_adapters(store) as adapters,
                 anyio.create_task_group() as group,
             ):
@@ -102,50 +103,34 @@ class Lifespan:
                 await store.aclose()
             await flush()
 
-    def stop(self) -> None:
-        """Answer pending requests within seconds, since the process is about to end.
-
-        May be called from a signal handler.
-        """
-        if self.state is not None:
-            self.state.runs.stop()
-
     @property
     def queue_place(self) -> tuple[str, str] | None:
         """The Redis that decides about runs, and so has their queue, and the prefix of its keys."""
         settings = self._settings
-        if settings.read_only:
-            return None
-        return redis_of(settings.store, tenant=settings.tenant)
-
-    def _accounts(self, store: ThoughtStore) -> Accounts | None:
-        """The tenants' accounts; those of a server that may not write end with it."""
-        settings = self._settings
-        if settings.tenant_budget is None:
-            return None
-        return Accounts(MemoryStorage() if settings.read_only else store, settings.tenant_budget)
+        return None if settings.read_only else redis_of(settings.store, tenant=settings.tenant)
 
     def _runs(self, group: anyio.abc.TaskGroup, store: ThoughtStore, monitor: Monitor) -> Runs:
-        settings, place, accounts = self._settings, self.queue_place, self._accounts(store)
-        if place is None:
-            in_memory = settings.store.lower() in {"memory:", "memory://"}
-            alone = in_memory or settings.read_only
-            leases = None if alone else FileLeases(settings.home / "running")
-            return Runs(group, most=settings.max_runs, leases=leases, accounts=accounts)
+        settings, queue, leases, accounts = self._settings, None, None, None
+        if settings.tenant_budget is not None:
+            # The accounts of a server that may not write end with it.
+            kept_in = MemoryStorage() if settings.read_only else store
+            accounts = Accounts(kept_in, settings.tenant_budget)
+        if (place := self.queue_place) is not None:
+            from sifaka_mcp.runs.queue import RunQueue
 
-        from sifaka_mcp.runs.queue import RunQueue
-
-        url, prefix = place
-        queue = RunQueue(
-            url,
-            name=f"{prefix}:work",
-            seconds=settings.takeover_seconds,
-            at_once=self._concurrency,
-            for_tenant=settings.max_runs,
-            keys=[key.get_secret_value() for key in settings.state_keys],
-            count_refused=lambda: monitor.count_error("ForeignEntry"),
-        )
-        return Runs(group, most=settings.max_runs, queue=queue, accounts=accounts)
+            url, prefix = place
+            queue = RunQueue(
+                url,
+                name=f"{prefix}:work",
+                seconds=settings.takeover_seconds,
+                at_once=self._concurrency,
+                for_tenant=settings.max_runs,
+                keys=[key.get_secret_value() for key in settings.state_keys],
+                count_refused=lambda: monitor.count_error("ForeignEntry"),
+            )
+        elif not settings.read_only and settings.store.lower() not in {"memory:", "memory://"}:
+            leases = FileLeases(settings.home / "running")
+        return Runs(group, most=settings.max_runs, leases=leases, queue=queue, accounts=accounts)
 
 
 async def _keep_up(state: AppState) -> None:

@@ -61,8 +61,10 @@ class JsonFormatter(_Formatter):
             "logger": record.name,
             "message": masked(_message(record)),
         }
-        for key, value in _data(record).items():
-            entry[key] = value if isinstance(value, bool | int | float) else masked(str(value))
+        entry |= {
+            key: value if isinstance(value, bool | int | float) else masked(str(value))
+            for key, value in _data(record).items()
+        }
         if lines := list(_traceback(record, self._verbose)):
             entry["traceback"] = lines
         return json.dumps(entry)
@@ -101,8 +103,7 @@ def _data(record: logging.LogRecord) -> dict[str, object]:
     """The record as data: always a component, and each value that is known."""
     found = getattr(record, "sifaka", None)
     given = cast("dict[str, object]", found) if isinstance(found, dict) else {}
-    known = {key: value for key, value in given.items() if value is not None}
-    return {"component": record.name} | known
+    return {"component": record.name} | {k: v for k, v in given.items() if v is not None}
 
 
 def _message(record: logging.LogRecord) -> str:
@@ -124,8 +125,6 @@ def _value(value: object) -> str:
 
 def _escaped(text: str) -> str:
     """The text with what moves the cursor, breaks the line or reorders it made visible."""
-    if text.isprintable():
-        return text
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
         for each in text

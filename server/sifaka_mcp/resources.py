@@ -38,10 +38,10 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         return ctx.request_context.lifespan_context.of_request().store
 
     async def version(thought_id: str, ctx: ResourceContext) -> Thought:
-        found = await _load(store_of(ctx), thought_id.rpartition(".")[0], thought_id)
         try:
+            found = await store_of(ctx).load(thought_id.rpartition(".")[0])
             return found.thought(thought_id)
-        except KeyError as error:
+        except (KeyError, ThoughtNotFound) as error:
             raise ThoughtNotFound(thought_id) from error
 
     @as_json(
@@ -83,8 +83,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         mime_type="text/plain",
     )
     async def changes(run_id: str, ctx: ResourceContext) -> str:
-        found = await store_of(ctx).load(run_id)
-        return frame("changes", marked_changes(found))
+        return frame("changes", marked_changes(await store_of(ctx).load(run_id)))
 
     @as_json(
         "run://{run_id}/evidence",
@@ -93,8 +92,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     async def evidence(run_id: str, ctx: ResourceContext) -> str:
         found = await store_of(ctx).load(run_id)
-        told = plain(await anyio.to_thread.run_sync(evidence_of, found))
-        return to_json(told).decode()
+        return to_json(plain(await anyio.to_thread.run_sync(evidence_of, found))).decode()
 
     @as_json(
         "run://{run_id}/view",
@@ -102,8 +100,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         description="What the page of a run shows, without texts.",
     )
     async def view(run_id: str, ctx: ResourceContext) -> str:
-        state = ctx.request_context.lifespan_context.of_request()
-        found = await state.load(run_id)
+        found = await ctx.request_context.lifespan_context.of_request().load(run_id)
         return to_json(await anyio.to_thread.run_sync(overview_of, found)).decode()
 
     @as_json(
@@ -115,8 +112,7 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
         found = await store_of(ctx).load(run_id)
         if not place.isdecimal() or int(place) >= len(found.thoughts):
             raise ThoughtNotFound(f"{run_id}.{place}")
-        made = await anyio.to_thread.run_sync(version_of, found, int(place))
-        return to_json(made).decode()
+        return to_json(await anyio.to_thread.run_sync(version_of, found, int(place))).decode()
 
     @server.resource(
         URI,
@@ -135,9 +131,11 @@ def add_resources(server: MCPServer[AppState], plugins: Plugins) -> None:
     )
     def validators() -> str:
         schema = adapter_of(ValidatorSpec).json_schema()
-        others = {kind: adapter_of(VALIDATORS[kind]) for kind in sorted(UNLISTED)}
         # What a chain gives them is no option.
-        schema["others"] = {k: each.json_schema(mode="serialization") for k, each in others.items()}
+        schema["others"] = {
+            kind: adapter_of(VALIDATORS[kind]).json_schema(mode="serialization")
+            for kind in sorted(UNLISTED)
+        }
         offered = plugins.offered("validators", VALIDATORS)
         return json.dumps(schema | ({"plugins": _describe_packages(offered)} if offered else {}))
 
@@ -169,10 +167,3 @@ def marked_changes(run: Run) -> str:
     return "".join(
         marked[hunk.op].format(before=hunk.before, after=hunk.after) for hunk in result.diff
     )
-
-
-async def _load(store: ThoughtStore, run_id: str, thought_id: str) -> Run:
-    try:
-        return await store.load(run_id)
-    except ThoughtNotFound as error:
-        raise ThoughtNotFound(thought_id) from error

@@ -1,7 +1,8 @@
 """Foreign words on lines of ours."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
 
 COMMANDS = re.compile(
     r"(?!\r\n)[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -44,6 +45,18 @@ def one_line(text: str) -> str:
 def short(text: str, most: int = 80) -> str:
     """The words, with their middle left out when there are too many."""
     return text if len(text) <= most else f"{text[: most - 20]}...{text[-15:]}"
+
+
+def parts_of(node: object, name: str = "") -> Iterator[tuple[Any, str, object]]:
+    """Each part of a value of JSON: what it lies in, the field that it is in or of, and it."""
+    if isinstance(node, dict):
+        for key, value in cast("dict[str, object]", node).items():
+            yield node, key, value
+            yield from parts_of(value, key)
+    elif isinstance(node, list):
+        for item in cast("list[object]", node):
+            yield node, name, item
+            yield from parts_of(item, name)
 
 
 def because(reason: str | None) -> str:

@@ -1,8 +1,9 @@
 """The state that tools work with: the store, the runs in progress, and the making of chains."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,7 +26,7 @@ from sifaka.plugins import Plugins
 from sifaka.record.entries import FORM, Stopped, stricter
 from sifaka.record.run import Run
 from sifaka.storage.protocol import ThoughtStore
-from sifaka_mcp.constitutions import named_in
+from sifaka_mcp.constitutions import read_constitution
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.runs.service import RunKey, Runs, Ticket
 from sifaka_mcp.settings import NO_PROVIDER, Settings
@@ -34,7 +35,7 @@ from sifaka_mcp.tenancy import NEEDS_WRITE, may_only_read, tenant_of_request
 
 if TYPE_CHECKING:
     from sifaka.chain import Chain, RunResult
-    from sifaka.critics import Critic, CriticSpec
+    from sifaka.critics import CriticSpec
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ class AppState:
 
     def ticket(self, run: Run) -> Ticket:
         """A run of this tenant, to be worked on."""
-        return Ticket(runs=self.runs, run=run, store=self.store, tenant=self.tenant)
+        return Ticket(runs=self.runs, run=run, store=self.store, key=self.key(run.run_id))
 
     async def load(self, run_id: str) -> Run:
         """A run of the store, which is running also where its record is still to say so.
@@ -127,6 +128,7 @@ class AppState:
             ConfigurationError: A component or a setting is wrong.
         """
         from sifaka.chain import Chain
+        from sifaka.critics import parse_critics
 
         settings["facts"] = stricter(settings.get("facts", "ask"), self.settings.facts)
         chosen = self.settings.model if model == AUTO else model
@@ -143,14 +145,27 @@ class AppState:
             chosen = HOST
         if chosen == HOST and host is None and critics is None:
             critics = ("lint",)  # with any writer, the host is no critic
-        if chosen == HOST and judge is None and critics is None and _asks_little(settings):
-            settings = {**settings, "max_iterations": 1, "look_back": 0}
+        # A person may have to allow each question: so there is one version, and one critique of it,
+        # which compares the two; before them one critique of the text where there is no task.
+        is_usual = (
+            settings.get("effort", "standard") == "standard"
+            and settings.get("max_iterations") is None
+            and not settings.get("inquiry")
+        )
+        if chosen == HOST and judge is None and critics is None and is_usual:
+            settings |= {"max_iterations": 1, "look_back": 0}
         await loaded(chosen, judge, *fallbacks)
         return Chain(
             model=chosen,
             judge_model=judge,
             fallback_models=(CALLER,) if chosen == HOST else fallbacks,
-            critics=None if critics is None else self._parsed(critics),
+            critics=None
+            if critics is None
+            else parse_critics(
+                critics,
+                read_file=partial(read_constitution, self.settings.home),
+                plugins=self.plugins,
+            ),
             host=host or absent,
             **self._shared(),
             **settings,
@@ -173,12 +188,6 @@ class AppState:
             config = config.model_copy(update={"critics": ()})
         await loaded(config.model, config.judge_model, *config.fallback_models)
         return Chain.of_config(config, host=host, **self._shared())
-
-    def _parsed(self, critics: "Iterable[CriticSpec]") -> "tuple[Critic, ...]":
-        from sifaka.critics import parse_critics
-
-        read_file = named_in(self.settings.home)
-        return parse_critics(critics, read_file=read_file, plugins=self.plugins)
 
     def _shared(self) -> dict[str, Any]:
         return {
@@ -215,7 +224,9 @@ class AppState:
             if not is_open or state.ticket(run).needs_host:
                 return True
             if deaths > _MOST_DEATHS:
-                await append_outside(state.store, run, _fatal(deaths))
+                error = f"the work on it has broken off {deaths} times, each time with its process"
+                end = Stopped(status="failed", stop_reason="error", error=error)
+                await append_outside(state.store, run, end)
                 return True
 
             async def work(listen: Listener, parting: CancelEntry) -> "RunResult":
@@ -234,21 +245,6 @@ class AppState:
             if self.runs.queue is not None:
                 self.group.start_soon(self.runs.queue.opened)
             self.group.start_soon(anyio.to_thread.run_sync, _load, self)
-
-
-def _asks_little(settings: Mapping[str, Any]) -> bool:
-    """True when a host is asked as little as can be: a person may have to allow each question.
-
-    One version, and one critique of it, which compares the two; before them one critique of the
-    text where there is no task.
-    """
-    usual = settings.get("effort", "standard") == "standard"
-    return usual and settings.get("max_iterations") is None and not settings.get("inquiry")
-
-
-def _fatal(deaths: int) -> Stopped:
-    error = f"the work on it has broken off {deaths} times, each time with its process"
-    return Stopped(status="failed", stop_reason="error", error=error)
 
 
 def _load(state: AppState) -> None:

@@ -12,7 +12,11 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-_ADVICE = "not a JSON-RPC message in valid UTF-8 JSON: check for broken characters and deep nesting"
+_WRONG = ErrorData(
+    code=PARSE_ERROR,
+    message="not a JSON-RPC message in valid UTF-8 JSON: check for broken characters and deep "
+    "nesting",
+)
 BATCH = ErrorData(
     code=INVALID_REQUEST,
     message="a batch of messages, which ended with version 2025-06-18: send each one by itself",
@@ -64,16 +68,15 @@ def _without_mark(error: Exception) -> SessionMessage | Exception:
 def refusal(error: Exception) -> JSONRPCError:
     """The answer to a line that could not be read, under the line's id if it has one."""
     line = _input_of(error)
-    wrong = ErrorData(code=PARSE_ERROR, message=_ADVICE)
     return JSONRPCError(
-        jsonrpc="2.0", id=_id_of(line), error=BATCH if isinstance(line, list) else wrong
+        jsonrpc="2.0", id=_id_of(line), error=BATCH if isinstance(line, list) else _WRONG
     )
 
 
 def _input_of(error: Exception) -> object:
     """A line that is no message, or what it holds as JSON; None where that is not known."""
-    known = isinstance(error, ValidationError)
-    return error.errors(include_url=False)[0].get("input") if known else None
+    is_known = isinstance(error, ValidationError)
+    return error.errors(include_url=False)[0].get("input") if is_known else None
 
 
 def _id_of(line: object) -> str | int | None:

@@ -111,24 +111,21 @@ async def _cancel(ctx: _Context, params: TaskParams) -> EmptyResult:
 def _task_errors(ctx: _Context, params: TaskParams) -> Generator[None]:
     """Refuse clients without permission; expected errors inside become those of the extension."""
     require_client_extension(ctx, TASKS)
-    _check_routing(ctx.request, params.task_id)
+    # A request over HTTP may have been routed by another task than it is about.
+    request: object = ctx.request
+    if isinstance(request, Request) and params.task_id != decode_header_value(
+        request.headers.get(MCP_NAME_HEADER)
+    ):
+        raise MCPError(
+            code=HEADER_MISMATCH,
+            message=f"{MCP_NAME_HEADER} header does not match the request body's 'taskId'",
+        )
     try:
         yield
     except ThoughtNotFound as error:
         raise MCPError(code=INVALID_PARAMS, message="Task not found") from error
     except SifakaError as error:
         raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
-
-
-def _check_routing(request: object, task_id: str) -> None:
-    """Refuse a request over HTTP that was routed by another task than it is about."""
-    if not isinstance(request, Request):
-        return
-    if decode_header_value(request.headers.get(MCP_NAME_HEADER)) != task_id:
-        raise MCPError(
-            code=HEADER_MISMATCH,
-            message=f"{MCP_NAME_HEADER} header does not match the request body's 'taskId'",
-        )
 
 
 def task_of(run: Run) -> dict[str, Any]:
@@ -151,9 +148,8 @@ def status_of(run: Run) -> TaskStatus:
     A task is completed for good when its run first waits for a revision: a task never goes back to
     work, and its result names the state of the run.
     """
-    if any(thought.author == CALLER for thought in run.thoughts):
-        return "completed"
-    return _NOT_COMPLETED.get(run.status, "completed")
+    has_waited = any(thought.author == CALLER for thought in run.thoughts)
+    return "completed" if has_waited else _NOT_COMPLETED.get(run.status, "completed")
 
 
 async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
@@ -170,9 +166,5 @@ async def detailed_task(store: ThoughtStore, run_id: str) -> dict[str, Any]:
     from sifaka.chain import RunResult
     from sifaka_mcp.tools.answer import answer_with_text
 
-    result = RunResult(run=run, warnings=store.degraded)
-    told = await answer_with_text(result)
-    return {
-        **task,
-        "result": told.model_dump(mode="json", by_alias=True, exclude_none=True),
-    }
+    told = await answer_with_text(RunResult(run=run, warnings=store.degraded))
+    return {**task, "result": told.model_dump(mode="json", by_alias=True, exclude_none=True)}

@@ -36,8 +36,7 @@ def tenant_of_request() -> str | None:
     name = subject or client
     if issuer is None and re.fullmatch(TENANT, name):
         return name
-    known_by = f"{issuer} {name}".encode("utf-8", "surrogatepass")
-    return f"~{sha256(known_by).hexdigest()[:40]}"
+    return f"~{sha256(f'{issuer} {name}'.encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
 
 
 def caller_of(scope: "Scope") -> str:

@@ -22,14 +22,18 @@ _HTTP, _RUNS, _CLI = "tests/server/http", "tests/server/runs", "tests/server/cli
 _STORAGE, _MODELS = "tests/sifaka/storage", "tests/sifaka/models"
 _CHECK = f"{_CLI}/check/test_check_hostile.py"
 _SIGNALS = f"{_CLI}/test_streams_and_signals.py"
+_FILES = f"{_CLI}/test_files.py"
+_LEAVING = f"{_HTTP}/test_cancelling.py"
+_WOKEN = "test_a_worker_that_wakes_up_between_two_attempts_makes_no_further_call"
 
 POINTS: Mapping[str, Point] = {
     "SIGTERM while 5 clients wait, in both eras": Point(
-        "each is answered `running`", (f"{_HTTP}/test_ending.py",)
+        "each is answered `running`",
+        (f"{_LEAVING}::test_every_waiting_client_is_told_that_its_run_goes_on",),
     ),
     "retries with one key: after a kill, on other servers, at once": Point(
         "one run, nothing paid twice",
-        (f"{_RUNS}/test_idempotency_keys.py", f"{_RUNS}/test_keys_on_several_servers.py"),
+        (f"{_RUNS}/test_idempotency_keys.py",),
     ),
     "a Redis, a file and a folder that moved backwards": Point(
         "no rival is seen, and what this process knows is stored again",
@@ -43,10 +47,11 @@ POINTS: Mapping[str, Point] = {
         (f"{_RUNS}/test_queue_entries.py",),
     ),
     "a worker that wakes up after its run was taken over": Point(
-        "it makes no further call", (f"{_RUNS}/test_woken_worker.py",)
+        "it makes no further call", (f"{_RUNS}/test_clocks.py::{_WOKEN}",)
     ),
     "three resumes at once": Point(
-        "nothing is asked twice", (f"{_RUNS}/test_resumes_together.py",)
+        "nothing is asked twice",
+        (f"{_RUNS}/test_servers_that_share_runs.py::test_resumes_at_once_are_one",),
     ),
     "two writers, crashes and lost replies in random order": Point(
         "every log keeps its contract", ("tests/storage_contract/test_log_interleavings.py",)
@@ -55,18 +60,20 @@ POINTS: Mapping[str, Point] = {
         "none reaches a terminal",
         (
             "tests/server/view/test_terminal.py",
-            f"{_SIGNALS}::test_no_terminal_gets_what_it_would_obey",
+            f"{_SIGNALS}::test_no_terminal_obeys",
             f"{_SIGNALS}::test_no_error_has_what_a_terminal_would_obey",
             f"{_SIGNALS}::test_json_on_a_terminal_has_no_marks_that_reorder_it",
         ),
     ),
-    "a store on a read-only mount": Point("it is read", (f"{_CLI}/test_read_only_folder.py",)),
+    "a store on a read-only mount": Point(
+        "it is read", (f"{_FILES}::test_commands_and_tools_read_a_store_that_cannot_be_written",)
+    ),
     "hostile HTML, PDF and DOCX": Point(
         "each is read or refused within its limits",
         ("tests/sifaka/evidence/sources/test_folder.py",),
     ),
     "a file that changes, vanishes or becomes a link during --in-place": Point(
-        "it is left alone, the result lies beside it", (f"{_CLI}/test_in_place.py",)
+        "it is left alone, the result lies beside it", (_FILES,)
     ),
     "links out, loops, pipes and devices in a folder; a folder that turns into a link": Point(
         "no read and no fix is outside, hidden files stay unread",
@@ -86,7 +93,8 @@ POINTS: Mapping[str, Point] = {
         "none is a vote that says no verdict", (f"{_MODELS}/test_votes.py",)
     ),
     "messages on stdio: nested 5,000 deep, garbage, half a character": Point(
-        "each is refused and the next is answered", ("tests/server/test_stdio_lines.py",)
+        "each is refused and the next is answered",
+        ("tests/server/test_transports.py::test_lines_that_are_no_messages_are_refused",),
     ),
     "Host and Origin of other names, ports and proxies": Point(
         "421, 403, or one caller", (f"{_HTTP}/test_names.py",)
@@ -95,7 +103,7 @@ POINTS: Mapping[str, Point] = {
         "each is bounded, others are served", (f"{_HTTP}/test_limits.py",)
     ),
     "clients that leave with half a request or while they wait": Point(
-        "no error is logged", (f"{_HTTP}/test_leaving.py",)
+        "no error is logged", (f"{_LEAVING}::test_a_client_that_leaves_is_no_error",)
     ),
     "forgotten runs looked for in the raw bytes": Point(
         "no text, word or vector is left",

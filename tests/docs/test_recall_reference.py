@@ -47,12 +47,6 @@ def _moments(shown: str) -> list[str]:
     return [shown.replace("WHEN", moment) for moment in code(sentence)]
 
 
-def test_filters_alone_are_a_query() -> None:
-    assert parse_query("tag:legal") == ("", Filters(tags=("legal",)))
-    with pytest.raises(ConfigurationError, match="neither words nor filters"):
-        parse_query(" ")
-
-
 def test_the_characters_of_tags_are_told() -> None:
     (told,) = re.findall(r"characters of `(.*?)`", SEARCHING)
     assert Started(tags=(f"a1{told.replace(' ', '')}",)).tags

@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from mcp import Client
@@ -11,6 +11,7 @@ from mcp_types import TextContent, Tool
 from pydantic import TypeAdapter
 
 from sifaka.critics import CRITICS
+from sifaka.record.claims import ClaimStatus
 from sifaka.validators import UNLISTED, VALIDATORS, ValidatorSpec, adapter_of
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.schemas.evidence import EvidenceSearchOut, VerifyOut
@@ -89,21 +90,13 @@ async def test_every_tool_is_listed_with_its_annotations(client: Client) -> None
 
 
 async def test_every_argument_is_told_with_its_default(client: Client) -> None:
-    for name, tool in (await tools(client)).items():
+    by_pages = with_schemas(*tools_named({CHOICE}))
+    for name, tool in {**await tools(client), CHOICE: by_pages}.items():
         schema = tool.input_schema
         told = rows(name, "Argument")
         assert list(told) == [*schema["properties"]], name
         for argument, (default, _) in told.items():
             assert default == _default(schema, argument), f"{name}.{argument}"
-
-
-def test_the_arguments_of_the_tool_that_pages_call_are_told() -> None:
-    (tool,) = tools_named({CHOICE})
-    schema = with_schemas(tool).input_schema
-    told = rows(CHOICE, "Argument")
-    assert list(told) == [*schema["properties"]]
-    for argument, (default, _) in told.items():
-        assert default == _default(schema, argument), argument
 
 
 async def test_a_default_that_is_empty_is_told_nowhere_and_means_left_out(client: Client) -> None:
@@ -146,7 +139,6 @@ def test_every_shape_in_an_answer_is_told() -> None:
     for heading, definition in SHAPES.items():
         assert list(rows(heading, "Field")) == [*shapes[definition]["properties"]], heading
     within = {"FailureOut": ("brief", "Field", "failures")}
-    within["CountsOut"] = ("verify_evidence", "Result", "counts")
     within["AskedOut"] = ("improve_text", "Result", "asked")
     within["CheckOut"] = ("improve_text", "Result", "checked")
     within["TurnedDownOut"] = ("improve_text", "Result", "turned_down")
@@ -154,6 +146,8 @@ def test_every_shape_in_an_answer_is_told() -> None:
     for definition, (heading, first, field) in within.items():
         (told,) = rows(heading, first)[field]
         assert all(name in told for name in shapes[definition]["properties"])
+    (told,) = rows("verify_evidence", "Result")["counts"]
+    assert all(status in told for status in get_args(ClaimStatus))
 
 
 def test_every_validator_is_told_with_its_options() -> None:

@@ -3,14 +3,11 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager
+from contextlib import ExitStack, aclosing
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +23,7 @@ from sifaka_mcp.runs.service import RunKey
 from tests.long_run.scenes import Log, call
 from tests.stubs.provider import Gate, Reply, provider, says
 from tests.stubs.redis_server import redis_server
-from tests.stubs.servers import environment, http_server
+from tests.stubs.servers import http_server, idle_queue, worker
 
 ANSWER = 0.05
 """Seconds that a model call takes."""
@@ -94,23 +91,6 @@ def _text(word: str) -> str:
 _RULES = [{"type": "length", "max_words": 2}]
 
 
-@contextmanager
-def worker(home: Path, at_once: int, **more: str) -> Generator[subprocess.Popen[str]]:
-    """A worker process that has said that it works."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "sifaka_mcp.cli", "worker", "--concurrency", str(at_once)],
-        env=environment(home, **more),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stderr is not None
-            process.stderr.readline()
-            yield process
-        finally:
-            process.kill()
-
-
 async def drained(log: Log) -> None:
     """A queue longer than 3 servers and 2 workers can take drains, though two are killed."""
     model = Model()
@@ -121,7 +101,8 @@ async def drained(log: Log) -> None:
             stack.enter_context(http_server(folder / f"server{n}", **more)) for n in range(SERVERS)
         ]
         workers = [
-            stack.enter_context(worker(folder / f"worker{n}", 8, **more)) for n in range(WORKERS)
+            stack.enter_context(worker(folder / f"worker{n}", "--concurrency", "8", **more))
+            for n in range(WORKERS)
         ]
         began = time.monotonic()
         run_ids: list[str] = []
@@ -168,9 +149,10 @@ async def _rate(count: int) -> float:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         more = _settings(stack, model)
         for number in range(count):
-            stack.enter_context(worker(folder / f"worker{number}", SCALED_AT_ONCE, **more))
+            options = ("--concurrency", str(SCALED_AT_ONCE))
+            stack.enter_context(worker(folder / f"worker{number}", *options, **more))
         store = open_store(more["SIFAKA_STORE"], home=folder)
-        async with _queue(more["SIFAKA_STORE"]) as queue:
+        async with idle_queue(more["SIFAKA_STORE"], "sifaka:run:{default}:work") as queue:
             await _work(store, queue, await _begun(store, range(1000, 1000 + 4 * count)))
             runs = await _begun(store, range(SCALED_RUNS))
             began = time.monotonic()  # what is loaded once is loaded
@@ -195,24 +177,6 @@ async def _work(store: ThoughtStore, queue: RunQueue, runs: list[Run]) -> None:
     with anyio.fail_after(_LIMIT):
         for run in runs:
             await _end_of(store, run.run_id)
-
-
-@asynccontextmanager
-async def _queue(url: str) -> AsyncGenerator[RunQueue]:
-    """The queue of the workers, for a process that takes nothing out of it."""
-
-    async def leave(key: RunKey, deaths: int, version: int) -> bool:
-        del key, deaths, version
-        return False
-
-    name = "sifaka:run:{default}:work"
-    queue = RunQueue(url, name=name, seconds=60, at_once=1, for_tenant=64)
-    async with anyio.create_task_group() as group:
-        group.start_soon(queue.serve, leave)
-        await queue.opened()
-        queue.stop()
-        yield queue
-        await queue.aclose()
 
 
 def _settings(stack: ExitStack, model: Model, **more: str) -> dict[str, str]:

@@ -95,16 +95,6 @@ async def test_marks_of_the_answer_before_do_not_end_the_text_of_the_next(client
     assert not marks(told) & marks(again)
 
 
-async def test_a_text_in_a_history_stands_between_marks(client: Client) -> None:
-    _, out = await waiting(client, f"A text.\n{FORGED}")
-    arguments = {"run_id": out["run_id"], "include_text": True}
-    told, _ = parts(await client.call_tool("get_thought_history", arguments))
-    assert HACKED in told
-    assert not any(
-        HACKED in line and not line.startswith(" ") for line in outside(told).splitlines()
-    )
-
-
 @pytest.mark.slow
 async def test_the_key_of_the_marks_is_told_to_nobody(tmp_path: Path) -> None:
     server = SifakaServer(Settings(home=tmp_path))
@@ -164,12 +154,3 @@ async def test_rounds_of_a_review_ask_the_same_others_not(tmp_path: Path, era: A
     assert all(HACKED not in outside(asked) for asked in host.asked)
     first, second = host.asked[:3], host.asked[3:]
     assert not set().union(*map(marks, first)) & set().union(*map(marks, second))
-
-
-async def test_facts_of_a_version_that_is_turned_down_give_no_orders(client: Client) -> None:
-    _, out = await waiting(client, "A text.")
-    revision = {"run_id": out["run_id"], "parent_id": out["brief"]["parent_id"]}
-    text = f"A text by {HACKED} of 7 boats."
-    told, out = parts(await client.call_tool("submit_revision", {**revision, "text": text}))
-    assert not out["accepted"]
-    assert HACKED not in "".join(lines_of(told))

@@ -4,20 +4,21 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
 from mcp import Client
 
-from sifaka import Chain, ChainEvent
+from sifaka import Chain
 from sifaka.record.entries import ChainConfig, Started
 from sifaka.record.research_question import Inquiry
 from sifaka.record.run import Run
 from sifaka.testing import ScriptedCritic, ScriptedModel
 from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
-from sifaka_mcp.tools.awaited_run import StepCounter
+from sifaka_mcp.tools.answer import ToolContext
+from sifaka_mcp.tools.awaited_run import RunProgress
 from tests.sifaka.chain.scripted_researcher import ScriptedResearcher
 from tests.stubs.calls import call, refusal
 from tests.stubs.provider import HANGS, Gate, Provider, opinion, provided, says
@@ -258,6 +259,19 @@ def objects(text: str) -> bool:
     return len(text.split()) > 1
 
 
+class ProgressRecord:
+    """A request that remembers the progress it is told of."""
+
+    def __init__(self) -> None:
+        self.reached: list[int] = []
+        self.total = 0
+
+    async def report_progress(self, reached: int, total: int, message: str) -> None:
+        del message
+        self.reached.append(reached)
+        self.total = total
+
+
 @pytest.mark.parametrize(
     ("chain", "text"),
     [
@@ -298,32 +312,22 @@ def objects(text: str) -> bool:
 )
 async def test_steps_rise_to_their_total(chain: Chain, text: str) -> None:
     run = (await chain.start("Write.", text=text)).run
-    steps, reached = StepCounter(run), list[int]()
+    client = ProgressRecord()
 
-    async def listen(event: ChainEvent) -> None:
-        value = steps.advance(event)
-        if value is not None:
-            reached.append(value)
+    await chain.resume(run.run_id, listen=RunProgress(cast("ToolContext", client), run).report)
 
-    await chain.resume(run.run_id, listen=listen)
-
-    assert reached == sorted(set(reached))
-    assert reached[-1] == steps.total
-    assert len(reached) > 3
+    assert client.reached == sorted(set(client.reached))
+    assert client.reached[-1] == client.total
+    assert len(client.reached) > 3
 
 
 async def test_a_run_that_takes_more_rounds_than_most_stays_below_the_total_until_its_end() -> None:
     model = ScriptedModel(lines=["a b c", "a b", "a"])
     chain = Chain(model=model, validators=ONE_WORD, critics=[], max_iterations=3)
-    steps = StepCounter(Run.start(Started(config=ChainConfig(max_iterations=0))))
-    reached: list[int] = []
+    shorter, client = Run.start(Started(config=ChainConfig(max_iterations=0))), ProgressRecord()
+    progress = RunProgress(cast("ToolContext", client), shorter)
 
-    async def listen(event: ChainEvent) -> None:
-        value = steps.advance(event)
-        if value is not None:
-            reached.append(value)
+    await chain.run(text="a b c d", listen=progress.report)
 
-    await chain.run(text="a b c d", listen=listen)
-
-    assert reached == sorted(set(reached))
-    assert reached[-2:] == [steps.total - 1, steps.total]
+    assert client.reached == sorted(set(client.reached))
+    assert client.reached[-2:] == [client.total - 1, client.total]

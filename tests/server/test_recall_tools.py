@@ -14,7 +14,7 @@ from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call, refusal
 from tests.stubs.runs import catch_up, keep
 from tests.stubs.sampling_client import text_of
-from tests.stubs.servers import Era, connected, stdio_server
+from tests.stubs.servers import stdio_server
 from tests.stubs.static_models import needs_the_packaged_model
 
 pytestmark = pytest.mark.anyio
@@ -78,14 +78,6 @@ async def test_the_history_of_a_run_with_nothing_to_say_is_short(client: Client)
     assert len([line for line in lines if line]) <= 3
     assert "first version" not in text
     assert text.count(run["run_id"]) == 2
-
-
-async def test_a_search_says_of_which_kind_it_was(client: Client) -> None:
-    await call(client, "improve_text", text="The zebra sleeps.")
-
-    found = await call(client, "get_thought_history", query="zebra")
-
-    assert found["search"] == "bm25, semantic: disabled (no embedding model configured)"
 
 
 @needs_the_packaged_model
@@ -159,12 +151,6 @@ async def test_a_server_starts_without_its_store_and_says_so(tmp_path: Path) -> 
     assert "127.0.0.1:1" in told
     assert (kept["status"], kept["text"]) == ("done", "This is the text.")
     assert "queued on disk" in kept["degraded"][0]
-
-
-async def test_both_eras_hear_the_same_of_a_run_with_tags(era: Era, tmp_path: Path) -> None:
-    async with connected("memory", era, tmp_path) as client:
-        out = await call(client, "improve_text", text="A text.", tags=["a"])
-        assert await runs_found(client, "text tag:a") == {out["run_id"]}
 
 
 @pytest.mark.slow

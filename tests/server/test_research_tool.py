@@ -18,8 +18,7 @@ from tests.stubs.provider import Gate, Reply, calls, provided
 from tests.stubs.research_answers import ResearchAnswers, Topic, asked_of, form_of, question_of
 from tests.stubs.sampling_client import said as says
 from tests.stubs.sampling_client import words
-from tests.stubs.servers import Era, http_server, let_go, stdio_server
-from tests.stubs.tasks_client import CreateTaskResult, ended, tasks_client
+from tests.stubs.servers import Era, let_go
 
 pytestmark = pytest.mark.anyio
 
@@ -151,20 +150,6 @@ async def test_the_conversation_says_what_is_meant(
     assert done["text"].startswith(f"# {question_of(OIL)}")
 
 
-async def test_without_any_adapter_one_line_says_what_to_configure(tmp_path: Path) -> None:
-    told = Settings(home=tmp_path, toolsets=("research",))
-    async with Client(SifakaServer(told)) as client:
-        message = await refusal(client, "research", question=QUESTION)
-        assert message.startswith("no adapter is configured, so there is nothing to search")
-        assert "SIFAKA_ADAPTERS" in message
-        assert (await call(client, "get_thought_history"))["runs"] == []
-
-
-async def test_a_budget_without_calls_is_none_of_a_model_that_nobody_asks(client: Client) -> None:
-    waiting = await call(client, "research", question=QUESTION, budget={"max_calls": 0})
-    assert waiting["status"] == "needs_revision"
-
-
 @pytest.mark.slow
 async def test_a_model_writes_the_report_section_by_section_with_progress(
     tmp_path: Path, pages: Path, era: Era, monkeypatch: pytest.MonkeyPatch
@@ -269,23 +254,6 @@ async def test_a_failed_section_is_named_and_the_others_are_there(
     assert out["text"].index("## Oil") < out["text"].index("## Gas")
 
 
-@pytest.mark.slow
-async def test_a_client_that_knows_tasks_gets_research_as_one(
-    tmp_path: Path, pages: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with provided(ResearchAnswers([OIL, GAS], before=holding(gate)), monkeypatch):
-        server = SifakaServer(settings(tmp_path, pages, model="openai-chat:stub"))
-        async with tasks_client(server) as client:
-            begun = await client.session.call_tool(
-                "research", {"question": QUESTION}, allow_claimed=True
-            )
-            assert isinstance(begun, CreateTaskResult), begun
-            gate.open()
-            task = await ended(client, begun.task_id)
-    assert task["status"] == "completed"
-    assert task["result"]["structuredContent"]["research"]["mode"] == "deep"
-
-
 class FormHost:
     """A client's model that takes part in research.
 
@@ -344,20 +312,3 @@ async def test_where_the_host_is_asked_no_more_the_caller_writes_from_what_was_f
         # None of its claims could be verified.
         assert (done["accepted"], done["status"], done["passed"]) == (True, "done", False)
         assert done["stop_reason"] == "unchecked"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-async def test_it_is_offered_by_real_servers_that_are_told_where_to_search(
-    transport: str, tmp_path: Path, pages: Path
-) -> None:
-    told = {"SIFAKA_TOOLSETS": "refine,research", "SIFAKA_ADAPTERS": f"docs=folder:{pages}"}
-    if transport == "stdio":
-        async with Client(stdio_server(tmp_path, **told)) as client:
-            out = await call(client, "research", question="oil lamps")
-    else:
-        with http_server(tmp_path, **told) as (url, _):
-            async with Client(url) as client:
-                out = await call(client, "research", question="oil lamps")
-    assert (out["status"], out["research"]["mode"]) == ("needs_revision", "iterative")
-    assert OIL.quote in out["text"]

@@ -187,12 +187,6 @@ async def test_the_paths_ask_for_a_token_and_keep_tenants_apart(tmp_path: Path) 
     assert large.status_code == 413
 
 
-async def test_the_paths_are_not_there_without_the_toolset(tmp_path: Path) -> None:
-    with served(tmp_path) as url:
-        async with httpx.AsyncClient(base_url=base(url)) as http:
-            assert (await http.post("/v1/search", json={"query": "x"})).status_code == 404
-
-
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)
 
 

@@ -97,22 +97,6 @@ async def test_a_run_begun_on_one_server_is_followed_and_finished_on_another(
     assert ended["unchanged"]
 
 
-async def test_an_answer_from_memory_says_it_is_one(tmp_path: Path, redis: RedisServer) -> None:
-    store = open_store(redis.url, home=tmp_path)
-    chain = Chain(validators=[RULE], model="caller", store=store)
-    waiting = await chain.run(text="You may return the order.")
-    text = "You may return the order within 30 days."
-    before = await chain.submit(waiting.run_id, waiting.thought.id, text)
-    assert before.degraded == ()
-
-    redis.kill()
-    again = await chain.submit(waiting.run_id, waiting.thought.id, text)
-
-    assert (again.accepted, again.run) == (True, before.run)
-    assert str(redis.port) in again.degraded[0]
-    await store.aclose()
-
-
 async def test_a_server_answers_a_client_before_it_looks_after_its_store(tmp_path: Path) -> None:
     looked = anyio.Event()
 

@@ -24,7 +24,7 @@ from tests.stubs.calls import call, refusal
 from tests.stubs.provider import fails, provided
 from tests.stubs.sampling_client import ScriptedHost, data, said, text_of
 from tests.stubs.served import served
-from tests.stubs.servers import Era, stdio_server
+from tests.stubs.servers import Era
 
 pytestmark = pytest.mark.anyio
 
@@ -102,12 +102,6 @@ async def test_the_rules_of_a_file_s_project_hold(
         (granted / "sifaka.toml").write_text('[check]\nignore = ["repetitions"]\n')
         said = await refusal(client, "critique_text", text=TEXT)
         assert "sifaka.toml: check.ignore: unknown rule 'repetitions'" in said
-
-
-async def test_over_stdio_as_well(granted: Path, tmp_path: Path) -> None:
-    server, roots = stdio_server(tmp_path), Roots(granted)
-    async with Client(server, list_roots_callback=roots) as client:
-        assert (await improved(client, str(granted / "a.txt")))["text"] == BETTER
 
 
 REFUSED: list[tuple[str, str]] = [

@@ -37,7 +37,6 @@ from sifaka_mcp.runs import followers
 from sifaka_mcp.runs.followers import Followers
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
-from tests.stubs.redis_server import redis_server
 from tests.stubs.servers import Era, Transport, http_server, stdio_server
 from tests.stubs.stores import PassingStore
 
@@ -155,19 +154,6 @@ async def test_a_run_of_another_process_is_told(
         assert await updates.next() == f"run://{begun['run_id']}"
 
 
-async def test_a_run_that_a_replica_works_on_is_told_through_redis(tmp_path: Path) -> None:
-    with redis_server() as redis:
-        settings = Settings(home=tmp_path, store=redis.url)
-        async with (
-            Client(SifakaServer(settings)) as replica,
-            subscribing(SifakaServer(settings), "auto") as (_, updates),
-        ):
-            begun = await begin(replica)
-            await updates.subscribe(f"run://{begun['run_id']}")
-            await finish(replica, begun)
-            assert await updates.next() == f"run://{begun['run_id']}"
-
-
 async def test_unknown_resources_are_subscribed_to_in_silence(tmp_path: Path, era: Era) -> None:
     async with subscribing(SifakaServer(Settings(home=tmp_path)), era) as (client, updates):
         begun = await begin(client)
@@ -223,13 +209,6 @@ def offers_subscriptions(client: Client) -> bool | None:
     resources = client.server_capabilities.resources
     assert resources is not None
     return resources.subscribe
-
-
-async def test_subscriptions_are_offered_where_there_is_a_way_back(
-    tmp_path: Path, era: Era
-) -> None:
-    async with Client(SifakaServer(Settings(home=tmp_path)), mode=era) as client:
-        assert offers_subscriptions(client)
 
 
 async def test_over_http_subscriptions_are_streams_that_end_with_the_server(tmp_path: Path) -> None:

@@ -119,15 +119,6 @@ async def test_a_run_that_takes_longer_is_a_task_and_then_its_result(
         )
 
 
-async def test_a_client_that_hides_tasks_gets_the_result_of_its_call(
-    server: SifakaServer, writes: Callable[..., None]
-) -> None:
-    writes(says("one two three"))
-    async with tasks_client(server) as client:
-        out = await call(client, "improve_text", **RUN)
-        assert out["text"] == "one two three"
-
-
 async def test_what_is_done_at_once_is_no_task(server: SifakaServer) -> None:
     async with tasks_client(server) as client:
         result = await client.session.call_tool(
@@ -188,18 +179,6 @@ async def test_a_task_is_cancelled_for_good(
             seen = await ask(client, "tasks/get", task.task_id)
             assert seen.keys() == FIELDS
             assert (seen["status"], seen["statusMessage"]) == ("cancelled", "cancelled")
-
-
-async def test_a_replica_answers_for_tasks_of_another_and_cancels_them(
-    tmp_path: Path, server: SifakaServer, writes: Callable[..., None]
-) -> None:
-    writes(HANGS)
-    replica = SifakaServer(Settings(home=tmp_path))
-    async with tasks_client(server) as client, tasks_client(replica) as elsewhere:
-        task = await created(client, RUN)
-        assert (await ask(elsewhere, "tasks/get", task.task_id))["status"] == "working"
-        assert await ask(elsewhere, "tasks/cancel", task.task_id) == {}
-        assert (await ended(client, task.task_id))["status"] == "cancelled"
 
 
 async def test_a_run_that_waits_for_a_revision_is_a_completed_task(server: SifakaServer) -> None:
@@ -291,12 +270,6 @@ async def test_who_has_not_declared_the_extension_gets_no_task_and_asks_for_none
         codes = {error.code for error in (*refused, listening.value)}
         assert codes == {MISSING_REQUIRED_CLIENT_CAPABILITY}
         assert refused[0].error.data == {"requiredCapabilities": {"extensions": {TASKS: {}}}}
-
-
-async def test_what_was_before_the_extension_is_not_known(server: SifakaServer) -> None:
-    async with tasks_client(server) as client:
-        for method in ("tasks/result", "tasks/list"):
-            assert (await refusal(client, method, "run_0")).code == METHOD_NOT_FOUND
 
 
 async def test_the_handshake_has_no_tasks(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from mcp.shared.exceptions import MCPError
 
 from tests.stubs.calls import call, refusal
 from tests.stubs.sampling_client import text_of
@@ -14,11 +13,6 @@ from tests.stubs.sampling_client import text_of
 pytestmark = pytest.mark.anyio
 
 BROKEN = "This is clearly the the wrong form and we should recieve it better ."
-SCHEMA = {
-    "type": "object",
-    "required": ["name", "age"],
-    "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
-}
 
 
 async def test_improve_mends_what_needs_no_model(client: Client) -> None:
@@ -106,45 +100,6 @@ async def test_a_run_that_waits_may_be_ended_by_accepting_the_text(client: Clien
     assert "kept as it is: 'short is right'" in text_of(told)
 
 
-async def test_a_text_in_another_language_is_not_accepted_but_undecided(client: Client) -> None:
-    text = "Ceci est un texte en français, que nous ne pouvons pas lire avec les règles."
-    out = await call(client, "critique_text", text=text)
-    assert out["verdict"] == "undecided"
-    assert "not in English" in out["critiques"][0]["reason"]
-    run = await call(client, "improve_text", text=text)
-    assert (run["stop_reason"], run["passed"]) == ("rules_met", False)
-    assert run["judged_by"] == "nobody"
-
-
-async def test_json_that_breaks_its_schema_takes_two_revisions(client: Client) -> None:
-    rules = [{"type": "format", "format": "json", "schema": SCHEMA}]
-    given = {"text": '{"name": 3}', "validators": rules, "effort": "quick"}
-    waiting = await call(client, "improve_text", **given)
-    assert waiting["status"] == "needs_revision"
-    run_id, parent = waiting["run_id"], waiting["brief"]["parent_id"]
-    worse = await call(
-        client, "submit_revision", run_id=run_id, parent_id=parent, text="no JSON at all"
-    )
-    assert not worse["accepted"]
-    done = await call(
-        client,
-        "submit_revision",
-        run_id=run_id,
-        parent_id=parent,
-        text='{"name": "Ada", "age": 36}',
-    )
-    assert (done["accepted"], done["status"]) == (True, "done")
-    assert done["unchanged"], "it is the text that was submitted"
-
-
-async def test_broken_json_is_repaired_without_a_model(client: Client) -> None:
-    rules = [{"type": "format", "format": "json", "schema": SCHEMA}]
-    broken = '{"name": "Ada", "age": 36,'
-    out = await call(client, "improve_text", text=broken, validators=rules, model="editor")
-    assert out["status"] == "done"
-    assert json.loads(out["text"]) == {"name": "Ada", "age": 36}
-
-
 async def test_validate_says_what_fails_where_and_the_fix(client: Client) -> None:
     text = "Our world-class tool is here."
     prohibited = [{"term": "world-class", "replacement": "reliable"}]
@@ -208,20 +163,6 @@ async def test_a_timeline_is_paged(client: Client) -> None:
     assert "next_cursor" not in second or second["next_cursor"] is None
 
 
-async def test_cancelling_keeps_the_best_and_twice_is_once(client: Client) -> None:
-    rules = [{"type": "length", "min_words": 50}]
-    waiting = await call(client, "improve_text", text=BROKEN, validators=rules)
-    first = await call(client, "cancel_run", run_id=waiting["run_id"])
-    assert (first["status"], first["unchanged"]) == ("cancelled", True)
-    assert await call(client, "cancel_run", run_id=waiting["run_id"]) == first
-
-
-async def test_an_unknown_tool_is_a_protocol_error(client: Client) -> None:
-    with pytest.raises(MCPError) as error:
-        await client.call_tool("make_coffee", {})
-    assert error.value.error.code == -32602
-
-
 WORDS = [{"type": "length", "max_words": 9}]
 
 
@@ -280,17 +221,6 @@ async def test_bad_input_is_one_line_that_says_what_to_do_and_stores_nothing(
         assert len(message) < 400
         assert "Error executing tool" not in message
     assert (await call(client, "get_thought_history"))["runs"] == []
-
-
-@pytest.mark.slow
-async def test_a_catastrophic_pattern_is_a_failed_check(client: Client) -> None:
-    out = await call(
-        client,
-        "validate_text",
-        text="a" * 40 + "!",
-        validators=[{"type": "regex", "must_match": ["^(a+)+$"]}],
-    )
-    assert not out["passed"]
 
 
 async def test_a_text_that_is_json_arrives_as_it_was_sent(client: Client) -> None:

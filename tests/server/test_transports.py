@@ -19,7 +19,6 @@ from sifaka_mcp.app import SifakaServer
 from sifaka_mcp.settings import Settings
 from tests.stubs.calls import call
 from tests.stubs.commands import started
-from tests.stubs.served import served
 from tests.stubs.servers import (
     HELLO,
     Era,
@@ -74,29 +73,6 @@ async def test_a_run_is_found_after_kill_9_and_from_a_second_server(tmp_path: Pa
             found = await call(client, "get_thought_history", run_id=run_id)
             assert found["run"]["status"] == "done"
             await call(client, "get_thought_history", query="announcement")
-
-
-@pytest.mark.servers
-async def test_a_run_started_on_one_server_is_finished_on_another(tmp_path: Path) -> None:
-    rules = [{"type": "content", "required": ["refund"]}]
-    async with Client(stdio_server(tmp_path)) as client:
-        text = {"text": "You get it back.", "validators": rules, "effort": "quick"}
-        waiting = await call(client, "improve_text", **text)
-    ids = {"run_id": waiting["run_id"], "parent_id": waiting["brief"]["parent_id"]}
-    async with Client(stdio_server(tmp_path)) as client:
-        done = await call(client, "submit_revision", **ids, text="You get a refund.")
-    assert done["status"] == "done"
-
-
-async def test_health_is_answered_and_foreign_hosts_are_not(tmp_path: Path) -> None:
-    import httpx
-
-    with served(tmp_path) as url:
-        async with httpx.AsyncClient() as http:
-            health = await http.get(url.replace("/mcp", "/healthz"))
-            assert (health.status_code, health.json()) == (200, {"status": "ok"})
-            foreign = await http.post(url, headers={"host": "evil.example"}, json={})
-            assert foreign.status_code == 421
 
 
 async def test_the_store_is_closed_with_the_server(tmp_path: Path) -> None:

@@ -26,15 +26,11 @@ def listings() -> dict[str, str]:
 
 def with_schemas(tool: BoundedTool) -> ListedTool:
     """One of our tools as a client sees it."""
-    return ListedTool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=of_arguments(tool.arguments),
-        output_schema=of_result(tool.result),
-        annotations=tool.annotations,
-        _meta=None if tool.meta is None else dict(tool.meta),
-    )
+    schemas = {
+        "input_schema": of_arguments(tool.arguments),
+        "output_schema": of_result(tool.result),
+    }
+    return tool.listed.model_copy(update=schemas)
 
 
 def _text(tool: ListedTool) -> str:

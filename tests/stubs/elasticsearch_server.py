@@ -22,13 +22,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.stubs.elasticsearch_errors import ElasticError
 from tests.stubs.elasticsearch_index import Index
 from tests.stubs.elasticsearch_query import search
+from tests.stubs.search_server import Answered, Asked, SearchServer, of_json
 
 Json = dict[str, Any]
 _PARAMETERS: dict[str, frozenset[str]] = {
@@ -59,7 +59,7 @@ class Request:
         return json.loads(self.body)
 
 
-class ElasticsearchServer:
+class ElasticsearchServer(SearchServer):
     """The server; `requests` and `intercept` are for tests.
 
     Args:
@@ -78,53 +78,15 @@ class ElasticsearchServer:
         self.indices: dict[str, Index] = {}
         self.aliases: dict[str, str] = {}
         self._lock = threading.Lock()
-        outer = self
+        super().__init__(self._answered)
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-            wbufsize = -1
+    def _answered(self, asked: Asked) -> Answered:
+        parts = urlsplit(asked.target)
+        request = Request(asked.method, parts.path, dict(parse_qsl(parts.query)), asked.body)
+        status, answer = self._answer_to(request, asked.headers)
+        return of_json(answer, status, x_elastic_product="Elasticsearch")
 
-            def _answer(self) -> None:
-                length = int(self.headers.get("Content-Length") or 0)
-                body = self.rfile.read(length)
-                status, answer = outer.answer(self.command, self.path, dict(self.headers), body)
-                if status == 0:
-                    self.close_connection = True
-                    return
-                content = json.dumps(answer, ensure_ascii=False).encode()
-                self.send_response(status)
-                self.send_header("X-elastic-product", "Elasticsearch")
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            do_GET = do_PUT = do_POST = do_DELETE = _answer  # noqa: N815
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Keep the tests' output quiet."""
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
-
-    @property
-    def host(self) -> str:
-        """Where it listens."""
-        return f"127.0.0.1:{self._http.server_address[1]}"
-
-    def stop(self) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join(5)
-
-    def answer(
-        self, method: str, url: str, headers: dict[str, str], body: bytes
-    ) -> tuple[int, Json]:
-        parts = urlsplit(url)
-        request = Request(method, parts.path, dict(parse_qsl(parts.query)), body)
+    def _answer_to(self, request: Request, headers: dict[str, str]) -> tuple[int, Json]:
         try:
             self._admit(request, headers)
             if self.intercept is not None:
@@ -141,15 +103,15 @@ class ElasticsearchServer:
             return 400, refused.body()
 
     def _admit(self, request: Request, headers: dict[str, str]) -> None:
-        if self._authorization not in {None, headers.get("Authorization")}:
+        if self._authorization not in {None, headers.get("authorization")}:
             reason = f"missing authentication credentials for REST request [{request.path}]"
-            if "Authorization" in headers:
+            if "authorization" in headers:
                 reason = f"unable to authenticate user for REST request [{request.path}]"
             header = {"WWW-Authenticate": ['Basic realm="security" charset="UTF-8"', "ApiKey"]}
             raise ElasticError(401, "security_exception", reason, header=header)
         if len(request.body) > _MOST_BYTES:
             raise ElasticError(413, "content_too_long_exception", "entity content is too long")
-        kind = headers.get("Content-Type", "")
+        kind = headers.get("content-type", "")
         wanted = "application/x-ndjson" if request.path.endswith("_bulk") else "application/json"
         if request.body and kind != wanted:
             raise ElasticError(406, "", f"Content-Type header [{kind}] is not supported")

@@ -2,8 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -14,6 +14,8 @@ class Asked:
     """One request."""
 
     method: str
+    target: str
+    """Path and query as they were sent."""
     path: str
     params: dict[str, str]
     headers: dict[str, str]
@@ -31,11 +33,16 @@ class Answered:
 
     body: bytes
     status: int = 200
+    """0 cuts the connection."""
     media_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def of_json(data: object, status: int = 200) -> Answered:
-    return Answered(body=json.dumps(data, ensure_ascii=False).encode(), status=status)
+def of_json(data: object, status: int = 200, **headers: str) -> Answered:
+    """An answer in JSON; `x_one` is the header `x-one`."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    body = json.dumps(data, ensure_ascii=False).encode()
+    return Answered(body=body, status=status, headers=named)
 
 
 def always(answer: Answered) -> Callable[[Asked], Answered]:
@@ -62,11 +69,14 @@ class SearchServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+            wbufsize = -1
 
             def _reply(self) -> None:
                 parts = urlsplit(self.path)
                 asked = Asked(
                     method=self.command,
+                    target=self.path,
                     path=unquote(parts.path),
                     params=dict(parse_qsl(parts.query, keep_blank_values=True)),
                     headers={name.lower(): value for name, value in self.headers.items()},
@@ -74,15 +84,20 @@ class SearchServer:
                 )
                 outer.asked.append(asked)
                 told = outer.answer(asked)
+                if told.status == 0:
+                    self.close_connection = True
+                    return
                 self.send_response(told.status)
                 self.send_header("Content-Type", told.media_type)
                 self.send_header("Content-Length", str(len(told.body)))
+                for name, value in told.headers.items():
+                    self.send_header(name, value)
                 if told.status >= 500:
                     self.send_header("Retry-After", "0")  # so that nobody has to wait
                 self.end_headers()
                 self.wfile.write(told.body)
 
-            do_GET = do_POST = _reply  # noqa: N815 - named by the standard library
+            do_GET = do_PUT = do_POST = do_DELETE = _reply  # noqa: N815 - named by the standard library
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Keep the tests' output quiet."""

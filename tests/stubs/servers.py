@@ -10,14 +10,18 @@ import time
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 from mcp import Client, StdioServerParameters
 
 from sifaka_mcp.app import SifakaServer
+from sifaka_mcp.runs.service import RunKey
 from sifaka_mcp.settings import Settings
 from sifaka_mcp.state import AppState
+
+if TYPE_CHECKING:
+    from sifaka_mcp.runs.queue import RunQueue
 
 Era = Literal["auto", "legacy"]
 """`auto` speaks 2026-07-28 with our server, `legacy` the handshake protocol before it."""
@@ -108,6 +112,42 @@ def http_server(
             yield found.group(), process
         finally:
             process.kill()
+
+
+@contextmanager
+def worker(home: Path, *options: str, **more: str) -> Generator[subprocess.Popen[str]]:
+    """A process of `sifaka worker`, which has said that it works."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "sifaka_mcp.cli", "worker", *options],
+        env=environment(home, **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            assert process.stderr.readline().startswith("sifaka: working on ")
+            yield process
+        finally:
+            process.kill()
+
+
+@asynccontextmanager
+async def idle_queue(url: str, name: str) -> AsyncGenerator["RunQueue"]:
+    """The queue of the workers, for a process that takes nothing out of it."""
+    from sifaka_mcp.runs.queue import RunQueue  # it imports a client of Redis
+
+    async def leave(key: RunKey, deaths: int, version: int) -> bool:
+        del key, deaths, version
+        return False
+
+    queue = RunQueue(url, name=name, seconds=60, at_once=1, for_tenant=64)
+    async with anyio.create_task_group() as group:
+        group.start_soon(queue.serve, leave)
+        await queue.opened()
+        queue.stop()
+        yield queue
+        await queue.aclose()
 
 
 def processor_seconds(process: subprocess.Popen[str]) -> float:

@@ -123,14 +123,16 @@ class Session:
             ConfigurationError: An option is wrong.
         """
         from sifaka.chain import Chain
-        from sifaka.models.provider import start_loading
+        from sifaka.models.provider import Connections, start_loading
 
         settings, options = self.settings, self.options
         start_loading(settings.model)  # while the store is opened and the rest is read
         validators, critics = opt.specs_of(options)
         store = await self.open(settings)
         adapters = await self._stack.enter_async_context(settings.open_adapters(store))
-        connections = await self._stack.enter_async_context(settings.open_connections())
+        connections = await self._stack.enter_async_context(
+            Connections(call_timeout=settings.call_seconds)
+        )
         more["facts"] = stricter(more.get("facts", "ask"), settings.facts)
         return Chain(
             model=settings.model,

@@ -114,15 +114,15 @@ class Account:
         Raises:
             BudgetExceeded: The account has not so much left.
         """
-        limits, lacks, gone = _limits(self.limits), _amounts(lack), _amounts(spent)
-        left = {name: limit - gone[name] for name, limit in limits.items()}
-        for name in limits:
-            if lacks[name] > left[name]:
+        lacks, gone = _amounts(lack), _amounts(spent)
+        part: dict[str, float] = {}
+        for name, limit in _limits(self.limits).items():
+            left = limit - gone[name]
+            if lacks[name] > left:
                 raise BudgetExceeded(
                     name, f"the tenant's budget of {name} for the day is spent", "go on tomorrow"
                 )
-        wanted = {name: max(lacks[name], limit / _BLOCKS) for name, limit in limits.items()}
-        part = {name: max(0, min(want, left[name])) for name, want in wanted.items()}
+            part[name] = max(0, min(max(lacks[name], limit / _BLOCKS), left))
         return Usage(
             model_calls=math.ceil(part.get("calls", 0)),
             input_tokens=math.ceil(part.get("tokens", 0)),
@@ -136,29 +136,22 @@ class Account:
             BudgetExceeded: There is no such amount.
             StorageError: The store failed.
         """
+        run_id = f"run_{sha256(f'{self._tenant} {self._day}'.encode()).hexdigest()[:16]}"
+        started = Started(run_id=run_id, prompt=f"budget of {self._tenant} on {self._day}")
         for _ in range(_TRIES):
-            run = await self._load()
+            begun: list[Started] = []
+            try:
+                run = await self._store.load(run_id)
+            except ThoughtNotFound:
+                run, begun = Run.start(started), [started]
             taken = amount(run.usage)
             entry = Called(key=self._day, request="", model="", response="", usage=taken)
+            stored = run.version - len(begun)
             with suppress(VersionConflict):  # another process has been there first
-                await self._store.append(run.apply(entry), [entry], expected_version=run.version)
+                await self._store.append(run.apply(entry), [*begun, entry], expected_version=stored)
                 self._free += taken
                 return
         raise StorageError("other processes change the tenant's account all the time")
-
-    async def _load(self) -> Run:
-        named = sha256(f"{self._tenant} {self._day}".encode()).hexdigest()
-        run_id = f"run_{named[:16]}"
-        try:
-            return await self._store.load(run_id)
-        except ThoughtNotFound:
-            started = Started(run_id=run_id, prompt=f"budget of {self._tenant} on {self._day}")
-            run = Run.start(started)
-            try:
-                await self._store.append(run, [started], expected_version=0)
-            except VersionConflict:
-                return await self._store.load(run_id)
-            return run
 
 
 class Accounts:
@@ -205,8 +198,11 @@ def _limits(limits: Budget) -> dict[str, float]:
 
 def _amounts(usage: Usage) -> dict[str, float]:
     """A usage, by the names of the limits."""
-    tokens = usage.input_tokens + usage.output_tokens
-    return {"calls": usage.model_calls, "tokens": tokens, "cost": usage.cost_usd or 0.0}
+    return {
+        "calls": usage.model_calls,
+        "tokens": usage.input_tokens + usage.output_tokens,
+        "cost": usage.cost_usd or 0.0,
+    }
 
 
 def _priced(usage: Usage) -> Usage:

@@ -106,8 +106,10 @@ class RunDocket(Docket):
     def refuse(self) -> None:
         """Count and report an entry that is not worked on."""
         self._count()
-        advice = "see who may write to its keys, and whether all servers have the same state keys"
-        refused = StorageError("a foreign or altered entry was refused", advice)
+        refused = StorageError(
+            "a foreign or altered entry was refused",
+            "see who may write to its keys, and whether all servers have the same state keys",
+        )
         report_failure(logger, "queue", refused)
 
 

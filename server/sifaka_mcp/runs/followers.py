@@ -88,15 +88,11 @@ class Followers:
 
         def leave() -> None:
             following.listeners.discard(listener)
-            if not following.listeners:
+            if not following.listeners and self._followed.get(key) is following:
                 following.scope.cancel()
-                self._forget(key, following)
+                del self._followed[key]
 
         return leave
-
-    def _forget(self, key: _Key, following: _Following) -> None:
-        if self._followed.get(key) is following:
-            del self._followed[key]
 
     async def _follow(
         self, store: ThoughtStore, key: _Key, following: _Following, after: int
@@ -119,4 +115,5 @@ class Followers:
                         report_failure(logger, "follower", error, run_id=key[1])
                     await anyio.sleep(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
-        self._forget(key, following)
+        if self._followed.get(key) is following:
+            del self._followed[key]

@@ -83,7 +83,7 @@ class RunQueue:
         self._url = url
         self._shown = parse_store_url(url, REDIS).shown
         self._name = name
-        self._seconds = seconds
+        self._lasting = timedelta(seconds=seconds)
         self._at_once = at_once
         self._for_tenant = for_tenant
         self._keys, self._count_refused = keys, count_refused
@@ -145,21 +145,19 @@ class RunQueue:
 
     async def renew(self, key: RunKey) -> None:
         """Take a lease again and again, for as long as this is not cancelled."""
-        lasting = timedelta(seconds=self._seconds)
         while True:
-            await anyio.sleep(self._seconds / _RENEWALS)
+            await anyio.sleep(self._lasting.total_seconds() / _RENEWALS)
             await self._ask(
-                lambda docket, redis: redis.set(_lease_of(docket, key), b"", px=lasting)
+                lambda docket, redis: redis.set(_lease_of(docket, key), b"", px=self._lasting)
             )
 
     async def claim(self, key: RunKey) -> bool:
         """See `FileLeases.claim`; while Redis is away any process may go on."""
-        lasting = timedelta(seconds=self._seconds)
 
         async def take(docket: "Docket", redis: Any) -> bool:
             if await _is_ahead(docket, redis, key):
                 return False
-            return bool(await redis.set(_lease_of(docket, key), b"", px=lasting, nx=True))
+            return bool(await redis.set(_lease_of(docket, key), b"", px=self._lasting, nx=True))
 
         return await self._ask(take) is not False
 
@@ -202,7 +200,7 @@ class RunQueue:
                 docket,
                 name=self._worker,
                 concurrency=self._at_once,
-                redelivery_timeout=timedelta(seconds=self._seconds),
+                redelivery_timeout=self._lasting,
                 reconnection_delay=timedelta(seconds=1),
                 minimum_check_interval=_POLL,
                 scheduling_resolution=_DUE,
@@ -262,7 +260,7 @@ class RunQueue:
         except SifakaError as error:
             # Another worker may have what it failed for, or it passes by itself.
             report_failure(logger, "worker", error, run_id=key.run_id)
-            await put(seconds=self._seconds)
+            await put(seconds=self._lasting.total_seconds())
         except asyncio.CancelledError:
             if self._stopping.is_set():
                 await put()
@@ -276,7 +274,7 @@ class RunQueue:
                 break
             except Exception as error:  # noqa: BLE001 - reported, and one task must not end it all
                 self._report(error)
-                await asyncio.sleep(self._seconds / _RENEWALS)
+                await asyncio.sleep(self._lasting.total_seconds() / _RENEWALS)
 
     async def _until(self, event: anyio.Event) -> None:
         while not event.is_set():

@@ -154,7 +154,7 @@ class Runs:
                 await other.finished.wait()
         if ticket.key in self._tickets:
             return False
-        self._check_room(ticket.tenant)
+        self._check_room(ticket.key.tenant)
         if self._leases is not None and not await self._leases.claim(ticket.key):
             return False
         self._tickets[ticket.key] = ticket
@@ -277,7 +277,7 @@ class Ticket:
     """As it was before."""
     store: ThoughtStore
     """As the tenant sees it."""
-    tenant: str
+    key: RunKey
     queued: bool = False
     """True when the run is in the queue, where another worker can take it."""
     listeners: list[Listener] = field(default_factory=list[Listener])
@@ -295,17 +295,12 @@ class Ticket:
     """On the clock of the event loop."""
 
     @property
-    def key(self) -> RunKey:
-        """The identity of the run."""
-        return RunKey(self.tenant, self.run.run_id)
-
-    @property
     def needs_host(self) -> bool:
         """True when the run asks the model of a client, and so has to stay with its connection."""
         config = self.run.config
-        named = (config.model, config.judge_model, *config.fallback_models)
-        asks = HOST in named or any(critic.get("model") == HOST for critic in config.critics)
-        return asks and not self.run.handed_over
+        critics = (critic.get("model") for critic in config.critics)
+        models = (config.model, config.judge_model, *config.fallback_models, *critics)
+        return HOST in models and not self.run.handed_over
 
     @property
     def can_be_tried_again(self) -> bool:
@@ -364,9 +359,9 @@ class Ticket:
     async def work(self, work: "Work[RunResult]") -> None:
         """Do the work, and keep what it comes to."""
         accounts = self.runs.accounts
-        account = accounts and accounts.of(self.tenant)
+        account = accounts and accounts.of(self.key.tenant)
         try:
-            with self.scope, sharing(self.tenant), charging(account):
+            with self.scope, sharing(self.key.tenant), charging(account):
                 self.result = await work(self.tell, self._parting)
         # A waiting caller gets it raised; a run in the background must not take the others down.
         except (Exception, Suspended) as error:  # noqa: BLE001 - kept, and reported when no caller waits
@@ -404,9 +399,12 @@ class Ticket:
             with anyio.move_on_after(_HERE_SECONDS):
                 await self.begun.wait()
         if not self.begun.is_set():
-            elsewhere = partial(until_stopped, self.store, self.run, self.tell)
-            unattended = partial(self.runs.unattended, self.key)
-            await _first_of(elsewhere, unattended, self.begun.wait, stopped)
+            await _first_of(
+                partial(until_stopped, self.store, self.run, self.tell),
+                partial(self.runs.unattended, self.key),
+                self.begun.wait,
+                stopped,
+            )
         if self.begun.is_set():
             await _first_of(self.finished.wait, stopped)
 
@@ -419,7 +417,11 @@ class Ticket:
             await anyio.sleep(rest)
         while True:
             try:
-                return await _follow_until(_is_cancelled, self.store, self.run)
+                return await _follow_until(
+                    lambda run: run.status == "cancelled" and not is_interrupted(run),
+                    self.store,
+                    self.run,
+                )
             except ThoughtNotFound:
                 return None
             except StorageError:  # the run goes on without its store, and so does this
@@ -429,10 +431,6 @@ class Ticket:
 async def until_stopped(store: ThoughtStore, run: Run, listen: Listener) -> None:
     """Pass on what is stored until the run has stopped."""
     await _follow_until(lambda run: run.status != "running", store, run, listen)
-
-
-def _is_cancelled(run: Run) -> bool:
-    return run.status == "cancelled" and not is_interrupted(run)
 
 
 async def _follow_until(
@@ -457,21 +455,17 @@ async def _first_of(*waits: Callable[[], Awaitable[object]]) -> None:
     Raises:
         SifakaError: That was a failure.
     """
-    failure: SifakaError | None = None
-    async with anyio.create_task_group() as group:
+    try:
+        async with anyio.create_task_group() as group:
 
-        async def end_after(wait: Callable[[], Awaitable[object]]) -> None:
-            nonlocal failure
-            try:
+            async def end_after(wait: Callable[[], Awaitable[object]]) -> None:
                 await wait()
-            except SifakaError as error:
-                failure = error
-            group.cancel_scope.cancel()
+                group.cancel_scope.cancel()
 
-        for wait in waits:
-            group.start_soon(end_after, wait)
-    if failure is not None:
-        raise failure
+            for wait in waits:
+                group.start_soon(end_after, wait)
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed.exceptions[0].__cause__
 
 
 class FileLeases:
@@ -508,14 +502,11 @@ class FileLeases:
 
     async def held(self, key: RunKey) -> bool | None:
         """True when a process works on a run; None when that cannot be found out now."""
-        if key in self._locks:
-            return True
         with suppress(OSError):
-            if not self._path(key).exists():
-                return False
-            if (lock := self._lock(key)) is None:
-                return True
-            lock.release()
+            if self._path(key).exists():
+                if not await self.claim(key):
+                    return True
+                await self.let_go(key)
         return False
 
     def _lock(self, key: RunKey) -> LockFile | None:

@@ -2,19 +2,14 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import Annotated, Any, cast
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    WithJsonSchema,
-)
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from sifaka._internal.naming import did_you_mean
+from sifaka.record.diff import Edit
 from sifaka.record.usage import Budget
 from sifaka.validators import UNLISTED, VALIDATORS, Validator, ValidatorSpec, adapter_of
 from sifaka_mcp.schemas.runs import Return
@@ -26,7 +21,10 @@ def _validator(spec: object) -> object:
     given = _meant(cast("Mapping[object, object]", spec), VALIDATORS)
     kind, schema = given.get("type"), given.get("schema")
     if kind == "format" and isinstance(schema, str):
-        given["schema"] = _parsed(schema)
+        try:
+            given["schema"] = json.loads(schema)
+        except ValueError as error:
+            raise ValueError(f"schema is a string that is no JSON: {error}") from None
     if not isinstance(kind, str) or (kind in VALIDATORS and kind not in UNLISTED):
         return adapter_of(ValidatorSpec).validate_python(given)
     return given
@@ -48,21 +46,16 @@ def _meant(spec: Mapping[object, object], kinds: Mapping[str, type[Any]]) -> dic
 
 def knows(*names: str) -> BeforeValidator:
     """Refuses an object with an option of another name, and says which names there are."""
-
-    def checked(value: object) -> object:
-        if isinstance(value, Mapping):
-            refuse_unknown(cast("Mapping[object, object]", value), names)
-        return cast("object", value)
-
-    return BeforeValidator(checked)
+    return BeforeValidator(partial(_without_unknown, names))
 
 
-def refuse_unknown(given: Iterable[object], names: Collection[str]) -> None:
-    """Raise ValueError for an option that is not of these names."""
-    for name in given:
+def _without_unknown(names: Collection[str], value: object) -> object:
+    """The value; raises ValueError for an option of it that is not of these names."""
+    for name in cast("Iterable[object]", value) if isinstance(value, Mapping) else ():
         if name not in names:
             told = did_you_mean(str(name), names)
             raise ValueError(f"unknown option {str(name)[:40]!r}; {told}")
+    return cast("object", value)
 
 
 def options_of(component: type[Any]) -> list[str]:
@@ -71,21 +64,11 @@ def options_of(component: type[Any]) -> list[str]:
     return [field.alias or name for name, field in fields.items()]
 
 
-def _parsed(schema: str) -> object:
-    try:
-        return json.loads(schema)
-    except ValueError as error:
-        raise ValueError(f"schema is a string that is no JSON: {error}") from None
-
-
 AnyValidator = Annotated[Validator | Mapping[str, object], PlainValidator(_validator)]
 """A validator; one that is not built in is left to `parse_validators`, which knows what is
 allowed."""
 
-ValidatorList = Annotated[
-    list[AnyValidator],
-    Field(description="rules that the text must meet"),
-]
+ValidatorList = Annotated[list[AnyValidator], Field(description="rules that the text must meet")]
 
 
 def _critic_as_meant(spec: object) -> object:
@@ -95,9 +78,7 @@ def _critic_as_meant(spec: object) -> object:
         return spec
     given = _meant(cast("Mapping[object, object]", spec), CRITICS)
     critic = CRITICS.get(str(given.get("type")))
-    if critic is not None:
-        refuse_unknown(given, options_of(critic))
-    return given
+    return given if critic is None else _without_unknown(options_of(critic), given)
 
 
 CriticList = Annotated[
@@ -125,11 +106,7 @@ BudgetLimits = Annotated[
 """A budget; its schema has the names and leaves the bounds to the error, which is precise."""
 
 HowReturned = Annotated[
-    Return,
-    Field(
-        validation_alias="return",
-        description="how the answer gives the text",
-    ),
+    Return, Field(validation_alias="return", description="how the answer gives the text")
 ]
 """How the answer gives the text, named `return` on the wire."""
 
@@ -142,14 +119,20 @@ WaitSeconds = Annotated[
 ]
 
 
-class FindReplace(BaseModel):  # noqa: D101 - a docstring would be listed
-    model_config = ConfigDict(extra="forbid")
-
-    find: str
-    replace: str
-
-
 EditList = Annotated[
-    list[Annotated[FindReplace, knows("find", "replace")]] | None,
+    list[
+        Annotated[
+            Edit,
+            knows("find", "replace"),
+            WithJsonSchema(
+                {
+                    "type": "object",
+                    "properties": {"find": {"type": "string"}, "replace": {"type": "string"}},
+                    "required": ["find", "replace"],
+                }
+            ),
+        ]
+    ]
+    | None,
     Field(description="or changes to it; each `find` occurs once"),
 ]

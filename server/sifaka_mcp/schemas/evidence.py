@@ -1,9 +1,8 @@
 """Evidence on the wire: for claims, for a question, and all that a run holds."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from hashlib import sha256
-from typing import Annotated, Any, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
     AliasChoices,
@@ -11,6 +10,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -107,13 +107,16 @@ def _line(text: str, longest: int) -> str:
     return " ".join(text[: 2 * longest].split())[:longest]
 
 
-def _with_text(given: object) -> object:
-    """A source that is words alone, as `critique_text` takes it, as a document."""
-    return {"text": given} if isinstance(given, str) else given
-
-
 SourceList = Annotated[
-    list[Annotated[SourceIn, knows(*SourceIn.model_fields), BeforeValidator(_with_text)]] | None,
+    list[
+        Annotated[
+            SourceIn,
+            knows(*SourceIn.model_fields),
+            # One that is words alone, as `critique_text` takes it.
+            BeforeValidator(lambda given: {"text": given} if isinstance(given, str) else given),
+        ]
+    ]
+    | None,
     Field(max_length=MOST_SOURCES, description="documents to hold them to"),
 ]
 
@@ -167,22 +170,26 @@ class ClaimOut(Wire):
     reused: bool
 
 
-class CountsOut(BaseModel):
-    """How many claims have each verdict."""
-
-    supported: int = 0
-    contradicted: int = 0
-    mixed: int = 0
-    in_doubt: int = 0
-    not_enough_info: int = 0
-    unverified: int = 0
+Counts = Annotated[
+    dict[ClaimStatus, int],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "How many claims have each verdict.",
+            "properties": {
+                status: {"type": "integer", "default": 0} for status in get_args(ClaimStatus)
+            },
+        }
+    ),
+]
+"""How many claims have each verdict, which are all named."""
 
 
 class VerifyOut(BaseModel):
     """Every claim with its verdict; `blocking` when one must not stay as it is."""
 
     verdicts: list[ClaimOut]
-    counts: CountsOut
+    counts: Counts
     blocking: bool
     instructions: str | None = None
     run_id: str = ""
@@ -194,16 +201,18 @@ class VerifyOut(BaseModel):
     def of(cls, report: ClaimReport, to_judge: str = TO_JUDGE) -> Self:
         """The wire form; `to_judge` is said where claims wait for the caller's judgement."""
         given = "run_id" if report.run_id else "the same text or claims and sources"
-        known: dict[str, Any] = {
-            "verdicts": report.verdicts,
-            "counts": Counter(each.verdict for each in report.verdicts),
-            "blocking": bool(report.blocking),
-            "instructions": to_judge.format(given=given) if report.is_for_caller else None,
-            "run_id": report.run_id,
-            "usage": report.usage,
-            "degraded": report.degraded,
-        }
-        return cls.model_validate(known)
+        return cls.model_validate(
+            {
+                "verdicts": report.verdicts,
+                "counts": dict.fromkeys(get_args(ClaimStatus), 0)
+                | Counter(each.verdict for each in report.verdicts),
+                "blocking": bool(report.blocking),
+                "instructions": to_judge.format(given=given) if report.is_for_caller else None,
+                "run_id": report.run_id,
+                "usage": report.usage,
+                "degraded": report.degraded,
+            }
+        )
 
 
 class CriterionOut(Wire):
@@ -216,9 +225,7 @@ class CriterionOut(Wire):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_name(cls, criterion: object) -> object:
-        if not isinstance(criterion, Criterion):
-            return criterion
+    def _with_name(cls, criterion: Criterion) -> Criterion:
         told = " ".join(f"{criterion.name}: {criterion.description}".strip(": ").split())
         return criterion.model_copy(update={"description": told})
 
@@ -254,15 +261,16 @@ class FoundOut(BaseModel):
         """The wire form."""
         document = evidence.document
         judged = evidence.classification != "unverified"
-        known: dict[str, Any] = {
-            **dict(document),
-            "classification": evidence.classification,
-            "score": evidence.score,
-            "explanation": explained(evidence, plan.criteria),
-            "judgements": evidence.assessments,
-            "passage": "" if judged else excerpt(document.text, plan.question, _PASSAGE),
-        }
-        return cls.model_validate(known)
+        return cls.model_validate(
+            {
+                **dict(document),
+                "classification": evidence.classification,
+                "score": evidence.score,
+                "explanation": explained(evidence, plan.criteria),
+                "judgements": evidence.assessments,
+                "passage": "" if judged else excerpt(document.text, plan.question, _PASSAGE),
+            }
+        )
 
 
 class EvidenceSearchOut(BaseModel):
@@ -282,27 +290,29 @@ class EvidenceSearchOut(BaseModel):
     @classmethod
     def of(cls, result: EvidenceResult) -> Self:
         """The wire form; of long documents that no model has judged, make it in a thread."""
-        open_ = any(each.classification == "unverified" for each in result.evidence)
-        return cls._of(
-            result.plan,
-            status=result.status,
-            evidence=[FoundOut.of(each, result.plan) for each in result.evidence],
-            instructions=_DOCUMENTS_TO_JUDGE if open_ else None,
-            usage=result.usage,
-            degraded=result.degraded,
-            notes=result.notes,
+        is_open = any(each.classification == "unverified" for each in result.evidence)
+        return cls.model_validate(
+            {
+                **dict(result.plan),
+                **dict(result),
+                "evidence": [FoundOut.of(each, result.plan) for each in result.evidence],
+                "instructions": _DOCUMENTS_TO_JUDGE if is_open else None,
+            }
         )
 
     @classmethod
     def of_plan(cls, plan: SearchPlan) -> Self:
         """The wire form of a plan alone."""
         told = () if plan.degraded is None else (plan.degraded,)
-        return cls._of(plan, degraded=(*told, *plan.usage.notes))
-
-    @classmethod
-    def _of(cls, plan: SearchPlan, **found: object) -> Self:
-        nothing = {"status": None, "evidence": (), "instructions": None}
-        return cls.model_validate({**dict(plan), **nothing, **found})
+        return cls.model_validate(
+            {
+                **dict(plan),
+                "status": None,
+                "evidence": (),
+                "instructions": None,
+                "degraded": (*told, *plan.usage.notes),
+            }
+        )
 
 
 def evidence_of(run: Run) -> Data:
@@ -316,15 +326,12 @@ def evidence_of(run: Run) -> Data:
         "run_id": run.run_id,
         "champion_id": run.champion_id,
         "versions": [each for each in versions if each["verdicts"] or each["documents"]],
-        "sources": list(sources.found.values()),
+        "sources": list(sources.values()),
     }
 
 
-class _Sources:
+class _Sources(dict[object, Data]):
     """The sources in the order in which they are met, each under an id of its own."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, Data] = {}
 
     def of_evidence(self, evidence: ClaimEvidence) -> str:
         return self._id(
@@ -337,42 +344,37 @@ class _Sources:
         )
 
     def of_document(self, document: Document) -> str:
-        told = document.metadata
+        told = {name: str(value) for name, value in document.metadata.items() if value}
         return self._id(
             title=document.title,
             url=document.url,
-            adapter=str(told.get("adapter") or GIVEN),
+            adapter=told.get("adapter", GIVEN),
             document_id=document.id,
-            published=_text(told.get("published")),
-            retrieved_at=_text(told.get("retrieved_at")),
+            published=told.get("published"),
+            retrieved_at=told.get("retrieved_at"),
         )
 
     def _id(self, **fields: str | None) -> str:
         # One that was retrieved twice is one source, of the time when it was first read.
-        named = fields["url"] or fields["document_id"] or fields["title"] or ""
-        key = sha256(f"{fields['adapter']}\n{named}".encode("utf-8", "surrogatepass")).hexdigest()
-        if key not in self.found:
-            self.found[key] = {"id": f"s{len(self.found) + 1}", **fields}
-        return self.found[key]["id"]
+        key = fields["adapter"], fields["url"] or fields["document_id"] or fields["title"]
+        return self.setdefault(key, {"id": f"s{len(self) + 1}", **fields})["id"]
 
 
 def _version(run: Run, thought: Thought, sources: _Sources) -> Data:
     decision = run.decisions.get(thought.id)
     documents = (*thought.pre_generation_context, *thought.post_generation_context)
+    # The verdicts of its validators and critics, each with who has asked for it.
+    asked = [*thought.validation_results.items(), *((f.critic, f) for f in thought.critic_feedback)]
     return {
         "thought_id": thought.id,
         "accepted": decision.accepted if decision else None,
-        "verdicts": [_verdict_as_data(by, each, sources) for by, each in _stored(thought)],
+        "verdicts": [
+            _verdict_as_data(by, each, sources)
+            for by, said in asked
+            for each in verdicts_in(said.details)
+        ],
         "documents": list(dict.fromkeys(sources.of_document(each) for each in documents)),
     }
-
-
-def _stored(thought: Thought) -> Iterator[tuple[str, ClaimVerdict]]:
-    """The verdicts of a version's validators and critics, each with who has asked for it."""
-    for name, result in thought.validation_results.items():
-        yield from ((name, each) for each in verdicts_in(result.details))
-    for feedback in thought.critic_feedback:
-        yield from ((feedback.critic, each) for each in verdicts_in(feedback.details))
 
 
 def _verdict_as_data(by: str, verdict: ClaimVerdict, sources: _Sources) -> Data:
@@ -381,9 +383,8 @@ def _verdict_as_data(by: str, verdict: ClaimVerdict, sources: _Sources) -> Data:
         {"source": sources.of_evidence(each), "stance": each.stance, "quote": each.quote}
         for each in verdict.evidence
     ]
-    told = ClaimOut.of(verdict).model_dump(mode="json", exclude={"evidence"})
-    return {"by": by, **told, "evidence": evidence}
-
-
-def _text(told: object) -> str | None:
-    return str(told) if told else None
+    return {
+        "by": by,
+        **ClaimOut.of(verdict).model_dump(mode="json", exclude={"evidence"}),
+        "evidence": evidence,
+    }

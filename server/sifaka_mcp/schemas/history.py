@@ -1,21 +1,16 @@
 """Past runs, on the wire."""
 
-from collections.abc import Iterable
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from sifaka.record.entries import Recovered, RunStatus, StopReason
+from sifaka.record.entries import RunStatus, StopReason
 from sifaka.record.run import Run
 from sifaka.record.thought import Thought
 from sifaka.tasks import History
 from sifaka_mcp.schemas.runs import HunkOut, changes
 from sifaka_mcp.schemas.verdicts import CritiqueOut, DifferenceOut, UsageOut, ValidationOut
 from sifaka_mcp.schemas.wire import Foreign, Moment, Relevance, Remark, Wire, taken
-
-
-def _errors(recoveries: Iterable[object]) -> list[object]:
-    return [each.error if isinstance(each, Recovered) else each for each in recoveries]
 
 
 class RunState(Wire):
@@ -37,7 +32,10 @@ class RunOut(RunState):
     created_at: Moment
     updated_at: Moment
     branch_of: str | None = None
-    recoveries: Annotated[list[Remark], BeforeValidator(_errors)] = Field([])
+    recoveries: Annotated[
+        list[Remark],
+        BeforeValidator(lambda recoveries: [getattr(each, "error", each) for each in recoveries]),
+    ] = Field([])
     compared_with_original: Remark | None = taken(
         "compared_with_original", "ending", "decision", "reason", default=None
     )
@@ -68,19 +66,20 @@ class ThoughtOut(BaseModel):
         """The wire form, with the diff against the version's parent."""
         decision = run.decisions.get(thought.id)
         parent = run.thought(thought.parent_id) if thought.parent_id else None
-        known: dict[str, Any] = {
-            **dict(thought),
-            "thought_id": thought.id,
-            "accepted": decision.accepted if decision else None,
-            "reason": decision.reason if decision else None,
-            "declined": run.declined.get(thought.id),
-            "passed": thought.passed and decision is not None,
-            "validation_results": list(thought.validation_results.values()),
-            "differences": thought.findings.differences,
-            "diff": changes(parent, thought),
-            "text": thought.text if include_text else None,
-        }
-        return cls.model_validate(known)
+        return cls.model_validate(
+            {
+                **dict(thought),
+                "thought_id": thought.id,
+                "accepted": decision.accepted if decision else None,
+                "reason": decision.reason if decision else None,
+                "declined": run.declined.get(thought.id),
+                "passed": thought.passed and decision is not None,
+                "validation_results": list(thought.validation_results.values()),
+                "differences": thought.findings.differences,
+                "diff": changes(parent, thought),
+                "text": thought.text if include_text else None,
+            }
+        )
 
 
 class RunLine(RunState):
@@ -117,15 +116,16 @@ class HistoryOut(BaseModel):
     def of(cls, found: History, *, include_text: bool) -> Self:
         """The wire form; versions come with their texts when `include_text` is set."""
         run, thoughts = found.run, found.thoughts
-        known: dict[str, Any] = {
-            "run": run,
-            "thoughts": None
-            if run is None or thoughts is None
-            else [ThoughtOut.of(run, each, include_text=include_text) for each in thoughts],
-            "runs": found.runs,
-            "hits": found.hits,
-            "search": found.search,
-            "degraded": found.degraded,
-            "next_cursor": found.next_cursor,
-        }
-        return cls.model_validate(known)
+        return cls.model_validate(
+            {
+                "run": run,
+                "thoughts": None
+                if run is None or thoughts is None
+                else [ThoughtOut.of(run, each, include_text=include_text) for each in thoughts],
+                "runs": found.runs,
+                "hits": found.hits,
+                "search": found.search,
+                "degraded": found.degraded,
+                "next_cursor": found.next_cursor,
+            }
+        )

@@ -1,15 +1,15 @@
 """A run in an answer: its text, whole or as changes of what the caller has, and its verdicts."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from sifaka._internal.immutable import thawed
 from sifaka.chain import RunResult, Submission
-from sifaka.chain.brief import TOOLS, Brief, Door, ledger_of
+from sifaka.chain.brief import TOOLS, Door, ledger_of
 from sifaka.errors import ConfigurationError
 from sifaka.record.diff import Hunk, diff, edits_of
 from sifaka.record.entries import Researched, RunStatus, StopReason
@@ -41,12 +41,7 @@ class HunkOut(Wire):
     op: Literal["insert", "delete", "replace"]
     before: Foreign
     after: Foreign
-    reason: Remark
-
-    @field_validator("reason", mode="before")
-    @classmethod
-    def _reason_or_empty(cls, reason: object) -> object:
-        return "" if reason is None else reason
+    reason: Annotated[Remark, BeforeValidator(lambda reason: reason or "")]
 
 
 class TextOut(BaseModel):
@@ -61,11 +56,6 @@ class TextOut(BaseModel):
     diff: list[HunkOut] = []
 
     @classmethod
-    def whole(cls, result: RunResult) -> "TextOut":
-        """All of it, with the changes from version 0."""
-        return cls(text=Foreign(result.text), diff=[HunkOut.of(hunk) for hunk in result.changes])
-
-    @classmethod
     def of(cls, result: RunResult, how: Return, known: str | None) -> "TextOut":
         """As much of it as the caller needs.
 
@@ -74,14 +64,10 @@ class TextOut(BaseModel):
             how: As the caller wants it.
             known: The text that the caller has; None when it has none.
         """
-        text, uri = result.text, None
-        whole = Foreign(text)
-        if len(text) > LONG:
-            uri = f"thought://{result.thought.id}/text"
-        if how in {"auto", "none"} and text == known:
-            return cls(unchanged=True, text_uri=uri)
-        if how == "none":
-            return cls(text_uri=uri)
+        text, whole = result.text, Foreign(result.text)
+        uri = f"thought://{result.thought.id}/text" if len(text) > LONG else None
+        if how == "none" or (how == "auto" and text == known):
+            return cls(unchanged=text == known, text_uri=uri)
         if how == "text" or known is None:
             return cls(text=whole, text_uri=uri, unchanged=text == known)
         if how == "auto" and len(text) <= SHORT:
@@ -93,7 +79,8 @@ class TextOut(BaseModel):
             )
             for edit in edits or ()
         ]
-        if edits is not None and (how == "diff" or _characters(told) <= len(text) / 2):
+        size = len(json.dumps([each.model_dump() for each in told], ensure_ascii=False))
+        if edits is not None and (how == "diff" or size <= len(text) / 2):
             return cls(diff=told, text_uri=uri, unchanged=text == known)
         return cls(text=whole, text_uri=uri)
 
@@ -103,10 +90,6 @@ def _hunks(result: RunResult, known: str, *, equal: bool = False) -> list[Hunk]:
     is_first = original is not None and known == original.text
     hunks = result.diff if is_first else diff(known, result.text)
     return [hunk for hunk in hunks if equal or hunk.op != "equal"]
-
-
-def _characters(hunks: list[HunkOut]) -> int:
-    return len(json.dumps([hunk.model_dump() for hunk in hunks], ensure_ascii=False))
 
 
 def changes(before: Thought | None, after: Thought) -> list[HunkOut]:
@@ -199,56 +182,9 @@ class SubmitOut(RunAnswer):
     reason: Remark
 
 
-def fields_of(result: RunResult, text: TextOut, door: Door) -> dict[str, Any]:
-    """The fields of every answer about a run."""
-    run, thought, brief = result.run, result.thought, result.brief_at(door)
-    ledger = ""
-    if thought.author != "input":
-        ledger = ledger_of(result.findings, with_sheet=_has_read_sheet(result, brief))
-    return {
-        **{name: getattr(text, name) for name in TextOut.model_fields},
-        "run_id": run.run_id,
-        "thought_id": thought.id,
-        "status": run.status,
-        "changed": result.changed,
-        "passed": run.passed,
-        "stop_reason": run.stop_reason,
-        "judged_by": run.judged_by,
-        "iterations": run.iterations,
-        "model": run.config.model,
-        "differences": result.findings.differences,
-        "asked": result.findings.asked,
-        "ledger": ledger,
-        "validation_results": result.validation_results,
-        "issues": result.issues,
-        "left": result.left,
-        "checked": result.checked,
-        "turned_down": [
-            {
-                "version": each.iteration,
-                "author": each.author,
-                "reason": run.decisions[each.id].reason,
-            }
-            for each in result.turned_down
-        ],
-        "usage": run.usage,
-        "brief": brief,
-        "degraded": result.degraded,
-    }
-
-
-def _has_read_sheet(result: RunResult, brief: Brief | None) -> bool:
-    """True when the caller reads, or has read, by the sheet what the ledger would say again."""
-    ended_by_it = result.stop_reason == "accepted" and result.run.config.own_review
-    return ended_by_it or bool(brief and brief.sheet)
-
-
-class TurnIn(BaseModel):
+class TurnIn(Turn):
     """One turn of the conversation before the question."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    role: Literal["user", "assistant"]
     text: str = Field(max_length=MAX_TEXT)
 
 
@@ -325,8 +261,10 @@ class ResearchedOut(BaseModel):
         mode = "auto" if inquiry is None else inquiry.mode
         if not told:
             begun = next((each.state for each in run.research if each.step == "started"), _NOTHING)
-            sections = list(_sections_so_far(run, begun.get("outline")))
-            return cls(mode=Remark(str(begun.get("mode", "")) or mode), sections=sections)
+            return cls(
+                mode=Remark(str(begun.get("mode", "")) or mode),
+                sections=_sections_so_far(run, begun.get("outline")),
+            )
         return cls.model_validate({"mode": mode, **thawed(told)})
 
 
@@ -350,31 +288,75 @@ def out_of(result: RunResult, text: TextOut | None = None, door: Door = TOOLS) -
         text: Its text in the answer; by default all of it, with the changes from version 0.
         door: Where the answer is read.
     """
-    fields = fields_of(result, TextOut.whole(result) if text is None else text, door)
-    models: tuple[type[RunAnswer], type[RunAnswer]] = (ImproveOut, ResearchOut)
-    fields["accepted"] = len(result.findings.accepted)
-    if isinstance(result, Submission):
-        models = (SubmitOut, ResearchSubmitOut)
-        fields |= {"accepted": result.accepted, "reason": result.reason}
-    plain, researched = models
-    if result.run.config.inquiry is None:
-        return plain.model_validate(fields)
-    return researched.model_validate({**fields, "research": ResearchedOut.of(result)})
-
-
-def _sections_so_far(run: Run, outline: object) -> Iterator[SectionOut]:
-    """The sections of a report that is not written yet, as the steps on record tell of them."""
-    planned = _list(_mapping(outline).get("sections", outline))
-    titles = {
-        n: str(_mapping(each).get("title", "")) or str(each) for n, each in enumerate(planned)
+    run, findings, brief = result.run, result.findings, result.brief_at(door)
+    submission = result if isinstance(result, Submission) else None
+    has_inquiry = run.config.inquiry is not None
+    # By the sheet the caller reads, or has read, what the ledger would say again.
+    ended_by_sheet = run.stop_reason == "accepted" and run.config.own_review
+    has_sheet = ended_by_sheet or bool(brief and brief.sheet)
+    fields: dict[str, Any] = {
+        **({"text": result.text, "diff": result.changes} if text is None else dict(text)),
+        "run_id": run.run_id,
+        "thought_id": result.thought.id,
+        "status": run.status,
+        "changed": result.changed,
+        "passed": run.passed,
+        "stop_reason": run.stop_reason,
+        "judged_by": run.judged_by,
+        "iterations": run.iterations,
+        "model": run.config.model,
+        "differences": findings.differences,
+        "asked": findings.asked,
+        "ledger": ""
+        if result.thought.author == "input"
+        else ledger_of(findings, with_sheet=has_sheet),
+        "validation_results": result.validation_results,
+        "issues": result.issues,
+        "left": result.left,
+        "checked": result.checked,
+        "turned_down": [
+            {
+                "version": each.iteration,
+                "author": each.author,
+                "reason": run.decisions[each.id].reason,
+            }
+            for each in result.turned_down
+        ],
+        "usage": run.usage,
+        "brief": brief,
+        "degraded": result.degraded,
+        "accepted": submission.accepted if submission else len(findings.accepted),
+        "reason": submission.reason if submission else "",
+        "research": ResearchedOut.of(result) if has_inquiry else None,
     }
-    begun: dict[int, SectionOut] = {}
-    for entry in run.research:
-        if entry.section is not None:
-            titles[entry.section] = entry.title or titles.get(entry.section, "")
-            begun[entry.section] = _section_after(entry)
-    for number, title in sorted(titles.items()):
-        yield begun.get(number) or SectionOut(title=Foreign(title), status=Remark("waiting"))
+    return _ANSWERS[submission is not None, has_inquiry].model_validate(fields)
+
+
+_ANSWERS: Mapping[tuple[bool, bool], type[RunAnswer]] = MappingProxyType(
+    {
+        (False, False): ImproveOut,
+        (False, True): ResearchOut,
+        (True, False): SubmitOut,
+        (True, True): ResearchSubmitOut,
+    }
+)
+"""The model of an answer, by whether a version was handed in, and whether it is research."""
+
+
+def _sections_so_far(run: Run, outline: object) -> list[SectionOut]:
+    """The sections of a report that is not written yet, as the steps on record tell of them."""
+    planned = _mapping(outline).get("sections", outline)
+    # The record may be of a researcher that is not built in.
+    known = isinstance(planned, Sequence) and not isinstance(planned, str)
+    titles = cast("Sequence[object]", planned) if known else ()
+    sections = {
+        n: SectionOut(
+            title=Foreign(str(_mapping(each).get("title") or each)), status=Remark("waiting")
+        )
+        for n, each in enumerate(titles)
+    }
+    sections |= {e.section: _section_after(e) for e in run.research if e.section is not None}
+    return [section for _, section in sorted(sections.items())]
 
 
 def _section_after(entry: Researched) -> SectionOut:
@@ -387,12 +369,6 @@ def _section_after(entry: Researched) -> SectionOut:
         error=None if error is None else Remark(str(error)),
         iterations=entry.iteration,
     )
-
-
-# The record may be of a researcher that is not built in.
-def _list(value: object) -> Sequence[object]:
-    is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    return cast("Sequence[object]", value) if is_list else ()
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -28,13 +28,10 @@ class IssueOut(Wire):
     """Of one that stands at several, `start` and `end` of each."""
 
 
-def _numbered(issues: Iterable[object]) -> list[object]:
+def _numbered(issues: Iterable[Issue]) -> list[object]:
     """Issues with numbers; what is wrong in the same way at several places is one."""
-    given = list(issues)
-    if not all(isinstance(each, Issue) for each in given):
-        return given
     same: defaultdict[object, list[Issue]] = defaultdict(list)
-    for issue in cast("list[Issue]", given):
+    for issue in issues:
         same[issue.message, issue.quote, issue.fix, issue.category, issue.severity].append(issue)
     return [
         {**dict(found[0]), "id": f"i{number}", "places": _places(found)}
@@ -92,11 +89,11 @@ class CritiqueOut(Wire):
 
     @model_validator(mode="before")
     @classmethod
-    def _heard(cls, said: object) -> object:
+    def _heard(cls, said: CriticFeedback) -> CriticFeedback:
         """Rules that found nothing have accepted nothing."""
-        if isinstance(said, CriticFeedback) and not said.judges_task and said.verdict == "accept":
-            return said.model_copy(update={"verdict": None, "reason": "its rules found nothing"})
-        return said
+        if said.judges_task or said.verdict != "accept":
+            return said
+        return said.model_copy(update={"verdict": None, "reason": "its rules found nothing"})
 
 
 class UsageOut(Wire):

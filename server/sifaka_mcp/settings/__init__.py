@@ -24,7 +24,6 @@ from sifaka.errors import ConfigurationError, PluginError
 from sifaka.evidence.sources.collection import NONE, Adapters, named_keys
 from sifaka.extras import installed
 from sifaka.models import AUTO, CALLER, HOST
-from sifaka.models.provider import Connections
 from sifaka.plugins import Plugins
 from sifaka.record.entries import Facts
 from sifaka.record.thought import EDITOR
@@ -202,8 +201,8 @@ class Settings(HttpSettings):
         """In the environment the limits stand with commas between them."""
         if not isinstance(value, str):
             return value
-        told = [part.partition("=") for part in value.split(",")]
-        return {name.strip(): number.strip() for name, _, number in told}
+        parts = (part.partition("=") for part in value.split(","))
+        return {name.strip(): number.strip() for name, _, number in parts}
 
     @field_validator("tenant_budget")
     @classmethod
@@ -251,10 +250,6 @@ class Settings(HttpSettings):
             plugins=Plugins(self.plugins),
         )
 
-    def open_connections(self) -> Connections:
-        """Clients of providers."""
-        return Connections(call_timeout=self.call_seconds)
-
     def open_adapters(self, store: ThoughtStore, specs: tuple[str, ...] = ()) -> Adapters:
         """The configured adapters, or others in their place; no source is touched before a search.
 
@@ -291,8 +286,9 @@ def _open_adapters(
         return NONE
     from sifaka.evidence.sources.catalogue import open_adapters
 
-    told = {name: key.get_secret_value() for name, key in keys.items()}
-    return open_adapters(specs, keys=told, store=store)
+    return open_adapters(
+        specs, keys={name: key.get_secret_value() for name, key in keys.items()}, store=store
+    )
 
 
 def data_folder(program: str) -> Path:

@@ -16,7 +16,6 @@ _HOST = re.compile(
     r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]+\])"
     r"(?::(?:\*|(?P<port>[0-9]{1,5})))?"
 )
-_LOOPBACK_NAMES = frozenset({"localhost"})
 
 
 def split_list(value: object) -> object:
@@ -31,32 +30,24 @@ def is_loopback(host: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return host in _LOOPBACK_NAMES
+        return host == "localhost"
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
-def _host(value: str) -> str:
+def _is_host(value: str) -> bool:
     found = _HOST.fullmatch(value)
-    if not found or int(found["port"] or 0) > MAX_PORT:
-        raise ValueError(f"{value!r} should be host, host:port or host:*")
-    return value
+    return found is not None and int(found["port"] or 0) <= MAX_PORT
 
 
-def _origin(value: str) -> str:
+def _is_origin(value: str) -> bool:
     parts = _parts(value)
-    if parts is None or f"{parts.scheme}://{parts.netloc}".lower() != value:
-        raise ValueError(f"{value!r} should be an origin such as https://app.example, no more")
-    return value
+    return parts is not None and f"{parts.scheme}://{parts.netloc}".lower() == value
 
 
-def _url(value: str) -> str:
+def _is_safe_url(value: str) -> bool:
     parts = _parts(value)
     # RFC 8414 and RFC 9728 want TLS; what stays on this machine needs none.
-    if parts is None or not (parts.scheme == "https" or is_loopback(parts.hostname or "")):
-        raise ValueError(
-            "should be an https URL without user, query and fragment (http for loopback only)"
-        )
-    return value
+    return parts is not None and (parts.scheme == "https" or is_loopback(parts.hostname or ""))
 
 
 def _parts(url: str) -> SplitResult | None:
@@ -71,19 +62,22 @@ def _parts(url: str) -> SplitResult | None:
     return parts if plain and known and not parts.query and not parts.fragment else None
 
 
-def _proxy(value: str) -> str:
+def _is_network(value: str) -> bool:
     try:
         ipaddress.ip_network(value)
     except ValueError:
-        raise ValueError(f"{value!r} should be an address or a network") from None
-    return value
+        return False
+    return True
 
 
 def matching(pattern: str, reason: str) -> Callable[[str], str]:
     """A check that all of a value matches a pattern; `{!r}` in the reason stands for the value."""
+    return _check(lambda value: re.fullmatch(pattern, value) is not None, reason)
 
+
+def _check(is_right: Callable[[str], bool], reason: str) -> Callable[[str], str]:
     def check(value: str) -> str:
-        if not re.fullmatch(pattern, value):
+        if not is_right(value):
             raise ValueError(reason.format(value))
         return value
 
@@ -95,7 +89,15 @@ def _each(check: Callable[[str], str]) -> AfterValidator:
     return AfterValidator(lambda values: tuple(check(value) for value in values))
 
 
-Url = Annotated[str, AfterValidator(_url)]
+Url = Annotated[
+    str,
+    AfterValidator(
+        _check(
+            _is_safe_url,
+            "should be an https URL without user, query and fragment (http for loopback only)",
+        )
+    ),
+]
 Rate = Annotated[
     str,
     AfterValidator(
@@ -106,9 +108,12 @@ Rate = Annotated[
     ),
 ]
 Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
-Hosts = Annotated[Names, _each(_host)]
-Origins = Annotated[Names, _each(_origin)]
-Proxies = Annotated[Names, _each(_proxy)]
+Hosts = Annotated[Names, _each(_check(_is_host, "{!r} should be host, host:port or host:*"))]
+Origins = Annotated[
+    Names,
+    _each(_check(_is_origin, "{!r} should be an origin such as https://app.example, no more")),
+]
+Proxies = Annotated[Names, _each(_check(_is_network, "{!r} should be an address or a network"))]
 Scopes = Annotated[Names, _each(matching(r"[\x21\x23-\x5B\x5D-\x7E]{1,100}", "{!r} is no scope"))]
 """RFC 6749, section 3.3."""
 

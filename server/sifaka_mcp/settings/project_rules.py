@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -86,9 +87,8 @@ class CheckRules:
         """The rules that are wanted in a file, by the table or by another choice in its place."""
         inside = self._inside(path)
         numbers = () if inside is None else self.ignored_in.numbers(inside)
-        chosen = self.choice
-        if given is not None:
-            chosen = given.model_copy(update={"words": chosen.words})
+        words = {"words": self.choice.words}
+        chosen = self.choice if given is None else given.model_copy(update=words)
         return chosen.without(frozenset[str]().union(*(self.ignored[each] for each in numbers)))
 
     def format_of(self, path: Path) -> Format | None:
@@ -141,8 +141,9 @@ class ProjectRules:
                 break
         self._by_folder[here] = rules, words
         rules = rules or CheckRules(folder=here)
-        choice = rules.choice.model_copy(update={"words": rules.choice.words | words})
-        return replace(rules, choice=choice)
+        return replace(
+            rules, choice=rules.choice.model_copy(update={"words": rules.choice.words | words})
+        )
 
 
 def rules_for(path: Path) -> RuleChoice | None:
@@ -297,13 +298,13 @@ def dictionary_words(folder: Path) -> frozenset[str]:
         names = {each.name for each in folder.iterdir()}
     except OSError:
         return frozenset()
-    for name in [each for each in CSPELL if each in names][:1]:  # cspell reads one
+    cspell = [partial(_of_cspell, folder / name) for name in CSPELL if name in names][:1]
+    typos = [
+        partial(_of_typos, folder / name, keys) for name, keys in TYPOS.items() if name in names
+    ]
+    for read in (*cspell, *typos):  # cspell reads one file
         with suppress(ConfigurationError, ValueError, RecursionError):
-            words += _of_cspell(folder / name)
-    for name, keys in TYPOS.items():
-        if name in names:
-            with suppress(ConfigurationError, ValueError, RecursionError):
-                words += _of_typos(folder / name, keys)
+            words += read()
     return frozenset(word.strip().lower() for word in words)
 
 

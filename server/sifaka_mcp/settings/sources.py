@@ -14,7 +14,7 @@ import re
 import shlex
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -29,6 +29,7 @@ from sifaka._internal.safe_open import read_beneath
 from sifaka.errors import ConfigurationError
 from sifaka.evidence.sources.collection import secrets_of
 from sifaka.record.entries import Facts
+from sifaka_mcp.safe_text import parts_of
 from sifaka_mcp.settings import Settings
 
 OWN_FILE = "config.toml"
@@ -108,28 +109,23 @@ def load_settings(
     conceal(passwords_in(f"{merged.get('store')} {merged.get('adapters')}"))
     conceal(secrets_of(str(merged.get("adapter_keys") or "")))
 
-    def told(error: ValidationError) -> str:
-        name = str(error.errors()[0]["loc"][0])
-        if name in in_flags:
-            where = f"--{name.replace('_', '-')}"
-        elif name in in_environ:
-            where = names[name]
-        else:
-            path = project.path if project and name in in_project else own_path
-            where = f"{path}: {name}"
-        reason = explain(error).removeprefix(f"{name}: ")
-        value = "" if name in _SECRET else f"={merged.get(name)!r}"
-        return f"{where}{value}: {reason}"
-
     while True:
         try:
             return Settings.model_validate(merged)
         except ValidationError as error:
-            said = told(error)
+            name = str(error.errors()[0]["loc"][0])
+            file = project.path if project and name in in_project else own_path
+            where = f"{file}: {name}"
+            if name in in_flags:
+                where = f"--{name.replace('_', '-')}"
+            elif name in in_environ:
+                where = names[name]
+            value = "" if name in _SECRET else f"={merged.get(name)!r}"
+            said = f"{where}{value}: {explain(error).removeprefix(f'{name}: ')}"
             if wrong is None:
                 raise ConfigurationError(said) from error
             wrong.append(said)
-            del merged[str(error.errors()[0]["loc"][0])]
+            del merged[name]
 
 
 def unknown_names(environ: Mapping[str, str]) -> list[str]:
@@ -248,13 +244,13 @@ def digests(path: Path, content: bytes, told: object) -> Mapping[str, str]:
 
     What lies in a folder that it names is not looked at, nor is the file of a store.
     """
-    named = {word for value in _strings(told) for word in (value, *_BETWEEN.split(value))}
-    # `//` begins the part of a URL, such as the path of a database, which always changes.
-    files = {word: path.parent / word for word in named if not word.startswith("//")}
+    strings = (part for *_, part in parts_of(told) if isinstance(part, str))
+    named = {word for value in strings for word in (value, *_BETWEEN.split(value))}
     return {path.name: hashlib.sha256(content).hexdigest()} | {
-        word: _digest(file)
-        for word, file in sorted(files.items())
-        if os.path.isfile(file)  # noqa: PTH113 - a Path raises for a name that is too long
+        word: _digest(path.parent / word)
+        for word in sorted(named)
+        # `//` begins the part of a URL, such as the path of a database, which always changes.
+        if not word.startswith("//") and os.path.isfile(path.parent / word)  # noqa: PTH113 - a Path raises for a name that is too long
     }
 
 
@@ -264,17 +260,6 @@ def _digest(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         return str(error.strerror)
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in cast("dict[str, object]", value).values():
-            yield from _strings(each)
-    elif isinstance(value, list):
-        for each in cast("list[object]", value):
-            yield from _strings(each)
 
 
 def read_content(path: Path, root: Path | None = None) -> bytes:
@@ -326,8 +311,7 @@ def parse_json(text: str) -> Any:
     """
 
     def blank(token: re.Match[str]) -> str:
-        is_comment = token[0].startswith(("//", "/*"))
-        return re.sub(r"[^\n]", " ", token[0]) if is_comment else token[0]
+        return re.sub(r"[^\n]", " ", token[0]) if token[0].startswith(("//", "/*")) else token[0]
 
     plain = re.sub(r'("(?:\\.|[^"\\\n])*")|,(?=\s*[}\]])', r"\1", TOKEN.sub(blank, text))
     return json.loads(plain) if plain.strip() else {}

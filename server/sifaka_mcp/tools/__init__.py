@@ -1,7 +1,7 @@
 """The tools, in the order in which they are listed."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -32,10 +32,9 @@ TOOLS: Mapping[str, str] = MappingProxyType(
 offers."""
 
 
-def tools(names: Iterable[str]) -> "list[BoundedTool]":
+def tools(names: Collection[str]) -> "list[BoundedTool]":
     """The tools of these names, which imports what they work with."""
-    wanted = set(names)
-    return [tool_named(name) for name in TOOLS if name in wanted]
+    return [tool_named(name) for name in TOOLS if name in names]
 
 
 def tool_named(name: str) -> "BoundedTool":
@@ -43,18 +42,17 @@ def tool_named(name: str) -> "BoundedTool":
     return getattr(import_module(f"{__name__}.{TOOLS[name]}"), name)
 
 
-def listed_tools(names: Iterable[str]) -> list[ListedTool]:
+def listed_tools(names: Collection[str]) -> list[ListedTool]:
     """The tools of these names as a client sees them, read from the files of `make snapshots`."""
-    wanted, folder = set(names), files(__name__) / "listed"
+    folder = files(__name__) / "listed"
     return [
         ListedTool.model_validate_json((folder / f"{name}.json").read_bytes())
         for name in TOOLS
-        if name in wanted
+        if name in names
     ]
 
 
 @cache
 def arguments_schema(name: str) -> dict[str, Any]:
     """The schema of a tool's arguments, as it is listed."""
-    listed = files(__name__) / "listed" / f"{name}.json"
-    return json.loads(listed.read_bytes())["inputSchema"]
+    return json.loads((files(__name__) / "listed" / f"{name}.json").read_bytes())["inputSchema"]

@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import accumulate
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio.to_thread
@@ -11,8 +12,9 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, ResourceLink, TextContent
 from pydantic import BaseModel
 
+from sifaka.record.thought import Thought
 from sifaka_mcp.host.session import warn
-from sifaka_mcp.safe_text import shown
+from sifaka_mcp.safe_text import parts_of, shown
 from sifaka_mcp.schemas.runs import Return, RunAnswer, TextOut, out_of
 from sifaka_mcp.state import AppState
 from sifaka_mcp.view.text import improvement
@@ -62,7 +64,7 @@ def answer(text: str, data: BaseModel) -> CallToolResult:
 async def answer_with_text(
     result: "RunResult",
     how: Return = "auto",
-    known: str | None = None,
+    known: Thought | None = None,
     *,
     ctx: ToolContext | None = None,
 ) -> CallToolResult:
@@ -73,26 +75,30 @@ async def answer_with_text(
     Args:
         result: The run, or one after a submission.
         how: As the caller wants the text.
-        known: The text that the caller has; None for version 0, if that was given.
+        known: The version that the caller has; None for version 0, if that was given.
         ctx: The request, whose client may want to be sent warnings.
     """
     if known is None and (first := result.run.original) is not None and first.author == "input":
-        known = first.text
+        known = first
 
     if ctx is not None:
         await warn(ctx, result.degraded)
 
     def made() -> RunAnswer:
-        return out_of(result, TextOut.of(result, how, known))
+        return out_of(result, TextOut.of(result, how, known.text if known else None))
 
     out = await beside_the_loop(made, if_long=len(result.text) > _LONG)
     is_linked = out.text_uri is not None and how != "text"
     answered = answer(improvement(out, is_linked=is_linked), out)
     if is_linked and out.text_uri is not None:
-        size = len(result.text.encode("utf-8", "surrogatepass"))
-        name = f"text of {out.thought_id}"
-        link = ResourceLink(name=name, uri=out.text_uri, mime_type="text/plain", size=size)
-        answered.content.append(link)
+        answered.content.append(
+            ResourceLink(
+                name=f"text of {out.thought_id}",
+                uri=out.text_uri,
+                mime_type="text/plain",
+                size=len(result.text.encode("utf-8", "surrogatepass")),
+            )
+        )
     return answered
 
 
@@ -101,18 +107,13 @@ def _size(data: object) -> int:
     return len(json.dumps(data, ensure_ascii=False))
 
 
-def plain(data: Any) -> Any:
+def plain(data: Any, name: str = "") -> Any:
     """An answer without characters that nobody sees, which may hide words to a model."""
-    written = json.dumps(data, ensure_ascii=False)
-    return data if shown(written) == written else _cleaned(data)
-
-
-def _cleaned(node: Any, name: str = "") -> Any:
-    if isinstance(node, dict):
-        return {key: _cleaned(value, key) for key, value in cast("dict[str, object]", node).items()}
-    if isinstance(node, list):
-        return [_cleaned(each, name) for each in cast("list[object]", node)]
-    return shown(node) if isinstance(node, str) and name not in _EXACT else node
+    if isinstance(data, dict):
+        return {key: plain(value, key) for key, value in cast("dict[str, object]", data).items()}
+    if isinstance(data, list):
+        return [plain(each, name) for each in cast("list[object]", data)]
+    return shown(data) if isinstance(data, str) and name not in _EXACT else data
 
 
 def fitting(parts: Iterable[BaseModel]) -> int:
@@ -132,12 +133,12 @@ def within(data: dict[str, Any], most: int = LARGEST) -> tuple[dict[str, Any], t
     _shorten(data)
     cut: Counter[str] = Counter()
     while (size := _beside_text(data)) > most:
-        parts = (part for part in _fields(data) if isinstance(part[2], list))
+        parts = (part for part in parts_of(data) if isinstance(part[2], list))
         lists = [(_size(part), name, cast("list[Any]", part)) for _, name, part in parts]
         lists = [each for each in lists if len(each[2]) > 1]
         if not lists:
             break
-        large, name, part = max(lists, key=lambda each: each[0])
+        large, name, part = max(lists, key=itemgetter(0))
         kept = max(1, int(len(part) * max(0.5, 1 - (size - most) / large)) - 1)
         cut[name] += len(part) - kept
         del part[kept:]
@@ -152,21 +153,9 @@ def _beside_text(data: dict[str, Any]) -> int:
     return _size({name: value for name, value in data.items() if name != "text"})
 
 
-def _fields(node: object, name: str = "") -> Iterator[tuple[Any, str, object]]:
-    """Each part of an answer: what it lies in, the field that it is in or of, and the part."""
-    if isinstance(node, dict):
-        for key, value in cast("dict[str, object]", node).items():
-            yield node, key, value
-            yield from _fields(value, key)
-    elif isinstance(node, list):
-        for item in cast("list[object]", node):
-            yield node, name, item
-            yield from _fields(item, name)
-
-
 def _shorten(data: object) -> None:
     """Cut the words that are too long, but for those that are whole or nothing."""
-    for node, name, value in list(_fields(data)):
+    for node, name, value in list(parts_of(data)):
         is_long = isinstance(value, str) and len(value) > _LONGEST_WORDS
         if is_long and isinstance(node, dict) and name not in _WHOLE:
             node[name] = f"{str(value)[: _LONGEST_WORDS - 1]}…"

@@ -11,11 +11,10 @@ import anyio
 from mcp_types import CallToolResult
 
 from sifaka.calls.host import Suspended, Unreachable
-from sifaka.chain import Listener, RunResult, cancel_run, is_interrupted
+from sifaka.chain import RunResult, cancel_run, is_interrupted
 from sifaka.errors import ConfigurationError, SifakaError, ThoughtNotFound, VersionConflict
 from sifaka.models import HOST
 from sifaka.record.entries import Called, Started
-from sifaka.record.research_question import Inquiry
 from sifaka.record.run import ChainEvent, Run
 from sifaka_mcp.host.sampling import DECLINED, Exchange
 from sifaka_mcp.host.session import cancel_requested, declares_tasks
@@ -89,7 +88,7 @@ class RunRequest:
                 if run_id is None or not await _has_begun(state, chain, run_id, prompt, text):
                     raise
             else:
-                await announce(self.ctx, handle.run)
+                await RunProgress(self.ctx, handle.run).announce()
                 return await self._work_on(handle.run, handle.work)
         return await self.go_on(run_id)
 
@@ -103,12 +102,12 @@ class RunRequest:
         """
         state, exchange = self.state, self.exchange
         run = await state.load(run_id)
-        await announce(self.ctx, run)
+        await RunProgress(self.ctx, run).announce()
         run = await self.after_others(run)
         if not await self._waits_for_a_worker(run):
             if run.status == "running":  # its host may still answer
                 with anyio.CancelScope(deadline=self.until):
-                    await until_stopped(state.store, run, reporter(self.ctx, run))
+                    await until_stopped(state.store, run, RunProgress(self.ctx, run).report)
                 run = await state.load(run_id)
             result = RunResult(run=run, warnings=state.store.degraded)
             return await answer_with_text(result, self.returns, ctx=self.ctx)
@@ -135,7 +134,7 @@ class RunRequest:
         state, ticket = self.state, self.state.ticket(run)
         state.asked.discard(run.run_id)
         try:
-            with ticket.heard_by(reporter(self.ctx, run)):
+            with ticket.heard_by(RunProgress(self.ctx, run).report):
                 if await state.runs.submit(ticket, work, until=self.until, queues=queues):
                     return cast("Result | None", await ticket.wait(self.until))
                 return None
@@ -157,7 +156,7 @@ class RunRequest:
         if run.status != "running" or not await state.runs.attended(state.key(run.run_id)):
             return run
         with anyio.CancelScope(deadline=self.until):
-            await state.runs.join(state.ticket(run), reporter(self.ctx, run))
+            await state.runs.join(state.ticket(run), RunProgress(self.ctx, run).report)
         return await state.load(run.run_id)
 
     async def _work_on(
@@ -187,9 +186,9 @@ class RunRequest:
 
     def _goes_on(self) -> bool:
         """True when a run goes on although the request for it has been cancelled."""
-        if self.exchange.keyed_run is not None and not cancel_requested(self.ctx.session).is_set():
-            return True
-        return self.state.runs.stopping
+        key, session = self.exchange.keyed_run, self.ctx.session
+        is_kept = key is not None and not cancel_requested(session).is_set()
+        return is_kept or self.state.runs.stopping
 
     async def _declined_before(self, chain: "Chain", prompt: str, text: str) -> str | None:
         """The run of an earlier call that was the same, and whose questions the client declined."""
@@ -208,8 +207,8 @@ class RunRequest:
             return False
         asks_its_host = run.config.model == HOST and not run.handed_over
         silent = (datetime.now(UTC) - run.updated_at).total_seconds()
-        is_over = silent >= self.state.host_seconds
-        return self.exchange.host is not None or not asks_its_host or is_over
+        is_late = silent >= self.state.host_seconds
+        return self.exchange.host is not None or not asks_its_host or is_late
 
 
 async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, text: str) -> bool:
@@ -222,9 +221,8 @@ async def _has_begun(state: AppState, chain: "Chain", run_id: str, prompt: str, 
         run = await state.store.load(run_id)
     except ThoughtNotFound:
         return False
-    original = run.original
+    original, tags = run.original, chain.options.get("tags", ())
     given = original.text if original is not None and original.author == "input" else ""
-    tags = chain.options.get("tags", ())
     sent = (prompt, text if text.strip() else "", tags, chain.config.fingerprint)
     if (run.prompt, given, run.tags, run.config.fingerprint) != sent:
         raise ConfigurationError(
@@ -240,60 +238,41 @@ def _resumption(chain: "Chain", run_id: str) -> Work[RunResult]:
     )
 
 
-class StepCounter:
-    """The number of each step of a run, and about how many there will be.
+class RunProgress:
+    """Reports the steps of a run as progress of a request, and about how many there will be.
 
     Most runs need fewer: the end is then reached in one step. One that needs more has them too.
 
     Args:
+        ctx: The request.
         run: As it is at first.
     """
 
-    def __init__(self, run: Run) -> None:
-        rounds = most_rounds(run.config) + 1
-        self.total = _research(run.config.inquiry) + _STEPS * rounds + 1
-        """The number of the last step."""
-        self._reached = -1
+    def __init__(self, ctx: ToolContext, run: Run) -> None:
+        self._ctx, self._run_id, self._reached = ctx, run.run_id, 0
+        self._total = _STEPS * (most_rounds(run.config) + 1) + 2
+        if (inquiry := run.config.inquiry) is not None:
+            sections = 1 if inquiry.mode == "iterative" else inquiry.max_sections
+            self._total += _SEARCHES * sections * (inquiry.max_iterations + 1)
 
-    def advance(self, event: ChainEvent) -> int | None:
-        """The number of the step that an event is; None when it is none, or was told already."""
+    async def announce(self) -> None:
+        """Report the id of the run before anything else: it is found by it then."""
+        await self._ctx.report_progress(0, self._total, f"run {self._run_id}")
+
+    async def report(self, event: ChainEvent) -> None:
+        """Report an event that is a step, unless it was told already."""
         is_end = event.phase == "stop"
-        reached = self.total if is_end else self._reached + 1
+        reached = self._total if is_end else self._reached + 1
         if reached == self._reached or isinstance(event.entry, Started | Called):
-            return None  # the entries belong to no phase
+            return  # the entries belong to no phase
         self._reached = reached
-        self.total = max(self.total, reached + (not is_end))
-        return reached
+        self._total = max(self._total, reached + (not is_end))
+        part = "" if event.section is None else f", section {event.section + 1}"
+        message = f"{event.phase}{part}: {event.message}"
+        await self._ctx.report_progress(reached, self._total, message)
 
 
 def counter(ctx: ToolContext) -> Callable[[str], Awaitable[None]]:
     """Reports lines about work that is no run, of which nobody knows how many there will be."""
     numbers = count(1)
     return lambda line: ctx.report_progress(next(numbers), None, line)
-
-
-async def announce(ctx: ToolContext, run: Run) -> None:
-    """Report the id of a run as the first progress of the request: it is found by it then."""
-    await ctx.report_progress(0, StepCounter(run).total + 1, f"run {run.run_id}")
-
-
-def reporter(ctx: ToolContext, run: Run) -> Listener:
-    """A listener that reports the phases of a run as progress of the request."""
-    steps = StepCounter(run)
-
-    async def report(event: ChainEvent) -> None:
-        reached = steps.advance(event)
-        if reached is not None:
-            part = "" if event.section is None else f", section {event.section + 1}"
-            told = f"{event.phase}{part}: {event.message}"
-            await ctx.report_progress(reached + 1, steps.total + 1, told)
-
-    return report
-
-
-def _research(inquiry: Inquiry | None) -> int:
-    """The usual maximum of steps before the first version."""
-    if inquiry is None:
-        return 0
-    sections = 1 if inquiry.mode == "iterative" else inquiry.max_sections
-    return _SEARCHES * sections * (inquiry.max_iterations + 1)

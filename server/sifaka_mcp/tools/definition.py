@@ -4,6 +4,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, cast
 
 import anyio.to_thread
@@ -12,6 +13,7 @@ from anyio.lowlevel import RunVar
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from mcp_types import Tool as ListedTool
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from sifaka._internal.explain import explain
@@ -19,6 +21,7 @@ from sifaka._internal.naming import closest
 from sifaka.validators import VALIDATORS
 from sifaka_mcp.failures import tool_errors
 from sifaka_mcp.host.sampling import InputRequired
+from sifaka_mcp.safe_text import parts_of
 from sifaka_mcp.tenancy import tenant_of_request
 from sifaka_mcp.tools import arguments_schema
 
@@ -34,19 +37,9 @@ _limiters: RunVar[dict[str | None, CapacityLimiter]] = RunVar("sifaka_readers")
 
 def _is_much(value: object) -> bool:
     """True when a value of JSON is written with more than `_MUCH` characters; looks no further."""
-    left, pending = _MUCH, [value]
-    while pending and left >= 0:
-        each = pending.pop()
-        left -= len(each) + 2 if isinstance(each, str) else 4
-        if isinstance(each, dict):
-            pending += [part for pair in cast("dict[str, object]", each).items() for part in pair]
-        elif isinstance(each, list):
-            pending += cast("list[object]", each)
-    return left < 0
-
-
-class _Arguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    parts = ((name, part) for _, name, part in parts_of(value))
+    sizes = (len(name) + (len(part) if isinstance(part, str) else 4) for name, part in parts)
+    return any(size > _MUCH for size in accumulate(sizes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +51,8 @@ class BoundedTool:
 
     function: Callable[..., Awaitable[CallToolResult]]
     name: str
-    title: str
-    description: str
-    annotations: ToolAnnotations
-    meta: Mapping[str, Any] | None
+    listed: ListedTool
+    """As a client sees it, but for the schemas."""
     one_of: tuple[str, ...]
     """Arguments of which one has to be given."""
     arguments: type[BaseModel]
@@ -101,23 +92,10 @@ class BoundedTool:
         Raises:
             ToolError: Some are missing or cannot be read, or others are near to a real one.
         """
-        meant = as_meant(given, arguments_schema(self.name))
-        self._check(meant, others)
-        try:
-            return dict(self.arguments.model_validate(meant))
-        except ValidationError as error:
-            raise ToolError(explain(error, tags=tuple(VALIDATORS))) from error
-
-    def _check(self, arguments: Mapping[str, object], others: Sequence[str]) -> None:
-        """Refuse the lack of arguments, and others that are near to a real one, all at once.
-
-        Raises:
-            ToolError: There are some; the message has what there is instead.
-        """
         schema = arguments_schema(self.name)
-        known = schema["properties"]
-        missing = [name for name in schema.get("required", ()) if name not in arguments]
-        if self.one_of and not any(name in arguments for name in self.one_of):
+        meant, known = as_meant(given, schema), schema["properties"]
+        missing = [name for name in schema.get("required", ()) if name not in meant]
+        if self.one_of and not any(name in meant for name in self.one_of):
             *rest, last = self.one_of
             missing.append(f"{', '.join(rest)} or {last}")
         said = [f"missing: {', '.join(missing)}"] if missing else []
@@ -130,6 +108,10 @@ class BoundedTool:
                 said.append(f"{name!r} is no argument, it is an option in {around!r}")
         if said:
             raise ToolError(f"{self.name}: {'; '.join(said)}; known: {', '.join(known)}")
+        try:
+            return dict(self.arguments.model_validate(meant))
+        except ValidationError as error:
+            raise ToolError(explain(error, tags=tuple(VALIDATORS))) from error
 
 
 def define(
@@ -160,17 +142,23 @@ def define(
         return BoundedTool(
             function=function,
             name=name,
-            title=title,
-            description=description,
-            annotations=ToolAnnotations(
-                read_only_hint=read_only,
-                destructive_hint=None if read_only else False,
-                idempotent_hint=idempotent,
-                open_world_hint=open_world,
+            listed=ListedTool(
+                name=name,
+                title=title,
+                description=description,
+                input_schema={},
+                annotations=ToolAnnotations(
+                    read_only_hint=read_only,
+                    destructive_hint=None if read_only else False,
+                    idempotent_hint=idempotent,
+                    open_world_hint=open_world,
+                ),
+                _meta=None if meta is None else dict(meta),
             ),
-            meta=meta,
             one_of=one_of,
-            arguments=create_model(f"{name}Arguments", __base__=_Arguments, **fields),
+            arguments=create_model(
+                f"{name}Arguments", __config__=ConfigDict(extra="forbid"), **fields
+            ),
             result=signature.return_annotation.__metadata__[0],
         )
 

@@ -20,7 +20,6 @@ from sifaka_mcp.schemas.arguments import (
     BudgetLimits,
     CriticList,
     EditList,
-    FindReplace,
     HowReturned,
     RunId,
     ValidatorList,
@@ -139,8 +138,8 @@ async def submit_revision(
     state, exchange = request.state, request.exchange
     run = await state.load(run_id)
     text = await text_of(ctx, text, source)
-    again = exchange.run_id is not None
-    parent, revised = _version(run, parent_id), None
+    again, revised = exchange.run_id is not None, None
+    parent = next((each for each in run.thoughts if each.id == parent_id), None)
     if edits:
         if parent is None:
             raise StaleRevision(parent_id, current_id=run.champion_id or "")
@@ -149,14 +148,12 @@ async def submit_revision(
                 "the revision is given in two ways", "give one of `text` and `edits`"
             )
         revised = _edited_one(run, parent, edits)
-        made = [Edit(find=each.find, replace=each.replace) for each in edits]
-        text = edited(revised.text, made)
+        text = edited(revised.text, edits)
     if not again:
         run = await request.after_others(run)
-    before = None if parent is None else parent.text
     if run.status == "running" and await state.runs.attended(state.key(run_id)):
         pending = Submission.pending(run, state.store.degraded)
-        return await answer_with_text(pending, returns, before, ctx=ctx)
+        return await answer_with_text(pending, returns, parent, ctx=ctx)
     chain = await state.chain_of(run, host=exchange.host or exchange.absent)
 
     def submit(listen: Listener, parting: CancelEntry) -> Awaitable[Submission]:
@@ -178,16 +175,11 @@ async def submit_revision(
         raise asked_again(ctx, asking) from None
     if result is None:
         result = Submission.pending(await state.store.load(run_id), state.store.degraded)
-    given = (revised or result.handed_in) if result.accepted else None
-    known = given.text if given else before
+    known = (revised or result.handed_in or parent) if result.accepted else parent
     return await answer_with_text(result, returns, known, ctx=ctx)
 
 
-def _version(run: Run, thought_id: str) -> Thought | None:
-    return next((each for each in run.thoughts if each.id == thought_id), None)
-
-
-def _edited_one(run: Run, parent: Thought, edits: Sequence[FindReplace]) -> Thought:
+def _edited_one(run: Run, parent: Thought, edits: Sequence[Edit]) -> Thought:
     """The version that edits are of: the last one handed in for the parent, or the parent."""
     for each in reversed(run.thoughts):
         handed_in = (each.author, each.parent_id) == (CALLER, parent.id)

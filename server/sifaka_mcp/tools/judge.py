@@ -71,8 +71,9 @@ async def validate_text(
         out.next_cursor = _turn_to([each.issues for each in out.results], seen)
         return answer(verdicts(out), out)
 
-    count = sum(len(each.issues) for each in report.results)
-    return await beside_the_loop(made, if_long=count > _PAGE)
+    return await beside_the_loop(
+        made, if_long=sum(len(each.issues) for each in report.results) > _PAGE
+    )
 
 
 @define(
@@ -131,5 +132,6 @@ async def critique_text(
         out.next_cursor = _turn_to([out.issues], seen)
         return answer(critique(out), out)
 
-    count = sum(len(each.issues) for each in found.feedback)
-    return await beside_the_loop(made, if_long=count > _PAGE)
+    return await beside_the_loop(
+        made, if_long=sum(len(each.issues) for each in found.feedback) > _PAGE
+    )

@@ -92,10 +92,10 @@ async def _of_version(ctx: ToolContext, scheme: str, name: str) -> str:
     run_id = name if scheme == "run" else name.rpartition(".")[0]
     run = await state_of(ctx).store.load(run_id)
     wanted = (run.champion_id or f"{run_id}.0") if scheme == "run" else name
-    for thought in run.thoughts:
-        if thought.id == wanted:
-            return thought.text
-    raise ThoughtNotFound(wanted)
+    try:
+        return run.thought(wanted).text
+    except KeyError:
+        raise ThoughtNotFound(wanted) from None
 
 
 async def _roots(ctx: ToolContext) -> list[Path]:
@@ -104,14 +104,16 @@ async def _roots(ctx: ToolContext) -> list[Path]:
         raise ConfigurationError(
             "the client grants no roots, so no file can be read", "send the text"
         )
-    if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-        request = ListRootsRequest()
-        return _paths(await ctx.session.send_request(request, result_type=ListRootsResult))
-    answer = (ctx.input_responses or {}).get(_ROOTS)
-    if isinstance(answer, ListRootsResult):
-        return _paths(answer)
-    asking = InputRequiredResult(input_requests={_ROOTS: ListRootsRequest()}, request_state="{}")
-    raise InputRequired(asking)
+    request = ListRootsRequest()
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        granted = (ctx.input_responses or {}).get(_ROOTS)
+    else:
+        granted = await ctx.session.send_request(request, result_type=ListRootsResult)
+    if not isinstance(granted, ListRootsResult):
+        raise InputRequired(
+            InputRequiredResult(input_requests={_ROOTS: request}, request_state="{}")
+        )
+    return _paths(granted)
 
 
 def _paths(granted: ListRootsResult) -> list[Path]:

@@ -25,7 +25,10 @@ def edits(hunks: Iterable[Hunk]) -> list[Hunk]:
             groups[-1] += [*between, hunk]
         else:
             groups.append([hunk])
-    whole = [_joined(group) for group in groups]
+    whole = [
+        made(group[0], "".join(h.before for h in group), "".join(h.after for h in group))
+        for group in groups
+    ]
     for at in range(len(whole)):
         if whole[at].op != "equal":
             _take_whole_words(whole, at)
@@ -43,20 +46,12 @@ def _one_edit(first: Sequence[Hunk], between: Sequence[Hunk], second: Hunk) -> b
     )
 
 
-def _joined(hunks: Sequence[Hunk]) -> Hunk:
-    """Hunks that follow each other, as one."""
-    if len(hunks) == 1:
-        return hunks[0]
-    return made(
-        hunks[0], "".join(each.before for each in hunks), "".join(each.after for each in hunks)
-    )
-
-
 def made(hunk: Hunk, before: str, after: str, *, shift: int = 0) -> Hunk:
     """The hunk with other words, which begin `shift` characters later."""
     op = "equal" if hunk.op == "equal" else _op(before, after)
-    told = {"op": op, "before": before, "after": after, "start": hunk.start + shift}
-    return hunk.model_copy(update=told)
+    return hunk.model_copy(
+        update={"op": op, "before": before, "after": after, "start": hunk.start + shift}
+    )
 
 
 def _op(before: str, after: str) -> str:

@@ -5,7 +5,8 @@ cannot pretend to be anything that we say.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from sifaka.evidence.documents import GIVEN
 from sifaka.evidence.model import (
@@ -18,7 +19,6 @@ from sifaka.evidence.model import (
 from sifaka_mcp.safe_text import section
 from sifaka_mcp.schemas.evidence import (
     ClaimOut,
-    CountsOut,
     EvidenceOut,
     EvidenceSearchOut,
     FoundOut,
@@ -48,16 +48,15 @@ def verification(out: VerifyOut) -> str:
 
 def found_evidence(out: EvidenceSearchOut) -> str:
     """The text of `search_evidence`."""
-    counted = Counter(each.classification for each in out.evidence)
-    told = ", ".join(f"{n} {name}" for name, n in counted.items()) or "none"
+    told = counts(Counter(each.classification for each in out.evidence), nothing="none")
     lines = [f"question: {out.question}"]
     if out.status is not None:
         lines.append(f"status: {out.status}   documents: {len(out.evidence)} ({told})")
     lines.append(f"usage: {usage(out.usage)}")
     lines += section("queries", map(str, out.queries))
-    criteria = [f"{c.id} ({c.type}, {c.weight:g}): {c.description}"
-                for c in out.criteria]  # fmt: skip
-    lines += section("criteria", criteria)
+    lines += section(
+        "criteria", [f"{c.id} ({c.type}, {c.weight:g}): {c.description}" for c in out.criteria]
+    )
     for number, each in enumerate(out.evidence[:_MOST], 1):
         lines += ["", *_found_lines(each, number)]
     lines += ["", out.instructions] if out.instructions else []
@@ -67,9 +66,7 @@ def found_evidence(out: EvidenceSearchOut) -> str:
 
 def _found_lines(found: FoundOut, number: int) -> Iterator[str]:
     yield f"{number}. {found.classification} {found.score:.2f}: {found.explanation}"
-    for judgement in found.judgements:
-        for quote in judgement.quotes:
-            yield f"   {judgement.criterion}: {quote}"
+    yield from (f"   {each.criterion}: {q}" for each in found.judgements for q in each.quotes)
     if found.passage:
         yield f"   passage: {found.passage:{len(found.passage.raw)}}"
     also = f", also {', '.join(map(str, found.also))}" if found.also else ""
@@ -89,10 +86,9 @@ def step_of(progress: EvidenceProgress) -> str:
             return "done"
 
 
-def counts(counted: CountsOut) -> str:
-    """The number of claims with each verdict, in one line, without verdicts that none has."""
-    told = [f"{n} {name}" for name, n in counted.model_dump().items() if n]
-    return ", ".join(told) or "none found"
+def counts(counted: Mapping[Any, int], nothing: str = "none found") -> str:
+    """The number of each kind, in one line, without the kinds that there are none of."""
+    return ", ".join(f"{n} {name}" for name, n in counted.items() if n) or nothing
 
 
 def claim_lines(verdict: ClaimOut, number: int) -> Iterator[str]:
@@ -102,8 +98,7 @@ def claim_lines(verdict: ClaimOut, number: int) -> Iterator[str]:
         yield f"   says the text at [{verdict.start}:{verdict.end}]: {verdict.quote:200}"
     if verdict.reason:
         yield f"   why: {verdict.reason}"
-    for each in verdict.evidence:
-        yield from (f"   {line}" for line in _evidence_lines(each))
+    yield from (f"   {line}" for each in verdict.evidence for line in _evidence_lines(each))
     if verdict.reused:
         yield f"   taken from an earlier check at {verdict.checked_at}"
 
@@ -114,13 +109,8 @@ def _evidence_lines(evidence: EvidenceOut) -> Iterator[str]:
     most = len(evidence.quote.raw) if unjudged else _LONGEST
     told = f"{evidence.quote:{most}}" if evidence.quote else "nothing quoted"
     yield f"- {stance}: {told}"
-    yield f"  from {source(evidence)}"
-
-
-def source(evidence: EvidenceOut) -> str:
-    """The source and the date of a piece of evidence, in one line."""
     retrieved = f", retrieved {evidence.retrieved_at}" if evidence.retrieved_at else ""
-    return f"{_document_line(evidence)}{retrieved}"
+    yield f"  from {_document_line(evidence)}{retrieved}"
 
 
 def _document_line(found: EvidenceOut | FoundOut) -> str:

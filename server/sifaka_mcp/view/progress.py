@@ -1,11 +1,11 @@
 """The progress of work at a terminal: `3/7 critiquing version 2 - 0:00:14 - 12 calls - $0.004`."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
 from datetime import timedelta
 from time import monotonic
-from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TextIO
 
 from sifaka.extras import installed
 from sifaka.models import AUTO, CALLER
@@ -47,7 +47,7 @@ def spent(usage: Usage) -> str:
     return f"{calls} - {cost}" if usage.model_calls else calls
 
 
-class TerminalProgress:
+class TerminalProgress(ExitStack):
     """The step of a run, on one line that is removed at the end; silent in a pipe or without Rich.
 
     Args:
@@ -59,10 +59,10 @@ class TerminalProgress:
     def __init__(
         self, stream: TextIO, run: Run | None = None, *, clock: Callable[[], float] = monotonic
     ) -> None:
+        super().__init__()
         self.run = run
         self._clock, self._since = clock, clock()
         self._step = "starting"
-        self._live: AbstractContextManager[Any] = nullcontext()
         if not installed("rich"):
             return
         # The server takes its numbers from this module, and shows nothing at a terminal.
@@ -73,24 +73,14 @@ class TerminalProgress:
         console = Console(file=stream)
         self._spinner = Spinner("dots", style="status.spinner")
         if console.is_terminal:
-            self._live = Live(
-                get_renderable=self._render,
-                console=console,
-                transient=True,
-                refresh_per_second=_FRAMES,
+            self.enter_context(
+                Live(
+                    get_renderable=self._render,
+                    console=console,
+                    transient=True,
+                    refresh_per_second=_FRAMES,
+                )
             )
-
-    def __enter__(self) -> Self:
-        self._live.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.__exit__(kind, error, trace)
 
     def _render(self) -> "RenderableType":
         from rich.text import Text
@@ -123,8 +113,8 @@ class TerminalProgress:
         if event.phase in {"recover", "stop"}:
             return doing
         # A version that is still to be written has the next number.
-        begins = event.phase == "generate" and event.entry is None
-        begins = begins and run is not None and run.original is not None
+        has_original = run is not None and run.original is not None
+        begins = has_original and event.phase == "generate" and event.entry is None
         version = f"{doing} version {event.iteration + begins}"
         if run is None:
             return version

@@ -61,11 +61,11 @@ def show_run(
     if out.left:
         console.print()
         _print(section("left for you", issue_lines(out.left)), console, "")
-    notes = [
+    notes = (
         *turned_down_lines(out),
         *section("not checked", unchecked_lines(out.checked)),
         *section("degraded", degraded_lines(out.degraded)),
-    ]
+    )
     _print(notes, console, "yellow")
     history = command("history", result.run_id)
     if brief := result.brief_at(shell_door(command, result.run_id)):
@@ -112,13 +112,15 @@ def list_changes(hunks: Sequence[Hunk], console: Console) -> None:
     """Print each edit on a line of its own, and a blank line after them."""
     changes = [hunk for hunk in edits(hunks) if hunk.op != "equal"]
     for hunk in changes[:MOST_CHANGES]:
-        line = Text.assemble(
-            (repr(_ends(hunk.before, 2 * _CONTEXT)), "red"),
-            " -> ",
-            (repr(_ends(hunk.after, 2 * _CONTEXT)), "green"),
-            (because(hunk.reason), "dim italic"),
+        console.print(
+            Text.assemble(
+                (repr(_ends(hunk.before, 2 * _CONTEXT)), "red"),
+                " -> ",
+                (repr(_ends(hunk.after, 2 * _CONTEXT)), "green"),
+                (because(hunk.reason), "dim italic"),
+            ),
+            soft_wrap=not console.is_terminal,
         )
-        console.print(line, soft_wrap=not console.is_terminal)
     _tell_the_rest(len(changes), console)
     console.print()
 
@@ -157,12 +159,10 @@ def _ends(text: str, most: int) -> str:
     """The text, its middle left out, from word to word or line to line, when it is longer."""
     if len(text) <= most:
         return text
-    head, rest = text[:_CONTEXT], text[_CONTEXT:-_CONTEXT]
-    tail = text[-_CONTEXT:]
+    head, rest, tail = text[:_CONTEXT], text[_CONTEXT:-_CONTEXT], text[-_CONTEXT:]
     if "\n" in rest[: 2 * _CONTEXT] and "\n" in rest[-2 * _CONTEXT :]:
-        head += rest.partition("\n")[0]
-        tail = rest.rpartition("\n")[2] + tail
-        return f"{head}\n[...]\n{tail}"
+        first, last = rest.partition("\n")[0], rest.rpartition("\n")[2]
+        return f"{head}{first}\n[...]\n{last}{tail}"
     if not rest[0].isspace():
         head = head[: head.rfind(" ") + 1] or head
     if not rest[-1].isspace():

@@ -41,8 +41,8 @@ _MOST_REFERENCES = 60
 
 def verdicts(out: ValidateOut) -> str:
     """The text of `validate_text`."""
-    lines = [f"passed: {_yes(out.passed)}", *verdict_lines(out.results)]
-    return "\n".join([*lines, *_more_lines(out.next_cursor)])
+    lines = verdict_lines(out.results)
+    return "\n".join([f"passed: {_yes(out.passed)}", *lines, *_more_lines(out.next_cursor)])
 
 
 def critique(out: CritiqueTextOut) -> str:
@@ -52,14 +52,16 @@ def critique(out: CritiqueTextOut) -> str:
     found = "rules found nothing" if is_read else "nothing was checked"
     found = "what rules found stands below" if is_found else found
     judged = "" if out.rubric is None else f" ({found}; nobody judged the meaning)"
-    lines = [f"verdict: {out.verdict}{judged}"]
-    for said in out.critiques:
-        lines += _critique_lines(said, with_scores=True)
-    lines += _section("issues", issue_lines(out.issues))
-    lines += _section("differences", [_difference_line(each) for each in out.differences])
-    lines += _section("judge the rest by this rubric", [f"- {line}" for line in out.rubric or []])
-    lines += _section("degraded", degraded_lines(out.degraded))
-    return "\n".join([*lines, *_more_lines(out.next_cursor)])
+    lines = (
+        f"verdict: {out.verdict}{judged}",
+        *(line for said in out.critiques for line in _critique_lines(said, with_scores=True)),
+        *_section("issues", issue_lines(out.issues)),
+        *_section("differences", [_difference_line(each) for each in out.differences]),
+        *_section("judge the rest by this rubric", [f"- {line}" for line in out.rubric or []]),
+        *_section("degraded", degraded_lines(out.degraded)),
+        *_more_lines(out.next_cursor),
+    )
+    return "\n".join(lines)
 
 
 def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
@@ -72,6 +74,7 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
     waits = out.brief is not None
     is_kept = out.status == "done" and isinstance(out, SubmitOut) and not out.left
     results = [each for each in out.validation_results if not (waits and each.passed)]
+    is_taken = isinstance(out, SubmitOut) and out.accepted
     lines = [
         *_fate_lines(out),
         *_state_lines(out),
@@ -81,7 +84,7 @@ def improvement(out: RunAnswer, *, is_linked: bool = False) -> str:
         *_section("found", issue_lines(out.brief.issues if out.brief else out.left)),
         *(_section("found, and kept by you", issue_lines(out.issues)) if is_kept else ()),
         *(() if waits else _section("not checked", unchecked_lines(out.checked))),
-        *(() if waits or _is_taken(out) else turned_down_lines(out)),
+        *(() if waits or is_taken else turned_down_lines(out)),
         *_section("degraded", degraded_lines(out.degraded)),
         *_brief_lines(out.brief),
         "",
@@ -100,10 +103,6 @@ def _fate_lines(out: RunAnswer) -> Iterator[str]:
         yield f"accepted.{ledger}"
     elif ledger:
         yield f"against the original:{ledger}"
-
-
-def _is_taken(out: RunAnswer) -> bool:
-    return isinstance(out, SubmitOut) and out.accepted
 
 
 def _state_lines(out: RunAnswer) -> Iterator[str]:
@@ -139,8 +138,7 @@ def _text_lines(out: RunAnswer, *, is_linked: bool) -> Iterator[str]:
 
 
 def _exact_change(hunk: HunkOut) -> str:
-    sides = (hunk.before, hunk.after)
-    before, after = (json.dumps(words.raw, ensure_ascii=False) for words in sides)
+    before, after = (json.dumps(w.raw, ensure_ascii=False) for w in (hunk.before, hunk.after))
     return f"{before} -> {after}  ({hunk.reason})"
 
 
@@ -155,8 +153,10 @@ def history(out: HistoryOut, *, as_data: bool = False) -> str:
     if out.run is not None:
         run = out.run
         reason = f" ({run.stop_reason})" if run.stop_reason else ""
-        moments = f"{run.created_at} .. {run.updated_at}"
-        lines.append(f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}   {moments}")
+        lines.append(
+            f"{run.run_id}: {run.status}{reason}, passed: {_yes(run.passed)}   "
+            f"{run.created_at} .. {run.updated_at}"
+        )
         lines += [f"task: {run.prompt:200}"] if run.prompt.raw else []
         lines += [f"champion: {run.champion_id}"] if run.champion_id != f"{run.run_id}.0" else []
         lines += [f"branch of {run.branch_of}"] if run.branch_of else []
@@ -208,8 +208,7 @@ def _version_lines(thought: ThoughtOut) -> Iterator[str]:
     yield from [f"  kept as it is: {thought.declined}"] if thought.declined else []
     yield from (f"  {line}" for line in verdict_lines(thought.validation_results))
     yield from (f"  {_difference_line(each)}" for each in thought.differences)
-    for said in thought.critic_feedback:
-        yield from (f"  {line}" for line in _critique_lines(said))
+    yield from (f"  {line}" for said in thought.critic_feedback for line in _critique_lines(said))
     yield from (f"  {line}" for line in _change_lines(thought.diff, _MOST))
 
 
@@ -271,17 +270,16 @@ def unchecked_lines(checks: Iterable[CheckOut]) -> Iterator[str]:
 
 def turned_down_lines(out: RunAnswer) -> list[str]:
     """The versions that were not kept; said plainly when that is all of them."""
-    every = bool(out.turned_down) and not out.changed
-    title = "every version was turned down" if every else "turned down"
+    title = "turned down" if out.changed else "every version was turned down"
     return _section(
-        title,
-        [f"version {d.version} by {d.author}: {d.reason}" for d in out.turned_down],
+        title, [f"version {d.version} by {d.author}: {d.reason}" for d in out.turned_down]
     )
 
 
 def _change_lines(hunks: Sequence[HunkOut], most: int) -> Iterator[str]:
-    told = (f"- {h.before:80} -> {h.after:80}{because(h.reason.raw)}" for h in hunks)
-    return _first(told, len(hunks), most)
+    return _first(
+        (f"- {h.before:80} -> {h.after:80}{because(h.reason.raw)}" for h in hunks), len(hunks), most
+    )
 
 
 def degraded_lines(degraded: Sequence[Remark]) -> Iterator[str]:
@@ -292,8 +290,7 @@ def degraded_lines(degraded: Sequence[Remark]) -> Iterator[str]:
 def _brief_lines(brief: BriefOut | None) -> Iterator[str]:
     if brief is None:
         return
-    yield ""
-    yield f"brief: {brief.instructions}"
+    yield from ("", f"brief: {brief.instructions}")
     yield from (f"  sheet: {line}" for line in brief.sheet)
     yield from (f"  learned in a similar run: {line}" for line in brief.lessons)
 

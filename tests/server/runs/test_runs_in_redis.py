@@ -22,7 +22,7 @@ from tests.stubs.calls import call
 from tests.stubs.provider import Gate, provided, provider, says, told_of
 from tests.stubs.redis_server import shared_redis
 from tests.stubs.sampling_client import TEXT, ScriptedHost
-from tests.stubs.servers import http_server, let_go, state_of
+from tests.stubs.servers import http_server, state_of
 
 pytestmark = pytest.mark.anyio
 
@@ -84,29 +84,6 @@ async def test_another_server_goes_on_with_the_run_of_one_that_ends(
     first, asked, again = served.requests
     assert first != asked
     assert asked == again
-
-
-async def test_a_run_is_cancelled_by_another_server_in_the_middle_of_a_call(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, store: str, gate: Gate
-) -> None:
-    first = SifakaServer(of(tmp_path / "one", store))
-    second = SifakaServer(of(tmp_path / "two", store))
-    with provided([BETTER, says("too late", gate=gate)], monkeypatch) as served:
-        async with Client(first) as worker:
-            begun = await call(worker, "improve_text", **ARGUMENTS, wait_seconds=0)
-            await gate.reached()
-            async with Client(second) as other:
-                elsewhere = state_of(second)
-                assert not await elsewhere.runs.attended(elsewhere.key("run_of_nobody"))
-                assert await elsewhere.runs.attended(elsewhere.key(begun["run_id"]))
-                cancelled = await call(other, "cancel_run", run_id=begun["run_id"])
-                with anyio.fail_after(60):
-                    await served.deserted()
-                    await let_go(first, begun["run_id"])
-            assert await call(worker, "resume_run", run_id=begun["run_id"]) == cancelled
-
-    assert (cancelled["status"], cancelled["unchanged"]) == ("cancelled", True)
-    assert len(served.requests) == 2
 
 
 async def test_whoever_begins_a_run_follows_it_on_the_server_that_takes_it(

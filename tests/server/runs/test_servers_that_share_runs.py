@@ -103,24 +103,6 @@ async def test_a_run_that_another_server_works_on_is_followed_and_not_taken_away
     assert "stop: rules_met" in [message for _, message in told]
 
 
-async def test_a_server_that_ends_leaves_its_run_to_whoever_resumes_it(
-    monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings
-) -> None:
-    with provided([BETTER, says("never heard", gate=gate), SHORT], monkeypatch) as served:
-        async with Client(SifakaServer(settings)) as client:
-            begun = await call(client, "improve_text", **ARGUMENTS, wait_seconds=0)
-            await gate.reached()
-        run_id = begun["run_id"]
-        async with Client(SifakaServer(settings)) as later:
-            between = (await call(later, "get_thought_history", run_id=run_id))["run"]
-            ended = await call(later, "resume_run", run_id=run_id)
-
-    assert (between["status"], between["stop_reason"]) == ("cancelled", "cancelled")
-    assert (ended["status"], ended["text"], ended["degraded"]) == ("done", "one two", [])
-    assert len(served.requests) == 3  # the first answer was not asked for again
-    assert served.requests[1] == served.requests[2]
-
-
 @pytest.mark.slow
 async def test_a_run_that_was_interrupted_and_goes_on_is_cancelled_in_the_middle_of_a_call(
     monkeypatch: pytest.MonkeyPatch, gate: Gate, settings: Settings

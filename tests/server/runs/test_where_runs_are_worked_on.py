@@ -57,7 +57,7 @@ async def test_a_run_that_asks_a_host_needs_its_client(config: ChainConfig, need
     run = Run.start(Started(config=config))
     async with anyio.create_task_group() as group:
         runs = Runs(group, most=1)
-        given = Ticket(runs=runs, run=run, store=MemoryStorage(), tenant="ann")
+        given = Ticket(runs=runs, run=run, store=MemoryStorage(), key=RunKey("ann", run.run_id))
         assert given.needs_host == needed
 
 

@@ -1,10 +1,7 @@
 """`sifaka worker`, as a process over a real Redis."""
 
 import signal
-import subprocess
-import sys
-from collections.abc import Generator
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
@@ -18,31 +15,12 @@ from sifaka.record.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.protocol import ThoughtStore
 from sifaka_mcp.cli import run as sifaka
-from sifaka_mcp.runs.queue import RunQueue
 from sifaka_mcp.runs.service import RunKey
 from tests.stubs.provider import Gate, provider, says, told_of
 from tests.stubs.redis_server import shared_redis
-from tests.stubs.servers import environment
+from tests.stubs.servers import idle_queue, worker
 
 pytestmark = [pytest.mark.anyio, pytest.mark.servers]
-
-
-@contextmanager
-def worker(home: Path, *options: str, **more: str) -> Generator[subprocess.Popen[str]]:
-    """A worker process; it has said that it works."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "sifaka_mcp.cli", "worker", *options],
-        env=environment(home, **more),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stderr is not None
-            assert process.stderr.readline().startswith("sifaka: working on ")
-            yield process
-        finally:
-            process.kill()
 
 
 async def rest_of(stream: IO[str] | None) -> str:
@@ -55,18 +33,8 @@ async def queued(store: ThoughtStore, url: str, prefix: str) -> str:
     chain = Chain(model="openai-chat:stub", critics=[], store=store)
     run = (await chain.start("Write a text.")).run
 
-    async def nothing(key: RunKey, deaths: int, version: int) -> bool:
-        return False
-
-    queue = RunQueue(
-        url, name=f"{prefix}:run:{{default}}:work", seconds=60, at_once=1, for_tenant=64
-    )
-    async with anyio.create_task_group() as group:
-        group.start_soon(queue.serve, nothing)
-        await queue.opened()
-        queue.stop()
+    async with idle_queue(url, f"{prefix}:run:{{default}}:work") as queue:
         assert await queue.add(RunKey("default", run.run_id))
-        await queue.aclose()
     return run.run_id
 
 
