@@ -10,7 +10,7 @@ import anyio
 from sifaka.errors import Fenced, SifakaError, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.entry_json import apply_entry, extended
+from sifaka.storage.entry_json import extended
 from sifaka.storage.protocol import Health, ThoughtStore
 
 logger = logging.getLogger(__name__)
@@ -31,24 +31,6 @@ async def look_at(part: str, look: Callable[[], Awaitable[str]], *, seconds: flo
     except TimeoutError:
         found = f"no answer within {seconds:g} seconds"
     return Health(part=part, works=False, found=found)
-
-
-async def follow_by_polling(
-    run_id: str, read: Callable[[int], Awaitable[Sequence[Entry]]], *, after: int
-) -> AsyncGenerator[tuple[Entry, Run]]:
-    """Every entry of a run, for logs that cannot wake a follower; see `ThoughtStore.follow`.
-
-    `read` gives the entries of the run beyond a version.
-    """
-    run: Run | None = None
-    while True:
-        for entry in await read(run.version if run else 0):
-            run = apply_entry(run_id, run, entry)
-            if run.version > after:
-                yield entry, run
-        if run is not None and run.finished:
-            return
-        await anyio.sleep(LOOK_AGAIN)
 
 
 async def read_entries(log: ThoughtStore, run_id: str, version: int) -> tuple[Run, list[Entry]]:

@@ -152,7 +152,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
 
     def __init__(self, address: StoreUrl) -> None:
         self.url = f"{address.base}{address.path.rstrip('/')}"
-        super().__init__("sifaka.storage.elasticsearch", f"the index {self.url!r}", _CONNECTIONS)
+        super().__init__(f"the index {self.url!r}", _CONNECTIONS)
         self._authorization = authorization(address)
         self.alias = f"{address.prefix}-versions"
         """The alias of the index, with a document a version."""

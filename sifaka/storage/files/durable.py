@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from sifaka.errors import StorageError
+from sifaka.storage.store import Worker
 
 Stamp = tuple[int, int, int]
 """Time of change, size and number of a file: as long as they are the same, so is its content."""
@@ -97,12 +98,27 @@ def remove(paths: Iterable[Path]) -> None:
         list(threads.map(partial(Path.unlink, missing_ok=True), paths))
 
 
-@contextmanager
-def failures(folder: Path) -> Generator[None]:
-    """Within it, an `OSError` becomes a `StorageError` that names the store's folder."""
-    try:
-        yield
-    except OSError as error:
+class FolderWorker(Worker[Path]):
+    """Runs functions on the files of a folder.
+
+    Args:
+        folder: The folder.
+        most: How many functions are at work.
+    """
+
+    def __init__(self, folder: Path, most: int) -> None:
+        super().__init__(f"the store {str(folder)!r}", most)
+        self._folder = folder
+
+    def _open(self, known: Path | None) -> Path:
+        return self._folder
+
+    def _close(self, opened: Path) -> None:
+        """No file stays open."""
+
+    def _translate(self, error: Exception) -> StorageError | None:
+        if not isinstance(error, OSError):
+            return None
         if error.errno in _FULL:
             what, advice = "does not fit on the disk any more", "free some space and try again"
         elif error.errno in _NO_LOCKS:
@@ -111,7 +127,7 @@ def failures(folder: Path) -> Generator[None]:
         else:
             what = f"cannot be used: {error.strerror or error}"
             advice = "name a folder that you may read and write"
-        raise StorageError(f"the store {str(folder)!r} {what}", advice) from error
+        return StorageError(f"the store {str(self._folder)!r} {what}", advice)
 
 
 @contextmanager

@@ -8,13 +8,12 @@ import json
 import logging
 import os
 import re
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
-from sifaka.errors import ConfigurationError, StorageError
+from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.extras import install
 from sifaka.record.run import Run
 from sifaka.storage.address import StoreUrl
@@ -67,34 +66,16 @@ def login(address: StoreUrl) -> Mapping[str, str]:
 
 def connect(address: StoreUrl, uri: str) -> MilvusClient:
     """A client with a connection of its own, which closes with it."""
-    with failures(address.shown):
-        return pymilvus().MilvusClient(
-            uri,
-            **login(address),
-            timeout=CONNECT_SECONDS,
-            dedicated=True,
-        )
+    return pymilvus().MilvusClient(uri, **login(address), timeout=CONNECT_SECONDS, dedicated=True)
 
 
-@contextmanager
-def failures(shown: str) -> Generator[None]:
-    """Translate what pymilvus and gRPC raise.
-
-    Raises:
-        StorageError: Milvus failed; `retryable` where it was away or busy.
-    """
-    # The package first: without it there is no gRPC either, and it says so.
-    raised: tuple[type[Exception], ...] = (
-        pymilvus().MilvusException,
-        importlib.import_module("grpc").RpcError,
-    )
-    try:
-        yield
-    except raised as error:
-        raise _translated(shown, error) from error
-
-
-def _translated(shown: str, error: Exception) -> StorageError:
+def translate(shown: str, error: Exception) -> StorageError | None:
+    """What pymilvus or gRPC has raised; `retryable` where Milvus was away or busy."""
+    if isinstance(error, SifakaError):  # such as that the package is missing
+        return None
+    raised = (pymilvus().MilvusException, importlib.import_module("grpc").RpcError)
+    if not isinstance(error, raised):
+        return None
     line = " ".join(str(getattr(error, "message", "") or error).split())[:300]
     # A refused connection looks like one that failed, but for its cause.
     if _DENIED.search(f"{line} {error.__cause__}"):
@@ -143,7 +124,7 @@ _SCALARS: Mapping[str, Mapping[str, int | str]] = MappingProxyType(
 """The fields of each collection but its vector: bytes of a text, or a type."""
 
 
-def create(client: MilvusClient, shown: str, name: str, kind: str, dimension: int) -> bool:
+def create(client: MilvusClient, name: str, kind: str, dimension: int) -> bool:
     """Make a collection; False when the server has no full text, and its kind is `words`."""
     package = pymilvus()
     types: Any = package.DataType
@@ -169,11 +150,11 @@ def create(client: MilvusClient, shown: str, name: str, kind: str, dimension: in
         metric = "COSINE" if kind == "vectors" else "L2"
         index.add_index(_vector(kind), index_type="AUTOINDEX", metric_type=metric)
     try:
-        with failures(shown):
-            client.create_collection(name, schema=schema, consistency_level="Strong")
-            client.create_index(name, index, sync=False)
-    except StorageError as error:
-        if kind != "words" or error.retryable:
+        client.create_collection(name, schema=schema, consistency_level="Strong")
+        client.create_index(name, index, sync=False)
+    except Exception as error:
+        translated = translate("", error)
+        if kind != "words" or translated is None or translated.retryable:
             raise
         client.drop_collection(name)
         return False

@@ -104,12 +104,12 @@ def test_apsw_is_imported_when_a_store_is_used() -> None:
 
 
 async def test_commits_wait_for_the_disk(tmp_path: Path) -> None:
-    opened = sqlite_file.open_file(tmp_path / "runs.db")
+    sql, _ = sqlite_file.open_file(tmp_path / "runs.db", RUNS)
     settings = [
-        opened.sql.execute(f"PRAGMA {name}").get
+        sql.execute(f"PRAGMA {name}").get
         for name in ("journal_mode", "synchronous", "fullfsync", "foreign_keys", "busy_timeout")
     ]
-    opened.sql.close()
+    sql.close()
     assert settings == ["wal", 2, 1, 1, 5000]
 
 
@@ -197,11 +197,11 @@ def test_opening_tries_again_where_sqlite_does_not_wait(
         writer.close()
 
     monkeypatch.setattr(sqlite_file.time, "sleep", writer_ends_meanwhile)
-    opened = sqlite_file.open_file(path)
+    sql, _ = sqlite_file.open_file(path, RUNS)
 
     assert len(pauses) == 1
-    assert opened.sql.execute("PRAGMA journal_mode").get == "wal"
-    opened.sql.close()
+    assert sql.execute("PRAGMA journal_mode").get == "wal"
+    sql.close()
 
 
 async def test_a_locked_fresh_file_is_given_up_in_time(
