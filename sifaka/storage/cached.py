@@ -44,10 +44,8 @@ from sifaka.storage.store import RunCache, TenantView, erase_each
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
-_ERASING_SECONDS = 60.0
 _LISTED = 1000
 _BEFORE_SEARCH_SECONDS = 1.0
-_CATCH_UP_SECONDS = 2.0
 _CLOSING_SECONDS = 5.0
 
 
@@ -124,7 +122,14 @@ class CachedStorage(TenantView, ThoughtStore):
         with anyio.CancelScope(shield=True):
             waiting = await self._waiting(run.run_id)
             if key in self._outbox.refused:
-                await self._check_descent(run, kept, expected_version)
+                # The writer of what was refused may have as many entries as the log, but others.
+                held = await self._ask(lambda log: load_if_there(log, run.run_id))
+                # With another number of entries the log itself compares.
+                same = held and held.version == expected_version
+                if same and extended(held, kept) != run:
+                    raise VersionConflict(
+                        run.run_id, expected=expected_version, found=expected_version
+                    )
             if kept:
                 # Noted before, so that it is known when the process dies right after the answer.
                 await self._mark(run.run_id)
@@ -144,12 +149,10 @@ class CachedStorage(TenantView, ThoughtStore):
             )
             if entries:
                 self._cache.keep(self.tenant, run)
-        except AppendRefused:
-            raise
         except StorageError as failure:
             # What does not pass by itself, such as a wrong password, is no time to begin a run.
             cured = failure.retryable or expected_version
-            if self.queue is None or not entries or not cured:
+            if isinstance(failure, AppendRefused) or not (self.queue and entries and cured):
                 raise
             try:
                 await self._queue(run, entries, expected_version, fence)
@@ -164,15 +167,6 @@ class CachedStorage(TenantView, ThoughtStore):
         payloads = encode_entries(run, entries, expected_version)
         about = (self._log.name, self.tenant, run.run_id)
         await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
-
-    async def _check_descent(
-        self, run: Run, entries: Sequence[Entry], expected_version: int
-    ) -> None:
-        # The writer of what was refused may have as many entries as the log, but other ones.
-        held = await self._ask(lambda log: load_if_there(log, run.run_id))
-        # With another number of entries the log itself compares.
-        if held and held.version == expected_version and extended(held, entries) != run:
-            raise VersionConflict(run.run_id, expected=expected_version, found=expected_version)
 
     async def _mark(self, run_id: str) -> None:
         try:
@@ -317,7 +311,7 @@ class CachedStorage(TenantView, ThoughtStore):
         Runs of which entries wait for the log stay.
         """
         if not lines:
-            await self.catch_up(seconds=_ERASING_SECONDS)
+            await self.catch_up(seconds=60.0)
             return await self._ask(lambda log: erase_each(log, ()))
         gone = frozenset[str]()
         with anyio.CancelScope(shield=True):
@@ -338,7 +332,7 @@ class CachedStorage(TenantView, ThoughtStore):
         """
         return tuple(await self._outbox.refusals(self.tenant))
 
-    async def catch_up(self, *, seconds: float = _CATCH_UP_SECONDS) -> int:
+    async def catch_up(self, *, seconds: float = 2.0) -> int:
         """Deliver what waits in the outbox, then let each part do what it has put off.
 
         Args:

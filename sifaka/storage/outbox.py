@@ -25,9 +25,6 @@ from sifaka.text.input import is_unicode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-Kind = Literal["append", "delete", "copy"]
-"""For the log, `append`; for an index, `copy`, to bring it to what the log has of the run, or
-`delete`, to have it drop the run first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,9 @@ class Waiting:
     part: str
     tenant: str
     run_id: str
-    kind: Kind
+    kind: Literal["append", "delete", "copy"]
+    """For the log, `append`; for an index, `copy`, to bring it to what the log has of the run, or
+    `delete`, to have it drop the run first."""
     expected_version: int = 0
     fence: int | None = None
     payloads: tuple[str, ...] = ()
@@ -291,14 +290,11 @@ def _is_held(queued: Sequence[Waiting], row: Waiting) -> bool:
     """True for an append that waits already, False for one that continues those that do."""
     first = queued[0].expected_version if queued else row.expected_version
     payloads = [payload for each in queued for payload in each.payloads]
-    end = first + len(payloads)
-    if row.expected_version == end:
-        return False
-    if row.expected_version >= first and holds(
-        payloads, row.payloads, after=row.expected_version - first
-    ):
-        return True
-    raise VersionConflict(row.run_id, expected=row.expected_version, found=end)
+    before = row.expected_version - first
+    if before != len(payloads) and (before < 0 or not holds(payloads, row.payloads, after=before)):
+        found = first + len(payloads)
+        raise VersionConflict(row.run_id, expected=row.expected_version, found=found)
+    return before != len(payloads)
 
 
 def queued_steps(run: Run | None, queued: Sequence[Waiting]) -> list[tuple[Entry, Run]] | None:

@@ -188,11 +188,6 @@ def lay_out(
     )
 
 
-_LOOKING_SECONDS = 5.0
-_NAMED = 3
-"""Runs that are named one by one; further ones are counted."""
-
-
 def degraded_lines(
     log: Part[ThoughtStore], indexes: Sequence[IndexPart], outbox: Outbox, tenant: str
 ) -> tuple[str, ...]:
@@ -232,9 +227,8 @@ async def look_at_parts(
     """The health of every part, the log first, looked at at the same time, then of the outbox."""
 
     async def look(part: AnyPart) -> tuple[Health, ...]:
-        slow = f"no answer within {_LOOKING_SECONDS:g} seconds"
-        found = (Health(part=part.name, works=False, found=slow),)
-        with anyio.move_on_after(_LOOKING_SECONDS):
+        found = (Health(part=part.name, works=False, found="no answer within 5 seconds"),)
+        with anyio.move_on_after(5):
             found = await part.inner.health()
         if all(line.works for line in found):
             part.try_again()
@@ -271,8 +265,8 @@ def _refusals(log: str, outbox: Outbox, tenant: str) -> list[str]:
 
 
 def _some(lines: list[str], more: str) -> list[str]:
-    rest = len(lines) - _NAMED
-    return lines if rest <= 0 else [*lines[:_NAMED], f"{rest} {more}"]
+    # Three are named one by one; further ones are counted.
+    return lines if len(lines) <= 3 else [*lines[:3], f"{len(lines) - 3} {more}"]
 
 
 def count_of(number: int, noun: str) -> str:

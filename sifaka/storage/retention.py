@@ -119,7 +119,7 @@ async def carry_out(
         if archive is not None and lines:
             await _check_apart(store, archive)
     except SifakaError as error:
-        errors, lines = _failing(lines, error), []
+        errors, lines = {line.run_id: str(error) for line in lines}, []
     at_once = _AT_ONCE if archive is None and isinstance(store, Eraser) else 1
     for begin in range(0, len(lines), at_once):
         some = lines[begin : begin + at_once]
@@ -132,7 +132,7 @@ async def carry_out(
         except ThoughtNotFound:
             pass  # it was gone already
         except SifakaError as error:
-            errors |= _failing(some, error)
+            errors |= {line.run_id: str(error) for line in some}
     gone = tuple(each for each in planned.leaving if each.run.run_id not in errors)
     if gone:
         try:
@@ -147,10 +147,6 @@ async def carry_out(
     return Outcome(gone=gone, failed=tuple(failed))
 
 
-def _failing(lines: Sequence[RunSummary], error: SifakaError) -> dict[str, str]:
-    return {line.run_id: str(error) for line in lines}
-
-
 def unfinished(line: RunSummary) -> bool:
     """True when the run may still be worked on."""
     return line.status not in FINAL
@@ -160,9 +156,8 @@ def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int) -> str |
     age = timedelta(microseconds=to_microseconds(now) - to_microseconds(line.updated_at))
     if policy.max_age is not None and age > policy.max_age:
         return "too old"
-    if policy.keep_unfinished and unfinished(line):
-        return None
-    if policy.max_runs is not None and runs > policy.max_runs:
+    counts = not (policy.keep_unfinished and unfinished(line))
+    if counts and policy.max_runs is not None and runs > policy.max_runs:
         return "beyond the number"
     return None
 

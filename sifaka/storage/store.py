@@ -114,10 +114,6 @@ class PolledStore(LogStore):
         """The entries of a run beyond a version; raises what `load` does."""
 
 
-CACHED_RUNS = 500
-"""Runs that a cache holds; the least recently used is evicted first."""
-
-
 @dataclass(frozen=True, slots=True)
 class State:
     """A run and its last entries."""
@@ -134,10 +130,10 @@ class RunCache:
     """States that the log has acknowledged. Another process may have appended since.
 
     Args:
-        most: Runs that are held.
+        most: Runs that are held; the least recently used is evicted first.
     """
 
-    def __init__(self, most: int = CACHED_RUNS) -> None:
+    def __init__(self, most: int = 500) -> None:
         self.source = ""
         """Which log it was; empty as long as it cannot be told."""
         self._most = most
@@ -183,8 +179,6 @@ class RunCache:
         return [state.run for owner, state in self.items() if owner == tenant]
 
 
-RUNS = 100
-"""Runs whose entries are kept, the latest: those at work, and more than are lost in a second."""
 _RECENT = 600.0
 """Seconds since its last entry in which a run that is not there at all is taken for lost. Beyond
 that it is more likely that another process has deleted it."""
@@ -212,8 +206,11 @@ class RepairingStore(LogStore):
         self, place: str, tenant: str, close: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         super().__init__(place, tenant, close)
-        self._acknowledged = RunCache(RUNS)
-        """The entries that the log has acknowledged to this process, of all tenants."""
+        self._acknowledged = RunCache(100)
+        """The entries that the log has acknowledged to this process, of all tenants.
+
+        Of those runs that are at work, and of more than are lost in a second.
+        """
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None

@@ -102,9 +102,6 @@ def claim_line(fence: int) -> bytes:
 
 
 _ENDING = ".jsonl"
-_KEPT = 16
-"""Files whose records are kept for the next append: those at work."""
-_READERS = 4
 
 
 class FileStorage(ErasingStore, PolledStore):
@@ -131,7 +128,7 @@ class FileStorage(ErasingStore, PolledStore):
         """What was appended to last, as of a state of its file; changed under the lock alone."""
         # A writer has the lock alone anyway.
         self._writer = FolderWorker(self.folder, 1)
-        self._readers = FolderWorker(self.folder, _READERS)
+        self._readers = FolderWorker(self.folder, 4)
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
@@ -231,12 +228,11 @@ class FileStorage(ErasingStore, PolledStore):
 
     def _write_claim(self, run_id: str) -> int:
         """Write down that the run was taken over."""
-        path = self._path(run_id)
         self._existing(run_id)  # no folder is made for a run that is unknown
         with self._writing():
             record = self._existing(run_id)
             after = replace(record, fence=record.fence + 1)
-            self._add(path, after, claim_line(after.fence))
+            self._add(self._path(run_id), after, claim_line(after.fence))
             return after.fence
 
     def _load(self, run_id: str) -> Run:
@@ -289,7 +285,7 @@ class FileStorage(ErasingStore, PolledStore):
         self._records.pop(path, None)
         length = after.length + len(addition)
         self._records[path] = stamp, replace(after, length=length, ended=True)
-        if len(self._records) > _KEPT:
+        if len(self._records) > 16:  # those at work
             del self._records[next(iter(self._records))]
         return stamp
 

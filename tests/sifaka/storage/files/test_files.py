@@ -395,7 +395,7 @@ async def test_who_waits_too_long_for_the_lock_may_try_again(
 async def test_an_append_whose_caller_is_cancelled_is_whole(tmp_path: Path) -> None:
     store = FileStorage(tmp_path)
     run = await begin(store)
-    writers = store._writers._limiters.get()  # pyright: ignore[reportPrivateUsage]
+    writers = store._writer._limiters.get()  # pyright: ignore[reportPrivateUsage]
 
     async def append() -> None:
         await draft(store, run, "one", "two")
