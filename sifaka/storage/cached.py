@@ -400,15 +400,19 @@ class CachedStorage(TenantView, ThoughtStore):
     async def _look_after(self, part: AnyPart) -> int:
         """Let a part do what it has put off; how much is left that could be done now.
 
-        Runs that it refused for a reason that kept it from that too are then tried again.
+        When it would not do that and does now, the runs that it refused are tried again.
         """
         try:
             with part.attempt():
                 left = await part.inner.catch_up()
-        except StorageError as failure:
-            part.closed = failure.message
+        except StorageError:
+            part.closed = True
             return 0
-        return left + part.reopened()
+        if part.closed:
+            left += len(part.aside)
+            part.aside.clear()
+        part.closed = False
+        return left
 
     async def _work_off(self, part: AnyPart, deadline: float) -> int:
         """Deliver what waits for one part, in order, until the time is over.
@@ -461,7 +465,8 @@ class CachedStorage(TenantView, ThoughtStore):
                 await self._to_log(run_id, rows)
         except StorageError as failure:
             if not failure.retryable:
-                part.put_aside(self.tenant, run_id, failure)
+                # A part that works would not take it: it is tried again in a minute.
+                part.aside[self.tenant, run_id] = time.monotonic() + 60, failure
             return
         part.aside.pop((self.tenant, run_id), None)
 

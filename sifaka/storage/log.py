@@ -118,24 +118,19 @@ async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> R
     """
     run = await source.load(run_id)
     run, entries = await read_entries(source, run_id, run.version)
-    try:
+    held: Run | None = None
+    with suppress(VersionConflict):
         held = await push(target, run_id, 0, entries)
-    except VersionConflict as conflict:
-        raise _another(run_id) from conflict
-    if held.version > run.version:
-        raise _another(run_id)
+    if held is None or held.version > run.version:
+        raise StorageError(
+            f"there is another run {run_id!r} where it was to be copied to",
+            "name another store, or delete it there",
+        )
     if await load_if_there(target, run_id) != run:
         raise StorageError(
             f"the copy of run {run_id!r} is not like the original", "check the store it is in"
         )
     return run
-
-
-def _another(run_id: str) -> StorageError:
-    return StorageError(
-        f"there is another run {run_id!r} where it was to be copied to",
-        "name another store, or delete it there",
-    )
 
 
 async def push(

@@ -94,14 +94,14 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
         now: The moment that ages are counted from.
     """
     moment = now or datetime.now(UTC)
-    leaving: list[Leaving] = []
-    runs = 0
-    async with aclosing(every_run(store)) as lines:
-        async for line in lines:
-            runs += 1
-            if reason := _reason(policy, line, moment, runs):
-                leaving.append(Leaving(run=line, reason=reason))
-    return RetentionPlan(leaving=tuple(leaving), kept_runs=runs - len(leaving))
+    lines = [line async for line in every_run(store)]
+    reasons = [_reason(policy, line, moment, runs) for runs, line in enumerate(lines, 1)]
+    leaving = tuple(
+        Leaving(run=line, reason=reason)
+        for line, reason in zip(lines, reasons, strict=True)
+        if reason
+    )
+    return RetentionPlan(leaving=leaving, kept_runs=len(lines) - len(leaving))
 
 
 async def carry_out(

@@ -129,8 +129,10 @@ class State:
 class RunCache:
     """States that the log has acknowledged. Another process may have appended since.
 
+    Each step is one for all threads.
+
     Args:
-        most: Runs that are held; the least recently used is evicted first.
+        most: Runs that are held; the one that was kept first is evicted first.
     """
 
     def __init__(self, most: int = 500) -> None:
@@ -138,36 +140,29 @@ class RunCache:
         """Which log it was; empty as long as it cannot be told."""
         self._most = most
         self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
-        self._guard = threading.Lock()
 
     def get(self, tenant: str, run_id: str) -> State | None:
         """The state of a run; it may be behind the log."""
-        with self._guard:
-            if state := self._states.get((tenant, run_id)):
-                self._states.move_to_end((tenant, run_id))
-            return state
+        return self._states.get((tenant, run_id))
 
     def keep(self, tenant: str, run: Run, entries: Sequence[Entry] = (), *, after: int = 0) -> None:
         """Note an append that the log has acknowledged; its entries where they are asked for."""
         key = (tenant, run.run_id)
-        with self._guard:
-            known = self._states.pop(key, None)
-            if known and known.run.version == after:
-                entries, after = (*known.entries, *entries), known.after
-            self._states[key] = State(run, after, entries, time.monotonic())
-            if len(self._states) > self._most:
-                self._states.popitem(last=False)
+        known = self._states.pop(key, None)
+        if known and known.run.version == after:
+            entries, after = (*known.entries, *entries), known.after
+        self._states[key] = State(run, after, entries, time.monotonic())
+        if len(self._states) > self._most:
+            self._states.popitem(last=False)
 
     def evict(self, tenant: str, *run_ids: str) -> None:
         """Forget runs."""
-        with self._guard:
-            for run_id in run_ids:
-                self._states.pop((tenant, run_id), None)
+        for run_id in run_ids:
+            self._states.pop((tenant, run_id), None)
 
     def items(self) -> list[tuple[str, State]]:
         """Tenant and state of the runs that are held."""
-        with self._guard:
-            return [(tenant, state) for (tenant, _), state in self._states.items()]
+        return [(tenant, state) for (tenant, _), state in list(self._states.items())]
 
     def run(self, tenant: str, run_id: str) -> Run | None:
         """A run as it was when it was last kept."""

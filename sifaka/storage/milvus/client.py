@@ -198,11 +198,6 @@ def tenant_key(tenant: str) -> str:
     return sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def version_key(key: str, number: int) -> str:
-    """The nth version of a run, from 0 on."""
-    return f"{key}:{number}"
-
-
 def thought_rows(
     tenant: str, run: Run, *, first: int, expires_at: int
 ) -> list[Mapping[str, object]]:
@@ -214,7 +209,7 @@ def thought_rows(
         parts = [text[begin : begin + ROW_CHARS] for begin in range(0, len(text), ROW_CHARS)]
         rows += [
             {
-                "pk": f"{version_key(key, number)}:{chunk}",
+                "pk": f"{key}:{number}:{chunk}",
                 "tenant": tenant_key(tenant),
                 "run": key,
                 "run_id": run.run_id,
@@ -238,7 +233,7 @@ def word_rows(tenant: str, run: Run, *, first: int) -> list[Mapping[str, object]
     key = run_key(tenant, run.run_id)
     return [
         {
-            "pk": version_key(key, number),
+            "pk": f"{key}:{number}",
             "tenant": tenant_key(tenant),
             "run": key,
             "at": to_microseconds(thought.created_at),
@@ -264,7 +259,7 @@ def joined(rows: Sequence[Row]) -> dict[str, str]:
             count = parts[run, number, 0]["chunks"]
             found = [parts[run, number, n] for n in range(count) if (run, number, n) in parts]
             if len(found) == count:
-                whole[version_key(run, number)] = "".join(part["payload"] for part in found)
+                whole[f"{run}:{number}"] = "".join(part["payload"] for part in found)
     return whole
 
 

@@ -60,8 +60,6 @@ _HEAD_FIELDS = (
     *("tenant", "run", "run_id", "number", "chunk", "chunks"),
     *("expires_at", "passed", "tags"),
 )
-_UNSETTLED = 500
-_BATCH_BYTES = 2_000_000
 
 
 @dataclass(slots=True)
@@ -129,7 +127,7 @@ class MilvusConnection:
         """Write rows, replacing those of the same keys."""
         # So that each fits into one message of a server.
         sized = ((row, _size(row)) for row in rows)
-        for batch in batches(sized, size=_BATCH_BYTES, count=_BATCH_ROWS):
+        for batch in batches(sized, size=2_000_000, count=_BATCH_ROWS):
             with self.shared.writing:
                 self.client.upsert(collection, batch, timeout=CALL_SECONDS)
                 if self.version.startswith("milvus_lite") and self.is_index(collection):
@@ -140,7 +138,7 @@ class MilvusConnection:
     ) -> dict[str, Row]:
         """The rows of some keys, those that are there."""
         found: dict[str, Row] = {}
-        for batch in _batches(keys):
+        for batch in batches(((key, 0) for key in keys), size=0, count=_BATCH_ROWS):
             rows = self.client.get(
                 collection,
                 ids=batch,
@@ -207,7 +205,7 @@ class MilvusConnection:
 
     def remove(self, collection: str, keys: Sequence[str]) -> None:
         """Delete the rows of some keys, and those that are gone already."""
-        for batch in _batches(keys):
+        for batch in batches(((key, 0) for key in keys), size=0, count=_BATCH_ROWS):
             with self.shared.writing:
                 self.client.delete(collection, ids=batch, timeout=CALL_SECONDS)
 
@@ -223,27 +221,20 @@ class MilvusConnection:
         # 700 ms, afterwards 10. Servers do it by themselves.
         unsettled = self.shared.unsettled
         unsettled[collection] = unsettled.get(collection, 0) + rows
-        if unsettled[collection] >= _UNSETTLED:
+        if unsettled[collection] >= 500:
             self.client.flush(collection, timeout=CALL_SECONDS)
             unsettled[collection] = 0
-
-
-def _batches(keys: Sequence[str]) -> list[list[str]]:
-    return [list(keys[n : n + _BATCH_ROWS]) for n in range(0, len(keys), _BATCH_ROWS)]
 
 
 def _size(row: Mapping[str, object]) -> int:
     return 4 * sum(len(value) for value in row.values() if isinstance(value, str))
 
 
-_AT_ONCE = 8
-
-
 class MilvusWorker(Worker[MilvusConnection]):
     """Runs functions on the connection, some at a time."""
 
     def __init__(self, address: StoreUrl) -> None:
-        super().__init__(f"the index {address.shown!r}", _AT_ONCE)
+        super().__init__(f"the index {address.shown!r}", 8)
         self._address = address
 
     def _open(self, known: MilvusConnection | None) -> MilvusConnection:

@@ -32,7 +32,6 @@ from sifaka.storage.milvus.client import (
     run_key,
     tenant_key,
     thought_rows,
-    version_key,
     word_rows,
 )
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection, MilvusWorker
@@ -253,9 +252,6 @@ def _scan(
     )
 
 
-_HEALTH_SECONDS = 60
-
-
 class MilvusIndex(TenantView):
     """A `SearchIndex` on a Milvus server, or in a Milvus Lite folder that one process has open.
 
@@ -298,7 +294,7 @@ class MilvusIndex(TenantView):
             if milvus.full_text:
                 milvus.put(milvus.words, word_rows(tenant, run, first=first))
             key = run_key(tenant, run.run_id)
-            names = [version_key(key, number) for number in range(first, len(run.thoughts))]
+            names = [f"{key}:{number}" for number in range(first, len(run.thoughts))]
             for collection in filter(milvus.is_index, [*milvus.shared.missing]):
                 milvus.shared.missing[collection].update(dict.fromkeys(names, tenant_key(tenant)))
 
@@ -358,7 +354,7 @@ class MilvusIndex(TenantView):
             return f"{milvus.version}{lacks}"
 
         # Its calls have time limits of their own.
-        return (await look_at(self.place, lambda: self.worker.run(look), seconds=_HEALTH_SECONDS),)
+        return (await look_at(self.place, lambda: self.worker.run(look), seconds=60),)
 
 
 class MilvusStorage(CachedStorage):

@@ -173,7 +173,8 @@ def append_entries(
     """Append in one transaction, or find that it was done before."""
     payloads = encode_entries(run, entries, expected_version)
     with transaction(connection, "IMMEDIATE"):
-        found, current = _version_and_fence(connection, tenant, run.run_id) or (0, 0)
+        known = connection.execute(_VERSION_AND_FENCE, (tenant, run.run_id)).fetchone()
+        found, current = known or (0, 0)
         if payloads and found > expected_version:
             held = connection.execute(
                 """
@@ -312,22 +313,14 @@ def describe_file(connection: SqlConnection) -> str:
     return f"schema {schema}, runs: {count}, {pages * page_size / 1e6:.1f} MB"
 
 
-def _version_and_fence(
-    connection: SqlConnection, tenant: str, run_id: str
-) -> tuple[int, int] | None:
-    """The number of a run's entries, and its last claim; None without a run."""
-    # As numbers whatever is there: a damaged one is then another number than that of the entries.
-    return connection.execute(
-        """
-        SELECT CAST(version AS INTEGER), CAST(fence AS INTEGER)
-        FROM runs WHERE tenant = ? AND run_id = ?
-        """,
-        (tenant, run_id),
-    ).fetchone()
+_VERSION_AND_FENCE = """
+SELECT CAST(version AS INTEGER), CAST(fence AS INTEGER) FROM runs WHERE tenant = ? AND run_id = ?
+"""
+"""As numbers whatever is there: a damaged one is then another number than that of the entries."""
 
 
 def _version(connection: SqlConnection, tenant: str, run_id: str) -> int:
-    found = _version_and_fence(connection, tenant, run_id)
+    found = connection.execute(_VERSION_AND_FENCE, (tenant, run_id)).fetchone()
     if found is None:
         raise ThoughtNotFound(run_id)
     return found[0]
