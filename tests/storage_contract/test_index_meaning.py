@@ -91,13 +91,6 @@ async def test_words_and_meaning_together_come_before_either(index: SearchIndex)
     assert set(ids) == {both.run_id, meaning.run_id, words.run_id}
 
 
-async def test_the_task_is_embedded_with_the_text(index: SearchIndex) -> None:
-    run = made("Dear all.", prompt="Write to the surgeon.")
-    await index.put(run)
-    await index.catch_up()
-    assert await found(index, "physician") == [run.run_id]
-
-
 async def test_64_versions_are_embedded_at_a_time_and_none_twice(
     index: SearchIndex, embedder: ConceptEmbedder
 ) -> None:

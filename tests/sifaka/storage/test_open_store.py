@@ -10,7 +10,7 @@ import pytest
 from sifaka.errors import ConfigurationError
 from sifaka.record.thought import Thought
 from sifaka.storage import open_store
-from sifaka.storage.address import ELASTICSEARCH, MILVUS, REDIS, parse_store_url, parse_ttl
+from sifaka.storage.address import ELASTICSEARCH, MILVUS, REDIS, parse_store_url
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.elasticsearch import ElasticsearchIndex
 from sifaka.storage.elasticsearch.connection import authorization
@@ -167,11 +167,6 @@ def test_our_options_are_taken_out_of_the_url() -> None:
     assert (view.ttl, view.prefix, view.tenant) == (43_200, "ours", "bob")
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("3600", 3600), ("90s", 90), ("30m", 1800)])
-def test_a_time_to_live_is_a_number_with_a_unit(text: str, seconds: float) -> None:
-    assert parse_ttl(text) == seconds
-
-
 def test_what_cannot_be_kept_to_is_refused() -> None:
     for wrong in (0, -1, float("nan"), float("inf"), 1e12):
         with pytest.raises(ConfigurationError):
@@ -179,11 +174,6 @@ def test_what_cannot_be_kept_to_is_refused() -> None:
     for prefix in ("", "a b", "a*", "a{b}", "x" * 65, "ü"):
         with pytest.raises(ConfigurationError):
             RedisStorage("redis://host", prefix=prefix)
-
-
-def test_a_folder_may_be_relative_or_absolute() -> None:
-    assert parse_store_url("milvus:///data/runs.db", MILVUS).folder == Path.cwd() / "data/runs.db"
-    assert parse_store_url("milvus:////data/runs.db", MILVUS).folder == Path("/data/runs.db")
 
 
 @pytest.mark.parametrize(

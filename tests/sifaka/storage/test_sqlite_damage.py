@@ -14,7 +14,7 @@ from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.stubs.embedders import ConceptEmbedder
-from tests.stubs.runs import found, keep, listed, sql
+from tests.stubs.runs import keep, listed, sql
 
 pytestmark = pytest.mark.anyio
 
@@ -72,20 +72,6 @@ async def test_a_run_whose_beginning_is_damaged_is_left_out(
 
 
 @damages
-async def test_a_damaged_run_can_be_deleted(path: Path, store: SQLiteStorage, damage: str) -> None:
-    damaged = await keep(store, "The zebra runs.", "The zebra sleeps.")
-    await store.catch_up()
-    spoil(path, damaged, damage)
-    await store.delete(damaged.run_id)
-    later = await keep(store, "A giraffe.")
-    await store.catch_up()
-    with pytest.raises(ThoughtNotFound):
-        await store.load(damaged.run_id)
-    assert (await store.search("zebra", limit=5)).hits == ()
-    assert await found(store, "giraffe") == [later.run_id]
-
-
-@damages
 async def test_what_is_damaged_holds_up_no_embedding(path: Path, damage: str) -> None:
     store = SQLiteStorage(path, embedder=ConceptEmbedder())
     damaged = await keep(store, "The zebra drives a car.")
@@ -96,16 +82,6 @@ async def test_what_is_damaged_holds_up_no_embedding(path: Path, damage: str) ->
     assert [hit.run_id for hit in hits.hits] == [healthy.run_id]
     assert hits.search == "hybrid"
     await store.aclose()
-
-
-async def test_a_follower_is_told_of_a_damaged_entry(path: Path, store: SQLiteStorage) -> None:
-    for damage in (NO_JSON, "CAST(x'ff' AS TEXT)", NO_THOUGHT):
-        run = await keep(store, "The zebra runs.")
-        spoil(path, run, damage)
-        expected = f"entry 2 of run '{run.run_id}'"
-        with pytest.raises(StorageError, match=expected), anyio.fail_after(30):
-            async for _ in store.follow(run.run_id):
-                pass
 
 
 @pytest.mark.parametrize("begun_anew", [False, True])

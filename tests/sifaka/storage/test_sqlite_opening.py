@@ -87,13 +87,6 @@ async def test_file_and_folder_are_private(tmp_path: Path) -> None:
     assert names(path.parent) == ["runs.db"]
 
 
-async def test_nothing_is_created_before_the_first_use(tmp_path: Path) -> None:
-    store = SQLiteStorage(tmp_path / "a" / "runs.db")
-    await store.scoped("ann").aclose()
-    await store.aclose()
-    assert names(tmp_path) == []
-
-
 @pytest.mark.slow
 def test_apsw_is_imported_when_a_store_is_used() -> None:
     code = (
@@ -147,12 +140,6 @@ async def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     assert "damaged" in await refused(path)
 
 
-async def test_a_folder_that_must_not_be_written_is_named(ordinary_folder: Path) -> None:
-    allow(ordinary_folder, 0o500)
-    await refused(ordinary_folder / "runs.db")
-    await refused(ordinary_folder / "new" / "runs.db")
-
-
 @pytest.mark.parametrize(("name", "mode"), [("", 0o500), ("runs.db", 0o400), ("runs.db", 0o000)])
 async def test_a_store_that_must_not_be_written_or_read_is_named(
     ordinary_folder: Path, name: str, mode: int
@@ -204,16 +191,6 @@ def test_opening_tries_again_where_sqlite_does_not_wait(
     sql.close()
 
 
-async def test_a_locked_fresh_file_is_given_up_in_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 0.05)
-    path = tmp_path / "runs.db"
-    other = lock(path, "EXCLUSIVE")
-    assert "locked by another process" in await refused(path)
-    other.close()
-
-
 async def test_a_store_whose_file_was_deleted_goes_on_in_a_new_one(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     store = SQLiteStorage(path)
@@ -251,15 +228,6 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
     for closed in (store, view):
         with pytest.raises(StorageError, match="closed"):
             await closed.recent(limit=1)
-
-
-async def test_a_store_is_closed_even_when_its_task_is_cancelled(tmp_path: Path) -> None:
-    store = SQLiteStorage(tmp_path / "runs.db")
-    await keep(store)
-    with anyio.CancelScope() as scope:
-        scope.cancel()
-        await store.aclose()
-    assert names(tmp_path) == ["runs.db"]
 
 
 async def test_a_relative_path_is_pinned_when_the_store_is_made(

@@ -12,7 +12,7 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.run import Run
 from sifaka.storage.address import MILVUS, parse_store_url
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.milvus.client import MilvusClient, connect, pymilvus, tenant_key
+from sifaka.storage.milvus.client import MilvusClient, connect, pymilvus
 from sifaka.storage.milvus.connection import enter, leave
 from tests.storage_contract.runs import made
 from tests.stubs.embedders import ConceptEmbedder
@@ -96,20 +96,6 @@ async def test_a_long_text_is_never_cut_inside_a_character(
     assert all(len(part.encode()) <= 65_535 for part in parts)
 
 
-async def test_names_of_tenants_are_not_stored(index: MilvusIndex, raw: MilvusClient) -> None:
-    await keep(index.scoped('"; ü'), "x")
-    (row,) = stored(raw, "sifaka_thoughts")
-    assert row["tenant"] == tenant_key('"; ü')
-
-
-async def test_prefixes_are_indexes_of_their_own(url: str) -> None:
-    ours, theirs = MilvusIndex(url), MilvusIndex(f"{url}?prefix=theirs")
-    run = await keep(ours, "x")
-    assert await theirs.thoughts(run.run_id) == ()
-    await ours.aclose()
-    await theirs.aclose()
-
-
 async def test_a_dropped_run_is_not_left_in_the_files_of_milvus_lite(tmp_path: Path) -> None:
     index = MilvusIndex(f"milvus:///{tmp_path}/runs.db")
     runs = [made(f"The refund of customer{number} is due.") for number in range(20)]
@@ -176,13 +162,6 @@ async def test_a_second_process_is_told_who_has_the_folder_and_loses_nothing(url
     # It was not open, so it can be opened now.
     assert len(await index.thoughts("the-childs")) == 1
     await index.aclose()
-
-
-@pytest.mark.slow
-async def test_nothing_but_what_was_asked_for_is_printed(url: str) -> None:
-    with child(url) as process:
-        out, err = process.communicate("", timeout=60)
-    assert (out, err, process.returncode) == ("stored\n", "", 0)
 
 
 @pytest.mark.slow
