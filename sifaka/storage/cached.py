@@ -248,18 +248,13 @@ class CachedStorage(TenantView, ThoughtStore):
         except StorageError as failure:
             if not failure.retryable:
                 raise
-        latest = {line.run_id: line for line in await self._known_lines()}.values()
-        return page_of(latest, limit=limit, cursor=cursor)
-
-    async def _known_lines(self) -> list[RunSummary]:
-        """A line for each run that is known here, or several, of which the last counts."""
-        lines = [run.summary() for run in self._cache.runs(self.tenant)]
+        known = {run.run_id: run for run in self._cache.runs(self.tenant)}
         waiting = await self._outbox.runs(self._log.name)
         for owner, run_id in waiting[:_LISTED]:
             if owner == self.tenant:
                 with suppress(StorageError, ThoughtNotFound):  # only its end is known here
-                    lines.append((await self.load(run_id)).summary())
-        return lines
+                    known[run_id] = await self.load(run_id)
+        return page_of([run.summary() for run in known.values()], limit=limit, cursor=cursor)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Past versions, by the last index that works, or by the log.

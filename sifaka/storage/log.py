@@ -18,7 +18,6 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T", str, bytes)
 LOOK_AGAIN = 0.2
 """Seconds between two looks at a log that cannot wake its followers."""
-_PAGE = 500
 
 
 async def look_at(part: str, look: Callable[[], Awaitable[str]], *, seconds: float = 5) -> Health:
@@ -67,7 +66,7 @@ async def every_run(log: ThoughtStore) -> AsyncGenerator[RunSummary]:
     """All runs of the log's tenant, newest first, page by page."""
     cursor: str | None = None
     while True:
-        page = await log.recent(limit=_PAGE, cursor=cursor)
+        page = await log.recent(limit=500, cursor=cursor)
         for line in page.runs:
             yield line
         cursor = page.next_cursor
@@ -94,10 +93,6 @@ def holds(held: Sequence[T], payloads: Sequence[T], *, after: int) -> bool:
     """True when the log already holds these entries at this place; nothing is held nowhere."""
     end = after + len(payloads)
     return after < end <= len(held) and tuple(held[after:end]) == tuple(payloads)
-
-
-_ATTEMPTS = 3
-"""Attempts while another process appends to the same run."""
 
 
 Append = Callable[..., Awaitable[None]]
@@ -162,7 +157,7 @@ async def push(
     """
     as_known = known is not None and known.version == after
     held = known if as_known else await load_if_there(log, run_id)
-    for _ in range(_ATTEMPTS):
+    for _ in range(3):  # while another process appends to the same run
         version = held.version if held else 0
         if version < after:
             break

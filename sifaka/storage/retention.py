@@ -33,11 +33,8 @@ from sifaka.storage.store import erase_each
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-_AT_ONCE = 500
-"""Runs that are deleted in one step."""
 _MOVED_AT_ONCE = 100
 """Runs that are moved in one step, which should take a moment; the oldest first."""
-_PASS = timedelta(minutes=1)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -120,7 +117,7 @@ async def carry_out(
             await _check_apart(store, archive)
     except SifakaError as error:
         errors, lines = {line.run_id: str(error) for line in lines}, []
-    at_once = _AT_ONCE if archive is None and isinstance(store, Eraser) else 1
+    at_once = 500 if archive is None and isinstance(store, Eraser) else 1
     for begin in range(0, len(lines), at_once):
         some = lines[begin : begin + at_once]
         try:
@@ -324,7 +321,7 @@ class HybridMemory(ThoughtStore):
     async def catch_up(self) -> int:
         """Let both do what they have put off; every minute, move and forget by the policies."""
         for tenant, looked in {"": _LONG_AGO, **self._looked}.items():
-            if self.clock() - looked >= _PASS:
+            if self.clock() - looked >= timedelta(minutes=1):
                 mine = self.scoped(tenant) if tenant else self
                 moved = await mine.move()
                 if len(moved.gone) < _MOVED_AT_ONCE:

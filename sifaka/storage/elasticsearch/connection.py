@@ -103,7 +103,6 @@ class Response:
         return cast("Json", error) if isinstance(error, dict) else {"reason": error}
 
 
-_CONNECT_SECONDS = 2.5
 _CONNECTIONS = 32
 _KEPT: Json = {"type": "object", "enabled": False}
 """Given back as it is and never looked into, whatever its size."""
@@ -256,7 +255,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
             params=parameters or None,
             content=content,
             headers={"Content-Type": kind} if content is not None else None,
-            timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
+            timeout=httpx.Timeout(seconds, connect=min(seconds, 2.5)),
         )
         try:
             try:

@@ -23,7 +23,6 @@ Stamp = tuple[int, int, int]
 _BINARY: int = getattr(os, "O_BINARY", 0)
 _OPEN: int = os.O_RDWR | os.O_CREAT | _BINARY
 _NONE = (0, 0, 0)
-_REMOVED_AT_ONCE = 16
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
@@ -94,7 +93,7 @@ def remove(paths: Iterable[Path]) -> None:
     Raises:
         OSError: One could not be removed; the others may be gone.
     """
-    with ThreadPoolExecutor(_REMOVED_AT_ONCE) as threads:
+    with ThreadPoolExecutor(16) as threads:
         list(threads.map(partial(Path.unlink, missing_ok=True), paths))
 
 
@@ -151,7 +150,6 @@ def _to_disk(descriptor: int) -> None:
 
 BUSY_SECONDS = 5.0
 """Seconds to wait for another writer."""
-_RETRY_SECONDS = 0.002
 
 if sys.platform == "win32":
     import msvcrt
@@ -191,7 +189,7 @@ def exclusive(path: Path) -> Generator[None]:
                     "try again, or end that process",
                     retryable=True,
                 )
-            time.sleep(_RETRY_SECONDS)
+            time.sleep(0.002)
         try:
             yield
         finally:
@@ -244,8 +242,6 @@ _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
 )
 """The devices of Windows, whatever extension a name has."""
-_LONGEST = 120
-_SHOWN = 40
 
 
 def file_name(identifier: str) -> str:
@@ -258,7 +254,7 @@ def file_name(identifier: str) -> str:
     name = "".join(chr(octet) if octet in _PLAIN else f"%{octet:02x}" for octet in octets)
     if name in _DEVICES:
         return f"%{octets[0]:02x}{name[1:]}"
-    if len(name) > _LONGEST:
+    if len(name) > 120:
         # `%-` is in no other name: elsewhere two hexadecimal digits follow a `%`.
-        return f"{name[:_SHOWN]}%-{sha256(octets).hexdigest()}"
+        return f"{name[:40]}%-{sha256(octets).hexdigest()}"
     return name or "%"

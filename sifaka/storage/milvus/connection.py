@@ -131,7 +131,13 @@ class MilvusConnection:
             with self.shared.writing:
                 self.client.upsert(collection, batch, timeout=CALL_SECONDS)
                 if self.version.startswith("milvus_lite") and self.is_index(collection):
-                    self._settle(collection, len(batch))
+                    # It reads what it has not flushed row by row: with 10,000 of them a search
+                    # takes 700 ms, afterwards 10. Servers do it by themselves.
+                    unsettled = self.shared.unsettled
+                    unsettled[collection] = unsettled.get(collection, 0) + len(batch)
+                    if unsettled[collection] >= 500:
+                        self.client.flush(collection, timeout=CALL_SECONDS)
+                        unsettled[collection] = 0
 
     def get(
         self, collection: str, keys: Sequence[str], fields: Sequence[str], *, strong: bool
@@ -216,15 +222,6 @@ class MilvusConnection:
                 self.client.flush(collection, timeout=CALL_SECONDS)
                 self.client.compact(collection, timeout=CALL_SECONDS)
 
-    def _settle(self, collection: str, rows: int) -> None:
-        # Milvus Lite reads what it has not flushed row by row: with 10,000 of them a search takes
-        # 700 ms, afterwards 10. Servers do it by themselves.
-        unsettled = self.shared.unsettled
-        unsettled[collection] = unsettled.get(collection, 0) + rows
-        if unsettled[collection] >= 500:
-            self.client.flush(collection, timeout=CALL_SECONDS)
-            unsettled[collection] = 0
-
 
 def _size(row: Mapping[str, object]) -> int:
     return 4 * sum(len(value) for value in row.values() if isinstance(value, str))
@@ -266,29 +263,27 @@ _places: dict[str, MilvusPlace] = {}
 _guard = threading.Lock()
 
 
-def _name(address: StoreUrl) -> str:
-    return str(address.folder or address.shown)
-
-
 def enter(address: StoreUrl) -> MilvusPlace:
     """The place of an address; for a folder with a server on a free port. `leave` it once each."""
+    name = str(address.folder or address.shown)
     with _guard:
-        place = _places.get(_name(address))
+        place = _places.get(name)
         if place is None:
             folder = address.folder
             place = _start(folder) if folder else MilvusPlace(address.base, lambda: None)
-            _places[_name(address)] = place
+            _places[name] = place
         place.users += 1
         return place
 
 
 def leave(address: StoreUrl) -> None:
     """Release a place after its last user in this process."""
+    name = str(address.folder or address.shown)
     with _guard:
-        place = _places[_name(address)]
+        place = _places[name]
         place.users -= 1
         if not place.users:
-            del _places[_name(address)]
+            del _places[name]
             place.stop()
 
 

@@ -43,7 +43,6 @@ from sifaka.text.search_terms import query_terms
 logger = logging.getLogger(__name__)
 
 _AT_ONCE = 64
-_EXPIRED_AT_ONCE = 64
 
 
 def look_for_missing(milvus: MilvusConnection, collection: str) -> dict[str, str]:
@@ -92,12 +91,12 @@ def sweep(milvus: MilvusConnection) -> int:
     expired = f"chunk == 0 and expires_at > 0 and expires_at <= {now_in_microseconds()}"
     rows = milvus.select(milvus.thoughts, expired, ("run",))
     runs = list(dict.fromkeys(str(row["run"]) for row in rows))
-    for key in runs[:_EXPIRED_AT_ONCE]:
+    for key in runs[:_AT_ONCE]:
         purge(milvus, key)
     while milvus.shared.purged:
         # The server writes its files again without the rows that were removed.
         milvus.compact(milvus.shared.purged.pop())
-    return max(0, len(runs) - _EXPIRED_AT_ONCE)
+    return max(0, len(runs) - _AT_ONCE)
 
 
 def purge(milvus: MilvusConnection, key: str) -> None:

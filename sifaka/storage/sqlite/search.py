@@ -161,11 +161,7 @@ def find_table(connection: SqlConnection, model_id: str, dimension: int) -> Vect
 
 def make_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable:
     """The table of a model, made if there is none."""
-    found = find_table(connection, model_id, dimension)
-    if found:
-        return found
     with transaction(connection, "IMMEDIATE"):
-        # Unless another process has been faster.
         connection.execute(
             "INSERT OR IGNORE INTO vector_models (model_id, dimension) VALUES (?, ?)",
             (model_id, dimension),
