@@ -230,18 +230,6 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
             await closed.recent(limit=1)
 
 
-async def test_a_relative_path_is_pinned_when_the_store_is_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    store = SQLiteStorage("runs.db")
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    await keep(store)
-    await store.aclose()
-    assert (tmp_path / "runs.db").exists()
-
-
 async def older_file(path: Path, *texts: str) -> list[Run]:
     """A file with the number of an older form, and a run for each text."""
     store = SQLiteStorage(path)

@@ -150,14 +150,6 @@ async def test_while_a_model_works_the_store_does_too(tmp_path: Path) -> None:
     await store.aclose()
 
 
-async def test_a_query_without_a_word_is_not_embedded(
-    store: SQLiteStorage, embedder: ConceptEmbedder
-) -> None:
-    await keep(store, "An automobile.")
-    hits = await store.search("?! 🦥", limit=5)
-    assert (hits.hits, hits.search, embedder.embedded) == ((), "bm25", 0)
-
-
 async def test_a_model_that_breaks_its_word_fills_nothing(tmp_path: Path) -> None:
     class Short(ConceptEmbedder):
         async def embed(self, texts: Any, *, role: Role) -> list[Vector]:

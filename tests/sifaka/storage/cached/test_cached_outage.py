@@ -20,7 +20,7 @@ from tests.sifaka.storage.cached.layered import (
     begin,
     draft,
 )
-from tests.stubs.runs import Seen, catch_up, names, race, stop, texts
+from tests.stubs.runs import Seen, catch_up, names, stop, texts
 from tests.stubs.stores import PassingStore, Switch
 
 pytestmark = pytest.mark.anyio
@@ -260,21 +260,6 @@ async def test_a_follower_is_told_what_will_not_pass_by_itself(tmp_path: Path) -
         await seen.follow(store.follow(run.run_id))
     assert seen.versions == [1]
     await store.aclose()
-
-
-@pytest.mark.slow
-async def test_sixteen_writers_through_two_objects_lose_and_double_nothing(
-    setup: Setup, truth: SQLiteStorage, archive: SearchIndexInMemory
-) -> None:
-    stores = setup.store(), setup.store(queue=setup.folder / "second.db")
-    run = await begin(stores[0])
-    await race(stores, run, writers=16, each=5)
-    for store in stores:
-        await store.aclose()
-
-    whole = await truth.load(run.run_id)
-    assert len(whole.thoughts) == 80
-    assert await archive.load(run.run_id) == whole
 
 
 async def test_the_queue_is_for_its_owners_eyes_and_no_other_programs_file(

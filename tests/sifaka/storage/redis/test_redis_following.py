@@ -214,9 +214,6 @@ async def test_many_tasks_share_a_bounded_number_of_connections(own_redis: Redis
     await asyncio.gather(store.aclose(), store.aclose())
 
 
-LONG = 1000.0
-
-
 def living(prefix: str, ttl: float | None) -> RedisStorage:
     return RedisStorage(shared_redis().url, prefix=prefix, ttl=ttl)
 
@@ -230,29 +227,6 @@ def gone(store: RedisStorage, run_id: str) -> Callable[[], Awaitable[bool]]:
         return False
 
     return look
-
-
-async def test_every_append_lets_all_of_a_run_live_on(prefix: str) -> None:
-    store = living(prefix, LONG)
-    run = await keep(store, "one")
-    keys = Keys(prefix, "default")
-    names = [keys.run(run.run_id), keys.entries(run.run_id)]
-    for name in names:
-        assert await command(store, "PEXPIRE", name, 400_000) == 1
-    await draft(store, run, "three")
-    lives = [await command(store, "PTTL", name) for name in names]
-    assert all(900_000 < life <= 1_000_000 for life in lives), lives
-    await store.aclose()
-
-
-async def test_a_claim_lets_nothing_live_longer(prefix: str) -> None:
-    store = living(prefix, LONG)
-    run = await keep(store, "one")
-    name = Keys(prefix, "default").run(run.run_id)
-    await command(store, "PEXPIRE", name, 400_000)
-    assert await store.claim(run.run_id) == 1
-    assert 300_000 < await command(store, "PTTL", name) <= 400_000
-    await store.aclose()
 
 
 async def test_catching_up_forgets_expired_runs_at_the_end_of_the_list(prefix: str) -> None:

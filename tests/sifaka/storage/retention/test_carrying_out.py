@@ -86,18 +86,6 @@ async def test_another_run_of_the_same_id_in_the_archive_is_not_touched(
     assert [await archive.load(run.run_id) for run in (theirs, other)] == [theirs, other]
 
 
-async def test_an_archive_that_fails_costs_no_run(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    store = MemoryStorage()
-    run = await aged(store, "run_1", days=1)
-    outcome = await carry_out(
-        store, await plan(store, NOTHING), FileStorage(tmp_path / "file" / "x")
-    )
-    assert ids(outcome) == ([], ["run_1"])
-    assert "Not a directory" in outcome.failed[0].error
-    assert await store.load("run_1") == run
-
-
 async def test_a_part_of_the_store_is_no_archive(archive: FileStorage) -> None:
     keeps = Policy(max_age=timedelta(0))
     store = HybridMemory(short_term=MemoryStorage(), episodic=archive, short_term_keeps=keeps)
