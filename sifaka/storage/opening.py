@@ -178,20 +178,20 @@ def _open_part(
 ) -> Opened | None:
     """A log or an index; None when what follows the scheme cannot be understood."""
     # Those that need a package of their own are imported when they are opened.
-    from sifaka import storage
-
     name, _, rest = url.partition(":")
-    match name.partition("+"):
-        case "memory", _, _:
+    match name.split("+"):
+        case ["memory"]:
             return MemoryStorage(tenant=tenant) if url in {"memory:", "memory://"} else None
-        case "sqlite", _, _:
+        case ["sqlite"]:
             path = _path(url, home / _FILE)
             return path and SQLiteStorage(path, tenant=tenant, embedder=embedder)
-        case "file", _, _:
+        case ["file"]:
+            from sifaka.storage.files import FileStorage
+
             folder = _path(url, home / "runs")
-            return folder and storage.FileStorage(folder, tenant=tenant)
-        case kind, _, "mcp":
-            from sifaka.storage import tool_backed
+            return folder and FileStorage(folder, tenant=tenant)
+        case [kind, "mcp"]:
+            from sifaka.storage.tool_backed import MilvusToolIndex, RedisToolStorage
             from sifaka.storage.tool_backed.session import StdioToolSession
 
             try:
@@ -201,16 +201,20 @@ def _open_part(
                     f"{_mask_url(url)!r} is not a command line: {error}", "close its quotes"
                 ) from error
             session = StdioToolSession(command, environment)
-            make = tool_backed.RedisToolStorage if kind == "redis" else tool_backed.MilvusToolIndex
+            make = RedisToolStorage if kind == "redis" else MilvusToolIndex
             return make(session, tenant=tenant, name=f"{name}:{session.shown}")
-        case "milvus", _, _:
+        case ["milvus", *_]:
             from sifaka.storage.milvus import MilvusIndex
 
             return MilvusIndex(url, tenant=tenant, embedder=embedder)
-        case "elasticsearch", _, _:
-            return storage.ElasticsearchIndex(url, tenant=tenant, embedder=embedder)
+        case ["elasticsearch", *_]:
+            from sifaka.storage.elasticsearch import ElasticsearchIndex
+
+            return ElasticsearchIndex(url, tenant=tenant, embedder=embedder)
         case _:
-            return storage.RedisStorage(url, tenant=tenant)
+            from sifaka.storage.redis import RedisStorage
+
+            return RedisStorage(url, tenant=tenant)
 
 
 def _plugged(name: str, url: str, home: Path, tenant: str, plugins: Plugins) -> ThoughtStore | None:

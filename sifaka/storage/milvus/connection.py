@@ -218,7 +218,7 @@ class MilvusConnection:
     def compact(self, collection: str) -> None:
         """Flush a collection, and ask the server to merge its segments."""
         with self.shared.writing:
-            if collection in self.client.list_collections(timeout=CALL_SECONDS):
+            if collection in self.list_names():
                 self.client.flush(collection, timeout=CALL_SECONDS)
                 self.client.compact(collection, timeout=CALL_SECONDS)
 
