@@ -45,10 +45,6 @@ _REASONS: tuple[tuple[type[apsw.Error], str, str], ...] = (
 )
 
 
-class _Moved(StorageError):
-    """A file that another process has replaced while it was opened."""
-
-
 def open_file(path: Path, schema: Schema) -> tuple[SqlConnection, str]:
     """The database in this file, created for its owner's eyes only if there is none.
 
@@ -62,9 +58,10 @@ def open_file(path: Path, schema: Schema) -> tuple[SqlConnection, str]:
                 os.access(each, os.W_OK) for each in (path, path.parent)
             )
             return (_connect_to_read if read_only else _connect)(path, schema)
-        # SQLite does not wait by itself while another process switches a fresh file to WAL.
-        except (apsw.BusyError, _Moved):
-            if time.monotonic() > deadline:
+        except (apsw.BusyError, StorageError) as error:
+            # SQLite does not wait by itself while another process switches a fresh file to WAL.
+            final = isinstance(error, StorageError) and not error.retryable
+            if final or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_SECONDS)
 
@@ -131,8 +128,8 @@ def _connected(path: Path, place: str, flags: int) -> Generator[tuple[SqlConnect
         raise
 
 
-def _moved(path: Path) -> _Moved:
-    return _Moved(
+def _moved(path: Path) -> StorageError:
+    return StorageError(
         f"the store {str(path)!r} is set aside or replaced by another process",
         "try again",
         retryable=True,
