@@ -363,6 +363,8 @@ class Worker(ABC, Generic[Opened]):
                         raise StorageError(f"{self._shown} is closed", "open it again")
                     self._opened = self._open(self._opened)
                 return work(self._opened)
+        except SifakaError:
+            raise
         except Exception as error:
             if translated := self._translate(error):
                 raise translated from error

@@ -13,7 +13,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
-from sifaka.errors import ConfigurationError, SifakaError, StorageError
+from sifaka.errors import ConfigurationError, StorageError
 from sifaka.extras import install
 from sifaka.record.run import Run
 from sifaka.storage.address import StoreUrl
@@ -71,8 +71,6 @@ def connect(address: StoreUrl, uri: str) -> MilvusClient:
 
 def translate(shown: str, error: Exception) -> StorageError | None:
     """What pymilvus or gRPC has raised; `retryable` where Milvus was away or busy."""
-    if isinstance(error, SifakaError):  # such as that the package is missing
-        return None
     raised = (pymilvus().MilvusException, importlib.import_module("grpc").RpcError)
     if not isinstance(error, raised):
         return None
