@@ -64,8 +64,7 @@ UNEXPIRED: Any = {"bool": {"must_not": [{"range": {"expires_at": {"lte": "now"}}
 
 def without_moment(body: Any) -> Any:
     """A request as it is at any moment."""
-    filters = body.get("knn", body.get("query", {}).get("bool"))["filter"]
-    bound = filters[1]["bool"]["must_not"][0]["range"]["expires_at"]
+    bound = body["query"]["bool"]["filter"][1]["bool"]["must_not"][0]["range"]["expires_at"]
     assert bound["lte"] > 1_700_000_000_000_000
     bound["lte"] = "now"
     return body
@@ -169,46 +168,6 @@ async def test_a_search_by_words(server: ElasticsearchServer, index: Elasticsear
         "track_total_hits": False,
     }
     assert hit.snippet == "A **short** **text**."
-
-
-async def test_a_search_by_meaning(
-    server: ElasticsearchServer, semantic: ElasticsearchIndex, embedder: ConceptEmbedder
-) -> None:
-    run = made("An automobile.", run_id="run_1")
-    await semantic.put(run)
-    assert await semantic.catch_up() == 0
-    server.requests.clear()
-
-    await semantic.search("car", limit=5)
-
-    (vector,) = await embedder.embed(["car"], role="query")
-    by_meaning = next(r.json for r in server.requests if b'"knn"' in r.body)
-    field = by_meaning["knn"]["field"]
-    assert field.startswith("vector_")
-    tenant = {"term": {"tenant": "default"}}
-    assert without_moment(by_meaning) == {
-        "knn": {
-            "field": field,
-            "query_vector": list(vector),
-            "k": 10,
-            "num_candidates": 100,
-            "similarity": 0.0002,
-            "filter": [tenant, UNEXPIRED],
-        },
-        "size": 10,
-        "_source": SHOWN,
-        "track_total_hits": False,
-    }
-    counted = [r.json for r in server.requests if b'"exists"' in r.body]
-    assert counted == [
-        {
-            "query": {
-                "bool": {"filter": [tenant, {"bool": {"must_not": [{"exists": {"field": field}}]}}]}
-            },
-            "size": 0,
-            "track_total_hits": True,
-        }
-    ]
 
 
 async def test_the_space_of_dropped_versions_is_rewritten_once(
