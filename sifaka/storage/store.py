@@ -129,7 +129,7 @@ class State:
 class RunCache:
     """States that the log has acknowledged. Another process may have appended since.
 
-    Each step is one for all threads.
+    Several event loops may use it: each change is one step of a dictionary.
 
     Args:
         most: Runs that are held; the one that was kept first is evicted first.

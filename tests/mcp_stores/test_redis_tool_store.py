@@ -71,21 +71,6 @@ async def test_a_follower_notices_that_another_process_has_deleted_the_run(store
         await anext(steps)
 
 
-async def test_a_long_list_is_read_by_windows(stores: Pair) -> None:
-    ids = [(await keep(stores[0])).run_id for _ in range(230)]
-    seen: list[str] = []
-    cursor: str | None = None
-    while True:
-        page = await stores[1].recent(limit=90, cursor=cursor)
-        seen += [line.run_id for line in page.runs]
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-
-    assert seen == list(reversed(ids))
-    assert (await stores[1].search("x", limit=1)).search == "bm25 (the latest 200 runs)"
-
-
 async def test_what_others_wrote_under_our_keys_is_an_error_and_no_entry(stores: Pair) -> None:
     run = await keep(stores[0], run_id="spoilt")
     good = await keep(stores[0], run_id="good")

@@ -1,6 +1,8 @@
 """Stores by their URLs, which are refused and shown without their secrets."""
 
 import base64
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -112,6 +114,19 @@ def test_a_store_of_tools_needs_a_command(tmp_path: Path) -> None:
     assert open_store("redis+mcp:uvx redis-mcp-server", home=tmp_path).place
     with pytest.raises(ConfigurationError, match="started by a command"):
         open_store("redis+mcp: ", home=tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("url", "package"),
+    [("sqlite:", "apsw"), ("redis://host?ttl=7d", "redis"), ("milvus:///x.db", "pymilvus")],
+)
+def test_the_package_of_a_store_is_imported_when_it_is_used(url: str, package: str) -> None:
+    code = (
+        "import sys; from pathlib import Path; from sifaka.storage import open_store; "
+        f"open_store({url!r}, home=Path('unused')); sys.exit({package!r} in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.anyio

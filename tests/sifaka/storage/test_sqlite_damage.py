@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.record.entries import Started, Validated
+from sifaka.record.entries import Started
 from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
@@ -158,18 +158,6 @@ async def test_what_is_damaged_beside_the_entries_harms_no_other_run(
         sql(path, f"UPDATE {damage} WHERE run_id = ?", (damaged.run_id,))
         hits = (await store.search("zebra", limit=5, only=Filters(tags=("legal",)))).hits
         assert [hit.run_id for hit in hits] == [healthy.run_id], damage
-
-
-async def test_a_follower_is_told_of_an_entry_that_does_not_fit(
-    path: Path, store: SQLiteStorage
-) -> None:
-    run = await keep(store, "The zebra runs.")
-    validated = Validated(thought_id=run.thoughts[0].id, results={})
-    await store.append(run.apply(validated), [validated], expected_version=run.version)
-    sql(path, "UPDATE entries SET payload = json_set(payload, '$.thought_id', 'x') WHERE seq = 3")
-    with pytest.raises(StorageError, match=f"entry 3 of run '{run.run_id}'"), anyio.fail_after(30):
-        async for _ in store.follow(run.run_id):
-            pass
 
 
 async def test_a_run_that_is_deleted_leaves_nothing_in_the_file_and_its_index(

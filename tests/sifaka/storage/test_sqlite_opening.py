@@ -2,8 +2,6 @@
 
 import os
 import stat
-import subprocess
-import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -85,15 +83,6 @@ async def test_file_and_folder_are_private(tmp_path: Path) -> None:
     assert files == dict.fromkeys(("runs.db", "runs.db-wal", "runs.db-shm"), 0o600)
     await store.aclose()
     assert names(path.parent) == ["runs.db"]
-
-
-@pytest.mark.slow
-def test_apsw_is_imported_when_a_store_is_used() -> None:
-    code = (
-        "import sys; from pathlib import Path; from sifaka.storage import open_store; "
-        "open_store('sqlite:', home=Path('unused')); sys.exit('apsw' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 async def test_commits_wait_for_the_disk(tmp_path: Path) -> None:
@@ -218,16 +207,6 @@ async def test_closing_after_the_file_was_replaced_leaves_the_new_one_alone(tmp_
     assert (tmp_path / "runs.db-wal").exists()
     assert await new.load(run.run_id) == run
     await new.aclose()
-
-
-async def test_a_closed_store_says_so(tmp_path: Path) -> None:
-    store = SQLiteStorage(tmp_path / "runs.db")
-    view = store.scoped("ann")
-    await keep(store)
-    await store.aclose()
-    for closed in (store, view):
-        with pytest.raises(StorageError, match="closed"):
-            await closed.recent(limit=1)
 
 
 async def older_file(path: Path, *texts: str) -> list[Run]:

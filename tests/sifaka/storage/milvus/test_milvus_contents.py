@@ -197,24 +197,6 @@ async def test_the_folder_is_for_its_owner_only(url: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_who_uses_other_stores_never_imports_pymilvus(tmp_path: Path) -> None:
-    script = (
-        "import sys, anyio\nfrom pathlib import Path\nfrom sifaka.storage import open_store\n"
-        f"home = Path({str(tmp_path)!r})\n"
-        "async def main():\n"
-        "    store = open_store('sqlite:', home=home)\n"
-        "    await store.recent(limit=1)\n    await store.aclose()\n"
-        "anyio.run(main)\n"
-        "open_store('milvus:///x.db', home=home)\n"
-        "print(sorted({'pymilvus', 'milvus_lite', 'numpy', 'grpc'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
-
-
-@pytest.mark.slow
 def test_the_environment_is_not_filled_from_a_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("FROM_A_FILE=1\n")
     script = (

@@ -120,24 +120,6 @@ async def test_pages_are_full_whatever_is_left_out(store: RedisStorage) -> None:
     assert [line.run_id for line in rest.runs] == [runs[0].run_id]
 
 
-async def test_a_damaged_entry_is_named_and_other_runs_are_read(
-    store: RedisStorage, caplog: pytest.LogCaptureFixture
-) -> None:
-    damaged, whole = await keep(store, "zebra"), await keep(store, "zebra")
-    stream = Keys(store.prefix, "default").entries(damaged.run_id)
-    ((_, (_, payload)),) = await command(store, "XRANGE", stream, "2-0", "2-0")
-    await command(store, "XDEL", stream, "2-0")
-    await command(store, "XADD", stream, "3-0", "e", payload)  # readable, and in another's place
-
-    with pytest.raises(StorageError, match=rf"entry 2 of run '{damaged.run_id}' is missing"):
-        await store.load(damaged.run_id)
-    with caplog.at_level(logging.WARNING):
-        hits = (await store.search("zebra", limit=5)).hits
-    assert [hit.run_id for hit in hits] == [whole.run_id]
-    assert damaged.run_id in caplog.text
-    assert len((await store.recent(limit=5)).runs) == 2
-
-
 async def test_evicted_entries_are_missed_by_readers_and_writers(store: RedisStorage) -> None:
     run = await keep(store, "one", "two")
     keys = Keys(store.prefix, "default")

@@ -180,18 +180,6 @@ async def test_a_closed_store_says_so(store: RedisStorage) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_of_redis_is_imported_before_a_store_is_used() -> None:
-    code = """
-import sys
-import sifaka
-from sifaka.storage.redis import RedisStorage, connections
-RedisStorage("redis://localhost?ttl=7d")
-assert not {name for name in sys.modules if name.split(".")[0] == "redis"}, "imported"
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-
-
-@pytest.mark.slow
 def test_a_missing_package_is_told_with_the_command_that_installs_it() -> None:
     code = """
 import sys, anyio
