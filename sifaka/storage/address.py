@@ -15,8 +15,6 @@ DEFAULT_PREFIX = "sifaka"
 ANYTHING = r"(?s).*"
 _KEEPING = MappingProxyType({"ttl": ANYTHING, "prefix": ANYTHING})
 """The options that say how runs are kept: every kind has them, and no server."""
-_SHORTEST_TTL = 0.001
-_LONGEST_TTL = 100 * 366 * 86_400.0
 _OF_THIS_MACHINE = frozenset({"milvus", "unix"})
 
 
@@ -161,7 +159,7 @@ def _checked_ttl(ttl: float) -> float:
     Raises:
         ConfigurationError: Nothing can live for as long.
     """
-    if not (math.isfinite(ttl) and _SHORTEST_TTL <= ttl <= _LONGEST_TTL):
+    if not (math.isfinite(ttl) and 0.001 <= ttl <= 100 * 366 * 86_400):
         raise ConfigurationError(
             f"{ttl!r} seconds are no time to live", "allowed: more than 0, at most 100 years"
         )

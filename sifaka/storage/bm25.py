@@ -151,13 +151,6 @@ def shorten(snippet: str) -> str:
     return line if len(line) <= _SNIPPET_CHARS else line[: _SNIPPET_CHARS - 1] + "…"
 
 
-_AT_ONCE = 16
-"""Runs that are read at the same time."""
-
-_TEXT_WEIGHT = 1.0
-_PROMPT_WEIGHT = 0.5
-
-
 async def scan_log(
     log: ThoughtStore, query: str, *, limit: int, only: Filters, latest: int | None
 ) -> Hits:
@@ -180,7 +173,7 @@ async def scan_log(
             may_hold = only.since is None or line.updated_at >= only.since
             if may_hold and only.admit_run(passed=line.passed, tags=only.tags):
                 wanted[line.run_id] = partial(load_if_readable, log, line.run_id)
-    found = await fan_out(wanted, calls_each=0, parallel=_AT_ONCE)
+    found = await fan_out(wanted, calls_each=0, parallel=16)
     runs = [run for run in found if run is not None]
     # In a thread: reading through many long texts takes a while.
     hits = await to_thread.run_sync(lambda: search_runs(runs, query, limit=limit, only=only))
@@ -212,9 +205,7 @@ def best_hits(
         versions: Each with the id of its run and its task before it.
         limit: The most hits.
     """
-    scores = rank(
-        words, [((t.text, _TEXT_WEIGHT), (prompt, _PROMPT_WEIGHT)) for _, prompt, t in versions]
-    )
+    scores = rank(words, [((t.text, 1.0), (prompt, 0.5)) for _, prompt, t in versions])
     best = sorted(zip(versions, scores, strict=True), key=lambda each: each[1], reverse=True)
     return tuple(
         hit_of(words, score, t.created_at, run_id, t.id, t.text, prompt)

@@ -44,10 +44,8 @@ from sifaka.storage.store import RunCache, TenantView, erase_each
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
-_ERASING_SECONDS = 60.0
 _LISTED = 1000
 _BEFORE_SEARCH_SECONDS = 1.0
-_CATCH_UP_SECONDS = 2.0
 _CLOSING_SECONDS = 5.0
 
 
@@ -124,7 +122,14 @@ class CachedStorage(TenantView, ThoughtStore):
         with anyio.CancelScope(shield=True):
             waiting = await self._waiting(run.run_id)
             if key in self._outbox.refused:
-                await self._check_descent(run, kept, expected_version)
+                # The writer of what was refused may have as many entries as the log, but others.
+                held = await self._ask(lambda log: load_if_there(log, run.run_id))
+                # With another number of entries the log itself compares.
+                same = held and held.version == expected_version
+                if same and extended(held, kept) != run:
+                    raise VersionConflict(
+                        run.run_id, expected=expected_version, found=expected_version
+                    )
             if kept:
                 # Noted before, so that it is known when the process dies right after the answer.
                 await self._mark(run.run_id)
@@ -144,12 +149,10 @@ class CachedStorage(TenantView, ThoughtStore):
             )
             if entries:
                 self._cache.keep(self.tenant, run)
-        except AppendRefused:
-            raise
         except StorageError as failure:
             # What does not pass by itself, such as a wrong password, is no time to begin a run.
             cured = failure.retryable or expected_version
-            if self.queue is None or not entries or not cured:
+            if isinstance(failure, AppendRefused) or not (self.queue and entries and cured):
                 raise
             try:
                 await self._queue(run, entries, expected_version, fence)
@@ -164,15 +167,6 @@ class CachedStorage(TenantView, ThoughtStore):
         payloads = encode_entries(run, entries, expected_version)
         about = (self._log.name, self.tenant, run.run_id)
         await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
-
-    async def _check_descent(
-        self, run: Run, entries: Sequence[Entry], expected_version: int
-    ) -> None:
-        # The writer of what was refused may have as many entries as the log, but other ones.
-        held = await self._ask(lambda log: load_if_there(log, run.run_id))
-        # With another number of entries the log itself compares.
-        if held and held.version == expected_version and extended(held, entries) != run:
-            raise VersionConflict(run.run_id, expected=expected_version, found=expected_version)
 
     async def _mark(self, run_id: str) -> None:
         try:
@@ -254,18 +248,13 @@ class CachedStorage(TenantView, ThoughtStore):
         except StorageError as failure:
             if not failure.retryable:
                 raise
-        latest = {line.run_id: line for line in await self._known_lines()}.values()
-        return page_of(latest, limit=limit, cursor=cursor)
-
-    async def _known_lines(self) -> list[RunSummary]:
-        """A line for each run that is known here, or several, of which the last counts."""
-        lines = [run.summary() for run in self._cache.runs(self.tenant)]
+        known = {run.run_id: run for run in self._cache.runs(self.tenant)}
         waiting = await self._outbox.runs(self._log.name)
         for owner, run_id in waiting[:_LISTED]:
             if owner == self.tenant:
                 with suppress(StorageError, ThoughtNotFound):  # only its end is known here
-                    lines.append((await self.load(run_id)).summary())
-        return lines
+                    known[run_id] = await self.load(run_id)
+        return page_of([run.summary() for run in known.values()], limit=limit, cursor=cursor)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Past versions, by the last index that works, or by the log.
@@ -317,7 +306,7 @@ class CachedStorage(TenantView, ThoughtStore):
         Runs of which entries wait for the log stay.
         """
         if not lines:
-            await self.catch_up(seconds=_ERASING_SECONDS)
+            await self.catch_up(seconds=60.0)
             return await self._ask(lambda log: erase_each(log, ()))
         gone = frozenset[str]()
         with anyio.CancelScope(shield=True):
@@ -338,7 +327,7 @@ class CachedStorage(TenantView, ThoughtStore):
         """
         return tuple(await self._outbox.refusals(self.tenant))
 
-    async def catch_up(self, *, seconds: float = _CATCH_UP_SECONDS) -> int:
+    async def catch_up(self, *, seconds: float = 2.0) -> int:
         """Deliver what waits in the outbox, then let each part do what it has put off.
 
         Args:
@@ -406,15 +395,19 @@ class CachedStorage(TenantView, ThoughtStore):
     async def _look_after(self, part: AnyPart) -> int:
         """Let a part do what it has put off; how much is left that could be done now.
 
-        Runs that it refused for a reason that kept it from that too are then tried again.
+        When it would not do that and does now, the runs that it refused are tried again.
         """
         try:
             with part.attempt():
                 left = await part.inner.catch_up()
-        except StorageError as failure:
-            part.closed = failure.message
+        except StorageError:
+            part.closed = True
             return 0
-        return left + part.reopened()
+        if part.closed:
+            left += len(part.aside)
+            part.aside.clear()
+        part.closed = False
+        return left
 
     async def _work_off(self, part: AnyPart, deadline: float) -> int:
         """Deliver what waits for one part, in order, until the time is over.
@@ -467,7 +460,8 @@ class CachedStorage(TenantView, ThoughtStore):
                 await self._to_log(run_id, rows)
         except StorageError as failure:
             if not failure.retryable:
-                part.put_aside(self.tenant, run_id, failure)
+                # A part that works would not take it: it is tried again in a minute.
+                part.aside[self.tenant, run_id] = time.monotonic() + 60, failure
             return
         part.aside.pop((self.tenant, run_id), None)
 

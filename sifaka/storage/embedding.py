@@ -15,8 +15,6 @@ from sifaka.storage.bm25 import query_words
 from sifaka.storage.protocol import Hit
 
 logger = logging.getLogger(__name__)
-_HARMLESS = "text"
-"""A text that every model can embed that works at all."""
 
 
 def meaning(prompt: str, text: str) -> str:
@@ -43,7 +41,8 @@ async def embed_documents(embedder: Embedder, texts: Mapping[Key, str]) -> dict[
     except EmbeddingError as error:
         if error.retryable:
             raise
-        await embedder.embed([_HARMLESS], role="document")
+        # Every model that works at all can embed this.
+        await embedder.embed(["text"], role="document")
         items = list(texts.items())
         if len(items) == 1:
             size = len(items[0][1])
@@ -88,7 +87,6 @@ def embedding_failures() -> Generator[None]:
 
 _K = 60
 """From the paper: how little the first places of one list outweigh places in both."""
-_SHALLOWEST = 10
 
 
 def fused_depth(limit: int) -> int:
@@ -97,7 +95,7 @@ def fused_depth(limit: int) -> int:
     Not more than would be shown of each alone: far down a list by words stands what shares but a
     common word with the query, and with `K` = 60 places 50 in two lists beat a first place in one.
     """
-    return max(_SHALLOWEST, limit)
+    return max(10, limit)
 
 
 def fuse(*rankings: Sequence[Key]) -> list[tuple[Key, float]]:

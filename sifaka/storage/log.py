@@ -10,7 +10,7 @@ import anyio
 from sifaka.errors import Fenced, SifakaError, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
-from sifaka.storage.entry_json import apply_entry, extended
+from sifaka.storage.entry_json import extended
 from sifaka.storage.protocol import Health, ThoughtStore
 
 logger = logging.getLogger(__name__)
@@ -18,7 +18,6 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T", str, bytes)
 LOOK_AGAIN = 0.2
 """Seconds between two looks at a log that cannot wake its followers."""
-_PAGE = 500
 
 
 async def look_at(part: str, look: Callable[[], Awaitable[str]], *, seconds: float = 5) -> Health:
@@ -31,24 +30,6 @@ async def look_at(part: str, look: Callable[[], Awaitable[str]], *, seconds: flo
     except TimeoutError:
         found = f"no answer within {seconds:g} seconds"
     return Health(part=part, works=False, found=found)
-
-
-async def follow_by_polling(
-    run_id: str, read: Callable[[int], Awaitable[Sequence[Entry]]], *, after: int
-) -> AsyncGenerator[tuple[Entry, Run]]:
-    """Every entry of a run, for logs that cannot wake a follower; see `ThoughtStore.follow`.
-
-    `read` gives the entries of the run beyond a version.
-    """
-    run: Run | None = None
-    while True:
-        for entry in await read(run.version if run else 0):
-            run = apply_entry(run_id, run, entry)
-            if run.version > after:
-                yield entry, run
-        if run is not None and run.finished:
-            return
-        await anyio.sleep(LOOK_AGAIN)
 
 
 async def read_entries(log: ThoughtStore, run_id: str, version: int) -> tuple[Run, list[Entry]]:
@@ -85,7 +66,7 @@ async def every_run(log: ThoughtStore) -> AsyncGenerator[RunSummary]:
     """All runs of the log's tenant, newest first, page by page."""
     cursor: str | None = None
     while True:
-        page = await log.recent(limit=_PAGE, cursor=cursor)
+        page = await log.recent(limit=500, cursor=cursor)
         for line in page.runs:
             yield line
         cursor = page.next_cursor
@@ -114,10 +95,6 @@ def holds(held: Sequence[T], payloads: Sequence[T], *, after: int) -> bool:
     return after < end <= len(held) and tuple(held[after:end]) == tuple(payloads)
 
 
-_ATTEMPTS = 3
-"""Attempts while another process appends to the same run."""
-
-
 Append = Callable[..., Awaitable[None]]
 """`ThoughtStore.append`."""
 
@@ -136,24 +113,19 @@ async def copy_run(source: ThoughtStore, target: ThoughtStore, run_id: str) -> R
     """
     run = await source.load(run_id)
     run, entries = await read_entries(source, run_id, run.version)
-    try:
+    held: Run | None = None
+    with suppress(VersionConflict):
         held = await push(target, run_id, 0, entries)
-    except VersionConflict as conflict:
-        raise _another(run_id) from conflict
-    if held.version > run.version:
-        raise _another(run_id)
+    if held is None or held.version > run.version:
+        raise StorageError(
+            f"there is another run {run_id!r} where it was to be copied to",
+            "name another store, or delete it there",
+        )
     if await load_if_there(target, run_id) != run:
         raise StorageError(
             f"the copy of run {run_id!r} is not like the original", "check the store it is in"
         )
     return run
-
-
-def _another(run_id: str) -> StorageError:
-    return StorageError(
-        f"there is another run {run_id!r} where it was to be copied to",
-        "name another store, or delete it there",
-    )
 
 
 async def push(
@@ -185,7 +157,7 @@ async def push(
     """
     as_known = known is not None and known.version == after
     held = known if as_known else await load_if_there(log, run_id)
-    for _ in range(_ATTEMPTS):
+    for _ in range(3):  # while another process appends to the same run
         version = held.version if held else 0
         if version < after:
             break

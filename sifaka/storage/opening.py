@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from sifaka._internal.durations import parse_duration
 from sifaka.calls.failure_log import report_failure
@@ -19,15 +19,10 @@ from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import SearchIndex, ThoughtStore
 from sifaka.storage.sqlite import SQLiteStorage
 
-if TYPE_CHECKING:
-    from sifaka.storage.tool_backed.session import StdioToolSession
-
 logger = logging.getLogger(__name__)
 
 _FILE = "sifaka.db"
 """The file in the home folder for runs, unless another log is named."""
-_QUEUE = "queue.db"
-"""The file in the home folder for what a server could not take yet."""
 _PLUGGED_SCHEME = re.compile(r"[a-z]+(?:\+[a-z]+)?")
 _METHODS = (
     "place", "degraded", "append", "claim", "load", "follow", "recent", "search", "delete",
@@ -40,61 +35,11 @@ _NEXT_TIER = re.compile(r",\s*(?=[a-z]+(?:\+[a-z]+)?:)")
 Opened = ThoughtStore | SearchIndex
 
 
-def _memory(url: str, *, tenant: str, **_: object) -> Opened | None:
-    return MemoryStorage(tenant=tenant) if url in {"memory:", "memory://"} else None
-
-
-def _sqlite(
-    url: str, *, home: Path, tenant: str, embedder: Embedder | None, **_: object
-) -> Opened | None:
-    path = _path(url, home / _FILE)
-    return path and SQLiteStorage(path, tenant=tenant, embedder=embedder)
-
-
-def _file(url: str, *, home: Path, tenant: str, **_: object) -> Opened | None:
-    from sifaka.storage.files import FileStorage
-
-    folder = _path(url, home / "runs")
-    return folder and FileStorage(folder, tenant=tenant)
-
-
-def _redis(url: str, *, tenant: str, **_: object) -> Opened | None:
-    from sifaka.storage.redis import RedisStorage
-
-    return RedisStorage(url, tenant=tenant)
-
-
-def _milvus(url: str, *, tenant: str, embedder: Embedder | None, **_: object) -> Opened | None:
-    from sifaka.storage.milvus import MilvusIndex
-
-    return MilvusIndex(url, tenant=tenant, embedder=embedder)
-
-
-def _elasticsearch(
-    url: str, *, tenant: str, embedder: Embedder | None, **_: object
-) -> Opened | None:
-    from sifaka.storage.elasticsearch import ElasticsearchIndex
-
-    return ElasticsearchIndex(url, tenant=tenant, embedder=embedder)
-
-
-def _tools(
-    url: str, *, tenant: str, environment: Mapping[str, str] | None, **_: object
-) -> Opened | None:
-    from sifaka.storage.tool_backed import MilvusToolIndex, RedisToolStorage
-
-    kind = RedisToolStorage if url.startswith("redis") else MilvusToolIndex
-    session = _session(url, environment)
-    return kind(session, tenant=tenant, name=f"{url.partition(':')[0]}:{session.shown}")
-
-
 @dataclass(frozen=True, slots=True)
 class Scheme:
     """A kind of URL."""
 
     form: str
-    make: Callable[..., Opened | None]
-    """Opens a URL; None when what follows the scheme cannot be understood."""
     remote: bool = False
     """True for another machine, which may be away for a while."""
     index: bool = False
@@ -103,27 +48,19 @@ class Scheme:
 
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(
     {
-        "memory": Scheme("memory:", _memory),
-        "sqlite": Scheme(
-            "sqlite: | sqlite:///relative/path.db | sqlite:////absolute/path.db", _sqlite
-        ),
-        "file": Scheme("file: | file:///relative/folder | file:////absolute/folder", _file),
-        "redis": Scheme("redis://host:6379/0", _redis, remote=True),
-        "rediss": Scheme("rediss://host:6379/0", _redis, remote=True),
-        "unix": Scheme("unix:///path/to/redis.sock", _redis, remote=True),
-        "milvus": Scheme(
-            "milvus:///relative/path.db | milvus:////absolute/path.db", _milvus, index=True
-        ),
-        "milvus+http": Scheme("milvus+http://host:19530", _milvus, remote=True, index=True),
-        "milvus+https": Scheme("milvus+https://host:19530", _milvus, remote=True, index=True),
-        "elasticsearch+http": Scheme(
-            "elasticsearch+http://host:9200", _elasticsearch, remote=True, index=True
-        ),
-        "elasticsearch+https": Scheme(
-            "elasticsearch+https://host:9200", _elasticsearch, remote=True, index=True
-        ),
-        "redis+mcp": Scheme("redis+mcp:COMMAND", _tools, remote=True),
-        "milvus+mcp": Scheme("milvus+mcp:COMMAND", _tools, remote=True, index=True),
+        "memory": Scheme("memory:"),
+        "sqlite": Scheme("sqlite: | sqlite:///relative/path.db | sqlite:////absolute/path.db"),
+        "file": Scheme("file: | file:///relative/folder | file:////absolute/folder"),
+        "redis": Scheme("redis://host:6379/0", remote=True),
+        "rediss": Scheme("rediss://host:6379/0", remote=True),
+        "unix": Scheme("unix:///path/to/redis.sock", remote=True),
+        "milvus": Scheme("milvus:///relative/path.db | milvus:////absolute/path.db", index=True),
+        "milvus+http": Scheme("milvus+http://host:19530", remote=True, index=True),
+        "milvus+https": Scheme("milvus+https://host:19530", remote=True, index=True),
+        "elasticsearch+http": Scheme("elasticsearch+http://host:9200", remote=True, index=True),
+        "elasticsearch+https": Scheme("elasticsearch+https://host:9200", remote=True, index=True),
+        "redis+mcp": Scheme("redis+mcp:COMMAND", remote=True),
+        "milvus+mcp": Scheme("milvus+mcp:COMMAND", remote=True, index=True),
     }
 )
 """Every kind of URL that `open_store` understands."""
@@ -177,22 +114,32 @@ def open_store(
         PluginError: A store of another package is not allowed, or cannot be used.
     """
     home = home or Path()
-    options = {"tenant": tenant, "embedder": embedder, "environment": environment}
     if url.startswith("hybrid:"):
-        return _hybrid(url, home, partial(open_store, plugins=plugins, **options))
+        opened = partial(
+            open_store,
+            tenant=tenant,
+            embedder=embedder,
+            environment=environment,
+            plugins=plugins,
+        )
+        return _hybrid(url, home, opened)
     schemes: list[Scheme] = []
     parts: list[Opened] = []
     for part in _NEXT_TIER.split(url):
         name, colon, rest = part.partition(":")
-        scheme = _scheme(name.lower(), plugins) if colon else None
-        store = scheme.make(f"{name.lower()}:{rest}", home=home, **options) if scheme else None
-        if scheme is None or store is None:
-            offered = [f"{name}:..." for name in plugins.offered("stores", SCHEMES)]
+        name = name.lower()
+        store = None
+        if colon and name in SCHEMES:
+            store = _open_part(f"{name}:{rest}", home, tenant, embedder, environment)
+        elif colon and _PLUGGED_SCHEME.fullmatch(name):
+            store = _plugged(name, f"{name}:{rest}", home, tenant, plugins)
+        if store is None:
+            offered = [f"{each}:..." for each in plugins.offered("stores", SCHEMES)]
             raise ConfigurationError(
                 f"no store can be opened by {_mask_url(url)!r}",
                 f"allowed: {' | '.join([FORMS, *offered])}",
             )
-        schemes.append(scheme)
+        schemes.append(SCHEMES.get(name, Scheme(f"{name}:...")))
         parts.append(store)
     if len(parts) == 1 and not schemes[0].remote and not schemes[0].index:
         return cast("ThoughtStore", parts[0])
@@ -203,7 +150,7 @@ def open_store(
         parts.insert(0, SQLiteStorage(home / _FILE, tenant=tenant, embedder=embedder))
     if len(parts) == 1:
         parts.insert(0, MemoryStorage(tenant=tenant))  # its cache answers while the other is away
-    return CachedStorage(*parts, queue=home / _QUEUE, tenant=tenant)
+    return CachedStorage(*parts, queue=home / "queue.db", tenant=tenant)
 
 
 def _hybrid(url: str, home: Path, opened: Callable[..., ThoughtStore]) -> ThoughtStore:
@@ -222,17 +169,58 @@ def _hybrid(url: str, home: Path, opened: Callable[..., ThoughtStore]) -> Though
     )
 
 
-def _scheme(name: str, plugins: Plugins) -> Scheme | None:
-    if name in SCHEMES:
-        return SCHEMES[name]
-    if not _PLUGGED_SCHEME.fullmatch(name) or (make := plugins.load("stores", name)) is None:
+def _open_part(
+    url: str,
+    home: Path,
+    tenant: str,
+    embedder: Embedder | None,
+    environment: Mapping[str, str] | None,
+) -> Opened | None:
+    """A log or an index; None when what follows the scheme cannot be understood."""
+    # Those that need a package of their own are imported when they are opened.
+    name, _, rest = url.partition(":")
+    match name.split("+"):
+        case ["memory"]:
+            return MemoryStorage(tenant=tenant) if url in {"memory:", "memory://"} else None
+        case ["sqlite"]:
+            path = _path(url, home / _FILE)
+            return path and SQLiteStorage(path, tenant=tenant, embedder=embedder)
+        case ["file"]:
+            from sifaka.storage.files import FileStorage
+
+            folder = _path(url, home / "runs")
+            return folder and FileStorage(folder, tenant=tenant)
+        case [kind, "mcp"]:
+            from sifaka.storage.tool_backed import MilvusToolIndex, RedisToolStorage
+            from sifaka.storage.tool_backed.session import StdioToolSession
+
+            try:
+                command = shlex.split(rest)
+            except ValueError as error:
+                raise ConfigurationError(
+                    f"{_mask_url(url)!r} is not a command line: {error}", "close its quotes"
+                ) from error
+            session = StdioToolSession(command, environment)
+            make = RedisToolStorage if kind == "redis" else MilvusToolIndex
+            return make(session, tenant=tenant, name=f"{name}:{session.shown}")
+        case ["milvus", *_]:
+            from sifaka.storage.milvus import MilvusIndex
+
+            return MilvusIndex(url, tenant=tenant, embedder=embedder)
+        case ["elasticsearch", *_]:
+            from sifaka.storage.elasticsearch import ElasticsearchIndex
+
+            return ElasticsearchIndex(url, tenant=tenant, embedder=embedder)
+        case _:
+            from sifaka.storage.redis import RedisStorage
+
+            return RedisStorage(url, tenant=tenant)
+
+
+def _plugged(name: str, url: str, home: Path, tenant: str, plugins: Plugins) -> ThoughtStore | None:
+    make = plugins.load("stores", name)
+    if make is None:
         return None
-    return Scheme(f"{name}:...", partial(_plugged, name, make))
-
-
-def _plugged(
-    name: str, make: Callable[..., object], url: str, *, home: Path, tenant: str, **_: object
-) -> ThoughtStore:
     try:
         store = make(url, home=home, tenant=tenant)
     except SifakaError:
@@ -262,18 +250,6 @@ def _path(url: str, default: Path) -> Path | None:
     if path == rest or not path or path.startswith("~") or "?" in path:
         return None if rest else default
     return Path(path)
-
-
-def _session(url: str, environment: Mapping[str, str] | None) -> "StdioToolSession":
-    from sifaka.storage.tool_backed.session import StdioToolSession
-
-    try:
-        command = shlex.split(url.partition(":")[2])
-    except ValueError as error:
-        raise ConfigurationError(
-            f"{_mask_url(url)!r} is not a command line: {error}", "close its quotes"
-        ) from error
-    return StdioToolSession(command, environment)
 
 
 def _mask_url(url: str) -> str:

@@ -25,9 +25,6 @@ from sifaka.text.input import is_unicode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-Kind = Literal["append", "delete", "copy"]
-"""For the log, `append`; for an index, `copy`, to bring it to what the log has of the run, or
-`delete`, to have it drop the run first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,9 @@ class Waiting:
     part: str
     tenant: str
     run_id: str
-    kind: Kind
+    kind: Literal["append", "delete", "copy"]
+    """For the log, `append`; for an index, `copy`, to bring it to what the log has of the run, or
+    `delete`, to have it drop the run first."""
     expected_version: int = 0
     fence: int | None = None
     payloads: tuple[str, ...] = ()
@@ -133,19 +132,19 @@ class Outbox:
         Raises:
             VersionConflict: An append does not continue those that wait.
         """
-        await self._write(lambda sql: _insert(sql, row))
+        await self._run(lambda sql: _insert(sql, row))
 
     async def note(self, tenant: str, run_ids: Iterable[str]) -> None:
         """The indexes lack something of these runs."""
         rows = [Waiting(i, tenant, run_id, "copy") for run_id in run_ids for i in self._indexes]
         if rows:
-            await self._write(lambda sql: [_insert(sql, row) for row in rows])
+            await self._run(lambda sql: [_insert(sql, row) for row in rows])
 
     async def remove(self, rows: Iterable[Waiting]) -> None:
         """Take changes out that may be gone already."""
         ids = json.dumps([row.id for row in rows])
         query = "DELETE FROM waiting WHERE id IN (SELECT value FROM json_each(?))"
-        await self._write(lambda sql: sql.execute(query, (ids,)))
+        await self._run(lambda sql: sql.execute(query, (ids,)))
 
     async def rows(self, part: str, tenant: str, run_id: str) -> list[Waiting]:
         """The changes that wait for a part about one run, in order."""
@@ -173,7 +172,7 @@ class Outbox:
             for index in self._indexes:
                 _insert(sql, Waiting(index, tenant, run_id, "delete"))
 
-        await self._write(work)
+        await self._run(work)
 
     async def forget(self, tenant: str, run_ids: Iterable[str]) -> None:
         """Drop all there is about some runs, and queue that the indexes drop them."""
@@ -188,7 +187,7 @@ class Outbox:
                 for index in self._indexes:
                     _insert(sql, Waiting(index, *about, "delete"))
 
-        await self._write(work)
+        await self._run(work)
         await self._worker.run(truncate_log)
 
     async def oldest(self) -> datetime | None:
@@ -227,10 +226,7 @@ class Outbox:
             return None
         return await self._run(work, "DEFERRED")
 
-    async def _write(self, work: Callable[[SqlConnection], object]) -> None:
-        await self._run(work, "IMMEDIATE")
-
-    async def _run(self, work: Callable[[SqlConnection], T], kind: str) -> T:
+    async def _run(self, work: Callable[[SqlConnection], T], kind: str = "IMMEDIATE") -> T:
         def whole(sql: SqlConnection) -> T:
             with transaction(sql, kind):
                 found = work(sql)
@@ -291,14 +287,11 @@ def _is_held(queued: Sequence[Waiting], row: Waiting) -> bool:
     """True for an append that waits already, False for one that continues those that do."""
     first = queued[0].expected_version if queued else row.expected_version
     payloads = [payload for each in queued for payload in each.payloads]
-    end = first + len(payloads)
-    if row.expected_version == end:
-        return False
-    if row.expected_version >= first and holds(
-        payloads, row.payloads, after=row.expected_version - first
-    ):
-        return True
-    raise VersionConflict(row.run_id, expected=row.expected_version, found=end)
+    before = row.expected_version - first
+    if before != len(payloads) and (before < 0 or not holds(payloads, row.payloads, after=before)):
+        found = first + len(payloads)
+        raise VersionConflict(row.run_id, expected=row.expected_version, found=found)
+    return before != len(payloads)
 
 
 def queued_steps(run: Run | None, queued: Sequence[Waiting]) -> list[tuple[Entry, Run]] | None:

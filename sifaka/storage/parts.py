@@ -24,8 +24,6 @@ Inner = TypeVar("Inner", bound=ThoughtStore | SearchIndex)
 
 _KNOWN_RUNS = 128
 """Runs of which it is remembered what an index holds, so that versions are put once."""
-_PUT_ASIDE = 60.0
-"""Seconds after which a run is tried again that a part which works would not take."""
 _LONGER = 8
 """The pause after a failure, in times of what it took to fail: a part that hangs slows a run by a
 ninth at most."""
@@ -49,8 +47,8 @@ class Part(Generic[Inner]):
         """The error of the last attempt; None when it succeeded."""
         self.delivering = False
         """True while a task of this process delivers to it."""
-        self.closed: str | None = None
-        """Why it refused what is about no run; None when it did not."""
+        self.closed = False
+        """True while it refuses what is about no run."""
         self.aside: dict[tuple[str, str], tuple[float, StorageError]] = {}
         """The runs that it would not take, by tenant and id: when one is tried again, and why."""
         self._ask_again = 0.0
@@ -107,17 +105,6 @@ class Part(Generic[Inner]):
         """
         with self.attempt():
             return await work(self.inner.scoped(tenant))
-
-    def put_aside(self, tenant: str, run_id: str, failure: StorageError) -> None:
-        """Leave a run alone for a while that would fail again."""
-        self.aside[tenant, run_id] = time.monotonic() + _PUT_ASIDE, failure
-
-    def reopened(self) -> int:
-        """It refuses what is about no run no more; the number of runs to try again for that."""
-        before = len(self.aside)
-        self.aside = {r: why for r, why in self.aside.items() if why[1].message != self.closed}
-        self.closed = None
-        return before - len(self.aside)
 
     def ready(self, waiting: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """The runs of those that wait which are not put aside; others are put aside no more.
@@ -188,11 +175,6 @@ def lay_out(
     )
 
 
-_LOOKING_SECONDS = 5.0
-_NAMED = 3
-"""Runs that are named one by one; further ones are counted."""
-
-
 def degraded_lines(
     log: Part[ThoughtStore], indexes: Sequence[IndexPart], outbox: Outbox, tenant: str
 ) -> tuple[str, ...]:
@@ -232,9 +214,8 @@ async def look_at_parts(
     """The health of every part, the log first, looked at at the same time, then of the outbox."""
 
     async def look(part: AnyPart) -> tuple[Health, ...]:
-        slow = f"no answer within {_LOOKING_SECONDS:g} seconds"
-        found = (Health(part=part.name, works=False, found=slow),)
-        with anyio.move_on_after(_LOOKING_SECONDS):
+        found = (Health(part=part.name, works=False, found="no answer within 5 seconds"),)
+        with anyio.move_on_after(5):
             found = await part.inner.health()
         if all(line.works for line in found):
             part.try_again()
@@ -271,8 +252,8 @@ def _refusals(log: str, outbox: Outbox, tenant: str) -> list[str]:
 
 
 def _some(lines: list[str], more: str) -> list[str]:
-    rest = len(lines) - _NAMED
-    return lines if rest <= 0 else [*lines[:_NAMED], f"{rest} {more}"]
+    # Three are named one by one; further ones are counted.
+    return lines if len(lines) <= 3 else [*lines[:3], f"{len(lines) - 3} {more}"]
 
 
 def count_of(number: int, noun: str) -> str:

@@ -33,11 +33,8 @@ from sifaka.storage.store import erase_each
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-_AT_ONCE = 500
-"""Runs that are deleted in one step."""
 _MOVED_AT_ONCE = 100
 """Runs that are moved in one step, which should take a moment; the oldest first."""
-_PASS = timedelta(minutes=1)
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
@@ -94,14 +91,14 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
         now: The moment that ages are counted from.
     """
     moment = now or datetime.now(UTC)
-    leaving: list[Leaving] = []
-    runs = 0
-    async with aclosing(every_run(store)) as lines:
-        async for line in lines:
-            runs += 1
-            if reason := _reason(policy, line, moment, runs):
-                leaving.append(Leaving(run=line, reason=reason))
-    return RetentionPlan(leaving=tuple(leaving), kept_runs=runs - len(leaving))
+    lines = [line async for line in every_run(store)]
+    reasons = [_reason(policy, line, moment, runs) for runs, line in enumerate(lines, 1)]
+    leaving = tuple(
+        Leaving(run=line, reason=reason)
+        for line, reason in zip(lines, reasons, strict=True)
+        if reason
+    )
+    return RetentionPlan(leaving=leaving, kept_runs=len(lines) - len(leaving))
 
 
 async def carry_out(
@@ -119,8 +116,8 @@ async def carry_out(
         if archive is not None and lines:
             await _check_apart(store, archive)
     except SifakaError as error:
-        errors, lines = _failing(lines, error), []
-    at_once = _AT_ONCE if archive is None and isinstance(store, Eraser) else 1
+        errors, lines = {line.run_id: str(error) for line in lines}, []
+    at_once = 500 if archive is None and isinstance(store, Eraser) else 1
     for begin in range(0, len(lines), at_once):
         some = lines[begin : begin + at_once]
         try:
@@ -132,7 +129,7 @@ async def carry_out(
         except ThoughtNotFound:
             pass  # it was gone already
         except SifakaError as error:
-            errors |= _failing(some, error)
+            errors |= {line.run_id: str(error) for line in some}
     gone = tuple(each for each in planned.leaving if each.run.run_id not in errors)
     if gone:
         try:
@@ -147,10 +144,6 @@ async def carry_out(
     return Outcome(gone=gone, failed=tuple(failed))
 
 
-def _failing(lines: Sequence[RunSummary], error: SifakaError) -> dict[str, str]:
-    return {line.run_id: str(error) for line in lines}
-
-
 def unfinished(line: RunSummary) -> bool:
     """True when the run may still be worked on."""
     return line.status not in FINAL
@@ -160,9 +153,8 @@ def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int) -> str |
     age = timedelta(microseconds=to_microseconds(now) - to_microseconds(line.updated_at))
     if policy.max_age is not None and age > policy.max_age:
         return "too old"
-    if policy.keep_unfinished and unfinished(line):
-        return None
-    if policy.max_runs is not None and runs > policy.max_runs:
+    counts = not (policy.keep_unfinished and unfinished(line))
+    if counts and policy.max_runs is not None and runs > policy.max_runs:
         return "beyond the number"
     return None
 
@@ -329,7 +321,7 @@ class HybridMemory(ThoughtStore):
     async def catch_up(self) -> int:
         """Let both do what they have put off; every minute, move and forget by the policies."""
         for tenant, looked in {"": _LONG_AGO, **self._looked}.items():
-            if self.clock() - looked >= _PASS:
+            if self.clock() - looked >= timedelta(minutes=1):
                 mine = self.scoped(tenant) if tenant else self
                 moved = await mine.move()
                 if len(moved.gone) < _MOVED_AT_ONCE:

@@ -10,18 +10,19 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from typing import Generic, Self, TypeVar, TypeVarTuple
+from typing import Generic, Self, TypeVar
 
+import anyio
 from anyio import CancelScope, CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
-from sifaka.errors import AppendRefused, StorageError, ThoughtNotFound, VersionConflict
+from sifaka.errors import AppendRefused, SifakaError, StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run, RunSummary
 from sifaka.storage.bm25 import scan_log
-from sifaka.storage.log import follow_by_polling, load_if_there, push
+from sifaka.storage.entry_json import apply_entry
+from sifaka.storage.log import LOOK_AGAIN, load_if_there, push
 from sifaka.storage.protocol import ANY, Eraser, Filters, Hits, ThoughtStore
 
 logger = logging.getLogger(__name__)
@@ -96,18 +97,21 @@ class LogStore(TenantView, ThoughtStore):
 class PolledStore(LogStore):
     """A `LogStore` that does not wake its followers: they look for new entries."""
 
-    def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
+    async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
         """Every entry of a run, those to come included; see `ThoughtStore.follow`."""
-        return follow_by_polling(run_id, partial(self.entries_after, run_id), after=after)
+        run: Run | None = None
+        while True:
+            for entry in await self.entries_after(run_id, run.version if run else 0):
+                run = apply_entry(run_id, run, entry)
+                if run.version > after:
+                    yield entry, run
+            if run is not None and run.finished:
+                return
+            await anyio.sleep(LOOK_AGAIN)
 
     @abstractmethod
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version; raises what `load` does."""
-        ...
-
-
-CACHED_RUNS = 500
-"""Runs that a cache holds; the least recently used is evicted first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,45 +129,40 @@ class State:
 class RunCache:
     """States that the log has acknowledged. Another process may have appended since.
 
+    Several event loops may use it: each change is one step of a dictionary.
+
     Args:
-        most: Runs that are held.
+        most: Runs that are held; the one that was kept first is evicted first.
     """
 
-    def __init__(self, most: int = CACHED_RUNS) -> None:
+    def __init__(self, most: int = 500) -> None:
         self.source = ""
         """Which log it was; empty as long as it cannot be told."""
         self._most = most
         self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
-        self._guard = threading.Lock()
 
     def get(self, tenant: str, run_id: str) -> State | None:
         """The state of a run; it may be behind the log."""
-        with self._guard:
-            if (tenant, run_id) in self._states:
-                self._states.move_to_end((tenant, run_id))
-            return self._states.get((tenant, run_id))
+        return self._states.get((tenant, run_id))
 
     def keep(self, tenant: str, run: Run, entries: Sequence[Entry] = (), *, after: int = 0) -> None:
         """Note an append that the log has acknowledged; its entries where they are asked for."""
         key = (tenant, run.run_id)
-        with self._guard:
-            known = self._states.pop(key, None)
-            if known and known.run.version == after:
-                entries, after = (*known.entries, *entries), known.after
-            self._states[key] = State(run, after, entries, time.monotonic())
-            if len(self._states) > self._most:
-                self._states.popitem(last=False)
+        known = self._states.pop(key, None)
+        if known and known.run.version == after:
+            entries, after = (*known.entries, *entries), known.after
+        self._states[key] = State(run, after, entries, time.monotonic())
+        if len(self._states) > self._most:
+            self._states.popitem(last=False)
 
     def evict(self, tenant: str, *run_ids: str) -> None:
         """Forget runs."""
-        with self._guard:
-            for run_id in run_ids:
-                self._states.pop((tenant, run_id), None)
+        for run_id in run_ids:
+            self._states.pop((tenant, run_id), None)
 
     def items(self) -> list[tuple[str, State]]:
         """Tenant and state of the runs that are held."""
-        with self._guard:
-            return [(tenant, state) for (tenant, _), state in self._states.items()]
+        return [(tenant, state) for (tenant, _), state in list(self._states.items())]
 
     def run(self, tenant: str, run_id: str) -> Run | None:
         """A run as it was when it was last kept."""
@@ -175,8 +174,6 @@ class RunCache:
         return [state.run for owner, state in self.items() if owner == tenant]
 
 
-RUNS = 100
-"""Runs whose entries are kept, the latest: those at work, and more than are lost in a second."""
 _RECENT = 600.0
 """Seconds since its last entry in which a run that is not there at all is taken for lost. Beyond
 that it is more likely that another process has deleted it."""
@@ -204,8 +201,11 @@ class RepairingStore(LogStore):
         self, place: str, tenant: str, close: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         super().__init__(place, tenant, close)
-        self._acknowledged = RunCache(RUNS)
-        """The entries that the log has acknowledged to this process, of all tenants."""
+        self._acknowledged = RunCache(100)
+        """The entries that the log has acknowledged to this process, of all tenants.
+
+        Of those runs that are at work, and of more than are lost in a second.
+        """
 
     async def append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None = None
@@ -287,7 +287,6 @@ class RepairingStore(LogStore):
     @abstractmethod
     async def _identity(self) -> str:
         """The log at this moment: another one after a restart or a replacement."""
-        ...
 
 
 class ErasingStore(RepairingStore):
@@ -312,67 +311,44 @@ class ErasingStore(RepairingStore):
         Returns:
             The ids of those that stay.
         """
-        ...
 
 
 T = TypeVar("T")
-Args = TypeVarTuple("Args")
 Opened = TypeVar("Opened")
 
 
-class Threads:
-    """Runs functions in threads, so many at once for each event loop.
-
-    Nothing in it belongs to an event loop, so it outlives them.
-
-    Args:
-        name: What it is for.
-        most: How many functions are at work; further tasks wait for their turn without a thread.
-    """
-
-    def __init__(self, name: str, most: int) -> None:
-        self._most = most
-        self._limiters: RunVar[CapacityLimiter] = RunVar(name)
-
-    async def run(self, work: Callable[[*Args], T], *args: *Args) -> T:
-        """The function's result. A task that is cancelled meanwhile waits for its end."""
-        limiter = self._limiters.get(None)
-        if limiter is None:
-            limiter = CapacityLimiter(self._most)
-            self._limiters.set(limiter)
-        return await to_thread.run_sync(work, *args, limiter=limiter)
-
-
 class Worker(ABC, Generic[Opened]):
-    """Runs functions on a connection, in threads, so that no event loop waits for it.
+    """Runs functions on what it has open, in threads, so that no event loop waits for them.
 
-    Nothing in it belongs to an event loop, so it outlives them; the first function that needs the
-    connection opens it.
+    Nothing in it belongs to an event loop, so it outlives them; the first function opens it.
 
     Args:
-        name: What it is for.
-        shown: What is connected to, for people.
-        most: How many functions are at work.
+        shown: What is opened, for people.
+        most: How many functions are at work; further tasks wait for their turn, those of one event
+            loop without a thread.
     """
 
-    def __init__(self, name: str, shown: str, most: int) -> None:
+    def __init__(self, shown: str, most: int) -> None:
         self._shown = shown
         self._most = most
         self._opened: Opened | None = None
         self._closed = False
         self._guard = threading.Lock()
-        # For several loops at once; the tasks of one take turns without a thread.
         self._turns = threading.Semaphore(most)
-        self._threads = Threads(name, most)
+        self._limiters: RunVar[CapacityLimiter] = RunVar(shown)
 
     @property
     def used(self) -> bool:
-        """True while the connection is open."""
+        """True while it is open."""
         return self._opened is not None
 
     async def run(self, work: Callable[[Opened], T]) -> T:
         """The function's result. A task that is cancelled meanwhile waits for its end."""
-        return await self._threads.run(self._run, work)
+        limiter = self._limiters.get(None)
+        if limiter is None:
+            limiter = CapacityLimiter(self._most)
+            self._limiters.set(limiter)
+        return await to_thread.run_sync(self._run, work, limiter=limiter)
 
     async def aclose(self) -> None:
         """Close when the functions at work are done; further calls change nothing."""
@@ -380,12 +356,19 @@ class Worker(ABC, Generic[Opened]):
             await to_thread.run_sync(self._finish)
 
     def _run(self, work: Callable[[Opened], T]) -> T:
-        with self._turns:
-            with self._guard:
-                if self._closed:
-                    raise StorageError(f"{self._shown} is closed", "open it again")
-                self._opened = self._open(self._opened)
-            return work(self._opened)
+        try:
+            with self._turns:
+                with self._guard:
+                    if self._closed:
+                        raise StorageError(f"{self._shown} is closed", "open it again")
+                    self._opened = self._open(self._opened)
+                return work(self._opened)
+        except SifakaError:
+            raise
+        except Exception as error:
+            if translated := self._translate(error):
+                raise translated from error
+            raise
 
     def _finish(self) -> None:
         with self._guard:
@@ -399,9 +382,12 @@ class Worker(ABC, Generic[Opened]):
 
     @abstractmethod
     def _open(self, known: Opened | None) -> Opened:
-        """The connection that is open, if it is of use still, or a new one."""
-        ...
+        """What is open, if it is of use still, or a new one."""
 
     @abstractmethod
     def _close(self, opened: Opened) -> None:
-        """Release a connection."""
+        """Release it."""
+
+    def _translate(self, error: Exception) -> SifakaError | None:
+        """The error that says what to do about one of a library; None for any other."""
+        return None

@@ -1,7 +1,6 @@
 """Stores behind MCP servers: two with a session each share nothing but Redis, as two processes."""
 
 import os
-import shlex
 import signal
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack
@@ -12,8 +11,6 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
-from sifaka.record.thought import Thought
-from sifaka.storage import open_store
 from sifaka.storage.tool_backed import MilvusToolIndex, RedisToolStorage
 from sifaka.storage.tool_backed.session import StdioToolSession
 from tests.storage_contract.runs import accepted, made
@@ -74,28 +71,6 @@ async def test_a_follower_notices_that_another_process_has_deleted_the_run(store
         await anext(steps)
 
 
-async def test_a_cursor_of_one_process_is_good_in_another(stores: Pair) -> None:
-    runs = [await keep(stores[0]) for _ in range(3)]
-    cursor = (await stores[0].recent(limit=1)).next_cursor
-    rest = (await stores[1].recent(limit=5, cursor=cursor)).runs
-    assert [line.run_id for line in rest] == [runs[1].run_id, runs[0].run_id]
-
-
-async def test_a_long_list_is_read_by_windows(stores: Pair) -> None:
-    ids = [(await keep(stores[0])).run_id for _ in range(230)]
-    seen: list[str] = []
-    cursor: str | None = None
-    while True:
-        page = await stores[1].recent(limit=90, cursor=cursor)
-        seen += [line.run_id for line in page.runs]
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-
-    assert seen == list(reversed(ids))
-    assert (await stores[1].search("x", limit=1)).search == "bm25 (the latest 200 runs)"
-
-
 async def test_what_others_wrote_under_our_keys_is_an_error_and_no_entry(stores: Pair) -> None:
     run = await keep(stores[0], run_id="spoilt")
     good = await keep(stores[0], run_id="good")
@@ -110,14 +85,6 @@ async def test_what_others_wrote_under_our_keys_is_an_error_and_no_entry(stores:
 
     assert await stores[1].load("good") == good
     assert (await stores[1].search("x", limit=3)).hits == ()
-
-
-async def test_it_opens_by_its_url_from_python_and_keeps_a_thought(tmp_path: Path) -> None:
-    store = open_store(f"redis+mcp:{shlex.join(command(shared_redis().url))}", home=tmp_path)
-    thought = Thought(text="It ships.")
-    await store.save(thought)
-    assert await store.load_thought(thought.id) == thought
-    await store.aclose()
 
 
 async def test_when_redis_is_away_it_says_so_and_goes_on_when_it_is_back() -> None:

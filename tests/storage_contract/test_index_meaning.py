@@ -80,24 +80,6 @@ async def test_a_synonym_is_found_once_it_has_a_vector(index: SearchIndex) -> No
     assert len(hit.snippet) <= 300
 
 
-async def test_words_and_meaning_together_come_before_either(index: SearchIndex) -> None:
-    meaning, both = made("The physician smiles."), made("The doctor waits.")
-    words = made("Doctor no automobile car vehicle motorcar vehicle car.")
-    for run in (meaning, both, words):
-        await index.put(run)
-    await index.catch_up()
-    ids = await found(index, "doctor")
-    assert ids[0] == both.run_id
-    assert set(ids) == {both.run_id, meaning.run_id, words.run_id}
-
-
-async def test_the_task_is_embedded_with_the_text(index: SearchIndex) -> None:
-    run = made("Dear all.", prompt="Write to the surgeon.")
-    await index.put(run)
-    await index.catch_up()
-    assert await found(index, "physician") == [run.run_id]
-
-
 async def test_64_versions_are_embedded_at_a_time_and_none_twice(
     index: SearchIndex, embedder: ConceptEmbedder
 ) -> None:

@@ -53,22 +53,6 @@ async def test_a_hit_says_where_and_when(index: SearchIndex) -> None:
     assert len(hit.snippet) < 300
 
 
-async def test_a_snippet_is_short_and_may_show_the_task(index: SearchIndex) -> None:
-    await keep(
-        index, "x" * 100_000 + " needle " + "y" * 100_000, prompt="Write to the walrus club."
-    )
-    (hit,) = (await index.search("needle", limit=1)).hits
-    assert len(hit.snippet) <= 300
-    (hit,) = (await index.search("walrus", limit=1)).hits
-    assert "**walrus** club" in hit.snippet
-
-
-async def test_each_version_that_matches_is_one_hit(index: SearchIndex) -> None:
-    run = await keep(index, "otter otter otter", "no such animal", "an otter", prompt="x")
-    ids = await found(index, "otter")
-    assert sorted(ids) == [run.thoughts[0].id, run.thoughts[2].id]
-
-
 async def test_a_version_that_is_put_later_is_found(index: SearchIndex) -> None:
     run = made(prompt="Name an animal.")
     await index.put(run)
@@ -122,13 +106,6 @@ async def test_any_string_is_a_query(index: SearchIndex) -> None:
     for wordless in ("", " \n\t", "?!", '"""', "--", "***", "_", "🦥"):
         hits = await index.search(wordless, limit=5)
         assert (hits.hits, hits.search) == ((), "bm25"), wordless
-
-
-async def test_operators_are_words_like_any_other(index: SearchIndex) -> None:
-    run = await keep(index, "near the old mill")
-    await keep(index, "the river")
-    assert await found(index, "NEAR(mill)") == [run.thoughts[0].id]
-    assert await found(index, "old NOT mill") == [run.thoughts[0].id]
 
 
 async def test_a_search_looks_only_at_what_its_filters_admit(index: SearchIndex) -> None:

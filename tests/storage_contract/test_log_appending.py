@@ -122,15 +122,6 @@ async def test_a_repeated_append_is_done_already(log: ThoughtStore) -> None:
     assert line == after.summary()
 
 
-async def test_a_repeat_that_another_append_followed_is_done_already(log: ThoughtStore) -> None:
-    run = await keep(log)
-    entry = drafted(run, "first")
-    middle = await append(log, run, entry)
-    last = await append(log, middle, drafted(middle, "second"))
-    await log.append(middle, [entry], expected_version=1)
-    assert await log.load(run.run_id) == last
-
-
 async def test_another_entry_at_a_taken_place_is_a_conflict(log: ThoughtStore) -> None:
     run = await keep(log)
     mine = drafted(run, "mine")
@@ -139,16 +130,6 @@ async def test_another_entry_at_a_taken_place_is_a_conflict(log: ThoughtStore) -
         await append(log, run, drafted(run, "theirs"))
     assert (caught.value.run_id, caught.value.expected, caught.value.found) == (run.run_id, 1, 2)
     assert await log.load(run.run_id) == after
-
-
-async def test_an_append_that_is_half_there_is_a_conflict(log: ThoughtStore) -> None:
-    run = await keep(log)
-    first = drafted(run, "first")
-    middle = await append(log, run, first)
-    second = drafted(middle, "second")
-    with pytest.raises(VersionConflict):
-        await log.append(middle.apply(second), [first, second], expected_version=1)
-    assert await log.load(run.run_id) == middle
 
 
 async def test_an_append_beyond_the_end_is_a_conflict(log: ThoughtStore) -> None:
@@ -269,13 +250,6 @@ async def test_sixteen_writers_of_one_run_lose_and_double_nothing(log: ThoughtSt
     await race([log], await keep(log), writers=16, each=3)
 
 
-async def test_each_claim_has_a_higher_number(log: ThoughtStore) -> None:
-    run, other = await keep(log, "x"), await keep(log, "y")
-    assert [await log.claim(run.run_id) for _ in range(3)] == [1, 2, 3]
-    assert await log.claim(other.run_id) == 1
-    assert await log.load(run.run_id) == run
-
-
 async def test_who_was_replaced_is_refused_and_changes_nothing(log: ThoughtStore) -> None:
     run = await keep(log, "x")
     old, new = [await log.claim(run.run_id) for _ in range(2)]
@@ -350,12 +324,6 @@ async def test_a_run_of_the_same_id_begins_anew(log: ThoughtStore) -> None:
     assert await log.load(run.run_id) == run
 
 
-async def test_another_tenant_deletes_nothing_of_ours(log: ThoughtStore) -> None:
-    run = await keep(log, "x")
-    await log.scoped("guest").delete(run.run_id)
-    assert await log.load(run.run_id) == run
-
-
 async def test_a_foreign_run_is_as_unknown_as_none(log: ThoughtStore) -> None:
     run = await keep(log.scoped("ann"), "a secret plan")
     bob = log.scoped("bob")
@@ -376,14 +344,6 @@ async def test_lists_show_the_tenants_own_runs(log: ThoughtStore) -> None:
     assert await listed(ann) == [anns.run_id]
     assert await listed(bob) == [bobs.run_id]
     assert (await log.recent(limit=9)).runs == ()
-
-
-async def test_tenants_may_use_the_same_run_id(log: ThoughtStore) -> None:
-    for tenant in ("ann", "bob"):
-        started = Started(run_id="same", prompt=tenant)
-        await log.scoped(tenant).append(Run.start(started), [started], expected_version=0)
-    assert (await log.scoped("ann").load("same")).prompt == "ann"
-    assert (await log.scoped("bob").load("same")).prompt == "bob"
 
 
 async def test_another_tenants_cursor_shows_nothing_of_theirs(log: ThoughtStore) -> None:

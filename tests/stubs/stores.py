@@ -6,10 +6,12 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Self
 
+import anyio
+
 from sifaka.errors import StorageError
 from sifaka.record.entries import Entry
 from sifaka.record.run import Run
-from sifaka.storage.log import follow_by_polling
+from sifaka.storage.log import LOOK_AGAIN
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage, ThoughtStore
 
 
@@ -109,21 +111,17 @@ class UnreachableStore(PassingStore):
         return await super().load(run_id)
 
     async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
-        async def read(known: int) -> Sequence[Entry]:
+        while True:
             self._ask()
-            version = (await self.inner.load(run_id)).version
-            entries: list[Entry] = []
-            if version > known:
-                async with aclosing(self.inner.follow(run_id, after=known)) as steps:
-                    async for entry, run in steps:
-                        entries.append(entry)
-                        if run.version >= version:
-                            break
-            return entries
-
-        async with aclosing(follow_by_polling(run_id, read, after=after)) as steps:
-            async for step in steps:
-                yield step
+            run = await self.inner.load(run_id)
+            async with aclosing(self.inner.follow(run_id, after=after)) as steps:
+                while after < run.version:
+                    entry, at = await anext(steps)
+                    after = at.version
+                    yield entry, at
+            if run.finished:
+                return
+            await anyio.sleep(LOOK_AGAIN)
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         self._ask()

@@ -42,7 +42,6 @@ def authorization(address: StoreUrl) -> str | None:
 Json = dict[str, Any]
 """A JSON object as it is sent and received."""
 _BUSY = frozenset({429, 502, 503, 504})
-_REASON_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class Response:
         roots = cast("list[Json]", error.get("root_cause") or [])
         # The root says what; around it may be `all shards failed`.
         said = (roots[0].get("reason") if roots else None) or error.get("reason") or ""
-        return " ".join(str(said).split())[:_REASON_CHARS]
+        return " ".join(str(said).split())[:200]
 
     def checked(self) -> Json:
         """The body of a request that succeeded."""
@@ -104,12 +103,7 @@ class Response:
         return cast("Json", error) if isinstance(error, dict) else {"reason": error}
 
 
-_CONNECT_SECONDS = 2.5
-_ANSWER_SECONDS = 30.0
 _CONNECTIONS = 32
-_BULK_BYTES = 8_000_000
-"""Well below the 100 MB that a server takes by default."""
-_BULK_LINES = 10_000
 _KEPT: Json = {"type": "object", "enabled": False}
 """Given back as it is and never looked into, whatever its size."""
 _WORD: Json = {"type": "keyword", "ignore_above": 8191}
@@ -152,7 +146,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
 
     def __init__(self, address: StoreUrl) -> None:
         self.url = f"{address.base}{address.path.rstrip('/')}"
-        super().__init__("sifaka.storage.elasticsearch", f"the index {self.url!r}", _CONNECTIONS)
+        super().__init__(f"the index {self.url!r}", _CONNECTIONS)
         self._authorization = authorization(address)
         self.alias = f"{address.prefix}-versions"
         """The alias of the index, with a document a version."""
@@ -167,7 +161,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         path: str,
         body: Json | bytes | None = None,
         *,
-        seconds: float = _ANSWER_SECONDS,
+        seconds: float = 30.0,
         **parameters: str | int,
     ) -> Response:
         """One request; `body` is a JSON object, or newline-delimited JSON as bytes.
@@ -261,7 +255,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
             params=parameters or None,
             content=content,
             headers={"Content-Type": kind} if content is not None else None,
-            timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS)),
+            timeout=httpx.Timeout(seconds, connect=min(seconds, 2.5)),
         )
         try:
             try:
@@ -301,7 +295,8 @@ def _bodies(alias: str, changes: Iterable[tuple[str, Json]]) -> Iterable[bytes]:
     )
     lines = (encode_json(head) + b"\n" + encode_json(change) + b"\n" for head, change in heads)
     sized = ((line, len(line)) for line in lines)
-    return map(b"".join, batches(sized, size=_BULK_BYTES, count=_BULK_LINES))
+    # Well below the 100 MB that a server takes by default.
+    return map(b"".join, batches(sized, size=8_000_000, count=10_000))
 
 
 def encode_json(body: Json) -> bytes:

@@ -37,8 +37,6 @@ from sifaka.storage.protocol import ANY, Filters, Health, Hit, Hits
 from sifaka.storage.store import TenantView
 from sifaka.text.search_terms import language_of, query_terms, text_terms
 
-_AT_ONCE = 64
-
 
 @dataclass(slots=True, eq=False)
 class Vectors:
@@ -97,7 +95,7 @@ async def embed_missing(server: ElasticsearchConnection, vectors: Vectors) -> in
         hits = await server.search(
             {
                 "query": vectors.missing,
-                "size": _AT_ONCE + len(vectors.refused),
+                "size": 64 + len(vectors.refused),
                 "_source": ["text", "prompt"],
                 "track_total_hits": True,
             }
@@ -121,18 +119,8 @@ async def embed_missing(server: ElasticsearchConnection, vectors: Vectors) -> in
 _SHOWN = ["run_id", "thought_id", "created_at", "text", "prompt"]
 _RELATED = 0.0002
 """A cosine a hair above that of vectors at right angles, which have nothing in common."""
-_CANDIDATES = 100
 _MOST_FORMS = 400
 """A server takes 1,024 clauses at least, and looks for each form in two fields."""
-
-
-def analysed(text: str, prompt: str) -> Json:
-    """The fields by which a version is found."""
-    language = language_of(text, prompt)
-    return {
-        "text_terms": " ".join(text_terms(text, language)),
-        "prompt_terms": " ".join(text_terms(prompt, language)),
-    }
 
 
 def admitting(tenant: str, only: Filters) -> list[Json]:
@@ -184,7 +172,7 @@ def by_meaning(field: str, vector: Vector, filters: Sequence[Json], size: int) -
             "field": field,
             "query_vector": list(vector),
             "k": size,
-            "num_candidates": max(_CANDIDATES, 2 * size),
+            "num_candidates": max(100, 2 * size),
             "similarity": _RELATED,
             "filter": list(filters),
         },
@@ -192,9 +180,6 @@ def by_meaning(field: str, vector: Vector, filters: Sequence[Json], size: int) -
         "_source": _SHOWN,
         "track_total_hits": False,
     }
-
-
-_MOST = 1000
 
 
 async def search_versions(
@@ -206,7 +191,7 @@ async def search_versions(
     only: Filters,
 ) -> Hits:
     """The versions that match a query, best first."""
-    limit = min(limit, _MOST)
+    limit = min(limit, 1000)
     filters = admitting(tenant, only)
     words = query_words(query)
     forms = [form for each in query_terms(words) for form in sorted(each)]
@@ -265,8 +250,6 @@ def _hit(hit: Json, score: float, words: Sequence[str]) -> Hit:
     return hit_of(words, score, from_microseconds(source["created_at"]), *shown)
 
 
-_MOST_READ = 10_000
-"""The documents that a server gives at once."""
 _HEALTH_SECONDS = 3.0
 
 
@@ -336,7 +319,7 @@ class ElasticsearchIndex(TenantView):
             {
                 "query": {"term": {"key": run_key(self.tenant, run_id)}},
                 "sort": [{"number": "asc"}],
-                "size": _MOST_READ,
+                "size": 10_000,  # no server gives more at once
                 "_source": ["drafted"],
             }
         )
@@ -374,6 +357,7 @@ class ElasticsearchIndex(TenantView):
 
     def _source(self, run: Run, number: int, expires_at: int | None) -> Json:
         thought = run.thoughts[number]
+        language = language_of(thought.text, run.prompt)
         return {
             "tenant": self.tenant,
             "run_id": run.run_id,
@@ -384,7 +368,8 @@ class ElasticsearchIndex(TenantView):
             **({} if expires_at is None else {"expires_at": expires_at}),
             "passed": run.passed,
             "tags": list(run.tags),
-            **analysed(thought.text, run.prompt),
+            "text_terms": " ".join(text_terms(thought.text, language)),
+            "prompt_terms": " ".join(text_terms(run.prompt, language)),
             "text": thought.text,
             "prompt": run.prompt,
             "drafted": encode_draft(run.run_id, thought),

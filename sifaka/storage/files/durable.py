@@ -16,13 +16,13 @@ from hashlib import sha256
 from pathlib import Path
 
 from sifaka.errors import StorageError
+from sifaka.storage.store import Worker
 
 Stamp = tuple[int, int, int]
 """Time of change, size and number of a file: as long as they are the same, so is its content."""
 _BINARY: int = getattr(os, "O_BINARY", 0)
 _OPEN: int = os.O_RDWR | os.O_CREAT | _BINARY
 _NONE = (0, 0, 0)
-_REMOVED_AT_ONCE = 16
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 
@@ -93,16 +93,31 @@ def remove(paths: Iterable[Path]) -> None:
     Raises:
         OSError: One could not be removed; the others may be gone.
     """
-    with ThreadPoolExecutor(_REMOVED_AT_ONCE) as threads:
+    with ThreadPoolExecutor(16) as threads:
         list(threads.map(partial(Path.unlink, missing_ok=True), paths))
 
 
-@contextmanager
-def failures(folder: Path) -> Generator[None]:
-    """Within it, an `OSError` becomes a `StorageError` that names the store's folder."""
-    try:
-        yield
-    except OSError as error:
+class FolderWorker(Worker[Path]):
+    """Runs functions on the files of a folder.
+
+    Args:
+        folder: The folder.
+        most: How many functions are at work.
+    """
+
+    def __init__(self, folder: Path, most: int) -> None:
+        super().__init__(f"the store {str(folder)!r}", most)
+        self._folder = folder
+
+    def _open(self, known: Path | None) -> Path:
+        return self._folder
+
+    def _close(self, opened: Path) -> None:
+        """No file stays open."""
+
+    def _translate(self, error: Exception) -> StorageError | None:
+        if not isinstance(error, OSError):
+            return None
         if error.errno in _FULL:
             what, advice = "does not fit on the disk any more", "free some space and try again"
         elif error.errno in _NO_LOCKS:
@@ -111,7 +126,7 @@ def failures(folder: Path) -> Generator[None]:
         else:
             what = f"cannot be used: {error.strerror or error}"
             advice = "name a folder that you may read and write"
-        raise StorageError(f"the store {str(folder)!r} {what}", advice) from error
+        return StorageError(f"the store {str(self._folder)!r} {what}", advice)
 
 
 @contextmanager
@@ -135,7 +150,6 @@ def _to_disk(descriptor: int) -> None:
 
 BUSY_SECONDS = 5.0
 """Seconds to wait for another writer."""
-_RETRY_SECONDS = 0.002
 
 if sys.platform == "win32":
     import msvcrt
@@ -175,7 +189,7 @@ def exclusive(path: Path) -> Generator[None]:
                     "try again, or end that process",
                     retryable=True,
                 )
-            time.sleep(_RETRY_SECONDS)
+            time.sleep(0.002)
         try:
             yield
         finally:
@@ -228,8 +242,6 @@ _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
 )
 """The devices of Windows, whatever extension a name has."""
-_LONGEST = 120
-_SHOWN = 40
 
 
 def file_name(identifier: str) -> str:
@@ -242,7 +254,7 @@ def file_name(identifier: str) -> str:
     name = "".join(chr(octet) if octet in _PLAIN else f"%{octet:02x}" for octet in octets)
     if name in _DEVICES:
         return f"%{octets[0]:02x}{name[1:]}"
-    if len(name) > _LONGEST:
+    if len(name) > 120:
         # `%-` is in no other name: elsewhere two hexadecimal digits follow a `%`.
-        return f"{name[:_SHOWN]}%-{sha256(octets).hexdigest()}"
+        return f"{name[:40]}%-{sha256(octets).hexdigest()}"
     return name or "%"

@@ -17,12 +17,11 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
 from sifaka.record.entries import Entry
@@ -30,9 +29,9 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import page_of
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
 from sifaka.storage.files.durable import (
+    FolderWorker,
     Stamp,
     exclusive,
-    failures,
     file_name,
     read_stamped,
     remove,
@@ -43,9 +42,8 @@ from sifaka.storage.files.durable import (
 )
 from sifaka.storage.log import check_append, holds, look_at
 from sifaka.storage.protocol import Health, RunPage
-from sifaka.storage.store import ErasingStore, PolledStore, Threads, identity_of
+from sifaka.storage.store import ErasingStore, PolledStore, identity_of
 
-T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _MARK = re.compile(rb'\{"kind":"(?:claim","fence":(\d{1,18})|append","entries":(\d{1,18}))\}')
@@ -104,9 +102,6 @@ def claim_line(fence: int) -> bytes:
 
 
 _ENDING = ".jsonl"
-_KEPT = 16
-"""Files whose records are kept for the next append: those at work."""
-_READERS = 4
 
 
 class FileStorage(ErasingStore, PolledStore):
@@ -132,52 +127,48 @@ class FileStorage(ErasingStore, PolledStore):
         self._records: dict[Path, tuple[Stamp, FileRecord]] = {}
         """What was appended to last, as of a state of its file; changed under the lock alone."""
         # A writer has the lock alone anyway.
-        self._writers = Threads("sifaka.storage.files.writers", 1)
-        self._readers = Threads("sifaka.storage.files.readers", _READERS)
+        self._writer = FolderWorker(self.folder, 1)
+        self._readers = FolderWorker(self.folder, 4)
 
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
-        await self._write(lambda: self._append_to_file(run, entries, expected_version, fence))
+        await self._writer.run(
+            lambda _: self._append_to_file(run, entries, expected_version, fence)
+        )
 
     async def _identity(self) -> str:
         return identity_of(self.folder)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`."""
-        return await self._write(lambda: self._write_claim(run_id))
+        return await self._writer.run(lambda _: self._write_claim(run_id))
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
-        return await self._read(lambda: self._load(run_id))
+        return await self._readers.run(lambda _: self._load(run_id))
 
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version."""
 
-        def read() -> Sequence[Entry]:
+        def read(_: Path) -> Sequence[Entry]:
             payloads = self._existing(run_id).payloads[version:]
             return tuple(decode_entries(run_id, payloads, after=version))
 
-        return await self._read(read)
+        return await self._readers.run(read)
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
-        return await self._read(lambda: page_of(self._summaries(), limit=limit, cursor=cursor))
+        return await self._readers.run(
+            lambda _: page_of(self._summaries(), limit=limit, cursor=cursor)
+        )
 
     async def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
-        return await self._write(lambda: self._remove_files(moments))
+        return await self._writer.run(lambda _: self._remove_files(moments))
 
     async def health(self) -> tuple[Health, ...]:
         """A trial of writing to the tenant's folder, and the number of its runs."""
-        return (await look_at(self.place, lambda: self._write(self._describe)),)
-
-    async def _write(self, work: Callable[[], T]) -> T:
-        with failures(self.folder):
-            return await self._writers.run(work)
-
-    async def _read(self, work: Callable[[], T]) -> T:
-        with failures(self.folder):
-            return await self._readers.run(work)
+        return (await look_at(self.place, lambda: self._writer.run(lambda _: self._describe())),)
 
     @property
     def _home(self) -> Path:
@@ -237,12 +228,11 @@ class FileStorage(ErasingStore, PolledStore):
 
     def _write_claim(self, run_id: str) -> int:
         """Write down that the run was taken over."""
-        path = self._path(run_id)
         self._existing(run_id)  # no folder is made for a run that is unknown
         with self._writing():
             record = self._existing(run_id)
             after = replace(record, fence=record.fence + 1)
-            self._add(path, after, claim_line(after.fence))
+            self._add(self._path(run_id), after, claim_line(after.fence))
             return after.fence
 
     def _load(self, run_id: str) -> Run:
@@ -295,7 +285,7 @@ class FileStorage(ErasingStore, PolledStore):
         self._records.pop(path, None)
         length = after.length + len(addition)
         self._records[path] = stamp, replace(after, length=length, ended=True)
-        if len(self._records) > _KEPT:
+        if len(self._records) > 16:  # those at work
             del self._records[next(iter(self._records))]
         return stamp
 

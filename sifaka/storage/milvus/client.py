@@ -8,8 +8,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
@@ -67,34 +66,14 @@ def login(address: StoreUrl) -> Mapping[str, str]:
 
 def connect(address: StoreUrl, uri: str) -> MilvusClient:
     """A client with a connection of its own, which closes with it."""
-    with failures(address.shown):
-        return pymilvus().MilvusClient(
-            uri,
-            **login(address),
-            timeout=CONNECT_SECONDS,
-            dedicated=True,
-        )
+    return pymilvus().MilvusClient(uri, **login(address), timeout=CONNECT_SECONDS, dedicated=True)
 
 
-@contextmanager
-def failures(shown: str) -> Generator[None]:
-    """Translate what pymilvus and gRPC raise.
-
-    Raises:
-        StorageError: Milvus failed; `retryable` where it was away or busy.
-    """
-    # The package first: without it there is no gRPC either, and it says so.
-    raised: tuple[type[Exception], ...] = (
-        pymilvus().MilvusException,
-        importlib.import_module("grpc").RpcError,
-    )
-    try:
-        yield
-    except raised as error:
-        raise _translated(shown, error) from error
-
-
-def _translated(shown: str, error: Exception) -> StorageError:
+def translate(shown: str, error: Exception) -> StorageError | None:
+    """What pymilvus or gRPC has raised; `retryable` where Milvus was away or busy."""
+    raised = (pymilvus().MilvusException, importlib.import_module("grpc").RpcError)
+    if not isinstance(error, raised):
+        return None
     line = " ".join(str(getattr(error, "message", "") or error).split())[:300]
     # A refused connection looks like one that failed, but for its cause.
     if _DENIED.search(f"{line} {error.__cause__}"):
@@ -143,7 +122,7 @@ _SCALARS: Mapping[str, Mapping[str, int | str]] = MappingProxyType(
 """The fields of each collection but its vector: bytes of a text, or a type."""
 
 
-def create(client: MilvusClient, shown: str, name: str, kind: str, dimension: int) -> bool:
+def create(client: MilvusClient, name: str, kind: str, dimension: int) -> bool:
     """Make a collection; False when the server has no full text, and its kind is `words`."""
     package = pymilvus()
     types: Any = package.DataType
@@ -169,11 +148,11 @@ def create(client: MilvusClient, shown: str, name: str, kind: str, dimension: in
         metric = "COSINE" if kind == "vectors" else "L2"
         index.add_index(_vector(kind), index_type="AUTOINDEX", metric_type=metric)
     try:
-        with failures(shown):
-            client.create_collection(name, schema=schema, consistency_level="Strong")
-            client.create_index(name, index, sync=False)
-    except StorageError as error:
-        if kind != "words" or error.retryable:
+        client.create_collection(name, schema=schema, consistency_level="Strong")
+        client.create_index(name, index, sync=False)
+    except Exception as error:
+        translated = translate("", error)
+        if kind != "words" or translated is None or translated.retryable:
             raise
         client.drop_collection(name)
         return False
@@ -217,11 +196,6 @@ def tenant_key(tenant: str) -> str:
     return sha256(tenant.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def version_key(key: str, number: int) -> str:
-    """The nth version of a run, from 0 on."""
-    return f"{key}:{number}"
-
-
 def thought_rows(
     tenant: str, run: Run, *, first: int, expires_at: int
 ) -> list[Mapping[str, object]]:
@@ -233,7 +207,7 @@ def thought_rows(
         parts = [text[begin : begin + ROW_CHARS] for begin in range(0, len(text), ROW_CHARS)]
         rows += [
             {
-                "pk": f"{version_key(key, number)}:{chunk}",
+                "pk": f"{key}:{number}:{chunk}",
                 "tenant": tenant_key(tenant),
                 "run": key,
                 "run_id": run.run_id,
@@ -257,7 +231,7 @@ def word_rows(tenant: str, run: Run, *, first: int) -> list[Mapping[str, object]
     key = run_key(tenant, run.run_id)
     return [
         {
-            "pk": version_key(key, number),
+            "pk": f"{key}:{number}",
             "tenant": tenant_key(tenant),
             "run": key,
             "at": to_microseconds(thought.created_at),
@@ -283,7 +257,7 @@ def joined(rows: Sequence[Row]) -> dict[str, str]:
             count = parts[run, number, 0]["chunks"]
             found = [parts[run, number, n] for n in range(count) if (run, number, n) in parts]
             if len(found) == count:
-                whole[version_key(run, number)] = "".join(part["payload"] for part in found)
+                whole[f"{run}:{number}"] = "".join(part["payload"] for part in found)
     return whole
 
 

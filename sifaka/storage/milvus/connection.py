@@ -6,8 +6,8 @@ process for each folder, shared by all who use the folder.
 
 import importlib
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -24,8 +24,8 @@ from sifaka.storage.milvus.client import (
     compare,
     connect,
     create,
-    failures,
     joined,
+    translate,
 )
 from sifaka.storage.store import Worker
 
@@ -43,6 +43,7 @@ class MilvusPlace:
     users: int = 0
     opening: threading.Lock = field(default_factory=threading.Lock)
     writing: threading.Lock = field(default_factory=threading.Lock)
+    """Milvus Lite takes one write to a collection at a time."""
     unsettled: dict[str, int] = field(default_factory=dict[str, int])
     """The rows of each index since its last flush; guarded by `writing`."""
     missing: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
@@ -59,8 +60,6 @@ _HEAD_FIELDS = (
     *("tenant", "run", "run_id", "number", "chunk", "chunks"),
     *("expires_at", "passed", "tags"),
 )
-_UNSETTLED = 500
-_BATCH_BYTES = 2_000_000
 
 
 @dataclass(slots=True)
@@ -68,7 +67,6 @@ class MilvusConnection:
     """An open client with the collections that it has looked at."""
 
     client: MilvusClient
-    shown: str
     version: str
     prefix: str
     """The beginning of the names of its collections."""
@@ -107,9 +105,9 @@ class MilvusConnection:
         """
         if name in self.ready:
             return name
-        with self.shared.opening, failures(self.shown):
+        with self.shared.opening:
             there = name in self.client.list_collections()
-            if not there and not create(self.client, self.shown, name, kind, dimension):
+            if not there and not create(self.client, name, kind, dimension):
                 return name
             found = self.client.describe_collection(name)
             compare(name, kind, dimension, found)
@@ -123,34 +121,38 @@ class MilvusConnection:
 
     def list_names(self) -> Sequence[str]:
         """The collections that are there."""
-        with failures(self.shown):
-            return self.client.list_collections(timeout=CALL_SECONDS)
+        return self.client.list_collections(timeout=CALL_SECONDS)
 
     def put(self, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Write rows, replacing those of the same keys."""
         # So that each fits into one message of a server.
         sized = ((row, _size(row)) for row in rows)
-        for batch in batches(sized, size=_BATCH_BYTES, count=_BATCH_ROWS):
-            with self._writing():
+        for batch in batches(sized, size=2_000_000, count=_BATCH_ROWS):
+            with self.shared.writing:
                 self.client.upsert(collection, batch, timeout=CALL_SECONDS)
                 if self.version.startswith("milvus_lite") and self.is_index(collection):
-                    self._settle(collection, len(batch))
+                    # It reads what it has not flushed row by row: with 10,000 of them a search
+                    # takes 700 ms, afterwards 10. Servers do it by themselves.
+                    unsettled = self.shared.unsettled
+                    unsettled[collection] = unsettled.get(collection, 0) + len(batch)
+                    if unsettled[collection] >= 500:
+                        self.client.flush(collection, timeout=CALL_SECONDS)
+                        unsettled[collection] = 0
 
     def get(
         self, collection: str, keys: Sequence[str], fields: Sequence[str], *, strong: bool
     ) -> dict[str, Row]:
         """The rows of some keys, those that are there."""
         found: dict[str, Row] = {}
-        for batch in _batches(keys):
-            with failures(self.shown):
-                rows = self.client.get(
-                    collection,
-                    ids=batch,
-                    output_fields=["pk", *fields],
-                    consistency_level="Strong" if strong else "Eventually",
-                    timeout=CALL_SECONDS,
-                )
-                found |= {str(row["pk"]): row for row in rows}
+        for batch in batches(((key, 0) for key in keys), size=0, count=_BATCH_ROWS):
+            rows = self.client.get(
+                collection,
+                ids=batch,
+                output_fields=["pk", *fields],
+                consistency_level="Strong" if strong else "Eventually",
+                timeout=CALL_SECONDS,
+            )
+            found |= {str(row["pk"]): row for row in rows}
         return found
 
     def heads(self, keys: Sequence[str]) -> dict[str, Row]:
@@ -178,32 +180,30 @@ class MilvusConnection:
             "consistency_level": "Strong",
             "timeout": CALL_SECONDS,
         }
-        with failures(self.shown):
-            rows = list(self.client.query(collection, limit=MOST_ROWS, **asked))
-            if len(rows) < MOST_ROWS:
-                return rows
-            pages = self.client.query_iterator(collection, batch_size=MOST_ROWS // 4, **asked)
-            rows.clear()
-            while page := pages.next():
-                rows += page
-            pages.close()
+        rows = list(self.client.query(collection, limit=MOST_ROWS, **asked))
+        if len(rows) < MOST_ROWS:
             return rows
+        pages = self.client.query_iterator(collection, batch_size=MOST_ROWS // 4, **asked)
+        rows.clear()
+        while page := pages.next():
+            rows += page
+        pages.close()
+        return rows
 
     def nearest(
         self, collection: str, what: object, field: str, condition: str, limit: int
     ) -> list[tuple[str, float]]:
         """The keys of the best rows and how good they are, best first."""
-        with failures(self.shown):
-            (found,) = self.client.search(
-                collection,
-                data=[what],
-                anns_field=field,
-                filter=condition,
-                limit=limit,
-                output_fields=["pk"],
-                consistency_level="Strong",
-                timeout=CALL_SECONDS,
-            )
+        (found,) = self.client.search(
+            collection,
+            data=[what],
+            anns_field=field,
+            filter=condition,
+            limit=limit,
+            output_fields=["pk"],
+            consistency_level="Strong",
+            timeout=CALL_SECONDS,
+        )
         # Milvus Lite tells a BM25 score as a negative distance.
         read = abs if field == "sparse" else float
         scores = [(str(hit["pk"]), read(float(hit["distance"]))) for hit in found]
@@ -211,49 +211,27 @@ class MilvusConnection:
 
     def remove(self, collection: str, keys: Sequence[str]) -> None:
         """Delete the rows of some keys, and those that are gone already."""
-        for batch in _batches(keys):
-            with self._writing():
+        for batch in batches(((key, 0) for key in keys), size=0, count=_BATCH_ROWS):
+            with self.shared.writing:
                 self.client.delete(collection, ids=batch, timeout=CALL_SECONDS)
 
     def compact(self, collection: str) -> None:
         """Flush a collection, and ask the server to merge its segments."""
-        with self._writing():
-            if collection in self.client.list_collections(timeout=CALL_SECONDS):
+        with self.shared.writing:
+            if collection in self.list_names():
                 self.client.flush(collection, timeout=CALL_SECONDS)
                 self.client.compact(collection, timeout=CALL_SECONDS)
-
-    def _settle(self, collection: str, rows: int) -> None:
-        # Milvus Lite reads what it has not flushed row by row: with 10,000 of them a search takes
-        # 700 ms, afterwards 10. Servers do it by themselves.
-        unsettled = self.shared.unsettled
-        unsettled[collection] = unsettled.get(collection, 0) + rows
-        if unsettled[collection] >= _UNSETTLED:
-            self.client.flush(collection, timeout=CALL_SECONDS)
-            unsettled[collection] = 0
-
-    @contextmanager
-    def _writing(self) -> Generator[None]:
-        # Milvus Lite takes one write to a collection at a time.
-        with failures(self.shown), self.shared.writing:
-            yield
-
-
-def _batches(keys: Sequence[str]) -> list[list[str]]:
-    return [list(keys[n : n + _BATCH_ROWS]) for n in range(0, len(keys), _BATCH_ROWS)]
 
 
 def _size(row: Mapping[str, object]) -> int:
     return 4 * sum(len(value) for value in row.values() if isinstance(value, str))
 
 
-_AT_ONCE = 8
-
-
 class MilvusWorker(Worker[MilvusConnection]):
     """Runs functions on the connection, some at a time."""
 
     def __init__(self, address: StoreUrl) -> None:
-        super().__init__("sifaka.storage.milvus", f"the index {address.shown!r}", _AT_ONCE)
+        super().__init__(f"the index {address.shown!r}", 8)
         self._address = address
 
     def _open(self, known: MilvusConnection | None) -> MilvusConnection:
@@ -265,9 +243,8 @@ class MilvusWorker(Worker[MilvusConnection]):
             undo.callback(leave, address)
             client = connect(address, place.uri)
             undo.callback(client.close)
-            with failures(address.shown):
-                version: str = client.get_server_version()
-            opened = MilvusConnection(client, address.shown, version, address.prefix, place)
+            version: str = client.get_server_version()
+            opened = MilvusConnection(client, version, address.prefix, place)
             opened.ensure(opened.thoughts, "thoughts")
             opened.ensure(opened.words, "words")
             undo.pop_all()
@@ -277,35 +254,36 @@ class MilvusWorker(Worker[MilvusConnection]):
         opened.client.close()
         leave(self._address)
 
+    def _translate(self, error: Exception) -> StorageError | None:
+        return translate(self._address.shown, error)
+
 
 _places: dict[str, MilvusPlace] = {}
 """For the process: the lock on a folder is the process's too."""
 _guard = threading.Lock()
 
 
-def _name(address: StoreUrl) -> str:
-    return str(address.folder or address.shown)
-
-
 def enter(address: StoreUrl) -> MilvusPlace:
     """The place of an address; for a folder with a server on a free port. `leave` it once each."""
+    name = str(address.folder or address.shown)
     with _guard:
-        place = _places.get(_name(address))
+        place = _places.get(name)
         if place is None:
             folder = address.folder
             place = _start(folder) if folder else MilvusPlace(address.base, lambda: None)
-            _places[_name(address)] = place
+            _places[name] = place
         place.users += 1
         return place
 
 
 def leave(address: StoreUrl) -> None:
     """Release a place after its last user in this process."""
+    name = str(address.folder or address.shown)
     with _guard:
-        place = _places[_name(address)]
+        place = _places[name]
         place.users -= 1
         if not place.users:
-            del _places[_name(address)]
+            del _places[name]
             place.stop()
 
 

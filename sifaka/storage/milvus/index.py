@@ -32,7 +32,6 @@ from sifaka.storage.milvus.client import (
     run_key,
     tenant_key,
     thought_rows,
-    version_key,
     word_rows,
 )
 from sifaka.storage.milvus.connection import MOST_ROWS, MilvusConnection, MilvusWorker
@@ -44,7 +43,6 @@ from sifaka.text.search_terms import query_terms
 logger = logging.getLogger(__name__)
 
 _AT_ONCE = 64
-_EXPIRED_AT_ONCE = 64
 
 
 def look_for_missing(milvus: MilvusConnection, collection: str) -> dict[str, str]:
@@ -93,12 +91,12 @@ def sweep(milvus: MilvusConnection) -> int:
     expired = f"chunk == 0 and expires_at > 0 and expires_at <= {now_in_microseconds()}"
     rows = milvus.select(milvus.thoughts, expired, ("run",))
     runs = list(dict.fromkeys(str(row["run"]) for row in rows))
-    for key in runs[:_EXPIRED_AT_ONCE]:
+    for key in runs[:_AT_ONCE]:
         purge(milvus, key)
     while milvus.shared.purged:
         # The server writes its files again without the rows that were removed.
         milvus.compact(milvus.shared.purged.pop())
-    return max(0, len(runs) - _EXPIRED_AT_ONCE)
+    return max(0, len(runs) - _AT_ONCE)
 
 
 def purge(milvus: MilvusConnection, key: str) -> None:
@@ -253,9 +251,6 @@ def _scan(
     )
 
 
-_HEALTH_SECONDS = 60
-
-
 class MilvusIndex(TenantView):
     """A `SearchIndex` on a Milvus server, or in a Milvus Lite folder that one process has open.
 
@@ -298,7 +293,7 @@ class MilvusIndex(TenantView):
             if milvus.full_text:
                 milvus.put(milvus.words, word_rows(tenant, run, first=first))
             key = run_key(tenant, run.run_id)
-            names = [version_key(key, number) for number in range(first, len(run.thoughts))]
+            names = [f"{key}:{number}" for number in range(first, len(run.thoughts))]
             for collection in filter(milvus.is_index, [*milvus.shared.missing]):
                 milvus.shared.missing[collection].update(dict.fromkeys(names, tenant_key(tenant)))
 
@@ -358,7 +353,7 @@ class MilvusIndex(TenantView):
             return f"{milvus.version}{lacks}"
 
         # Its calls have time limits of their own.
-        return (await look_at(self.place, lambda: self.worker.run(look), seconds=_HEALTH_SECONDS),)
+        return (await look_at(self.place, lambda: self.worker.run(look), seconds=60),)
 
 
 class MilvusStorage(CachedStorage):

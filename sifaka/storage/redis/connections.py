@@ -74,25 +74,19 @@ _REASONS: tuple[tuple[str, str, str, bool], ...] = (
 @contextmanager
 def failures(server: str) -> Generator[None]:
     """Translate the errors of redis-py and the network."""
-    from redis.exceptions import RedisError
-
     try:
         yield
-    except (RedisError, OSError) as error:
-        raise _translated(server, error) from error
+    except Exception as error:
+        if translated := _translate(server, error):
+            raise translated from error
+        raise
 
 
-def lost_connection(error: Exception) -> bool:
-    """True when the same command may well succeed over a new connection."""
-    from redis import exceptions
+def _translate(server: str, error: Exception) -> StorageError | None:
+    from redis.exceptions import RedisError
 
-    # Errors of authentication are connection errors to redis-py.
-    return isinstance(error, exceptions.ConnectionError | OSError) and not isinstance(
-        error, exceptions.AuthenticationError | exceptions.AuthorizationError
-    )
-
-
-def _translated(server: str, error: Exception) -> StorageError:
+    if not isinstance(error, RedisError | OSError):
+        return None
     kinds = "\n".join(kind.__name__ for kind in type(error).__mro__)
     text = str(error)
     for signs, what, advice, later in _REASONS:
@@ -123,7 +117,7 @@ class RedisConnections(Worker[RedisClient]):
     """Runs work on a server. Safe for many tasks, several event loops, and one after another."""
 
     def __init__(self, address: StoreUrl) -> None:
-        super().__init__("sifaka.storage.redis", f"the store {address.shown!r}", _AT_ONCE)
+        super().__init__(f"the store {address.shown!r}", _AT_ONCE)
         self.address = address
         self._silent_at = -math.inf
         """The time of a command that was not answered, if none was answered since."""
@@ -151,31 +145,36 @@ class RedisConnections(Worker[RedisClient]):
     def _attempt(self, work: Callable[[RedisClient], T], asked: float, client: RedisClient) -> T:
         from redis import exceptions
 
-        with failures(self.address.shown):
-            if self._silent_at > asked:
-                # Who waited for their turn does not wait for the server again, one by one.
-                raise TimeoutError
-            pauses = iter(_PAUSES)
-            while True:
-                try:
-                    answer = work(client)
-                except exceptions.TimeoutError:
-                    self._silent_at = time.monotonic()
+        if self._silent_at > asked:
+            # Who waited for their turn does not wait for the server again, one by one.
+            raise TimeoutError
+        pauses = iter(_PAUSES)
+        while True:
+            try:
+                answer = work(client)
+            except exceptions.TimeoutError:
+                self._silent_at = time.monotonic()
+                raise
+            # Errors of authentication are connection errors to redis-py.
+            except (exceptions.AuthenticationError, exceptions.AuthorizationError):
+                raise
+            except (exceptions.ConnectionError, OSError):
+                pause = next(pauses, None)
+                if pause is None:
                     raise
-                except Exception as error:
-                    pause = next(pauses, None)
-                    if pause is None or not lost_connection(error):
-                        raise
-                    time.sleep(pause)
-                else:
-                    self._silent_at = -math.inf
-                    return answer
+                time.sleep(pause)
+            else:
+                self._silent_at = -math.inf
+                return answer
 
     def _open(self, known: RedisClient | None) -> RedisClient:
         return known or _client(self.address, seconds=_COMMAND_SECONDS, in_loop=False)
 
     def _close(self, opened: RedisClient) -> None:
         opened.close()
+
+    def _translate(self, error: Exception) -> StorageError | None:
+        return _translate(self.address.shown, error)
 
 
 def _client(address: StoreUrl, *, seconds: float | None, in_loop: bool) -> RedisClient:

@@ -5,19 +5,14 @@ No event loop ever waits for a disk. apsw is imported when a file is first opene
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
-from sifaka.errors import ConfigurationError
-from sifaka.storage.store import Worker
-
-if TYPE_CHECKING:
-    from sifaka.storage.sqlite.file import OpenFile
-
-T = TypeVar("T")
+from sifaka.errors import ConfigurationError, SifakaError
+from sifaka.storage.store import Worker, identity_of
 
 UNREADABLE = (TypeError, ValueError, OverflowError)
 """The errors of a damaged row: a value of another type, text that is not UTF-8, no moment."""
@@ -165,17 +160,11 @@ class Schema:
             )
         return form
 
-    def is_current(self, connection: SqlConnection) -> bool:
-        """True when the file has the tables of this release."""
-        return connection.pragma("user_version") == self.number
-
     def prepare(self, connection: SqlConnection) -> None:
         """Give an empty file the tables, in one step."""
-        if self.is_current(connection):
-            return
         with transaction(connection, "IMMEDIATE"):
             # Asked again under the write lock: another process may have been faster.
-            if not self.is_current(connection):
+            if connection.pragma("user_version") != self.number:
                 connection.execute(self.tables)
                 connection.execute(f"PRAGMA application_id = {self.application_id}")
                 connection.execute(f"PRAGMA user_version = {self.number}")
@@ -194,29 +183,32 @@ class SQLiteWorker(Worker[SqlConnection]):
     """
 
     def __init__(self, path: Path, schema: Schema = RUNS) -> None:
-        super().__init__("sifaka.storage.sqlite", f"the store {str(path)!r}", 1)
+        super().__init__(f"the store {str(path)!r}", 1)
         self._path = path
         self._schema = schema
-        self._file: OpenFile | None = None
-
-    def _run(self, work: Callable[[SqlConnection], T]) -> T:
-        from sifaka.storage.sqlite.file import failures
-
-        with failures(self._path):
-            return super()._run(work)
+        self._identity = ""
 
     def _open(self, known: SqlConnection | None) -> SqlConnection:
+        # Otherwise it was deleted or replaced, and what is written is lost; or a newer release has
+        # upgraded it, and what is written would not be as that one needs it.
+        if (
+            known is not None
+            and identity_of(self._path) == self._identity
+            and known.pragma("user_version") == self._schema.number
+        ):
+            return known
         from sifaka.storage.sqlite.file import open_file
 
-        if self._file is not None and not self._file.current:
-            self._close(known)
-        if self._file is None:
-            self._file = open_file(self._path, self._schema)
-        return self._file.sql
+        self._opened = None  # what replaces it may be one that cannot be opened
+        if known is not None:
+            known.close()
+        connection, self._identity = open_file(self._path, self._schema)
+        return connection
 
     def _close(self, opened: SqlConnection) -> None:
-        from sifaka.storage.sqlite.file import failures
+        opened.close()
 
-        self._file = None  # what replaces it may be one that cannot be opened
-        with failures(self._path):
-            opened.close()
+    def _translate(self, error: Exception) -> SifakaError | None:
+        from sifaka.storage.sqlite.file import translate
+
+        return translate(self._path, error)

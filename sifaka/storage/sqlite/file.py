@@ -10,14 +10,13 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from sifaka.errors import ConfigurationError, SifakaError, StorageError
 from sifaka.storage.files.durable import LockFile
-from sifaka.storage.sqlite.connection import RUNS, Schema, SqlConnection
+from sifaka.storage.sqlite.connection import Schema, SqlConnection
 from sifaka.storage.store import identity_of
 
 logger = logging.getLogger(__name__)
@@ -37,7 +36,6 @@ _PRAGMAS = (
     # What is deleted is overwritten: a forgotten text is not left on a free page.
     "secure_delete = ON",
 )
-_FULL = ("does not fit on the disk any more", "free some space and try again")
 _REASONS: tuple[tuple[type[apsw.Error], str, str], ...] = (
     (apsw.BusyError, "is kept locked by another process", "try again, or end that process"),
     (apsw.NotADBError, "is not a SQLite database", "name another file in the store's URL"),
@@ -47,57 +45,56 @@ _REASONS: tuple[tuple[type[apsw.Error], str, str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFile:
-    """An open store file, its schema up to date."""
+def open_file(path: Path, schema: Schema) -> tuple[SqlConnection, str]:
+    """The database in this file, created for its owner's eyes only if there is none.
 
-    path: Path
-    sql: SqlConnection
-    identity: str
-    schema: Schema
-
-    @property
-    def current(self) -> bool:
-        """True while it is still what was opened.
-
-        Otherwise it was deleted or replaced, and what is written is lost; or a newer release has
-        upgraded it, and what is written would not be as that one needs it.
-        """
-        return identity_of(self.path) == self.identity and self.schema.is_current(self.sql)
-
-
-def open_file(path: Path, schema: Schema = RUNS) -> OpenFile:
-    """The database in this file, created for its owner's eyes only if there is none."""
+    Its schema is up to date. The second value is the file's identity, see `identity_of`.
+    """
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
-            with failures(path):
-                _create(path)
-                if _is_read_only(path):
-                    return _connect_to_read(path, schema)
-                return _connect(path, schema)
-        except StorageError as error:
+            _create(path)
+            read_only = path != IN_MEMORY and not all(
+                os.access(each, os.W_OK) for each in (path, path.parent)
+            )
+            return (_connect_to_read if read_only else _connect)(path, schema)
+        except (apsw.BusyError, StorageError) as error:
             # SQLite does not wait by itself while another process switches a fresh file to WAL.
-            if not error.retryable or time.monotonic() > deadline:
+            final = isinstance(error, StorageError) and not error.retryable
+            if final or time.monotonic() > deadline:
                 raise
             time.sleep(_RETRY_SECONDS)
 
 
-@contextmanager
-def failures(path: Path) -> Generator[None]:
-    """Translate what SQLite and the file system raise into errors that say what to do."""
-    try:
-        yield
-    except apsw.Error as error:
-        raise _translated(path, error) from error
-    except OSError as error:
-        what, advice = (
-            f"cannot be opened: {error.strerror}",
-            "name a file in a folder that you may write to",
-        )
-        if error.errno in {errno.ENOSPC, getattr(errno, "EDQUOT", None)}:
-            what, advice = _FULL
-        raise StorageError(f"the store {str(path)!r} {what}", advice) from error
+def translate(path: Path, error: Exception) -> SifakaError | None:
+    """What SQLite or the file system has raised, as an error that says what to do."""
+    if not isinstance(error, apsw.Error | OSError):
+        return None
+    what, advice = next(
+        (reason for kind, *reason in _REASONS if isinstance(error, kind)),
+        (f"failed: {error}", "check the file and its disk"),
+    )
+    if isinstance(error, OSError):
+        what = f"cannot be opened: {error.strerror}"
+        advice = "name a file in a folder that you may write to"
+    if _is_full(error):
+        what, advice = "does not fit on the disk any more", "free some space and try again"
+    message = f"the store {str(path)!r} {what}"
+    if isinstance(error, apsw.NotADBError):
+        return ConfigurationError(message, advice)
+    return StorageError(message, advice, retryable=isinstance(error, apsw.BusyError))
+
+
+def _is_full(error: apsw.Error | OSError) -> bool:
+    if isinstance(error, OSError):
+        return error.errno in {errno.ENOSPC, getattr(errno, "EDQUOT", None)}
+    return (
+        isinstance(error, apsw.FullError)
+        # The index of the write-ahead log is a file as well, and has no room to grow.
+        or getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE
+        # What an extension says, under a code for any failure.
+        or "disk is full" in str(error)
+    )
 
 
 def _create(path: Path) -> None:
@@ -114,14 +111,14 @@ def _create(path: Path) -> None:
 
 
 @contextmanager
-def _connected(path: Path, schema: Schema, place: str, flags: int) -> Generator[OpenFile]:
+def _connected(path: Path, place: str, flags: int) -> Generator[tuple[SqlConnection, str]]:
     """A connection, which is closed where what is done within it fails or the file was moved."""
     identity = identity_of(path)
     with _CREATING:
         connection = apsw.Connection(place, flags=flags)
     try:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
-        yield OpenFile(path, connection, identity, schema)
+        yield connection, identity
         if identity_of(path) != identity:
             raise _moved(path)
     except BaseException as error:
@@ -139,19 +136,19 @@ def _moved(path: Path) -> StorageError:
     )
 
 
-def _connect(path: Path, schema: Schema) -> OpenFile:
+def _connect(path: Path, schema: Schema) -> tuple[SqlConnection, str]:
     """The open file; one of an older form is set aside before."""
-    with _connected(path, schema, str(path), apsw.SQLITE_OPEN_READWRITE) as file:
-        sql = file.sql
+    with _connected(path, str(path), apsw.SQLITE_OPEN_READWRITE) as (sql, identity):
         if sql.readonly("main"):
             raise apsw.ReadOnlyError("attempt to write a readonly database")
-        older = 0 < schema.check(sql, repr(str(path))) < schema.number
-        if not older:
+        form = schema.check(sql, repr(str(path)))
+        if not 0 < form < schema.number:
             for pragma in _PRAGMAS:
                 # One by one and to the last row: one that answers holds up those behind it.
                 sql.execute(f"PRAGMA {pragma}").fetchall()
-            schema.prepare(sql)
-            return file
+            if not form:
+                schema.prepare(sql)
+            return sql, identity
         sql.close()
     _set_aside(path, schema)
     return _connect(path, schema)
@@ -170,12 +167,12 @@ def _set_aside(path: Path, schema: Schema) -> None:
     if lock is None:
         raise _moved(path)
     try:
-        with _connected(path, schema, str(path), apsw.SQLITE_OPEN_READWRITE) as file:
-            form = schema.check(file.sql, repr(str(path)))
+        with _connected(path, str(path), apsw.SQLITE_OPEN_READWRITE) as (sql, _):
+            form = schema.check(sql, repr(str(path)))
             if 0 < form < schema.number:
                 # Its log becomes part of it, unless another process has it open.
-                file.sql.execute("PRAGMA journal_mode = DELETE").fetchall()
-            file.sql.close()
+                sql.execute("PRAGMA journal_mode = DELETE").fetchall()
+            sql.close()
         if not 0 < form < schema.number:
             return
         aside, fresh = (path.with_name(f"{path.name}{end}") for end in (f".schema-{form}", "-new"))
@@ -187,19 +184,14 @@ def _set_aside(path: Path, schema: Schema) -> None:
                 "move one of them away",
             )
         _create(fresh)
-        _connect(fresh, schema).sql.close()
+        _connect(fresh, schema)[0].close()
         fresh.replace(path)
     finally:
         lock.release()
     logger.warning("%r has the older schema %d and is now %r", str(path), form, str(aside))
 
 
-def _is_read_only(path: Path) -> bool:
-    """True when this process may read a file and not write to it, or not to its folder."""
-    return path != IN_MEMORY and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-
-
-def _connect_to_read(path: Path, schema: Schema) -> OpenFile:
+def _connect_to_read(path: Path, schema: Schema) -> tuple[SqlConnection, str]:
     """A file that cannot be written, such as one on a read-only mount.
 
     Its write-ahead log is read where the index of the log is there. Without a log the file is as
@@ -217,34 +209,10 @@ def _connect_to_read(path: Path, schema: Schema) -> OpenFile:
         options = "immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     place = f"{path.absolute().as_uri()}?{options}"
-    with _connected(path, schema, place, flags) as file:
-        schema.check(file.sql, repr(str(path)))
-        if not schema.is_current(file.sql):
+    with _connected(path, place, flags) as (sql, identity):
+        if schema.check(sql, repr(str(path))) != schema.number:
             raise StorageError(
                 f"the store {str(path)!r} cannot be written, and has an older schema",
                 "name another file in the store's URL",
             )
-        return file
-
-
-def _full(error: apsw.Error) -> bool:
-    return (
-        isinstance(error, apsw.FullError)
-        # The index of the write-ahead log is a file as well, and has no room to grow.
-        or getattr(error, "extendedresult", None) == apsw.SQLITE_IOERR_SHMSIZE
-        # What an extension says, under a code for any failure.
-        or "disk is full" in str(error)
-    )
-
-
-def _translated(path: Path, error: apsw.Error) -> SifakaError:
-    what, advice = next(
-        (reason for kind, *reason in _REASONS if isinstance(error, kind)),
-        (f"failed: {error}", "check the file and its disk"),
-    )
-    if _full(error):
-        what, advice = _FULL
-    message = f"the store {str(path)!r} {what}"
-    if isinstance(error, apsw.NotADBError):
-        return ConfigurationError(message, advice)
-    return StorageError(message, advice, retryable=isinstance(error, apsw.BusyError))
+        return sql, identity

@@ -85,18 +85,14 @@ def _index_batch(connection: SqlConnection) -> None:
     }
     for (version,) in waiting:
         if version in written:  # a damaged one has no words
-            _index(connection, version, *written[version])
+            language = language_of(*written[version])
+            connection.execute(
+                "INSERT INTO version_words (rowid, text, prompt) VALUES (?, ?, ?)",
+                (version, *(" ".join(text_terms(t, language)) for t in written[version])),
+            )
         connection.execute("DELETE FROM versions_without_words WHERE id = ?", (version,))
         if time.monotonic() >= deadline:
             break
-
-
-def _index(connection: SqlConnection, version: int, text: str, prompt: str) -> None:
-    language = language_of(text, prompt)
-    connection.execute(
-        "INSERT INTO version_words (rowid, text, prompt) VALUES (?, ?, ?)",
-        (version, *(" ".join(text_terms(each, language)) for each in (text, prompt))),
-    )
 
 
 ADMITTED = """
@@ -126,10 +122,6 @@ def bindings(tenant: str, only: Filters) -> tuple[object, ...]:
     )
 
 
-_CHUNK = 256
-"""Vectors of a tenant for which space is taken at once."""
-_MOST = 4096
-"""Neighbours that sqlite-vec gives at most."""
 _RELATED = 1.414
 """A distance a hair below that of vectors at right angles, which have nothing in common."""
 
@@ -169,22 +161,18 @@ def find_table(connection: SqlConnection, model_id: str, dimension: int) -> Vect
 
 def make_table(connection: SqlConnection, model_id: str, dimension: int) -> VectorTable:
     """The table of a model, made if there is none."""
-    found = find_table(connection, model_id, dimension)
-    if found:
-        return found
     with transaction(connection, "IMMEDIATE"):
-        # Unless another process has been faster.
         connection.execute(
             "INSERT OR IGNORE INTO vector_models (model_id, dimension) VALUES (?, ?)",
             (model_id, dimension),
         )
         table = find_table(connection, model_id, dimension)
         assert table is not None, "it is written down"
-        # By L2, the distance that is computed fastest: of vectors of length 1 it is in the order of
-        # their cosine similarity.
+        # With space for 256 vectors of a tenant at once. By L2, the distance that is computed
+        # fastest: of vectors of length 1 it is in the order of their cosine similarity.
         connection.execute(f"""
             CREATE VIRTUAL TABLE IF NOT EXISTS {table.name} USING vec0 (
-                tenant TEXT PARTITION KEY, vector FLOAT[{dimension}], chunk_size = {_CHUNK})
+                tenant TEXT PARTITION KEY, vector FLOAT[{dimension}], chunk_size = 256)
         """)
         return table
 
@@ -203,7 +191,7 @@ def nearest(
     rows = connection.execute(
         f"SELECT rowid, distance FROM {table.name} "  # noqa: S608 - names of ours
         f"WHERE tenant = ?1 AND vector MATCH ?6 AND k = ?7 {among} ORDER BY distance",
-        (*bindings(tenant, only), _packed(vector), min(limit, _MOST)),
+        (*bindings(tenant, only), _packed(vector), min(limit, 4096)),  # it gives no more,
     )
     return [version for version, distance in rows if distance < _RELATED]
 
@@ -255,12 +243,6 @@ def _count_left(connection: SqlConnection, model_id: str) -> int:
         """,
         model_id,
     )
-
-
-def count_missing(connection: SqlConnection, table: VectorTable | None, tenant: str) -> int:
-    """The number of a tenant's versions without a vector."""
-    query = "SELECT count(*) FROM versions WHERE id > ? AND tenant = ?"
-    return number_of(connection, query, table.until if table else 0, tenant)
 
 
 def _next_batch(
@@ -364,7 +346,9 @@ def search_versions(
             meant = nearest(connection, tenant, table, vector, wide, only) if table else []
             worded = rank_by_words(connection, tenant, words, wide, only)
             best = fuse(meant, [version for version, _ in worded])
-            search = hybrid_name(count_missing(connection, table, tenant))
+            missing = "SELECT count(*) FROM versions WHERE id > ? AND tenant = ?"
+            until = table.until if table else 0
+            search = hybrid_name(number_of(connection, missing, until, tenant))
         search += lacking(count_without_words(connection, tenant), "indexed")
         return Hits(hits=show(connection, words, best, limit), search=search)
 

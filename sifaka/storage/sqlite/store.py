@@ -23,7 +23,7 @@ from sifaka.record.run import Run, RunSummary
 from sifaka.storage.cursor import cut_page, decode_cursor, from_microseconds, to_microseconds
 from sifaka.storage.embedding import embed_words
 from sifaka.storage.entry_json import decode_entries, encode_entries, replay_run
-from sifaka.storage.log import check_append, holds, look_at
+from sifaka.storage.log import check_append, look_at
 from sifaka.storage.protocol import ANY, Filters, Health, Hits, RunPage
 from sifaka.storage.sqlite.connection import (
     UNREADABLE,
@@ -46,9 +46,6 @@ from sifaka.text.input import is_unicode
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
-
-_ERASING_SECONDS = 2.0
-"""The time that a running server spends on what deleted runs have left, at once."""
 
 
 class SQLiteStorage(ErasingStore, PolledStore):
@@ -149,7 +146,7 @@ class SQLiteStorage(ErasingStore, PolledStore):
             return 0
         await super().catch_up()
         left = await self.worker.run(partial(catch_up_words, seconds=SLICE))
-        left += await self.worker.run(partial(erase_traces, seconds=_ERASING_SECONDS))
+        left += await self.worker.run(partial(erase_traces, seconds=2.0))
         if self._embedder is not None:
             left += await embed_batch(self.worker, self._embedder)
         return left
@@ -176,11 +173,18 @@ def append_entries(
     """Append in one transaction, or find that it was done before."""
     payloads = encode_entries(run, entries, expected_version)
     with transaction(connection, "IMMEDIATE"):
-        found, current = _version_and_fence(connection, tenant, run.run_id) or (0, 0)
-        if found > expected_version and _holds(
-            connection, tenant, run.run_id, expected_version, payloads
-        ):
-            return
+        known = connection.execute(_VERSION_AND_FENCE, (tenant, run.run_id)).fetchone()
+        found, current = known or (0, 0)
+        if payloads and found > expected_version:
+            held = connection.execute(
+                """
+                SELECT payload FROM entries
+                WHERE tenant = ? AND run_id = ? AND seq > ? AND seq <= ? ORDER BY seq
+                """,
+                (tenant, run.run_id, expected_version, run.version),
+            )
+            if [payload for (payload,) in held] == [*payloads]:
+                return
         check_append(
             run.run_id, fence=fence, current=current, expected=expected_version, found=found
         )
@@ -235,19 +239,6 @@ def claim_run(connection: SqlConnection, tenant: str, run_id: str) -> int:
     if not rows:
         raise ThoughtNotFound(run_id)
     return rows[0][0]
-
-
-def _holds(
-    connection: SqlConnection, tenant: str, run_id: str, after: int, payloads: tuple[str, ...]
-) -> bool:
-    rows = connection.execute(
-        """
-        SELECT payload FROM entries
-        WHERE tenant = ? AND run_id = ? AND seq > ? AND seq <= ? ORDER BY seq
-        """,
-        (tenant, run_id, after, after + len(payloads)),
-    )
-    return holds([payload for (payload,) in rows], payloads, after=0)
 
 
 def delete_runs(
@@ -322,22 +313,14 @@ def describe_file(connection: SqlConnection) -> str:
     return f"schema {schema}, runs: {count}, {pages * page_size / 1e6:.1f} MB"
 
 
-def _version_and_fence(
-    connection: SqlConnection, tenant: str, run_id: str
-) -> tuple[int, int] | None:
-    """The number of a run's entries, and its last claim; None without a run."""
-    # As numbers whatever is there: a damaged one is then another number than that of the entries.
-    return connection.execute(
-        """
-        SELECT CAST(version AS INTEGER), CAST(fence AS INTEGER)
-        FROM runs WHERE tenant = ? AND run_id = ?
-        """,
-        (tenant, run_id),
-    ).fetchone()
+_VERSION_AND_FENCE = """
+SELECT CAST(version AS INTEGER), CAST(fence AS INTEGER) FROM runs WHERE tenant = ? AND run_id = ?
+"""
+"""As numbers whatever is there: a damaged one is then another number than that of the entries."""
 
 
 def _version(connection: SqlConnection, tenant: str, run_id: str) -> int:
-    found = _version_and_fence(connection, tenant, run_id)
+    found = connection.execute(_VERSION_AND_FENCE, (tenant, run_id)).fetchone()
     if found is None:
         raise ThoughtNotFound(run_id)
     return found[0]
@@ -388,29 +371,23 @@ def list_recent(connection: SqlConnection, tenant: str, limit: int, cursor: str 
 
 
 def _readable(rows: Iterable[tuple[Any, ...]]) -> Iterator[RunSummary]:
-    for row in rows:
+    for run_id, status, passed, stop_reason, iterations, excerpt, created_at, updated_at in rows:
         try:
-            yield _summary(row)
+            yield RunSummary(
+                run_id=run_id.decode(),
+                status=status.decode(),
+                passed=bool(int(passed)),
+                stop_reason=None if stop_reason is None else stop_reason.decode(),
+                iterations=int(iterations),
+                excerpt=excerpt.decode(),
+                created_at=from_microseconds(int(created_at)),
+                updated_at=from_microseconds(int(updated_at)),
+            )
         except UNREADABLE:
-            logger.warning("run %r cannot be read and was left out of a list", row[0])
-
-
-def _summary(row: tuple[Any, ...]) -> RunSummary:
-    run_id, status, passed, stop_reason, iterations, excerpt, created_at, updated_at = row
-    return RunSummary(
-        run_id=run_id.decode(),
-        status=status.decode(),
-        passed=bool(int(passed)),
-        stop_reason=None if stop_reason is None else stop_reason.decode(),
-        iterations=int(iterations),
-        excerpt=excerpt.decode(),
-        created_at=from_microseconds(int(created_at)),
-        updated_at=from_microseconds(int(updated_at)),
-    )
+            logger.warning("run %r cannot be read and was left out of a list", run_id)
 
 
 _MERGED_PAGES = 500
-_FREE_SHARE = 4
 
 
 def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = False) -> int:
@@ -444,7 +421,7 @@ def erase_traces(connection: SqlConnection, *, seconds: float, whole: bool = Fal
         if traces and time.monotonic() >= deadline:
             return 1
     free = number_of(connection, "PRAGMA freelist_count")
-    if whole and free * _FREE_SHARE > number_of(connection, "PRAGMA page_count"):
+    if whole and free * 4 > number_of(connection, "PRAGMA page_count"):
         connection.execute("VACUUM")
     truncate_log(connection)
     return 0

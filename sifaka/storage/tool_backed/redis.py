@@ -107,10 +107,6 @@ def decode_record(value: str) -> LogRecord:
 
 LATEST = 200
 """Runs that a search reads, the newest: each costs a call."""
-_REMEMBERED = 100
-"""Runs whose logs are kept, to read on where they were read last: those at work."""
-_AT_ONCE = 16
-"""Runs of a list that are read at the same time."""
 
 
 class RedisToolStorage(RepairingStore, PolledStore):
@@ -187,7 +183,7 @@ class RedisToolStorage(RepairingStore, PolledStore):
         behind = [place for place in await self._places() if place < start]
         page = sorted(behind, reverse=True)[:limit]
         asks = {run_id: partial(load_if_readable, self, run_id) for _, run_id in page}
-        runs = await fan_out(asks, calls_each=0, parallel=_AT_ONCE)
+        runs = await fan_out(asks, calls_each=0, parallel=16)
         more = page and len(behind) > limit
         return RunPage(
             runs=tuple(run.summary() for run in runs if run is not None),
@@ -304,7 +300,7 @@ class RedisToolStorage(RepairingStore, PolledStore):
             log.add(record)
         if log.payloads:
             self._logs[name] = log
-        while len(self._logs) > _REMEMBERED:
+        while len(self._logs) > 100:  # those at work
             self._logs.pop(next(iter(self._logs)))
         return log
 

@@ -20,11 +20,6 @@ from mcp_types import CONNECTION_CLOSED, CallToolResult, TextContent
 from sifaka.errors import ConfigurationError, StorageError
 from sifaka.storage.tool_backed.caller import ToolCaller
 
-_START_SECONDS = 30.0
-"""Seconds that a server may take to answer the handshake: some import a lot first."""
-_CALL_SECONDS = 60.0
-_PASSED_ON = ("REDIS_", "MILVUS_")
-"""Prefixes of the variables that a server is told when nothing else is said."""
 _WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _SECRETS = re.compile(
     r"""(?i)(//)[^\s'"]*(?=@)"""
@@ -44,7 +39,8 @@ class StdioToolSession(ToolCaller):
         env: Variables of the server beside `PATH`, `HOME` and the like, which is all it inherits.
             When None those of this process that tell such servers where their database is; they get
             no others, so no keys of models.
-        start_seconds: How long it may take until it has answered the handshake.
+        start_seconds: How long it may take until it has answered the handshake; some import a lot
+            first.
 
     Raises:
         ConfigurationError: There is no program in the command.
@@ -55,14 +51,16 @@ class StdioToolSession(ToolCaller):
         command: Sequence[str],
         env: Mapping[str, str] | None = None,
         *,
-        start_seconds: float = _START_SECONDS,
+        start_seconds: float = 30.0,
     ) -> None:
         if not command or not command[0]:
             raise ConfigurationError(
                 "an MCP server is started by a command; there is none", "such as redis+mcp:COMMAND"
             )
         if env is None:
-            env = {key: os.environ[key] for key in os.environ if key.startswith(_PASSED_ON)}
+            env = {
+                key: os.environ[key] for key in os.environ if key.startswith(("REDIS_", "MILVUS_"))
+            }
         self._parameters = StdioServerParameters(
             command=command[0], args=list(command[1:]), env=dict(env) if env else None
         )
@@ -163,7 +161,7 @@ class _Connection(ExitStack):
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> CallToolResult | None:
         """The result of a tool; None if the connection was lost."""
-        ask = partial(self._client.call_tool, read_timeout_seconds=_CALL_SECONDS)
+        ask = partial(self._client.call_tool, read_timeout_seconds=60.0)
         try:
             return await self._portal.call_async(ask, tool, dict(arguments))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream):

@@ -6,17 +6,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import aclosing
 from pathlib import Path
 
 import anyio
 
-from sifaka.errors import AppendRefused, StorageError, VersionConflict
+from sifaka.errors import AppendRefused
 from sifaka.record.entries import Decided, Decision, Entry
 from sifaka.record.run import Run
-from sifaka.storage import MemoryStorage, SQLiteStorage, ThoughtStore, open_store
+from sifaka.storage import MemoryStorage, SQLiteStorage, open_store
 from sifaka.storage.cached import CachedStorage
-from sifaka.storage.files import FileStorage
 from tests.sifaka.storage.cached import layered
 from tests.stubs.runs import draft, drafted, keep
 from tests.stubs.stores import PassingStore
@@ -44,29 +42,6 @@ def wait_for_the_others() -> None:
     """All processes start at the same moment."""
     say("ready")
     sys.stdin.readline()
-
-
-async def append_together(url: str, name: str, count: str) -> None:
-    """Append to a run of its own and to a shared one, in a place that is not there yet."""
-    wait_for_the_others()
-    store = open_store(url, home=Path())
-    for number in range(int(count)):
-        for run_id in (f"run_{name}", "run_shared"):
-            await _append(store, run_id, f"{name}:{number}")
-    await store.aclose()
-
-
-async def _append(store: ThoughtStore, run_id: str, text: str) -> None:
-    while True:
-        try:
-            known = await keep(store, run_id=run_id)
-        except VersionConflict:
-            known = await store.load(run_id)
-        try:
-            await draft(store, known, text)
-        except VersionConflict:
-            continue
-        return
 
 
 async def claim_together(url: str, name: str, count: str) -> None:
@@ -99,24 +74,6 @@ async def append_until_killed(url: str, run_id: str) -> None:
         say(run.version)
 
 
-async def append_until_full(folder: str) -> None:
-    """Append while files must not grow beyond 64 KB, and say what it is told."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_FSIZE, (65_536, 65_536))
-    store = FileStorage(folder)
-    run = await keep(store, run_id="run_1")
-    for text in ("x" * 50_000, "y" * 50_000, "z" * 5_000):
-        try:
-            run = await draft(store, run, text)
-        except StorageError as error:
-            say(error)
-    try:
-        await keep(store, run_id="run_2", prompt="p" * 70_000)
-    except StorageError as error:
-        say(error)
-
-
 async def count_runs() -> None:
     """Open each file that is named, and say how many runs it has."""
     for line in sys.stdin:
@@ -124,20 +81,6 @@ async def count_runs() -> None:
         runs = (await store.recent(limit=1000)).runs
         await store.aclose()
         say(len(runs))
-
-
-async def follow(url: str, prefix: str, run_id: str) -> None:
-    """Follow a run in Redis, and say of each entry what it is."""
-    from sifaka.storage.address import REDIS, parse_store_url
-    from sifaka.storage.redis.connections import RedisConnections
-    from sifaka.storage.redis.store import Keys, follow_stream
-
-    connections = RedisConnections(parse_store_url(url, REDIS))
-    steps = follow_stream(connections, Keys(prefix, "default"), run_id, after=0, seconds=0.05)
-    async with aclosing(steps):
-        async for entry, run in steps:
-            say(f"{entry.kind} {run.version}")
-    await connections.aclose()
 
 
 class Authority(PassingStore):

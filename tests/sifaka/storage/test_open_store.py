@@ -1,6 +1,8 @@
 """Stores by their URLs, which are refused and shown without their secrets."""
 
 import base64
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 from sifaka.errors import ConfigurationError
 from sifaka.record.thought import Thought
 from sifaka.storage import open_store
-from sifaka.storage.address import ELASTICSEARCH, MILVUS, REDIS, parse_store_url, parse_ttl
+from sifaka.storage.address import ELASTICSEARCH, MILVUS, REDIS, parse_store_url
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.elasticsearch import ElasticsearchIndex
 from sifaka.storage.elasticsearch.connection import authorization
@@ -114,6 +116,19 @@ def test_a_store_of_tools_needs_a_command(tmp_path: Path) -> None:
         open_store("redis+mcp: ", home=tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("url", "package"),
+    [("sqlite:", "apsw"), ("redis://host?ttl=7d", "redis"), ("milvus:///x.db", "pymilvus")],
+)
+def test_the_package_of_a_store_is_imported_when_it_is_used(url: str, package: str) -> None:
+    code = (
+        "import sys; from pathlib import Path; from sifaka.storage import open_store; "
+        f"open_store({url!r}, home=Path('unused')); sys.exit({package!r} in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 @pytest.mark.anyio
 async def test_a_hybrid_memory_is_opened_with_its_policies(tmp_path: Path) -> None:
     url = "hybrid:memory:;sqlite:;after=7d;most=20;forget=52w"
@@ -167,11 +182,6 @@ def test_our_options_are_taken_out_of_the_url() -> None:
     assert (view.ttl, view.prefix, view.tenant) == (43_200, "ours", "bob")
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("3600", 3600), ("90s", 90), ("30m", 1800)])
-def test_a_time_to_live_is_a_number_with_a_unit(text: str, seconds: float) -> None:
-    assert parse_ttl(text) == seconds
-
-
 def test_what_cannot_be_kept_to_is_refused() -> None:
     for wrong in (0, -1, float("nan"), float("inf"), 1e12):
         with pytest.raises(ConfigurationError):
@@ -179,11 +189,6 @@ def test_what_cannot_be_kept_to_is_refused() -> None:
     for prefix in ("", "a b", "a*", "a{b}", "x" * 65, "ü"):
         with pytest.raises(ConfigurationError):
             RedisStorage("redis://host", prefix=prefix)
-
-
-def test_a_folder_may_be_relative_or_absolute() -> None:
-    assert parse_store_url("milvus:///data/runs.db", MILVUS).folder == Path.cwd() / "data/runs.db"
-    assert parse_store_url("milvus:////data/runs.db", MILVUS).folder == Path("/data/runs.db")
 
 
 @pytest.mark.parametrize(

@@ -78,19 +78,6 @@ async def test_what_was_acknowledged_survives_kill_9_in_every_round(
 
 
 @pytest.mark.slow
-async def test_four_processes_share_a_fresh_place_and_a_run(url: str, store: ThoughtStore) -> None:
-    count = 15
-    run_together("append_together", url, count)
-    shared = [thought.text for thought in (await store.load("run_shared")).thoughts]
-    for name in "abcd":
-        own = await store.load(f"run_{name}")
-        assert [thought.text for thought in own.thoughts] == [f"{name}:{n}" for n in range(count)]
-        mine = [text for text in shared if text.startswith(name)]
-        assert mine == [f"{name}:{n}" for n in range(count)]
-    assert len(shared) == 4 * count
-
-
-@pytest.mark.slow
 async def test_claims_of_four_processes_are_all_different_and_no_append_is_lost(
     url: str, store: ThoughtStore
 ) -> None:

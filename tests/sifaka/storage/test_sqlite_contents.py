@@ -22,7 +22,7 @@ from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import SqlConnection
 from sifaka.storage.sqlite.search import search_versions
 from tests.stubs.embedders import ConceptEmbedder
-from tests.stubs.runs import catch_up, found, keep, sql
+from tests.stubs.runs import catch_up, keep, sql
 
 pytestmark = pytest.mark.anyio
 
@@ -77,17 +77,6 @@ async def test_a_text_is_stored_once(tmp_path: Path) -> None:
     assert path.read_bytes().count(marker.encode()) == 3
 
 
-async def test_search_still_works_after_vacuum(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
-    await write(path, 3)
-    sql(path, "DELETE FROM entries WHERE seq = 3; VACUUM")
-    store = SQLiteStorage(path)
-    hits = (await store.search("word1 word2 word3 word4 word5 word6", limit=9)).hits
-    assert hits
-    assert all("**word" in hit.snippet for hit in hits)
-    await store.aclose()
-
-
 async def test_the_history_is_not_stored(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     run = await write(path, 5)
@@ -98,22 +87,6 @@ async def test_the_history_is_not_stored(tmp_path: Path) -> None:
     assert len(run.thoughts[-1].history) == 4
     store = SQLiteStorage(path)
     assert await store.load(run.run_id) == run
-    await store.aclose()
-
-
-async def test_a_version_gets_its_words_after_its_append(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
-    waiting = "SELECT count(*) FROM versions_without_words"
-    store = SQLiteStorage(path)
-    kept, deleted = await keep(store, "The zebra runs."), await keep(store, "The zebra sleeps.")
-    assert sql(path, waiting) == [(2,)]
-    await store.delete(deleted.run_id)
-    assert sql(path, waiting) == [(1,)]
-
-    found = await store.search("zebra", limit=5)
-
-    assert [hit.run_id for hit in found.hits] == [kept.run_id]
-    assert sql(path, waiting) == [(0,)]
     await store.aclose()
 
 
@@ -160,17 +133,6 @@ async def test_an_append_that_does_not_fit_changes_nothing(
     await allow_pages(store, 1_000_000)
     await store.append(after, [entry], expected_version=run.version)
     assert await store.load(run.run_id) == after
-
-
-async def test_vectors_that_do_not_fit_are_made_later(tmp_path: Path, store: SQLiteStorage) -> None:
-    run = await keep(store, "An automobile.")
-    await allow_pages(store, 1)
-    with pytest.raises(StorageError, match="does not fit on the disk any more"):
-        await store.catch_up()
-    assert await found(store, "automobile") == [run.run_id]
-    await allow_pages(store, 1_000_000)
-    assert await store.catch_up() == 0
-    assert await found(store, "car") == [run.run_id]
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound
-from sifaka.record.entries import Started, Validated
+from sifaka.record.entries import Started
 from sifaka.record.run import Run
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.stubs.embedders import ConceptEmbedder
-from tests.stubs.runs import found, keep, listed, sql
+from tests.stubs.runs import keep, listed, sql
 
 pytestmark = pytest.mark.anyio
 
@@ -72,20 +72,6 @@ async def test_a_run_whose_beginning_is_damaged_is_left_out(
 
 
 @damages
-async def test_a_damaged_run_can_be_deleted(path: Path, store: SQLiteStorage, damage: str) -> None:
-    damaged = await keep(store, "The zebra runs.", "The zebra sleeps.")
-    await store.catch_up()
-    spoil(path, damaged, damage)
-    await store.delete(damaged.run_id)
-    later = await keep(store, "A giraffe.")
-    await store.catch_up()
-    with pytest.raises(ThoughtNotFound):
-        await store.load(damaged.run_id)
-    assert (await store.search("zebra", limit=5)).hits == ()
-    assert await found(store, "giraffe") == [later.run_id]
-
-
-@damages
 async def test_what_is_damaged_holds_up_no_embedding(path: Path, damage: str) -> None:
     store = SQLiteStorage(path, embedder=ConceptEmbedder())
     damaged = await keep(store, "The zebra drives a car.")
@@ -96,16 +82,6 @@ async def test_what_is_damaged_holds_up_no_embedding(path: Path, damage: str) ->
     assert [hit.run_id for hit in hits.hits] == [healthy.run_id]
     assert hits.search == "hybrid"
     await store.aclose()
-
-
-async def test_a_follower_is_told_of_a_damaged_entry(path: Path, store: SQLiteStorage) -> None:
-    for damage in (NO_JSON, "CAST(x'ff' AS TEXT)", NO_THOUGHT):
-        run = await keep(store, "The zebra runs.")
-        spoil(path, run, damage)
-        expected = f"entry 2 of run '{run.run_id}'"
-        with pytest.raises(StorageError, match=expected), anyio.fail_after(30):
-            async for _ in store.follow(run.run_id):
-                pass
 
 
 @pytest.mark.parametrize("begun_anew", [False, True])
@@ -182,18 +158,6 @@ async def test_what_is_damaged_beside_the_entries_harms_no_other_run(
         sql(path, f"UPDATE {damage} WHERE run_id = ?", (damaged.run_id,))
         hits = (await store.search("zebra", limit=5, only=Filters(tags=("legal",)))).hits
         assert [hit.run_id for hit in hits] == [healthy.run_id], damage
-
-
-async def test_a_follower_is_told_of_an_entry_that_does_not_fit(
-    path: Path, store: SQLiteStorage
-) -> None:
-    run = await keep(store, "The zebra runs.")
-    validated = Validated(thought_id=run.thoughts[0].id, results={})
-    await store.append(run.apply(validated), [validated], expected_version=run.version)
-    sql(path, "UPDATE entries SET payload = json_set(payload, '$.thought_id', 'x') WHERE seq = 3")
-    with pytest.raises(StorageError, match=f"entry 3 of run '{run.run_id}'"), anyio.fail_after(30):
-        async for _ in store.follow(run.run_id):
-            pass
 
 
 async def test_a_run_that_is_deleted_leaves_nothing_in_the_file_and_its_index(

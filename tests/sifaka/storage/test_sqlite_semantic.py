@@ -14,8 +14,8 @@ from sifaka.errors import ConfigurationError, EmbeddingError, StorageError
 from sifaka.storage.protocol import Filters
 from sifaka.storage.sqlite import SQLiteStorage
 from sifaka.storage.sqlite.connection import SqlConnection
-from tests.stubs.embedders import ConceptEmbedder, PickyEmbedder
-from tests.stubs.runs import catch_up, keep, sql
+from tests.stubs.embedders import ConceptEmbedder
+from tests.stubs.runs import keep, sql
 
 pytestmark = pytest.mark.anyio
 
@@ -94,19 +94,6 @@ async def test_catching_up_with_nothing_waits_for_no_writer(
     writer.close()
 
 
-async def test_a_model_that_is_new_to_many_at_once_gets_one_table(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
-    stores = [SQLiteStorage(path, embedder=ConceptEmbedder()) for _ in range(6)]
-    await keep(stores[0], "A car.")
-    async with anyio.create_task_group() as group:
-        for each in stores:
-            group.start_soon(each.catch_up)
-    assert sql(path, "SELECT number, embedded_until FROM vector_models") == [(1, 1)]
-    for each in stores:
-        assert len(await found(each, "automobile")) == 1
-        await each.aclose()
-
-
 async def test_two_that_catch_up_at_once_keep_each_vector_once(
     tmp_path: Path, store: SQLiteStorage, embedder: ConceptEmbedder
 ) -> None:
@@ -163,14 +150,6 @@ async def test_while_a_model_works_the_store_does_too(tmp_path: Path) -> None:
     await store.aclose()
 
 
-async def test_a_query_without_a_word_is_not_embedded(
-    store: SQLiteStorage, embedder: ConceptEmbedder
-) -> None:
-    await keep(store, "An automobile.")
-    hits = await store.search("?! 🦥", limit=5)
-    assert (hits.hits, hits.search, embedder.embedded) == ((), "bm25", 0)
-
-
 async def test_a_model_that_breaks_its_word_fills_nothing(tmp_path: Path) -> None:
     class Short(ConceptEmbedder):
         async def embed(self, texts: Any, *, role: Role) -> list[Vector]:
@@ -202,13 +181,6 @@ async def test_a_deleted_run_leaves_no_vector_in_any_table(
         assert await found(each, "car") == [kept.run_id]
     await other.aclose()
     await plain.aclose()
-
-
-async def test_a_number_is_never_given_again(tmp_path: Path, store: SQLiteStorage) -> None:
-    run = await keep(store, "An automobile.")
-    await store.delete(run.run_id)
-    await keep(store, "A vehicle.")
-    assert sql(tmp_path / "runs.db", "SELECT id FROM versions") == [(2,)]
 
 
 async def test_the_missing_extra_is_named(
@@ -245,25 +217,6 @@ async def test_health_tells_of_the_file(tmp_path: Path, store: SQLiteStorage) ->
     assert file.works
     assert file.part == f"sqlite:///{tmp_path}/runs.db"
     assert file.found.startswith("schema 5, runs: 1, 0.")
-
-
-@pytest.mark.parametrize("count", [1, 3, 70])
-async def test_a_text_that_a_model_refuses_holds_up_no_other(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, count: int
-) -> None:
-    store = SQLiteStorage(tmp_path / "runs.db", embedder=PickyEmbedder())
-    refused = await keep(store, "zebra " * 400)
-    runs = [await keep(store, f"automobile {n}") for n in range(count - 1)]
-    await keep(store, "vehicle " * 400)
-
-    await catch_up(store)
-
-    found = {hit.run_id for hit in (await store.search("motorcar", limit=99)).hits}
-    assert found == {run.run_id for run in runs}
-    (hit,) = (await store.search("zebra", limit=5)).hits
-    assert hit.run_id == refused.run_id
-    assert caplog.text.count("is not embedded: a text is too long") == 2
-    await store.aclose()
 
 
 async def test_a_model_that_fails_for_now_is_asked_again_for_every_text(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Runs that go on while their log is away, and are whole when it is back."""
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from sifaka.record.entries import Entry, Stopped
 from sifaka.record.run import Run
 from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
-from sifaka.storage.redis import RedisStorage
 from sifaka.storage.sqlite import SQLiteStorage
 from tests.sifaka.storage.cached.layered import (
     RemoteStore,
@@ -21,8 +20,7 @@ from tests.sifaka.storage.cached.layered import (
     begin,
     draft,
 )
-from tests.stubs.redis_server import RedisServer, redis_server
-from tests.stubs.runs import Seen, catch_up, listed, names, race, stop, texts
+from tests.stubs.runs import Seen, catch_up, names, stop, texts
 from tests.stubs.stores import PassingStore, Switch
 
 pytestmark = pytest.mark.anyio
@@ -264,21 +262,6 @@ async def test_a_follower_is_told_what_will_not_pass_by_itself(tmp_path: Path) -
     await store.aclose()
 
 
-@pytest.mark.slow
-async def test_sixteen_writers_through_two_objects_lose_and_double_nothing(
-    setup: Setup, truth: SQLiteStorage, archive: SearchIndexInMemory
-) -> None:
-    stores = setup.store(), setup.store(queue=setup.folder / "second.db")
-    run = await begin(stores[0])
-    await race(stores, run, writers=16, each=5)
-    for store in stores:
-        await store.aclose()
-
-    whole = await truth.load(run.run_id)
-    assert len(whole.thoughts) == 80
-    assert await archive.load(run.run_id) == whole
-
-
 async def test_the_queue_is_for_its_owners_eyes_and_no_other_programs_file(
     setup: Setup, store: CachedStorage
 ) -> None:
@@ -288,68 +271,3 @@ async def test_the_queue_is_for_its_owners_eyes_and_no_other_programs_file(
     with pytest.raises(ConfigurationError):
         await begin(wrong)
     await wrong.aclose()
-
-
-@pytest.fixture
-def server() -> Generator[RedisServer]:
-    with redis_server(appendfsync="always") as server:
-        yield server
-
-
-def tiers(server: RedisServer, folder: Path) -> CachedStorage:
-    return CachedStorage(
-        MemoryStorage(),
-        RedisStorage(server.url),
-        SearchIndexInMemory(),
-        queue=folder / "queue.db",
-        retry_after=0.0,
-    )
-
-
-async def test_a_run_survives_that_redis_is_killed_under_it(
-    server: RedisServer, tmp_path: Path
-) -> None:
-    store = tiers(server, tmp_path)
-    run = await draft(store, await begin(store), "before")
-    server.kill()
-    run = await draft(store, run, "during the outage")
-    other = await draft(store, await begin(store), "begun in the outage")
-    assert await store.load(run.run_id) == run
-    assert await listed(store) == [other.run_id, run.run_id]
-    hits = (await store.search("outage", limit=5)).hits
-    assert {hit.run_id for hit in hits} == {run.run_id, other.run_id}
-    (line,) = store.degraded
-    assert server.url in line
-    assert "3 appends are queued on disk" in line
-
-    server.start()
-    run = await draft(store, run, "after")
-    await catch_up(store)
-    assert store.degraded == ()
-    await store.aclose()
-
-    redis = RedisStorage(server.url)
-    assert await redis.load(run.run_id) == run
-    assert await redis.load(other.run_id) == other
-    assert texts(run) == ["before", "during the outage", "after"]
-    await redis.aclose()
-
-
-async def test_a_redis_that_comes_back_empty_gets_back_what_this_process_knows(
-    tmp_path: Path,
-) -> None:
-    with redis_server() as server:
-        store = tiers(server, tmp_path)
-        run = await draft(store, await begin(store), "before")
-        await catch_up(store)
-        server.kill()
-        run = await draft(store, run, "during")
-        server.start()
-        await catch_up(store)
-
-        run = await draft(store, run, "after")
-        await catch_up(store)
-        assert await store.load(run.run_id) == run
-        assert await RedisStorage(server.url).load(run.run_id) == run
-        assert await store.refused() == ()
-        await store.aclose()

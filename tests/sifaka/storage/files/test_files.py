@@ -7,24 +7,21 @@ import re
 import shutil
 import stat
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack
 from pathlib import Path
 
 import anyio
 import pytest
 
 from sifaka.errors import Fenced, StorageError, ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Drafted, Entry, Validated
+from sifaka.record.entries import Validated
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
 from sifaka.storage.files import FileStorage
 from sifaka.storage.files import durable as file_lock
 from sifaka.storage.files.durable import file_name
 from sifaka.storage.protocol import ThoughtStore
-from tests.sifaka.storage.processes import start
 from tests.stubs.runs import draft, keep, listed, names
 
 pytestmark = pytest.mark.anyio
@@ -41,11 +38,6 @@ def content(file: Path) -> bytes:
 
 def write(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-
-
-def cut_off(file: Path) -> None:
-    """Take the end of the last line away."""
-    file.write_bytes(file.read_bytes()[:-2])
 
 
 def change(file: Path, old: bytes, new: bytes) -> None:
@@ -127,27 +119,6 @@ async def test_the_next_append_cuts_off_what_was_left_of_the_last(
     assert content(file).startswith(whole)
 
 
-async def test_a_run_whose_first_entry_was_cut_off_never_was(
-    store: FileStorage, file: Path
-) -> None:
-    await begin(store)
-    cut_off(file)
-    with pytest.raises(ThoughtNotFound):
-        await store.load("run_1")
-    assert (await store.recent(limit=5)).runs == ()
-    run = await begin(store)
-    assert await store.load("run_1") == run
-
-
-async def test_a_claim_that_was_cut_off_counts_for_nothing(store: FileStorage, file: Path) -> None:
-    run = await begin(store)
-    await store.claim("run_1")
-    await store.claim("run_1")
-    cut_off(file)
-    assert await FileStorage(store.folder).claim("run_1") == 2
-    assert await store.load("run_1") == run
-
-
 async def test_damage_is_told_with_its_entry_and_harms_no_other_run(
     store: FileStorage, file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -196,34 +167,6 @@ async def test_a_list_reads_only_the_files_that_have_changed(
     assert (await FileStorage(store.folder).recent(limit=5)).runs == ()
 
 
-async def test_what_other_processes_write_is_seen_at_once(store: FileStorage) -> None:
-    other = FileStorage(store.folder)
-    run = await begin(store)
-    for number in range(20):
-        writer, reader = (store, other) if number % 2 else (other, store)
-        run = await draft(writer, run, f"version {number}")
-        assert (await reader.recent(limit=1)).runs == (run.summary(),)
-    await other.delete("run_1")
-    assert (await store.recent(limit=1)).runs == ()
-    assert await begin(store)
-
-
-async def test_a_repeat_of_half_of_what_is_there_is_done_already(store: FileStorage) -> None:
-    run = await begin(store)
-    after = await draft(store, run, "one", "two")
-    entries: list[Entry] = []
-    async with aclosing(store.follow("run_1")) as steps:
-        async for entry, at in steps:
-            entries.append(entry)
-            if at == after:
-                break
-
-    await store.append(run.apply(entries[1]), entries[1:2], expected_version=1)
-    await store.append(after, entries, expected_version=0)
-
-    assert await store.load("run_1") == after
-
-
 def without_last_newline(content: bytes) -> bytes:
     return content.removesuffix(b"\n")
 
@@ -258,19 +201,6 @@ async def test_what_an_editor_does_to_the_ends_of_lines_costs_nothing(
     assert await store.claim("run_1") == fence + 1
 
 
-async def test_an_entry_that_lost_its_newline_is_recognised_when_it_is_repeated(
-    store: FileStorage, file: Path
-) -> None:
-    run = await begin(store)
-    entry = Drafted(thought=Thought(run_id="run_1", text="x"))
-    after = run.apply(entry)
-    await store.append(after, [entry], expected_version=1)
-    write(file, without_last_newline(content(file)))
-    await store.append(after, [entry], expected_version=1)
-    after = await draft(store, after, "y")
-    assert await store.load("run_1") == after
-
-
 async def test_what_is_no_file_of_ours_is_passed_over(store: FileStorage, file: Path) -> None:
     run = await begin(store)
     file.with_name("folder.jsonl").mkdir()
@@ -303,20 +233,6 @@ async def test_a_folder_that_is_removed_begins_anew(store: FileStorage) -> None:
         await draft(store, run, "y")
     assert (await store.recent(limit=5)).runs == ()
     assert (await draft(store, await begin(store), "z")).version == 2
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
-def test_what_does_not_fit_leaves_nothing_behind(tmp_path: Path) -> None:
-    process = start("append_until_full", tmp_path)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 0
-    told = f"the store '{tmp_path}' does not fit on the disk any more — free some space"
-    assert [line[: len(told)] for line in said.splitlines()] == [told, told]
-    run = anyio.run(FileStorage(tmp_path).load, "run_1")
-    assert [thought.text[0] for thought in run.thoughts] == ["x", "z"]
-    assert b"y" * 100 not in (tmp_path / "default" / "run_1.jsonl").read_bytes()
-    assert not (tmp_path / "default" / "run_2.jsonl").exists()
 
 
 async def test_a_folder_that_cannot_be_made_is_told_in_a_line(tmp_path: Path) -> None:
@@ -395,7 +311,7 @@ async def test_who_waits_too_long_for_the_lock_may_try_again(
 async def test_an_append_whose_caller_is_cancelled_is_whole(tmp_path: Path) -> None:
     store = FileStorage(tmp_path)
     run = await begin(store)
-    writers = store._writers._limiters.get()  # pyright: ignore[reportPrivateUsage]
+    writers = store._writer._limiters.get()  # pyright: ignore[reportPrivateUsage]
 
     async def append() -> None:
         await draft(store, run, "one", "two")

@@ -12,7 +12,7 @@ from sifaka.errors import ConfigurationError, StorageError
 from sifaka.record.run import Run
 from sifaka.storage.address import MILVUS, parse_store_url
 from sifaka.storage.milvus import MilvusIndex
-from sifaka.storage.milvus.client import MilvusClient, connect, pymilvus, tenant_key
+from sifaka.storage.milvus.client import MilvusClient, connect, pymilvus
 from sifaka.storage.milvus.connection import enter, leave
 from tests.storage_contract.runs import made
 from tests.stubs.embedders import ConceptEmbedder
@@ -96,20 +96,6 @@ async def test_a_long_text_is_never_cut_inside_a_character(
     assert all(len(part.encode()) <= 65_535 for part in parts)
 
 
-async def test_names_of_tenants_are_not_stored(index: MilvusIndex, raw: MilvusClient) -> None:
-    await keep(index.scoped('"; ü'), "x")
-    (row,) = stored(raw, "sifaka_thoughts")
-    assert row["tenant"] == tenant_key('"; ü')
-
-
-async def test_prefixes_are_indexes_of_their_own(url: str) -> None:
-    ours, theirs = MilvusIndex(url), MilvusIndex(f"{url}?prefix=theirs")
-    run = await keep(ours, "x")
-    assert await theirs.thoughts(run.run_id) == ()
-    await ours.aclose()
-    await theirs.aclose()
-
-
 async def test_a_dropped_run_is_not_left_in_the_files_of_milvus_lite(tmp_path: Path) -> None:
     index = MilvusIndex(f"milvus:///{tmp_path}/runs.db")
     runs = [made(f"The refund of customer{number} is due.") for number in range(20)]
@@ -179,13 +165,6 @@ async def test_a_second_process_is_told_who_has_the_folder_and_loses_nothing(url
 
 
 @pytest.mark.slow
-async def test_nothing_but_what_was_asked_for_is_printed(url: str) -> None:
-    with child(url) as process:
-        out, err = process.communicate("", timeout=60)
-    assert (out, err, process.returncode) == ("stored\n", "", 0)
-
-
-@pytest.mark.slow
 async def test_a_closed_store_releases_the_folder_after_its_last_user(url: str) -> None:
     first, second = MilvusIndex(url), MilvusIndex(url)
     run = await keep(first, "x")
@@ -215,24 +194,6 @@ async def test_the_folder_is_for_its_owner_only(url: str, tmp_path: Path) -> Non
     await keep(index, "x")
     await index.aclose()
     assert (tmp_path / "runs.db").stat().st_mode & 0o077 == 0
-
-
-@pytest.mark.slow
-def test_who_uses_other_stores_never_imports_pymilvus(tmp_path: Path) -> None:
-    script = (
-        "import sys, anyio\nfrom pathlib import Path\nfrom sifaka.storage import open_store\n"
-        f"home = Path({str(tmp_path)!r})\n"
-        "async def main():\n"
-        "    store = open_store('sqlite:', home=home)\n"
-        "    await store.recent(limit=1)\n    await store.aclose()\n"
-        "anyio.run(main)\n"
-        "open_store('milvus:///x.db', home=home)\n"
-        "print(sorted({'pymilvus', 'milvus_lite', 'numpy', 'grpc'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
 
 
 @pytest.mark.slow

@@ -7,9 +7,7 @@ import anyio
 import pytest
 
 from sifaka.errors import StorageError, ThoughtNotFound, VersionConflict
-from sifaka.record.entries import Drafted
 from sifaka.record.run import Run
-from sifaka.record.thought import Thought
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.store import Keys
 from tests.stubs.redis_server import command, redis_server, shared_redis
@@ -34,74 +32,6 @@ async def test_an_append_whose_reply_is_lost_is_there_once(prefix: str) -> None:
         assert await store.load(run.run_id) == run
         assert await store.load("another") == other
         await store.aclose()
-
-
-async def test_an_append_that_gave_up_can_be_repeated(prefix: str) -> None:
-    async with lossy_proxy(shared_redis().port) as proxy:
-        store = RedisStorage(proxy.url, prefix=prefix)
-        run = await keep(store, "one")
-        entry = Drafted(thought=Thought(run_id=run.run_id, iteration=1, text="two"))
-        after = run.apply(entry)
-        proxy.lose_replies(b"EVAL", times=3)
-        with pytest.raises(StorageError) as caught:
-            await store.append(after, [entry], expected_version=run.version)
-        assert caught.value.retryable
-        await store.append(after, [entry], expected_version=run.version)
-        later = await draft(store, after, "three")
-        await store.append(after, [entry], expected_version=run.version)
-
-        assert await store.load(run.run_id) == later
-        await store.aclose()
-
-
-async def test_a_server_that_forgets_its_scripts_is_told_again(store: RedisStorage) -> None:
-    run = await keep(store, "one")
-    assert await command(store, "SCRIPT", "FLUSH") == b"OK"
-    run = await draft(store, run, "two")
-    await command(store, "SCRIPT", "FLUSH")
-    assert await store.claim(run.run_id) == 1
-    await command(store, "SCRIPT", "FLUSH")
-    await store.delete(run.run_id)
-    assert (await store.recent(limit=1)).runs == ()
-
-
-@pytest.mark.slow
-async def test_sixteen_clients_of_one_run_lose_and_double_nothing(
-    store: RedisStorage, prefix: str
-) -> None:
-    run = await keep(store)
-    conflicts = 0
-
-    async def write(writer: int) -> None:
-        nonlocal conflicts
-        client = RedisStorage(shared_redis().url, prefix=prefix)
-        version = run.version
-        for number in range(50):
-            while True:
-                known = run.model_copy(update={"version": version})
-                try:
-                    await draft(client, known, f"{writer}:{number}")
-                except VersionConflict as conflict:
-                    conflicts += 1
-                    version = conflict.found
-                else:
-                    version += 1
-                    break
-        await client.aclose()
-
-    with anyio.fail_after(100):
-        async with anyio.create_task_group() as group:
-            for writer in range(16):
-                group.start_soon(write, writer)
-
-    loaded = await store.load(run.run_id)
-    texts = [thought.text for thought in loaded.thoughts]
-    assert loaded.version == 801
-    assert sorted(texts) == sorted(f"{w}:{n}" for w in range(16) for n in range(50))
-    for writer in range(16):
-        mine = [text for text in texts if text.startswith(f"{writer}:")]
-        assert mine == [f"{writer}:{n}" for n in range(50)]
-    assert conflicts, "the clients never met"
 
 
 async def test_what_was_acknowledged_survives_kill_9_of_the_server() -> None:
@@ -136,17 +66,6 @@ async def test_what_was_acknowledged_survives_kill_9_of_the_server() -> None:
             assert loaded.version in {run.version, run.version + 1}
             assert loaded.thoughts[: len(run.thoughts)] == run.thoughts
         assert len((await store.recent(limit=9)).runs) == 4
-        await store.aclose()
-
-
-async def test_a_store_goes_on_after_a_restart_of_its_server() -> None:
-    with redis_server(appendfsync="everysec") as server:
-        store = RedisStorage(server.url)
-        run = await keep(store, "before")
-        server.stop()
-        server.start()
-        run = await draft(store, run, "after")
-        assert await store.load(run.run_id) == run
         await store.aclose()
 
 
@@ -201,24 +120,6 @@ async def test_pages_are_full_whatever_is_left_out(store: RedisStorage) -> None:
     assert [line.run_id for line in rest.runs] == [runs[0].run_id]
 
 
-async def test_a_damaged_entry_is_named_and_other_runs_are_read(
-    store: RedisStorage, caplog: pytest.LogCaptureFixture
-) -> None:
-    damaged, whole = await keep(store, "zebra"), await keep(store, "zebra")
-    stream = Keys(store.prefix, "default").entries(damaged.run_id)
-    ((_, (_, payload)),) = await command(store, "XRANGE", stream, "2-0", "2-0")
-    await command(store, "XDEL", stream, "2-0")
-    await command(store, "XADD", stream, "3-0", "e", payload)  # readable, and in another's place
-
-    with pytest.raises(StorageError, match=rf"entry 2 of run '{damaged.run_id}' is missing"):
-        await store.load(damaged.run_id)
-    with caplog.at_level(logging.WARNING):
-        hits = (await store.search("zebra", limit=5)).hits
-    assert [hit.run_id for hit in hits] == [whole.run_id]
-    assert damaged.run_id in caplog.text
-    assert len((await store.recent(limit=5)).runs) == 2
-
-
 async def test_evicted_entries_are_missed_by_readers_and_writers(store: RedisStorage) -> None:
     run = await keep(store, "one", "two")
     keys = Keys(store.prefix, "default")
@@ -253,30 +154,6 @@ ODD = (
     *("", "42", "Key x", "a\0b", "'; DROP", "ünï", "👩‍👩‍👧", "%72ecent", "a:it", "a", "a:children"),
     *("recent", "cursor", "{b}", "*", "run_0\n", "x" * 500),
 )
-
-
-async def test_ids_of_all_kinds_are_runs_of_their_own(store: RedisStorage) -> None:
-    runs = [await keep(store, f"text {n}", run_id=run_id) for n, run_id in enumerate(ODD)]
-    for run in runs:
-        assert await store.load(run.run_id) == run
-        assert await store.claim(run.run_id) == 1
-    page = await store.recent(limit=len(ODD))
-    assert [line.run_id for line in page.runs] == list(reversed(ODD))
-    assert page.next_cursor is None
-    for run_id in ODD:
-        await store.delete(run_id)
-    assert (await store.recent(limit=1)).runs == ()
-
-
-async def test_tenants_of_all_kinds_are_apart(store: RedisStorage) -> None:
-    tenants = ("a", "A", "a}:x", "{a}", "", "a:b", "ü", "team/a", "\ud800")
-    for tenant in tenants:
-        await keep(store.scoped(tenant), tenant.encode(errors="replace").decode(), run_id="same")
-    for tenant in tenants:
-        text = (await store.scoped(tenant).load("same")).thoughts[0].text
-        assert text == tenant.encode(errors="replace").decode()
-    with pytest.raises(ThoughtNotFound):
-        await store.load("same")
 
 
 def test_keys_are_documented_and_never_the_same() -> None:

@@ -17,7 +17,6 @@ from sifaka.storage.cached import CachedStorage
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.redis import RedisStorage
 from sifaka.storage.redis.store import Keys, follow_stream
-from tests.sifaka.storage.processes import start
 from tests.stubs.redis_server import RedisServer, command, redis_server, shared_redis, until
 from tests.stubs.runs import Seen, draft, keep, stop
 
@@ -37,30 +36,6 @@ async def slices(store: RedisStorage) -> int:
         if line.startswith("cmdstat_xread:"):
             return int(line.partition("calls=")[2].partition(",")[0])
     return 0
-
-
-@pytest.mark.slow
-async def test_a_follower_in_another_process_outlasts_idle_times(
-    store: RedisStorage, prefix: str
-) -> None:
-    run = await keep(store, "one")
-    with start("follow", shared_redis().url, prefix, run.run_id) as process:
-        assert process.stdout
-        lines = [await to_thread.run_sync(process.stdout.readline) for _ in range(2)]
-        before = await slices(store)
-
-        async def idle() -> bool:
-            return await slices(store) >= before + 4
-
-        await until(idle)
-        run = await draft(store, run, "two")
-        lines.append(await to_thread.run_sync(process.stdout.readline))
-        before = await slices(store)
-        await until(idle)
-        await stop(store, run)
-        rest, _ = await to_thread.run_sync(lambda: process.communicate(timeout=100))
-    assert process.returncode == 0
-    assert "".join([*lines, rest]) == "started 1\ndrafted 2\ndrafted 3\nstopped 4\n"
 
 
 async def test_a_follower_goes_on_after_a_restart_of_the_server(tmp_path: Path) -> None:
@@ -201,28 +176,6 @@ def connected(server: RedisServer) -> Callable[[int], None]:
     return lambda count: anyio.run(wait, count)
 
 
-def test_loops_that_follow_each_other_share_connections(own_redis: RedisServer) -> None:
-    store = RedisStorage(own_redis.url)
-
-    async def work() -> None:
-        async with anyio.create_task_group() as group:
-            for _ in range(5):
-                group.start_soon(keep, store, "x")
-
-    for _ in range(3):
-        anyio.run(work)  # which does not close the store
-
-    async def count() -> int:
-        info = await command(store, "INFO", "clients")
-        assert int(info.partition(b"connected_clients:")[2].split()[0]) <= 5
-        found = len((await store.recent(limit=50)).runs)
-        await store.aclose()
-        return found
-
-    assert anyio.run(count) == 15
-    connected(own_redis)(0)
-
-
 def test_several_loops_use_a_store_at_once(own_redis: RedisServer) -> None:
     store = RedisStorage(own_redis.url)
     meeting = threading.Barrier(4)
@@ -248,26 +201,6 @@ def test_several_loops_use_a_store_at_once(own_redis: RedisServer) -> None:
     connected(own_redis)(0)
 
 
-async def test_closing_in_one_loop_closes_the_connections_of_another(
-    own_redis: RedisServer,
-) -> None:
-    store = RedisStorage(own_redis.url)
-    used, done = threading.Event(), threading.Event()
-
-    async def work() -> None:
-        await keep(store, "x")
-        used.set()
-        await to_thread.run_sync(done.wait, 100)
-
-    thread = threading.Thread(target=anyio.run, args=(work,))
-    thread.start()
-    assert await to_thread.run_sync(used.wait, 100)
-    await store.aclose()
-    await to_thread.run_sync(connected(own_redis), 0)
-    done.set()
-    await to_thread.run_sync(thread.join, 20)
-
-
 @pytest.mark.slow
 async def test_many_tasks_share_a_bounded_number_of_connections(own_redis: RedisServer) -> None:
     store = RedisStorage(own_redis.url)
@@ -279,9 +212,6 @@ async def test_many_tasks_share_a_bounded_number_of_connections(own_redis: Redis
     assert len((await store.recent(limit=500)).runs) == 300
     # Two tasks may close it at the same time.
     await asyncio.gather(store.aclose(), store.aclose())
-
-
-LONG = 1000.0
 
 
 def living(prefix: str, ttl: float | None) -> RedisStorage:
@@ -297,35 +227,6 @@ def gone(store: RedisStorage, run_id: str) -> Callable[[], Awaitable[bool]]:
         return False
 
     return look
-
-
-async def test_every_append_lets_all_of_a_run_live_on(prefix: str) -> None:
-    store = living(prefix, LONG)
-    run = await keep(store, "one")
-    keys = Keys(prefix, "default")
-    names = [keys.run(run.run_id), keys.entries(run.run_id)]
-    for name in names:
-        assert await command(store, "PEXPIRE", name, 400_000) == 1
-    await draft(store, run, "three")
-    lives = [await command(store, "PTTL", name) for name in names]
-    assert all(900_000 < life <= 1_000_000 for life in lives), lives
-    await store.aclose()
-
-
-async def test_a_claim_lets_nothing_live_longer(prefix: str) -> None:
-    store = living(prefix, LONG)
-    run = await keep(store, "one")
-    name = Keys(prefix, "default").run(run.run_id)
-    await command(store, "PEXPIRE", name, 400_000)
-    assert await store.claim(run.run_id) == 1
-    assert 300_000 < await command(store, "PTTL", name) <= 400_000
-    await store.aclose()
-
-
-async def test_without_a_time_to_live_nothing_expires(store: RedisStorage, prefix: str) -> None:
-    run = await keep(store, "one")
-    assert await command(store, "PTTL", Keys(prefix, "default").run(run.run_id)) == -1
-    assert await command(store, "PTTL", Keys(prefix, "default").entries(run.run_id)) == -1
 
 
 async def test_catching_up_forgets_expired_runs_at_the_end_of_the_list(prefix: str) -> None:
@@ -345,14 +246,3 @@ async def test_catching_up_forgets_expired_runs_at_the_end_of_the_list(prefix: s
     assert await forever.load(kept.run_id) == kept
     await short.aclose()
     await forever.aclose()
-
-
-async def test_a_follower_leaves_when_its_run_expires(prefix: str) -> None:
-    store = living(prefix, 0.3)
-    run = await keep(store, "one")
-    keys = Keys(prefix, "default")
-
-    steps = follow_stream(store.connections, keys, run.run_id, after=0, seconds=0.05)
-    with pytest.raises(ThoughtNotFound), anyio.fail_after(20):
-        await Seen().follow(steps)
-    await store.aclose()

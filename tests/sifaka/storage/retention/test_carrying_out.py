@@ -15,7 +15,6 @@ from sifaka.record.entries import Entry
 from sifaka.record.run import Run
 from sifaka.storage import open_store
 from sifaka.storage.files import FileStorage
-from sifaka.storage.log import copy_run
 from sifaka.storage.memory import MemoryStorage
 from sifaka.storage.protocol import Eraser
 from sifaka.storage.retention import HybridMemory, Outcome, Policy, carry_out, plan
@@ -73,15 +72,6 @@ async def test_a_run_that_has_changed_since_stays(archive: FileStorage) -> None:
         assert await store.load("run_1") == after
 
 
-async def test_a_move_that_was_broken_off_is_gone_on_with(archive: FileStorage) -> None:
-    store = MemoryStorage()
-    run = await aged(store, "run_1", days=1, finished=False)
-    await copy_run(store, archive, "run_1")
-    after = await draft(store, run, "more")
-    assert ids(await carry_out(store, await plan(store, NOTHING), archive)) == (["run_1"], [])
-    assert await archive.load("run_1") == after
-
-
 async def test_another_run_of_the_same_id_in_the_archive_is_not_touched(
     archive: FileStorage,
 ) -> None:
@@ -94,28 +84,6 @@ async def test_another_run_of_the_same_id_in_the_archive_is_not_touched(
     assert "another run 'run_1'" in outcome.failed[0].error
     assert await store.load("run_1") == mine
     assert [await archive.load(run.run_id) for run in (theirs, other)] == [theirs, other]
-
-
-async def test_an_archive_that_fails_costs_no_run(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    store = MemoryStorage()
-    run = await aged(store, "run_1", days=1)
-    outcome = await carry_out(
-        store, await plan(store, NOTHING), FileStorage(tmp_path / "file" / "x")
-    )
-    assert ids(outcome) == ([], ["run_1"])
-    assert "Not a directory" in outcome.failed[0].error
-    assert await store.load("run_1") == run
-
-
-async def test_a_store_that_is_its_own_archive_loses_nothing(archive: FileStorage) -> None:
-    run = await aged(archive, "run_1", days=1)
-    same = FileStorage(archive.folder)
-    outcome = await carry_out(archive, await plan(archive, NOTHING), same)
-    assert ids(outcome) == ([], ["run_1"])
-    assert "the archive is the store" in outcome.failed[0].error
-    assert await archive.load("run_1") == run
-    assert len((await archive.recent(limit=9)).runs) == 1
 
 
 async def test_a_part_of_the_store_is_no_archive(archive: FileStorage) -> None:
@@ -272,21 +240,6 @@ async def test_by_age_all_that_are_older_leave_by_number_the_unfinished_stay_and
     assert reasons == {"run_4": "beyond the number", "run_5": "too old"}
 
 
-async def test_more_runs_than_a_page_holds_are_all_seen() -> None:
-    store = MemoryStorage()
-    for number in range(230):
-        await aged(store, f"run_{number}", days=number)
-    planned = await plan(store, Policy(max_runs=10), NOW)
-    assert [line.run.run_id for line in planned.leaving] == [f"run_{n}" for n in range(10, 230)]
-
-
-async def test_a_policy_is_for_one_tenant(store: MemoryStorage) -> None:
-    await aged(store.scoped("guest"), "theirs", days=9)
-    assert "theirs" not in await leaving(store, max_runs=0)
-    theirs = await plan(store.scoped("guest"), Policy(max_runs=0), NOW)
-    assert [line.run.run_id for line in theirs.leaving] == ["theirs"]
-
-
 @pytest.mark.parametrize("limit", [{"max_age": -1}, {"max_runs": -1}])
 def test_a_limit_below_nothing_is_refused(limit: dict[str, int]) -> None:
     with pytest.raises(ValidationError):
@@ -329,16 +282,3 @@ async def test_runs_are_forgotten_on_a_disk_without_a_free_byte(disk: Path) -> N
     assert [run.run_id for run in (await store.recent(limit=50)).runs] == ["run_0"]
     await store.aclose()
     assert [each for each in texts_of(disk) if b"zebra7" in each] == []
-
-
-async def test_what_is_forgotten_makes_room_for_new_runs(disk: Path) -> None:
-    url = f"file:///{disk}/runs"
-    store = open_store(url, home=disk)
-    await aged(store, "old", days=1, text="zebra " * 30_000)
-    await store.aclose()
-    fill(disk)
-    store = open_store(url, home=disk)
-    await carry_out(store, await plan(store, Policy(max_runs=0)))
-    new = await aged(store, "new", days=0, text="A short text.")
-    assert await store.load("new") == new
-    await store.aclose()

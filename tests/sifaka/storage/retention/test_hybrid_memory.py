@@ -1,5 +1,4 @@
 import logging
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -44,19 +43,6 @@ def mend_it(folder: Path) -> None:
     away = folder.with_suffix(".away")
     if away.exists():
         away.rename(folder)
-
-
-async def test_finished_runs_move_when_they_are_old_enough(memory: HybridMemory) -> None:
-    old = await aged(memory, "old", days=9)
-    await aged(memory, "waiting", days=9, finished=False)
-    await aged(memory, "young", days=1)
-    keeps, later = Policy(max_age=timedelta(days=5)), old.updated_at + timedelta(days=9)
-    outcome = await replace(memory, short_term_keeps=keeps, clock=lambda: later).move()
-    assert [leaving.run.run_id for leaving in outcome.gone] == ["old"]
-    assert await listed(memory.short_term) == ["young", "waiting"]
-    assert await listed(memory.episodic) == ["old"]
-    assert await listed(memory) == ["young", "waiting", "old"]
-    assert await memory.load("old") == old
 
 
 async def test_pages_go_through_both_memories_without_loss_or_repeat(memory: HybridMemory) -> None:
