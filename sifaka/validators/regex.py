@@ -5,11 +5,11 @@ They are of users: checked when given, and bounded when run.
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 from math import inf
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, model_validator
 
@@ -156,52 +156,44 @@ def _check(text: str, wanted: Sequence[str], forbidden: Sequence[str]) -> Valida
     deadline = time.monotonic() + TOTAL_SECONDS
     findings = [_search(text, pattern, deadline) for pattern in wanted]
     findings += [_search(text, pattern, deadline, forbidden=True) for pattern in forbidden]
-    failed = [finding for finding in findings if finding.problem]
     return ValidationResult(
-        passed=not failed,
-        message="; ".join(finding.problem for finding in failed)
+        passed=all(each.passed for each in findings),
+        message="; ".join(each.message for each in findings if each.message)
         or f"{len(findings)} of {len(findings)} patterns as asked",
-        score=sum(finding.nearness for finding in findings) / len(findings),
-        issues=tuple(issue for finding in failed for issue in _issues(text, finding))[:ISSUE_LIMIT],
-        suggestions=tuple(finding.suggestion for finding in failed),
+        score=sum(each.score for each in findings) / len(findings),
+        issues=tuple(issue for each in findings for issue in each.issues)[:ISSUE_LIMIT],
+        suggestions=tuple(advice for each in findings for advice in each.suggestions),
     )
 
 
-class _Finding(NamedTuple):
+def _search(
+    text: str, pattern: str, deadline: float, *, forbidden: bool = False
+) -> ValidationResult:
     """The outcome of one pattern."""
-
-    pattern: str
-    problem: str = ""
-    suggestion: str = ""
-    nearness: float = 1.0
-    spans: Sequence[Span] = ()
-    """The matches of a forbidden one."""
-
-
-def _search(text: str, pattern: str, deadline: float, *, forbidden: bool = False) -> _Finding:
     name = shown(pattern)
+    about: dict[str, Any] = {"category": "pattern", "rule": pattern}
+    spans: Sequence[Span] = ()
     try:
         seconds = seconds_left(deadline)
         matches = compile_pattern(pattern, by_line=True).finditer(text, timeout=seconds)
         spans = [match.span() for match in islice(matches, MATCH_LIMIT if forbidden else 1)]
     except TimeoutError:
-        problem = f"{name} took longer than {PATTERN_SECONDS} s"
+        message = f"{name} took longer than {PATTERN_SECONDS} s"
         advice = f"simplify the pattern {name}: no repetition inside a repetition"
-        return _Finding(pattern, problem, advice, 0.0)
-    if bool(spans) is not forbidden:
-        return _Finding(pattern)
-    if not forbidden:
-        advice = f"write something that matches {name}"
-        return _Finding(pattern, f"nothing matches {name}", advice, 0.0)
-    count = f"{len(spans)}{' or more' if len(spans) == MATCH_LIMIT else ''}"
-    problem = f"{count} {'match' if len(spans) == 1 else 'matches'} of forbidden {name}"
-    advice = f"reword or remove what matches {name}"
-    return _Finding(pattern, problem, advice, 1 / (1 + len(spans)), spans)
-
-
-def _issues(text: str, finding: _Finding) -> Iterator[Issue]:
-    if not finding.spans:
-        yield Issue(message=finding.problem, category="pattern", rule=finding.pattern)
-    message = f"matches the forbidden pattern {shown(finding.pattern)}"
-    for start, end in finding.spans:
-        yield Issue.at(text, start, end, message, category="pattern", rule=finding.pattern)
+    else:
+        if bool(spans) is not forbidden:
+            return ValidationResult(passed=True)
+        message, advice = f"nothing matches {name}", f"write something that matches {name}"
+    if spans:
+        count = f"{len(spans)}{' or more' if len(spans) == MATCH_LIMIT else ''}"
+        message = f"{count} {'match' if len(spans) == 1 else 'matches'} of forbidden {name}"
+        advice = f"reword or remove what matches {name}"
+    told = f"matches the forbidden pattern {name}"
+    places = tuple(Issue.at(text, *span, told, **about) for span in spans)
+    return ValidationResult(
+        passed=False,
+        message=message,
+        score=1 / (1 + len(spans)) if spans else 0.0,
+        issues=places or (Issue(message=message, **about),),
+        suggestions=(advice,),
+    )

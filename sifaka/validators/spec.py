@@ -58,17 +58,17 @@ class Published(Frozen):
     def _knows_every_option(cls, data: object) -> object:
         if not isinstance(data, Mapping):
             return data
+        given = cast("Mapping[object, object]", data)
         options = [field.alias or name for name, field in cls.model_fields.items()]
-        for key in cast("Mapping[object, object]", data):
-            if key not in options:
-                kind = cls.model_fields["type"].default if "type" in options else "it"
-                allowed = [option for option in options if option != "type"]
-                similar = closest(str(key), allowed)
-                meant = f"did you mean {similar!r}? " if similar else ""
-                raise ValueError(
-                    f"unknown option {str(key)[:40]!r}; {meant}{kind} takes {', '.join(allowed)}"
-                )
-        return cast("object", data)
+        if unknown := [str(key) for key in given if key not in options]:
+            kind = cls.model_fields["type"].default if "type" in options else "it"
+            allowed = [option for option in options if option != "type"]
+            similar = closest(unknown[0], allowed)
+            meant = f"did you mean {similar!r}? " if similar else ""
+            raise ValueError(
+                f"unknown option {unknown[0][:40]!r}; {meant}{kind} takes {', '.join(allowed)}"
+            )
+        return given
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -88,8 +88,7 @@ class Published(Frozen):
         properties = cast("dict[str, dict[str, Any]]", definition.get("properties", {}))
         if properties.get("required", {}).get("type") == "boolean":
             del properties["required"]
-        for key, value in properties.items():
-            properties[key] = _terse(key, value)
+        properties |= {key: _terse(key, value) for key, value in properties.items()}
         if "type" in properties:
             definition["required"] = ["type", *definition.get("required", [])]
         return schema
@@ -148,10 +147,9 @@ def _terse(key: str, schema: dict[str, Any]) -> dict[str, Any]:
         kept = {**branches[0], **kept}
     elif branches:
         kept["anyOf"] = branches
+    left_out = {*_BOUNDS, *(("type",) if "const" in kept else ())}
     if kept.get("default") in (None, [], "") or key in {"name", "type"}:
-        kept.pop("default", None)
+        left_out.add("default")
     if kept.get("additionalProperties") is True:
-        kept.pop("additionalProperties")
-    if "const" in kept:
-        kept.pop("type", None)
-    return {name: value for name, value in kept.items() if name not in _BOUNDS}
+        left_out.add("additionalProperties")
+    return {name: value for name, value in kept.items() if name not in left_out}
