@@ -41,12 +41,10 @@ class Frozen(BaseModel):
         return {
             name: value
             for name, value in values.items()
-            if value != fields[name].default and not _is_empty(value)
+            if value != fields[name].default
+            and value is not None
+            and not (isinstance(value, Collection) and not value)
         }
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, Collection) and not value)
 
 
 def _short(value: object) -> str:
@@ -101,8 +99,9 @@ def _freeze(value: object) -> object:
         return tuple(i if type(i) in _AS_IT_IS else _freeze(i) for i in items)
     if isinstance(value, Mapping):
         members = cast("Mapping[str, object]", value).items()
-        frozen = {key: i if type(i) in _AS_IT_IS else _freeze(i) for key, i in members}
-        return MappingProxyType(frozen)
+        return MappingProxyType(
+            {key: i if type(i) in _AS_IT_IS else _freeze(i) for key, i in members}
+        )
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} cannot be kept as JSON; use a finite number, a string or None")
     if isinstance(value, str | int | float | None):

@@ -4,8 +4,7 @@ from typing import Literal
 
 from sifaka.calls.component import models_of
 from sifaka.calls.context import current_calls
-from sifaka.record.claims import ClaimReport
-from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.validators.evidence import ClaimComponent, result_of
 from sifaka.validators.spec import Name
@@ -35,7 +34,11 @@ class EvidenceCritic(ClaimComponent):
             return CriticFeedback.abstain(self.name, "no_evidence: there are no documents")
         result = result_of(report, thought.text)
         if all(verdict.verdict == "unverified" for verdict in report.verdicts):
-            return self._abstention(report, result)
+            limit = current_calls().ledger.exhausted()
+            details = {**result.details, **({"limit": limit} if limit else {})}
+            reason = f"no_evidence: {result.message}"
+            feedback = CriticFeedback.abstain(self.name, reason, report.usage, details)
+            return feedback.model_copy(update={"degraded": report.degraded})
         return CriticFeedback(
             critic=self.name,
             verdict="revise" if report.blocking else "accept",
@@ -47,10 +50,3 @@ class EvidenceCritic(ClaimComponent):
             degraded=report.degraded,
             usage=report.usage,
         )
-
-    def _abstention(self, report: ClaimReport, result: ValidationResult) -> CriticFeedback:
-        limit = current_calls().ledger.exhausted()
-        details = {**result.details, **({"limit": limit} if limit else {})}
-        reason = f"no_evidence: {result.message}"
-        feedback = CriticFeedback.abstain(self.name, reason, report.usage, details)
-        return feedback.model_copy(update={"degraded": report.degraded})

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
 from itertools import permutations
 from math import fsum
-from operator import add
 from types import MappingProxyType
 from typing import Literal, TypeVar
 
@@ -49,29 +47,17 @@ def weighted(criteria: Sequence[Criterion], weights: Sequence[float]) -> tuple[C
     given = [Fraction(max(0.0, weight)) for weight in weights]
     total = sum(given)
     shares = [weight / total if total else Fraction(1, len(given)) for weight in given]
+    rounded = [float(share) for share in shares]
+    orders = permutations(rounded) if len(rounded) <= _MOST_ORDERS else ((),)
+    if not (fsum(rounded) == 1.0 and all(sum(order) == 1.0 for order in orders)) and rounded:
+        # Sums of whole parts of 2^-53 up to 1 are exact.
+        parts = [round(share * _FINEST) for share in shares]
+        parts[parts.index(max(parts))] += _FINEST - sum(parts)
+        rounded = [part / _FINEST for part in parts]
     return tuple(
         criterion.model_copy(update={"weight": share})
-        for criterion, share in zip(criteria, _rounded(shares), strict=True)
+        for criterion, share in zip(criteria, rounded, strict=True)
     )
-
-
-def _rounded(shares: Sequence[Fraction]) -> list[float]:
-    """The shares as floats that add up: the nearest ones, or else whole parts of 2^-53.
-
-    Sums of such parts up to 1 are exact.
-    """
-    nearest = [float(share) for share in shares]
-    if not shares or (len(shares) <= _MOST_ORDERS and _is_one(nearest)):
-        return nearest
-    parts = [round(share * _FINEST) for share in shares]
-    heaviest = parts.index(max(parts))
-    parts[heaviest] += _FINEST - sum(parts)
-    return [part / _FINEST for part in parts]
-
-
-def _is_one(shares: Sequence[float]) -> bool:
-    """True when they add up to exactly 1 in every order."""
-    return fsum(shares) == 1.0 and all(reduce(add, each) == 1.0 for each in permutations(shares))
 
 
 class SearchPlan(Frozen):

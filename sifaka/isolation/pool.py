@@ -245,20 +245,15 @@ class _Job:
             if not self.outcome.set_running_or_notify_cancel():
                 return
             self._worker = worker
-        result, failure = None, None
         try:
-            result = worker.work(self.work, seconds=self.seconds, memory=MEMORY)
+            self.outcome.set_result(worker.work(self.work, seconds=self.seconds, memory=MEMORY))
         # Broad on purpose: the outcome of the work is for the one who waits for it.
         except BaseException as error:  # noqa: BLE001 - raised there
-            failure = error
+            self.outcome.set_exception(error)
         with self._lock:
             self._worker = None
         if self._cancelled:
             worker.close()
-        if failure is None:
-            self.outcome.set_result(result)
-        else:
-            self.outcome.set_exception(failure)
 
     def cancel(self) -> None:
         """Let it fail, and end the process that works on it."""

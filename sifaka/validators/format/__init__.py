@@ -44,8 +44,7 @@ def _check_schema(schema: str) -> None:
 
     size = inf if len(schema) > SHORT_SCHEMA else 0
     try:
-        given = json.loads(schema)
-        run_limited_in_thread(check_schema, given, size=size, seconds=SCHEMA_CHECK_SECONDS)
+        run_limited_in_thread(check_schema, schema, size=size, seconds=SCHEMA_CHECK_SECONDS)
     except (MemoryError, OSError) as error:  # it took too much, or its process has ended
         raise ValueError(f"it could not be checked: {error or type(error).__name__}") from None
 
@@ -97,5 +96,4 @@ def _check(format: Syntax, text: str, written: str | None) -> ValidationResult:
         return module.check(text)
     from sifaka.validators.format.reading import checked
 
-    schema = None if written is None else json.loads(written)
-    return checked(format.upper(), text, schema, module.read)
+    return checked(format.upper(), text, json.loads(written or "null"), module.read)

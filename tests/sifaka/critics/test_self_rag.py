@@ -47,8 +47,6 @@ def test_the_likeliest_degree_of_support_counts() -> None:
     assert reflection(1, 0.3, 0.6, 0.1).supports == "partial"
     assert reflection(1, 0.1, 0.3, 0.6).supports == "none"
     assert reflection(1, 0.4, 0.4, 0.2).supports == "partial", "of equal ones the lower"
-    assert reflection(0.5, 1, 0, 0).is_relevant
-    assert not reflection(0.49, 1, 0, 0).is_relevant
 
 
 @pytest.mark.parametrize("each", [0, 1e308])
