@@ -24,8 +24,7 @@ class Frozen(BaseModel):
     )
 
     def __hash__(self) -> int:
-        fields = type(self).model_fields
-        return hash((type(self), *(_hash(getattr(self, name)) for name in fields)))
+        return hash((type(self), *(_hash(getattr(self, name)) for name in type(self).model_fields)))
 
     def __repr__(self) -> str:
         """One short line: long values are cut, and of collections the size is shown."""
@@ -116,8 +115,7 @@ def thawed(value: object) -> Any:
         members = cast("Mapping[str, object]", value).items()
         return {key: i if type(i) in _AS_IT_IS else thawed(i) for key, i in members}
     if isinstance(value, tuple):
-        items = cast("tuple[object, ...]", value)
-        return [i if type(i) in _AS_IT_IS else thawed(i) for i in items]
+        return [i if type(i) in _AS_IT_IS else thawed(i) for i in cast("tuple[object, ...]", value)]
     return value
 
 

@@ -334,9 +334,6 @@ class ConstitutionalCritic(JudgingCritic):
         )
 
     def _drawn(self, thought: Thought) -> tuple[Principle, ...]:
-        if self.draw is None:
-            return self.principles
-
         def lot(principle: Principle) -> str:
             key = f"{thought.run_id}\n{thought.iteration}\n{principle.name}"
             return sha256(key.encode()).hexdigest()

@@ -91,8 +91,7 @@ def case(thought: Thought, *standards: str) -> str:
     parts += [frame("document", f"{d.title}\n{d.text}", lasting=True) for d in given]
     parts += original_of(thought)
     parts += standards
-    found = thought.post_generation_context
-    parts += [frame("document", f"{d.title}\n{d.text}") for d in found]
+    parts += [frame("document", f"{d.title}\n{d.text}") for d in thought.post_generation_context]
     parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
     parts += rules_of(thought)

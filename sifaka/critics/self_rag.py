@@ -169,8 +169,7 @@ class SelfRAGCritic(JudgingCritic):
         if not passages:
             return self._without_evidence("there are no documents")
         with scope("claims"):
-            model = self._opened(self.model)
-            extracted = await claims_in(thought.text, model, task=thought.prompt)
+            extracted = await claims_in(thought.text, self._opened(self.model), task=thought.prompt)
         usage = extracted.usage
         needing = [each for each in extracted.claims if each.need >= NEEDS_EVIDENCE]
         claims = sorted(needing, key=lambda each: -each.need)[: self.max_claims]

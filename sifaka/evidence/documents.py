@@ -67,19 +67,18 @@ class SourceDocument(Frozen):
     @classmethod
     def of(cls, document: Document, *, adapter: str = GIVEN) -> "SourceDocument":
         """A document that a retriever found, or that was given."""
-        also: object = document.metadata.get("also")
+        told = document.metadata
+        also = told.get("also")
         places = cast("Sequence[object]", also) if isinstance(also, list | tuple) else ()
         return cls(
             text=document.text,
             title=document.title,
-            author=str(document.metadata.get("author") or ""),
+            author=str(told.get("author") or ""),
             url=document.url,
-            doi=str(document.metadata.get("doi") or ""),
+            doi=str(told.get("doi") or ""),
             id=document.id,
             adapter=adapter,
-            published=moment(
-                document.metadata.get("published") or document.metadata.get("created_at")
-            ),
+            published=moment(told.get("published") or told.get("created_at")),
             score=document.score,
             also=tuple(map(str, places)),
         )
@@ -107,8 +106,7 @@ class SourceDocument(Frozen):
 # It is asked for with each claim, and a source may be long.
 @lru_cache(maxsize=64)
 def _digest(name: str, title: str, text: str) -> str:
-    named = f"{name}\n{title}\n{text}".encode("utf-8", "surrogatepass")
-    return sha256(named).hexdigest()[:16]
+    return sha256(f"{name}\n{title}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def moment(told: object) -> datetime | None:
@@ -207,11 +205,10 @@ class SearchFilters(Frozen):
     @field_validator("sites")
     @classmethod
     def _as_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        hosts = tuple(host_of(site if "//" in site else f"//{site}") for site in value)
-        for site, host in zip(value, hosts, strict=True):
-            if not host:
-                raise ValueError(f"{site[:60]!r} is no host such as en.wikipedia.org")
-        return hosts
+        hosts = {site: host_of(site if "//" in site else f"//{site}") for site in value}
+        if wrong := [site for site, host in hosts.items() if not host]:
+            raise ValueError(f"{wrong[0][:60]!r} is no host such as en.wikipedia.org")
+        return tuple(hosts.values())
 
     @model_validator(mode="after")
     def _leave_something(self) -> Self:
@@ -228,15 +225,15 @@ class SearchFilters(Frozen):
 
     def admits(self, document: SourceDocument) -> bool:
         """True when a document passes the filters."""
-        written, host = document.published, host_of(document.url)
-        is_there = any(host == site or host.endswith(f".{site}") for site in self.sites)
+        written, host = document.published, f".{host_of(document.url)}"
         is_in_time = (
             not self.asks_for_dates
             if written is None
             else (self.since is None or written >= self.since)
             and (self.until is None or written < self.until)
         )
-        return is_in_time and (is_there or not self.sites)
+        is_there = not self.sites or host.endswith(tuple(f".{site}" for site in self.sites))
+        return is_in_time and is_there
 
 
 ANYTHING = SearchFilters()

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import permutations
 from math import fsum
+from operator import add
 from types import MappingProxyType
 from typing import Literal, TypeVar
 
@@ -48,8 +50,12 @@ def weighted(criteria: Sequence[Criterion], weights: Sequence[float]) -> tuple[C
     total = sum(given)
     shares = [weight / total if total else Fraction(1, len(given)) for weight in given]
     rounded = [float(share) for share in shares]
-    orders = permutations(rounded) if len(rounded) <= _MOST_ORDERS else ((),)
-    if not (fsum(rounded) == 1.0 and all(sum(order) == 1.0 for order in orders)) and rounded:
+    is_exact = (
+        len(rounded) <= _MOST_ORDERS
+        and fsum(rounded) == 1.0
+        and all(reduce(add, order) == 1.0 for order in permutations(rounded))
+    )
+    if rounded and not is_exact:
         # Sums of whole parts of 2^-53 up to 1 are exact.
         parts = [round(share * _FINEST) for share in shares]
         parts[parts.index(max(parts))] += _FINEST - sum(parts)

@@ -112,16 +112,15 @@ def stretches(text: str, longest: int, marks: Sequence[Sequence[str]] = _PROSE) 
     Of the kinds of marks those that come first are better.
     """
     at, end = 0, len(text.rstrip())
-    while True:
-        while at < end and text[at].isspace():
+    while at < end:
+        if text[at].isspace():
             at += 1
-        if end - at <= longest:
-            break
-        cut = _cut(text, at + longest // 2, at + longest, marks)
+            continue
+        cut = end
+        if end - at > longest:
+            cut = _cut(text, at + longest // 2, at + longest, marks)
         yield text[at:cut].strip()
         at = cut
-    if at < end:
-        yield text[at:end]
 
 
 def _cut(text: str, start: int, end: int, marks: Sequence[Sequence[str]]) -> int:

@@ -177,6 +177,7 @@ async def concluded(
     if "unverified" in classes:
         judged = await _with_shares(made.question, judged)
     evidence = ranked(judged)
+    unverified = Counter(each.degraded for each in judged if each.degraded is not None)
     if classes == {"unverified"}:
         of = {id(each.document): each for each in evidence}
         evidence = tuple(of[id(each)] for each in spread(each.document for each in evidence))
@@ -188,7 +189,10 @@ async def concluded(
         degraded=(
             *((made.degraded,) if made.degraded is not None else ()),
             *searched.degraded,
-            *_unverified(judged),
+            *(
+                f"{number} of {len(judged)} documents were not verified: {reason}"
+                for reason, number in unverified.items()
+            ),
             *usage.notes,
         ),
         notes=(*made.notes, *searched.notes),
@@ -198,8 +202,7 @@ async def concluded(
 
 async def _with_shares(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
     """The evidence, where unverified with its share of the best match's score."""
-    documents = [each.document for each in evidence]
-    scores = await to_thread.run_sync(scores_of, question, documents)
+    scores = await to_thread.run_sync(scores_of, question, [each.document for each in evidence])
     best = max(scores) or 1.0
     return [
         each.model_copy(update={"score": score / best})
@@ -207,15 +210,6 @@ async def _with_shares(question: str, evidence: Sequence[Evidence]) -> list[Evid
         else each
         for each, score in zip(evidence, scores, strict=True)
     ]
-
-
-def _unverified(evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    """A line for each reason for which documents were not verified."""
-    reasons = Counter(each.degraded for each in evidence if each.degraded is not None)
-    return tuple(
-        f"{number} of {len(evidence)} documents were not verified: {reason}"
-        for reason, number in reasons.items()
-    )
 
 
 LONGEST_QUERY = 200
@@ -325,18 +319,18 @@ async def plan(question: str, model: "Model | None") -> SearchPlan:
         Suspended: The answer of the host is needed.
     """
     question = checked_question(question)
-    if model is None:
-        return plain_plan(question, keyword_queries(question), f"{_DEGRADED}: there is no model")
-    try:
-        with scope("plan"):
-            return await _planned(question, model)
-    except StorageError:
-        raise
-    # A model may be foreign code, and a plan can be made without it.
-    except Exception as error:  # noqa: BLE001 - reported just below
-        report_failure(logger, "evidence:planner", error)
-        reason = error.message if isinstance(error, SifakaError) else type(error).__name__
-        return plain_plan(question, keyword_queries(question), f"{_DEGRADED}: {reason}")
+    reason = NO_MODEL
+    if model is not None:
+        try:
+            with scope("plan"):
+                return await _planned(question, model)
+        except StorageError:
+            raise
+        # A model may be foreign code, and a plan can be made without it.
+        except Exception as error:  # noqa: BLE001 - reported just below
+            report_failure(logger, "evidence:planner", error)
+            reason = error.message if isinstance(error, SifakaError) else type(error).__name__
+    return plain_plan(question, keyword_queries(question), f"{_DEGRADED}: {reason}")
 
 
 def checked_question(question: str) -> str:
@@ -414,12 +408,6 @@ def _criterion_of(given: _Criterion, number: int) -> Criterion:
 def _told_apart(criteria: Sequence[Criterion], notes: list[str]) -> list[Criterion]:
     """The criteria with ids that differ in more than capitals."""
     names = unique([each.id for each in criteria], "{}-{}", key=str.casefold)
-    notes += [
-        f"two criteria had the id {criterion.id!r}"
-        for criterion, name in zip(criteria, names, strict=True)
-        if name != criterion.id
-    ]
-    return [
-        criterion.model_copy(update={"id": name})
-        for criterion, name in zip(criteria, names, strict=True)
-    ]
+    named = list(zip(criteria, names, strict=True))
+    notes += [f"two criteria had the id {each.id!r}" for each, name in named if name != each.id]
+    return [each.model_copy(update={"id": name}) for each, name in named]

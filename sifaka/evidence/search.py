@@ -251,7 +251,11 @@ class EvidenceRetriever:
         """
         if limit < 1 or not query.strip():
             return ()
-        with scope(f"retrieve {self._digest(query)}"):
+        # A digest that tells this question from the others of a run.
+        places = [adapter.place for adapter in self._chosen]
+        asked = json.dumps([query, places, self.filters.model_dump(mode="json")])
+        digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        with scope(f"retrieve {digest}"):
             found = await search(
                 self._chosen,
                 [query],
@@ -265,12 +269,6 @@ class EvidenceRetriever:
                 error_code="connection",
             )
         return tuple(document.as_document() for document in found.documents)
-
-    def _digest(self, query: str) -> str:
-        """A digest that tells this question from the others of a run."""
-        places = [adapter.place for adapter in self._chosen]
-        asked = json.dumps([query, places, self.filters.model_dump(mode="json")])
-        return sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def scores_of(query: str, documents: Iterable[SourceDocument]) -> list[float]:
@@ -385,16 +383,15 @@ def groups(documents: Iterable[SourceDocument]) -> tuple[tuple[int, ...], ...]:
                     _join(group_of, other, at)
             alike[name].append(at)
     for at, document in enumerate(given):
-        title = normal_title(document.title)
-        same = [f"words:{words[at]}"] if words[at] else []
-        for name in (*same, *([f"title:{title}"] if title else ())):
+        marks = {"words": words[at], "title": normal_title(document.title)}
+        for name in (f"{kind}:{mark}" for kind, mark in marks.items() if mark):
             for other in alike[name]:
                 both = {group_of[other], group_of[at]}
-                if len(both) < 2 or not _is_cut(words[other], words[at]):
-                    continue
-                members = zip(dois, group_of, strict=True)
-                if len({doi for doi, group in members if doi and group in both}) < 2:
-                    _join(group_of, other, at)
+                short, long = sorted((words[other], words[at]), key=len)
+                if len(both) == 2 and long.startswith(short):
+                    members = zip(dois, group_of, strict=True)
+                    if len({doi for doi, group in members if doi and group in both}) < 2:
+                        _join(group_of, other, at)
             # One stands for all that have the same words.
             if not (name.startswith("words:") and alike[name]):
                 alike[name].append(at)
@@ -418,11 +415,6 @@ def _words_of(documents: Sequence[SourceDocument]) -> list[str]:
 def _is_one_page(one: SourceDocument, other: SourceDocument, same: bool) -> bool:
     """True unless they are two passages that one adapter has of a page."""
     return same or one.adapter != other.adapter or one.id == other.id or "" in {one.id, other.id}
-
-
-def _is_cut(one: str, other: str) -> bool:
-    """True when one text is the beginning of the other, or all of it."""
-    return one.startswith(other) or other.startswith(one)
 
 
 def _plain(text: str) -> str:

@@ -135,9 +135,8 @@ def verifications(
 async def _verified(
     pack: Sequence[Sheet], question: str, model: "Model | None", without: str
 ) -> list[Verification]:
-    if model is None or not any(sheet.criteria for sheet in pack):
-        reason = without if model is None else "there is no criterion to hold it against"
-    else:
+    reason = without if model is None else "there is no criterion to hold it against"
+    if model is not None and any(sheet.criteria for sheet in pack):
         try:
             return await _ask_model(pack, question, model)
         except StorageError:
@@ -151,9 +150,8 @@ async def _verified(
 
 async def _ask_model(pack: Sequence[Sheet], question: str, model: "Model") -> list[Verification]:
     texts = [await _aside(len(d.text), plain, d.text) for d, _ in pack]
-    criteria = {each.id: each for sheet in pack for each in sheet.criteria}
-    lines = map(_line, criteria.values())
-    parts = [frame("question", question), frame("criteria", "\n".join(lines))]
+    lines = {each.id: _line(each) for sheet in pack for each in sheet.criteria}
+    parts = [frame("question", question), frame("criteria", "\n".join(lines.values()))]
     for number, (sheet, text) in enumerate(zip(pack, texts, strict=True), 1):
         if len(pack) > 1:
             parts.append(f"Document {number}, by {', '.join(each.id for each in sheet.criteria)}:")
@@ -194,16 +192,6 @@ def _assessed(
     by_id: dict[str, list[_Judged]] = {}
     for each in judged:
         by_id.setdefault(_plain(each.criterion), []).append(each)
-    look_up = _search_of(texts)
-    return tuple(_together(each.id, by_id.get(_plain(each.id), []), look_up) for each in criteria)
-
-
-_LookUp = Callable[[str], str | None]
-"""The words of a quote as they stand in the document; None when they do not."""
-
-
-def _search_of(texts: Sequence[str]) -> _LookUp:
-    """The search for quotes in the texts, each looked up once."""
     quotable = [QuotableText(text) for text in texts]
     end = monotonic() + _SECONDS
 
@@ -215,7 +203,11 @@ def _search_of(texts: Sequence[str]) -> _LookUp:
                 return text.text[slice(*span)]
         return None
 
-    return look_up
+    return tuple(_together(each.id, by_id.get(_plain(each.id), []), look_up) for each in criteria)
+
+
+_LookUp = Callable[[str], str | None]
+"""The words of a quote as they stand in the document; None when they do not."""
 
 
 def _plain(identifier: str) -> str:
@@ -224,11 +216,10 @@ def _plain(identifier: str) -> str:
 
 
 def _together(criterion: str, said: Sequence[_Judged], look_up: _LookUp) -> Assessment:
-    if not said:
-        return Assessment(
-            criterion=criterion, judgement="insufficient_information", flags=("missing",)
-        )
-    checked = [_checked(criterion, each, look_up) for each in said]
+    absent = Assessment(
+        criterion=criterion, judgement="insufficient_information", flags=("missing",)
+    )
+    checked = [_checked(criterion, each, look_up) for each in said] or [absent]
     worst = min(checked, key=lambda each: (WORST_FIRST.index(each.judgement), not each.contradicts))
     twice: tuple[Flag, ...] = ("duplicate",) if len(checked) > 1 else ()
     return worst.model_copy(update={"flags": (*worst.flags, *twice)})
@@ -250,9 +241,7 @@ def _checked(criterion: str, said: _Judged, look_up: _LookUp) -> Assessment:
 
 async def _aside(size: int, read: Callable[[*Ts], Result], *given: *Ts) -> Result:
     """The result of what reads `size` characters; in a thread where that holds the others up."""
-    if size <= _AT_ONCE:
-        return read(*given)
-    return await to_thread.run_sync(read, *given)
+    return read(*given) if size <= _AT_ONCE else await to_thread.run_sync(read, *given)
 
 
 def _line(criterion: Criterion) -> str:

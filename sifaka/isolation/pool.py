@@ -70,8 +70,13 @@ class WorkerProcess:
         limit = Timer(1 + seconds * _PATIENCE, self._give_up, (child,))
         limit.daemon = True
         limit.start()
+        assert child.stdin is not None
+        assert child.stdout is not None
         try:
-            answer = _exchange(child, pickle.dumps((seconds, memory, work)))
+            process.send(child.stdin, pickle.dumps((seconds, memory, work)))
+            answer = process.receive(child.stdout)
+        except (OSError, ValueError):  # it has ended, or was closed
+            answer = None
         finally:
             limit.cancel()
         if answer is None:
@@ -109,8 +114,7 @@ class WorkerProcess:
             child.communicate()
 
     def _started(self, modules: Collection[str]) -> "Popen[bytes]":
-        folders = [folder or str(Path.cwd()) for folder in sys.path]
-        told = json.dumps([folders, sorted(modules)])
+        told = json.dumps([[folder or str(Path.cwd()) for folder in sys.path], sorted(modules)])
         self._process = child = Popen(  # noqa: S603 - a fixed command; the work goes through stdin
             [sys.executable, "-I", str(process.__file__), told],
             stdin=PIPE,
@@ -130,16 +134,6 @@ class WorkerProcess:
         if self._late or child.returncode == -getattr(signal, "SIGXCPU", 0):
             return TimeoutError("it took too long")
         return ChildProcessError(f"the worker process ended with {child.returncode}")
-
-
-def _exchange(child: "Popen[bytes]", question: bytes) -> bytes | None:
-    assert child.stdin is not None
-    assert child.stdout is not None
-    try:
-        process.send(child.stdin, question)
-        return process.receive(child.stdout)
-    except (OSError, ValueError):  # it has ended, or was closed
-        return None
 
 
 SPREAD = Event()

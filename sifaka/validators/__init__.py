@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Union, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.config import JsonDict
 
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import closest
@@ -29,7 +30,7 @@ from sifaka.validators.preserve import PreserveValidator
 from sifaka.validators.readability import ReadabilityValidator
 from sifaka.validators.regex import RegexValidator
 from sifaka.validators.report import ReportValidator
-from sifaka.validators.spec import Spec, WithoutMapping
+from sifaka.validators.spec import Spec
 
 __all__ = [
     "UNLISTED",
@@ -79,10 +80,14 @@ VALIDATORS: Mapping[str, type[Validator]] = MappingProxyType(
 UNLISTED = frozenset({"evidence", "report"})
 """Those that the published schema leaves out: they belong to other toolsets than the default."""
 
+
+def _drop_mapping(schema: JsonDict) -> None:
+    del schema["discriminator"]  # each branch states its `type`
+
+
 ValidatorSpec: Any = Annotated[
     cast("Any", Union)[tuple(VALIDATORS[name] for name in VALIDATORS if name not in UNLISTED)],
-    Field(discriminator="type"),
-    WithoutMapping(),
+    Field(discriminator="type", json_schema_extra=_drop_mapping),
 ]
 """One validator as an agent, a command line or a configuration file gives it."""
 

@@ -19,7 +19,7 @@ from sifaka.errors import ConfigurationError, ValidationError
 from sifaka.extras import install
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, Published
+from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, Published, at_most
 
 
 def module_of(name: str) -> str:
@@ -145,14 +145,6 @@ class GuardrailsPart(Published):
         return args
 
 
-def _bounded(
-    parts: Sequence[str | GuardrailsPart],
-) -> tuple[str | GuardrailsPart, ...]:
-    if not 1 <= len(parts) <= COUNT_LIMIT:
-        raise ValueError(f"should be 1 to {COUNT_LIMIT} validators, not {len(parts)}")
-    return tuple(parts)
-
-
 class GuardrailsValidator(OptionalSpec):
     """Runs validators of Guardrails AI in a worker thread, each from its package on PyPI.
 
@@ -165,7 +157,8 @@ class GuardrailsValidator(OptionalSpec):
     name: Name = "guardrails"
     validators: Annotated[
         Sequence[Annotated[str, AfterValidator(_usable)] | GuardrailsPart],
-        AfterValidator(_bounded),
+        Field(min_length=1),
+        at_most(COUNT_LIMIT, "validators"),
         WithJsonSchema({"type": "array", "items": {}, "description": "names or {name, args}"}),
     ]
 

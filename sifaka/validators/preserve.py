@@ -50,8 +50,7 @@ def _number(token: str) -> str:
 
 def _urls_in(text: str) -> Wanted:
     """URLs as `sifaka.text.prose` finds them, compared but for a slash at the end."""
-    found = (text[start:end] for start, end in prose.urls(text))
-    return {url.rstrip("/"): url for url in found}
+    return {url.rstrip("/"): url for url in (text[start:end] for start, end in prose.urls(text))}
 
 
 def _quotes_in(text: str) -> Wanted:

@@ -6,6 +6,7 @@ They are of users: checked when given, and bounded when run.
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from math import inf
@@ -62,18 +63,6 @@ def compile_pattern(pattern: str, *, by_line: bool = False) -> "regex.Pattern[st
         raise ValueError(f"broken regex {shown(pattern)}: {error}") from None
     except RecursionError:
         raise ValueError(f"broken regex {shown(pattern)}: it is nested too deeply") from None
-
-
-def seconds_left(deadline: float) -> float:
-    """The seconds that a pattern may run before a deadline of `time.monotonic`.
-
-    Raises:
-        TimeoutError: There are none.
-    """
-    seconds = min(PATTERN_SECONDS, deadline - time.monotonic())
-    if seconds <= 0:
-        raise TimeoutError
-    return seconds
 
 
 def _expanded(pattern: str) -> int:
@@ -172,24 +161,24 @@ def _search(
     """The outcome of one pattern."""
     name = shown(pattern)
     about: dict[str, Any] = {"category": "pattern", "rule": pattern}
-    spans: Sequence[Span] = ()
-    try:
-        seconds = seconds_left(deadline)
-        matches = compile_pattern(pattern, by_line=True).finditer(text, timeout=seconds)
+    spans: Sequence[Span] | None = None
+    seconds = min(PATTERN_SECONDS, deadline - time.monotonic())
+    with suppress(TimeoutError):
+        matches = compile_pattern(pattern, by_line=True).finditer(text, timeout=max(0.0, seconds))
         spans = [match.span() for match in islice(matches, MATCH_LIMIT if forbidden else 1)]
-    except TimeoutError:
+    if spans is None:
         message = f"{name} took longer than {PATTERN_SECONDS} s"
         advice = f"simplify the pattern {name}: no repetition inside a repetition"
-    else:
-        if bool(spans) is not forbidden:
-            return ValidationResult(passed=True)
-        message, advice = f"nothing matches {name}", f"write something that matches {name}"
-    if spans:
+    elif bool(spans) is not forbidden:
+        return ValidationResult(passed=True)
+    elif forbidden:
         count = f"{len(spans)}{' or more' if len(spans) == MATCH_LIMIT else ''}"
         message = f"{count} {'match' if len(spans) == 1 else 'matches'} of forbidden {name}"
         advice = f"reword or remove what matches {name}"
+    else:
+        message, advice = f"nothing matches {name}", f"write something that matches {name}"
     told = f"matches the forbidden pattern {name}"
-    places = tuple(Issue.at(text, *span, told, **about) for span in spans)
+    places = tuple(Issue.at(text, *span, told, **about) for span in spans or ())
     return ValidationResult(
         passed=False,
         message=message,

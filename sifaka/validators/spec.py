@@ -128,18 +128,6 @@ class LimitedSpec(OptionalSpec):
         raise NotImplementedError
 
 
-class WithoutMapping:
-    """Drops the discriminator's mapping from a union's schema: each branch states its `type`."""
-
-    def __get_pydantic_json_schema__(
-        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
-    ) -> JsonSchemaValue:
-        """The union's JSON schema without the part that repeats its branches."""
-        schema = handler(core_schema)
-        schema.pop("discriminator", None)
-        return schema
-
-
 def _terse(key: str, schema: dict[str, Any]) -> dict[str, Any]:
     branches = [branch for branch in schema.get("anyOf", []) if branch.get("type") != "null"]
     kept = {name: value for name, value in schema.items() if name not in {"title", "anyOf"}}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 
@@ -108,8 +108,8 @@ class EvidenceChecker(Component):
                 found = await self._claims_of(text, options)
             # What was given is asked for: its need is 1.
             wanted = [each for each in found.claims if each.need >= NEEDS_EVIDENCE]
-            check = _Check(sources, filters, options, _by_number(judgements, wanted))
-            report = await self._checked(check, wanted, documents)
+            said = _by_number(judgements, wanted)
+            report = await self._checked(wanted, documents, sources, filters, options, said)
             if given is None and self.model is not None and not found.degraded:
                 # Not before: a host that is asked in rounds gets the same question in each.
                 await self._known.keep_claims(text, self.model.model_id, found.claims)
@@ -120,18 +120,23 @@ class EvidenceChecker(Component):
         """The claims of a text, those that a model has found in it before included."""
         if not text.strip():
             return Extracted()
+        known = None
         if self.model is not None and options.max_age_seconds > 0:
             with scope("known claims"):
                 known = await self._known.claims_of(text, self.model.model_id)
-            if known is not None:
-                return known
         with scope("claims"):
-            return await extract(text, self.model)
+            return known or await extract(text, self.model)
 
     async def _checked(
-        self, check: "_Check", claims: Sequence[Claim], documents: Sequence[Document]
+        self,
+        claims: Sequence[Claim],
+        documents: Sequence[Document],
+        sources: Sequence[Adapter],
+        filters: SearchFilters,
+        options: CheckOptions,
+        said: Mapping[int, Judgement],
     ) -> ClaimReport:
-        options = check.options
+        """The verdicts on claims; `said` are the caller's own, by the number of the claim."""
         # Those that need evidence most, in their order.
         needing = sorted(range(len(claims)), key=lambda n: -claims[n].need)
         chosen = sorted(needing[: options.max_claims])
@@ -142,21 +147,17 @@ class EvidenceChecker(Component):
         asked = {n: claims[n] for n in chosen}
         given = await of_claims(asked, at_hand(documents, at), options.max_documents)
         model = "" if self.model is None else str(self.model.model_id)
-        bases = {
-            n: basis_of(check.sources, check.filters, given[n], model, options) for n in chosen
-        }
+        bases = {n: basis_of(sources, filters, given[n], model, options) for n in chosen}
         age = timedelta(seconds=min(options.max_age_seconds, _LONGEST_AGE))
         with scope("known"):
-            open_ = {n: claim for n, claim in asked.items() if n not in check.judgements}
+            open_ = {n: claim for n, claim in asked.items() if n not in said}
             known = await self._known.take(open_, bases, oldest=at - age)
         fresh = {n: claim for n, claim in asked.items() if n not in known}
-        found = await find(
-            fresh, given, check.sources, most=options.max_documents, filters=check.filters
-        )
-        judged = await self._judged(fresh, found, check)
+        found = await find(fresh, given, sources, most=options.max_documents, filters=filters)
+        judged = await self._judged(fresh, found, options, said)
         verdicts: dict[int, ClaimVerdict] = {}
         for n, claim in fresh.items():
-            is_own = n in check.judgements  # which is for this caller alone
+            is_own = n in said  # which is for this caller alone
             failure = "" if self.model or is_own else NO_MODEL
             if found[n].status == "search_failed":
                 failure = f"the search failed: {'; '.join(found[n].degraded)}"
@@ -169,8 +170,12 @@ class EvidenceChecker(Component):
         further = len(claims) - len(chosen)
         unjudged = [f"{NO_MODEL}: the evidence is ranked, and judged by rules alone"]
         if self.model is not None:
-            failed = [each for sources in judged.values() for each in _failed(sources)]
-            unjudged = [f"{_name_of(each.document)}: {each.reason}" for each in failed]
+            failed = [each for n in judged for each in _failed(judged[n])]
+            unjudged = [
+                f"{source.title[:100] or source.url or source.id or 'a document'}: {each.reason}"
+                for each in failed
+                for source in (each.document,)
+            ]
         return ClaimReport(
             verdicts=tuple(
                 verdicts.get(n)
@@ -190,17 +195,21 @@ class EvidenceChecker(Component):
         )
 
     async def _judged(
-        self, claims: Mapping[int, Claim], found: Mapping[int, Searched], check: "_Check"
+        self,
+        claims: Mapping[int, Claim],
+        found: Mapping[int, Searched],
+        options: CheckOptions,
+        said: Mapping[int, Judgement],
     ) -> dict[int, tuple[JudgedSource, ...]]:
         documents = {n: each.documents for n, each in found.items()}
         own = {
-            n: await by_caller(claims[n], documents.pop(n), said)
-            for n, said in check.judgements.items()
+            n: await by_caller(claims[n], documents.pop(n), judgement)
+            for n, judgement in said.items()
             if n in documents
         }
         if self.model is None:
             return own | {n: await unjudged(claims[n], d) for n, d in documents.items()}
-        double = check.options.checks == "double"
+        double = options.checks == "double"
         return own | await held(claims, documents, self.model, double=double)
 
     def _sources(self, options: CheckOptions, documents: Sequence[Document]) -> tuple[Adapter, ...]:
@@ -216,16 +225,6 @@ class EvidenceChecker(Component):
 
     async def _time(self) -> str:
         return self._clock().isoformat()
-
-
-class _Check(NamedTuple):
-    """The sources and limits of one check."""
-
-    sources: tuple[Adapter, ...]
-    filters: SearchFilters
-    options: CheckOptions
-    judgements: Mapping[int, Judgement]
-    """The caller's own, by the number of the claim."""
 
 
 def _by_number(judgements: Iterable[Judgement], claims: Sequence[Claim]) -> dict[int, Judgement]:
@@ -245,10 +244,6 @@ def _by_number(judgements: Iterable[Judgement], claims: Sequence[Claim]) -> dict
 def _failed(judged: Iterable[JudgedSource]) -> list[JudgedSource]:
     """The documents that were not judged."""
     return [each for each in judged if each.stance == "unjudged"]
-
-
-def _name_of(document: SourceDocument) -> str:
-    return document.title[:100] or document.url or document.id or "a document"
 
 
 _AT_A_TIME = 4

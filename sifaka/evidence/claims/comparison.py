@@ -70,11 +70,9 @@ def judged_by_rule(claim: str, document: SourceDocument) -> Assessment | None:
         if _repeats(claim, sentence):
             return Assessment(criterion="claim", judgement="support", quotes=(sentence,))
     about = [each for each in sentences if _is_about(claim, each, document.title)]
-    if len(about) == 1 and _differs_in_a_figure(claim, about[0], document.title):
-        return Assessment(
-            criterion="claim", judgement="reject", contradicts=True, quotes=(about[0],)
-        )
-    return None
+    if len(about) != 1 or not _differs_in_a_figure(claim, about[0], document.title):
+        return None
+    return Assessment(criterion="claim", judgement="reject", contradicts=True, quotes=(about[0],))
 
 
 def disagreement(claim: str, quoted: str) -> str:
@@ -100,8 +98,7 @@ def sentence_near(claim: str, document: SourceDocument) -> str:
         for each in sentences_near(claim, document)
         for found in (stems(each),)
     }
-    best = max(shared, key=lambda each: shared[each], default="")
-    return best if best and any(shared[best]) else ""
+    return max(filter(lambda each: any(shared[each]), shared), key=shared.__getitem__, default="")
 
 
 def sentences_near(claim: str, document: SourceDocument) -> Iterable[str]:
@@ -245,12 +242,10 @@ async def _ask_again(doubtful: Sequence[str], model: "Model") -> list[_Answer]:
         no = _Answer(id="none", says=False, missing=f"it was not confirmed: {error.message}")
         return [no] * len(doubtful)
     said: dict[str, _Answer] = {}
-    for each in answer.answers:
-        before = said.get(each.id.strip())
-        # Of two answers the one that says no counts.
-        if before is None or before.says:
-            reason = " ".join(each.missing.split())[:200]
-            said[each.id.strip()] = each.model_copy(update={"missing": reason})
+    # Of two answers the one that says no counts, which is put in last.
+    for each in sorted(answer.answers, key=lambda each: not each.says):
+        reason = " ".join(each.missing.split())[:200]
+        said[each.id.strip()] = each.model_copy(update={"missing": reason})
     absent = _Answer(id="none", says=False, missing="it was not confirmed when asked once more")
     return [said.get(str(number), absent) for number in range(1, len(doubtful) + 1)]
 
@@ -308,8 +303,8 @@ async def held(
     answered = await fan_out(questions, calls_each=0, parallel=PARALLEL)
     for sheet, answer in zip(chain(*packs), chain(*answered), strict=True):
         # Each is read for all claims, and its characters are compared once.
-        document, text = sheet.document, QuotableText(plain(sheet.document.text))
-        texts.setdefault(document.key, text)
+        document = sheet.document
+        text = texts.setdefault(document.key, QuotableText(plain(document.text)))
         assessments = {each.criterion: each for each in answer.assessments}
         for criterion in sheet.criteria:
             n = numbers[criterion.id]
@@ -318,7 +313,7 @@ async def held(
                 _unjudged(claims[n], document, answer.degraded)
                 if answer.degraded is not None
                 else to_thread.run_sync(
-                    _judged, claims[n], document, assessments[criterion.id], texts[document.key]
+                    _judged, claims[n], document, assessments[criterion.id], text
                 )
             )
     doubtful = {

@@ -167,10 +167,9 @@ def _anchored(found: _Found, text: str) -> Claim:
     span = anchor(text, found.quote)
     if span is None and said in text:
         span = text.index(said), text.index(said) + len(said)
-    if span is None:
-        return Claim(text=said, quote=found.quote[:200], need=found.need)
-    start, end = span
-    return Claim(text=said, quote=text[start:end], start=start, end=end, need=found.need)
+    start, end = span or (None, None)
+    quote = text[start:end] if span else found.quote[:200]
+    return Claim(text=said, quote=quote, start=start, end=end, need=found.need)
 
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -265,11 +264,9 @@ def _has_name(words: list[str]) -> bool:
     """True when a word within the sentence is capitalised, where capitals tell names."""
     inner = [word for word in words[1:] if word not in {"I", "I’m", "I'm"}]
     capitalised = [word[:1].isupper() for word in inner]
-    if not any(capitalised):
-        return False
     return (
         sum(capitalised) == 1
-        or sum(capitalised) / len(capitalised) < _CAPITALS
+        or 0 < sum(capitalised) < _CAPITALS * len(capitalised)
         or any(a and b for a, b in pairwise(capitalised))
         or any(word.isupper() and len(word) > 1 for word in inner)
     )

@@ -200,8 +200,7 @@ class KnownVerdicts:
 
     async def _keep(self, key: str, value: Frozen) -> None:
         with suppress(PydanticSerializationError):  # half a surrogate pair: it is asked again
-            told = value.model_dump_json().encode()
-            await self._cache.set(key, told, ttl=_LONGEST_KEPT)
+            await self._cache.set(key, value.model_dump_json().encode(), ttl=_LONGEST_KEPT)
 
 
 def _read(form: type[Kept], told: str | bytes) -> Kept | None:

@@ -100,8 +100,10 @@ async def answer_of(
     retry_after = seconds_asked(response.headers.get("retry-after"))
     status = response.status_code
     if response.has_redirect_location:
-        told = f"redirects to {_target(response, endpoint)}, where nothing is asked"
-        raise endpoint.failure("forbidden", told)
+        target = "something that is no URL"
+        with suppress(ValueError):
+            target = shown(urlsplit(urljoin(endpoint.url, response.headers["location"])))[:200]
+        raise endpoint.failure("forbidden", f"redirects to {target}, where nothing is asked")
     if not response.is_success:
         code = _CODES.get(status) or ("server" if status >= 500 else "rejected")
         told = f"answered with status {status}"
@@ -111,10 +113,10 @@ async def answer_of(
             told += f": {words[:300]}" if words and words.isprintable() else ""
         raise endpoint.failure(code, told, retry_after=retry_after)
     body = await _body_of(response, largest, endpoint)
-    if "html" in media_type:
-        raise endpoint.failure("malformed", "answered with an HTML page instead of JSON")
-    if media_type and "json" not in media_type and not media_type.startswith(_TEXTS):
-        raise endpoint.failure("malformed", f"answered with {media_type[:60]} instead of JSON")
+    is_html = "html" in media_type
+    if is_html or (media_type and "json" not in media_type and not media_type.startswith(_TEXTS)):
+        told = "an HTML page" if is_html else media_type[:60]
+        raise endpoint.failure("malformed", f"answered with {told} instead of JSON")
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -139,13 +141,6 @@ def seconds_asked(told: str | None) -> float | None:
 def shown(parts: SplitResult) -> str:
     """A URL without user, password, query and fragment."""
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def _target(response: "httpx2.Response", endpoint: Endpoint) -> str:
-    try:
-        return shown(urlsplit(urljoin(endpoint.url, response.headers["location"])))[:200]
-    except ValueError:
-        return "something that is no URL"
 
 
 async def _body_of(response: "httpx2.Response", largest: int, endpoint: Endpoint) -> bytes:
@@ -491,6 +486,5 @@ def _below(base: Endpoint, path: str) -> str:
         raise base.failure(
             "forbidden", f"is left by {path[:80]!r}", "give a path below it, without a query"
         )
-    if not path:
-        return base.url
-    return f"{base.url.rstrip('/')}/{quote(path.lstrip('/'), safe=_KEPT)}"
+    below = f"{base.url.rstrip('/')}/{quote(path.lstrip('/'), safe=_KEPT)}"
+    return below if path else base.url

@@ -166,8 +166,7 @@ def by_words(
 
 
 def _weight(word: str) -> tuple[bool, int]:
-    is_telling = word[0].isupper() or word.isdecimal()
-    return not is_telling, -len(word)
+    return not (word[0].isupper() or word.isdecimal()), -len(word)
 
 
 MOST_PAGES = 50
@@ -193,13 +192,11 @@ async def pages_for(wiki: HttpClient, question: str, most: int) -> list[int]:
     words = words_of(question)
     if not words:
         return []
-
     having = partial(_having, wiki)
     titles = dict((await having(*words)).titles)
     if len(titles) < most and len(words) > 1:
-        alone = sorted(words, key=_weight)[:_MOST_ALONE]
-        searches = {word: partial(having, word) for word in alone}
-        found = await fan_out(searches, calls_each=0, parallel=PARALLEL)
+        alone = {word: partial(having, word) for word in sorted(words, key=_weight)[:_MOST_ALONE]}
+        found = await fan_out(alone, calls_each=0, parallel=PARALLEL)
         answers = dict(zip(alone, found, strict=True))
         totals = {word: hits.total for word, hits in answers.items()}
         rare = rarest(totals)
@@ -313,10 +310,9 @@ class MediaWikiAdapter:
             told = await ask(self._http, "query", "query", meta="siteinfo", siprop="general")
         except SourceError as error:
             return Health(part=self.place, works=False, found=str(error))
-        general = mapping(told.get("general"))
-        found = f"{general.get('generator', 'MediaWiki')}, {general.get('sitename', 'a wiki')}"
-        shown = "".join(c for c in found[:200] if c.isprintable())
-        return Health(part=self.place, works=True, found=shown)
+        general = {"generator": "MediaWiki", "sitename": "a wiki", **mapping(told.get("general"))}
+        found = "{generator}, {sitename}".format_map(general)[:200]
+        return Health(part=self.place, works=True, found="".join(filter(str.isprintable, found)))
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -350,7 +346,6 @@ class MediaWikiAdapter:
         """
         if not pages:
             return []
-        is_unknown = self._has_extracts is None
         told = await ask(
             self._http,
             "query",
@@ -360,9 +355,9 @@ class MediaWikiAdapter:
             redirects=1,
             inprop="url",
             rvprop="timestamp",
-            **(_ABOUT_EXTENSIONS if is_unknown else {}),
+            **(_ABOUT_EXTENSIONS if self._has_extracts is None else {}),
         )
-        if is_unknown:
+        if self._has_extracts is None:
             self._has_extracts = any(
                 each.get("name") == "TextExtracts" for each in objects(told.get("extensions"))
             )

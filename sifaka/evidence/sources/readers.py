@@ -314,6 +314,7 @@ def _pieces(root: "Tag", tables: bool, hidden: frozenset[str]) -> Iterator[str]:
 
 
 def _is_left_out(element: "Tag", hidden: frozenset[str], *, tables: bool, in_math: bool) -> bool:
+    """True for what a browser hides, by styles or the page's selectors, and for no running text."""
     name = element.name
     if name in _LEFT_OUT and not (tables and name == "table"):
         return True
@@ -321,20 +322,13 @@ def _is_left_out(element: "Tag", hidden: frozenset[str], *, tables: bool, in_mat
         return False
     told = element.get("class") or ()
     classes = frozenset(told.split() if isinstance(told, str) else told)
-    return (
-        _is_hidden(element, classes, hidden)
-        or not classes.isdisjoint(_LEFT_OUT_CLASSES)
-        or any((name, each) in _LEFT_OUT_IN for each in classes)
-        or (in_math and ("math", name) in _LEFT_OUT_IN)
-    )
-
-
-def _is_hidden(element: "Tag", classes: frozenset[str], hidden: frozenset[str]) -> bool:
-    """True when a browser does not show an element; `hidden` are selectors of the page's sheets."""
     style = "".join(str(element.get("style") or "").lower().split())
-    named = {element.name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
+    named = {name, f"#{element.get('id')}", *(f".{each}" for each in classes)}
     return (
         "hidden" in element.attrs
         or _HIDES.search(style) is not None
         or not named.isdisjoint(hidden)
+        or not classes.isdisjoint(_LEFT_OUT_CLASSES)
+        or any((name, each) in _LEFT_OUT_IN for each in classes)
+        or (in_math and ("math", name) in _LEFT_OUT_IN)
     )

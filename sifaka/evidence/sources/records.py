@@ -58,7 +58,7 @@ class Fields:
 
 
 def document_of(
-    record: Record, fields: Fields, *, adapter: str, score: object = None
+    record: Record, fields: Fields, adapter: str, scored_by: str = "score"
 ) -> SourceDocument | None:
     """The record as a document; None when it has no text."""
     text = "\n\n".join(part for name in fields.text for part in _words(_value(record, name)))
@@ -74,15 +74,14 @@ def document_of(
         id=_line(record, fields.id),
         adapter=adapter,
         published=when(_value(record, fields.date or fields.timestamp)),
-        score=_number(score),
+        score=_number(record.get(scored_by)),
     )
 
 
 def when(told: object) -> datetime | None:
     """A moment as records have it: ISO 8601, a year, seconds or milliseconds since 1970."""
     if isinstance(told, list | tuple):
-        values = cast("list[object]", told)
-        return when(values[0]) if values else None
+        return when(next(iter(cast("list[object]", told)), None))
     if isinstance(told, bool) or not isinstance(told, int | float):
         return moment(told)
     if told in _YEARS:
@@ -226,8 +225,7 @@ class RecordAdapter:
                 f"the answer of {self.place} has no {'.'.join(path)}",
                 "check that the adapter's URL is of this kind of server",
             )
-        records = cast("list[object]", at)
-        return [cast("Record", each) for each in records if isinstance(each, dict)]
+        return [cast("Record", each) for each in cast("list[object]", at) if isinstance(each, dict)]
 
     def malformed(self, what: str, hint: str) -> SourceError:
         """The error of an answer that makes no sense."""
@@ -239,12 +237,29 @@ class RecordAdapter:
         try:
             found = await self.server.ask(self, query, size, filters)
         except SourceError as error:
-            raise self._explained(error) from error
-        read = [
-            document_of(each, self.fields, adapter=self.name, score=each.get(self.server.scored_by))
+            # The same with what is to be done about it here.
+            message, suggestion = {
+                "not_found": (
+                    f"{self.name}: there is no {self.index!r} at {self.base}",
+                    "create it, or correct the adapter's URL",
+                ),
+                "authentication": (
+                    error.message,
+                    f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it",
+                ),
+            }.get(error.error_code or "", (error.message, error.suggestion))
+            raise SourceError(
+                message,
+                suggestion,
+                adapter=self.name,
+                error_code=error.error_code,
+                retry_after=error.retry_after,
+            ) from error
+        documents = [
+            document
             for each in found
+            if (document := document_of(each, self.fields, self.name, self.server.scored_by))
         ]
-        documents = [each for each in read if each is not None]
         if found and not documents:
             named = " or ".join(map(repr, self.fields.text))
             raise self.malformed(
@@ -252,26 +267,6 @@ class RecordAdapter:
                 "name the field in the adapter's URL, such as ?text=body",
             )
         return documents
-
-    def _explained(self, error: SourceError) -> SourceError:
-        """The same with what is to be done about it here."""
-        message, suggestion = {
-            "not_found": (
-                f"{self.name}: there is no {self.index!r} at {self.base}",
-                "create it, or correct the adapter's URL",
-            ),
-            "authentication": (
-                error.message,
-                f"set SIFAKA_ADAPTER_KEYS={self.name}=..., or correct it",
-            ),
-        }.get(error.error_code or "", (error.message, error.suggestion))
-        return SourceError(
-            message,
-            suggestion,
-            adapter=self.name,
-            error_code=error.error_code,
-            retry_after=error.retry_after,
-        )
 
 
 MOST_CHARS = 400
@@ -414,23 +409,16 @@ async def atomwalker(
     """
     asked = {"search": query, "search_strategy": strategy, "size": str(size)}
     path = f"api/v1/resource/ScholarSearch/paper/{server.index}"
-    papers = server.listed(await server.http.ask(path, asked), "papers")
-    return [_paper_of(paper) for paper in papers if _abstract(paper)]
-
-
-def _abstract(paper: Record) -> object:
-    """It stands in one of two fields."""
-    return paper.get("abstract_text") or paper.get("abstract_contents")
-
-
-def _paper_of(paper: Record) -> Record:
-    """A paper; it may have a date, or only a year."""
-    return {
-        **paper,
-        "abstract": _abstract(paper),
-        "publication_date": paper.get("publication_date") or paper.get("year"),
-        "url": paper.get("url") or paper.get("source_url"),
-    }
+    return [
+        {
+            **paper,
+            "abstract": abstract,
+            "publication_date": paper.get("publication_date") or paper.get("year"),
+            "url": paper.get("url") or paper.get("source_url"),
+        }
+        for paper in server.listed(await server.http.ask(path, asked), "papers")
+        if (abstract := paper.get("abstract_text") or paper.get("abstract_contents"))
+    ]
 
 
 _SECONDS = 10.0

@@ -76,8 +76,7 @@ def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
     from referencing.exceptions import Unresolvable
 
     try:
-        found = _validator(schema).iter_errors(value)
-        errors: list[Any] = list(islice(found, SEARCH_LIMIT))
+        errors: list[Any] = list(islice(_validator(schema).iter_errors(value), SEARCH_LIMIT))
     except Unresolvable as error:
         raise ValueError(f"the schema refers to {error.ref!r}, which it does not hold") from None
     except RecursionError:
@@ -128,8 +127,7 @@ def _validator(schema: Mapping[str, object]) -> Any:
 
 def _matches(pattern: str, text: str) -> bool:
     """True when a text matches a pattern, which is stopped when it takes too long."""
-    found = compile_pattern(pattern).search(text, timeout=PATTERN_SECONDS)
-    return found is not None
+    return compile_pattern(pattern).search(text, timeout=PATTERN_SECONDS) is not None
 
 
 def _pattern(validator: Any, pattern: str, instance: Json, schema: Json) -> Iterator[Any]:
