@@ -103,14 +103,12 @@ def _is_label(part: int | str) -> bool:
 def _path(root: str, location: Sequence[int | str], tags: Collection[str]) -> str:
     path, after_index = root, root.endswith("]")
     for part in location:
-        if _is_label(part):
-            continue
         if isinstance(part, int):
             path, after_index = f"{path}[{part}]", True
-            continue
-        if not (after_index and part in tags):
-            path = f"{path}.{part}" if path else part
-        after_index = False
+        elif not _is_label(part):
+            if not (after_index and part in tags):
+                path = f"{path}.{part}" if path else part
+            after_index = False
     return path
 
 

@@ -7,7 +7,6 @@ from sifaka.calls.context import current_calls
 from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.validators.evidence import ClaimComponent, result_of
-from sifaka.validators.spec import Name
 
 
 class EvidenceCritic(ClaimComponent):
@@ -19,9 +18,7 @@ class EvidenceCritic(ClaimComponent):
     the validator `evidence` has judged of the same text costs it nothing more.
     """
 
-    family = "critic"
     type: Literal["evidence"] = "evidence"
-    name: Name = "evidence"
 
     def calls(self, text: str = "") -> int:
         """One for the claims and one for a document, where there is a model to ask."""

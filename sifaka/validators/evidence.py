@@ -1,7 +1,7 @@
 """Checks of claims, as the validator and the critic share them: options, issues, suggestions."""
 
 from collections import Counter
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -23,8 +23,7 @@ from sifaka.validators.spec import Name, OptionalSpec
 class ClaimComponent(CheckOptions, DataComponent):
     """A component that checks each claim of fact against sources and the version's documents."""
 
-    family: ClassVar[str]
-    name: str = "evidence"
+    name: Name = "evidence"
     checker: Any = Field(default=None, exclude=True)
     """A `ClaimChecker`; the chain gives it its own."""
 
@@ -49,7 +48,7 @@ class ClaimComponent(CheckOptions, DataComponent):
         """
         if self.checker is None:
             raise ConfigurationError(
-                f"the {self.family} {self.name!r} was given nothing to check claims with",
+                f"{self.name!r} was given nothing to check claims with",
                 "use it in a chain with adapters or retrievers, or call verify_evidence",
             )
         checker: ClaimChecker = self.checker
@@ -174,7 +173,6 @@ class EvidenceValidator(OptionalSpec, ClaimComponent):
     their quotes and sources, are in the result's `details`.
     """
 
-    family = "validator"
     type: Literal["evidence"] = "evidence"
     name: Name = "evidence"
 

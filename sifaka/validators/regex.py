@@ -73,17 +73,16 @@ def _expanded(pattern: str) -> int:
         part = match.group()
         if part == "(":
             sizes.append(0)
-            continue
-        if part == ")" and len(sizes) > 1:
+        elif part == ")" and len(sizes) > 1:
             last = sizes.pop()
+            sizes[-1] += last
         elif match.group(1):
             more = last * max(0, int(match.group(1)) - 1)
             sizes[-1] += more
             last += more
-            continue
         else:
             last = 1
-        sizes[-1] += last
+            sizes[-1] += 1
     return sum(sizes)
 
 

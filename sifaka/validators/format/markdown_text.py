@@ -173,9 +173,8 @@ def _undefined(
             for part in ("label", "key")
         )
         key = key or label
-        if (label.isdigit() and key.isdigit()) or key.startswith("^") or not label.strip():
-            continue
-        if normalizeReference(key) not in source.references:
+        is_text = (label.isdigit() and key.isdigit()) or key.startswith("^") or not label.strip()
+        if not is_text and normalizeReference(key) not in source.references:
             yield f"define the reference [{key}] or write the target in parentheses", match.span()
     for match in _PATTERNS["footnote"].finditer(block):
         key = match["key"].casefold()

@@ -25,8 +25,6 @@ class Violation(NamedTuple):
 
     path: Path
     reason: str
-    keyword: str = ""
-    """Of the schema, that was not satisfied."""
 
     @property
     def where(self) -> str:
@@ -86,10 +84,7 @@ def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
     # Of a failed anyOf or oneOf, the branch that came nearest.
     nearest = (jsonschema.exceptions.best_match([error]) for error in errors[:VIOLATION_LIMIT])
     return list(
-        dict.fromkeys(
-            Violation(tuple(error.absolute_path), _reason(error), str(error.validator))
-            for error in nearest
-        )
+        dict.fromkeys(Violation(tuple(error.absolute_path), _reason(error)) for error in nearest)
     )
 
 
