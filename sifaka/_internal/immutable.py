@@ -40,10 +40,12 @@ class Frozen(BaseModel):
         return {
             name: value
             for name, value in values.items()
-            if value != fields[name].default
-            and value is not None
-            and not (isinstance(value, Collection) and not value)
+            if value != fields[name].default and not _is_empty(value)
         }
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, Collection) and not value)
 
 
 def _short(value: object) -> str:

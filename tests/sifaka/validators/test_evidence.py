@@ -78,7 +78,7 @@ async def test_unbound_it_says_what_it_needs() -> None:
         await validator.validate(Thought(text=TEXT))
     (result,) = (await run_validators([validator], Thought(text=TEXT))).values()
     assert not result.passed
-    assert "could not be run: the validator 'evidence' was given nothing" in result.message
+    assert "could not be run: 'evidence' was given nothing" in result.message
 
 
 async def test_its_details_hold_every_verdict_with_its_evidence() -> None:
