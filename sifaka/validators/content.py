@@ -14,7 +14,7 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked, urls
-from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec, at_most
+from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Scripts that put no space between words: there is no word boundary to ask for."""
@@ -107,10 +107,12 @@ class ContentValidator(Spec):
 
     type: Literal["content"] = "content"
     name: Name = "content"
-    required_terms: Annotated[Sequence[Term], at_most(COUNT_LIMIT, "terms")] = Field(
-        default=(), alias="required"
+    required_terms: Annotated[Sequence[Term], AfterValidator(tuple)] = Field(
+        default=(), alias="required", max_length=COUNT_LIMIT
     )
-    prohibited: Annotated[Sequence[Term | Replacement], at_most(COUNT_LIMIT, "terms")] = ()
+    prohibited: Annotated[Sequence[Term | Replacement], AfterValidator(tuple)] = Field(
+        default=(), max_length=COUNT_LIMIT
+    )
     case_sensitive: bool = False
     whole_word: bool = True
     must_pass: bool = True

@@ -77,7 +77,11 @@ def _summary(report: ClaimReport) -> str:
     if not counted:
         return "no claims to check"
     many = "1 claim" if len(report.verdicts) == 1 else f"{len(report.verdicts)} claims"
-    told = ", ".join(f"{counted[s]} {_words(s)}" for s in ("supported", *SEVERITY) if counted[s])
+    told = ", ".join(
+        f"{counted[s]} {s.replace('_', ' ').replace('info', 'information')}"
+        for s in ("supported", *SEVERITY)
+        if counted[s]
+    )
     reasons = (f" ({v.reason})" for v in report.verdicts if v.verdict == "unverified" and v.reason)
     return f"{many}: {told}{next(reasons, '')}"
 
@@ -159,10 +163,6 @@ def _quote(evidence: ClaimEvidence) -> str:
         where.append(f"retrieved {evidence.retrieved_at.date().isoformat()}")
     place = f" ({', '.join(where)})" if where else ""
     return f"{name[:_TITLE]!r}{place} says {evidence.quote[:_QUOTE]!r}"
-
-
-def _words(status: ClaimStatus) -> str:
-    return "not enough information" if status == "not_enough_info" else status.replace("_", " ")
 
 
 class EvidenceValidator(OptionalSpec, ClaimComponent):

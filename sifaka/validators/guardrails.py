@@ -19,7 +19,7 @@ from sifaka.errors import ConfigurationError, ValidationError
 from sifaka.extras import install
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
-from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, Published, at_most
+from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, Published
 
 
 def module_of(name: str) -> str:
@@ -157,8 +157,8 @@ class GuardrailsValidator(OptionalSpec):
     name: Name = "guardrails"
     validators: Annotated[
         Sequence[Annotated[str, AfterValidator(_usable)] | GuardrailsPart],
-        Field(min_length=1),
-        at_most(COUNT_LIMIT, "validators"),
+        Field(min_length=1, max_length=COUNT_LIMIT),
+        AfterValidator(tuple),
         WithJsonSchema({"type": "array", "items": {}, "description": "names or {name, args}"}),
     ]
 

@@ -12,13 +12,13 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from sifaka.isolation import run_limited
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.prose import Span
-from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, at_most
+from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec
 
 if TYPE_CHECKING:
     import regex
@@ -92,8 +92,7 @@ def shown(pattern: str) -> str:
 
 
 def _compiles(pattern: str) -> str:
-    compile_pattern(pattern)
-    return pattern
+    return compile_pattern(pattern).pattern
 
 
 UserPattern = Annotated[str, AfterValidator(_compiles)]
@@ -108,7 +107,7 @@ MATCH_LIMIT = 1_000
 """The most matches of one forbidden pattern that are counted."""
 
 
-Patterns = Annotated[Sequence[UserPattern], at_most(COUNT_LIMIT, "patterns")]
+Patterns = Annotated[Sequence[UserPattern], Field(max_length=COUNT_LIMIT), AfterValidator(tuple)]
 
 
 class RegexValidator(OptionalSpec):

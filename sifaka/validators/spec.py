@@ -1,7 +1,7 @@
 """The base of built-in validators as specs: strict options, and a JSON schema of few words."""
 
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, TypeVar, cast
+from collections.abc import Awaitable, Mapping
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, ConfigDict, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
@@ -14,7 +14,6 @@ from sifaka.isolation import SHORT, run_limited
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 
-Item = TypeVar("Item")
 NAME_LIMIT = 80
 ISSUE_LIMIT = 200
 """The most issues one validator reports; its message counts them all."""
@@ -31,18 +30,7 @@ Name = Annotated[SkipJsonSchema[str], AfterValidator(usable_name)]
 """The name of a validator's results; too rarely given to be in the published schema."""
 
 
-def at_most(limit: int, what: str) -> AfterValidator:
-    """Makes a tuple of a list of at most so many."""
-
-    def bounded(given: Sequence[Item]) -> tuple[Item, ...]:
-        if len(given) > limit:
-            raise ValueError(f"should be at most {limit} {what}, not {len(given)}")
-        return tuple(given)
-
-    return AfterValidator(bounded)
-
-
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")
 
 
 class Published(Frozen):

@@ -114,8 +114,7 @@ def claims_by_rule(text: str) -> Extracted:
 
 
 def _left_out(found: int) -> tuple[str, ...]:
-    more = f"{found - _MOST} further claims of the text were left out"
-    return (more,) if found > _MOST else ()
+    return (f"{found - _MOST} further claims of the text were left out",) if found > _MOST else ()
 
 
 def claims_given(claims: Sequence[str], text: str = "") -> tuple[Claim, ...]:

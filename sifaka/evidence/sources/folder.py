@@ -299,7 +299,9 @@ class FolderAdapter:
         return tuple(
             SourceDocument(
                 text=f"{header}\n{part}" if header and number > 1 else part,
-                title=f"{title} ({_name_of_part(page, number, len(parts))})" if several else title,
+                title=f"{title} ({page.replace('=', ' ') or f'part {number} of {len(parts)}'})"
+                if several
+                else title,
                 author=reading.author,
                 id=f"{path}#{_fragment(page, number)}" if several or page else path,
                 adapter=self.name,
@@ -328,8 +330,3 @@ class FolderAdapter:
 def _fragment(page: str, number: int) -> str:
     """The place of a part in its document, as the end of an address."""
     return page if page and number == 1 else f"{page}.{number}".strip(".")
-
-
-def _name_of_part(page: str, number: int, of: int) -> str:
-    """The place of a part in its document, for people."""
-    return page.replace("=", " ") if page else f"part {number} of {of}"

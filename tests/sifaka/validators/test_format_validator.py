@@ -347,11 +347,6 @@ def test_a_schema_that_cannot_be_used_is_refused(
     assert reason in str(caught.value)
 
 
-def test_markdown_takes_no_schema() -> None:
-    with pytest.raises(ValidationError):
-        FormatValidator(format="markdown", schema={})
-
-
 async def test_a_catastrophic_pattern_in_a_schema_ends_in_time() -> None:
     slow = {"type": "array", "items": {"pattern": "^(a|aa)+$"}}
     text = json.dumps(["a" * 40 + "!"] * 100)
