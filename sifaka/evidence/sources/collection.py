@@ -2,6 +2,7 @@
 
 import base64
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol, Self, runtime_checkable
 
@@ -75,10 +76,11 @@ class Adapters:
         self._adapters = {adapter.name: adapter for adapter in given}
         self.verdicts = MemoryCache()
         """Verdicts on claims that were held against these sources; see `EvidenceChecker`."""
-        if len(self._adapters) < len(given):
-            names = [adapter.name for adapter in given]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ConfigurationError(f"two adapters are named {twice!r}", "name them differently")
+        for name, count in Counter(adapter.name for adapter in given).items():
+            if count > 1:
+                raise ConfigurationError(
+                    f"two adapters are named {name!r}", "name them differently"
+                )
 
     def __bool__(self) -> bool:
         return bool(self._adapters)
