@@ -72,20 +72,17 @@ def explain(error: ValidationError, root: str = "", *, tags: Collection[str] = (
     """
     errors = error.errors(include_url=False)
     group = _alternatives(errors)
-    path = _path(root, group[0]["loc"], tags)
-    more = len(errors) - len(group)
     best = [detail for detail in group if detail["type"] not in _MISMATCH]
     chosen = max(best, key=lambda detail: len(detail["loc"])) if best else group[0]
-    if best:
-        path = _path(root, chosen["loc"], tags)
     missing = [detail for detail in errors if detail["type"] == "missing"]
     if chosen["type"] == "missing" and len(missing) > 1:
-        paths = ", ".join(_path(root, detail["loc"], tags) for detail in missing)
-        more = len(errors) - len(missing)
-        return f"{paths}: are missing" + (f" (and {more} more)" if more else "")
-    reason = _reason([chosen] if best else group, tags)
-    line = f"{path}: {reason}" if path else reason
-    return " ".join((line + (f" (and {more} more)" if more else "")).split())
+        path = ", ".join(_path(root, detail["loc"], tags) for detail in missing)
+        reason, more = "are missing", len(errors) - len(missing)
+    else:
+        path, more = _path(root, chosen["loc"], tags), len(errors) - len(group)
+        reason = _reason([chosen] if best else group, tags)
+    told = (f"{path}:" if path else "", reason, f"(and {more} more)" if more else "")
+    return " ".join(" ".join(told).split())
 
 
 def _alternatives(errors: list[ErrorDetails]) -> list[ErrorDetails]:
@@ -106,14 +103,12 @@ def _is_label(part: int | str) -> bool:
 def _path(root: str, location: Sequence[int | str], tags: Collection[str]) -> str:
     path, after_index = root, root.endswith("]")
     for part in location:
-        if _is_label(part):
-            continue
         if isinstance(part, int):
             path, after_index = f"{path}[{part}]", True
-            continue
-        if not (after_index and part in tags):
-            path = f"{path}.{part}" if path else part
-        after_index = False
+        elif not _is_label(part):
+            if not (after_index and part in tags):
+                path = f"{path}.{part}" if path else part
+            after_index = False
     return path
 
 
@@ -161,9 +156,8 @@ def _expected(detail: ErrorDetails) -> str | None:
 
 
 def _received(detail: ErrorDetails) -> str:
-    context = detail.get("ctx", {})
     if detail["type"] in {"too_short", "too_long"}:
-        return str(context.get("actual_length", "more"))
+        return str(detail.get("ctx", {}).get("actual_length", "more"))
     if detail["type"] in {"string_too_short", "string_too_long"}:
         return str(len(detail["input"]))
     return _shorten_input(detail["input"])

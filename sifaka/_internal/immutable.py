@@ -24,8 +24,7 @@ class Frozen(BaseModel):
     )
 
     def __hash__(self) -> int:
-        fields = type(self).model_fields
-        return hash((type(self), *(_hash(getattr(self, name)) for name in fields)))
+        return hash((type(self), *(_hash(getattr(self, name)) for name in type(self).model_fields)))
 
     def __repr__(self) -> str:
         """One short line: long values are cut, and of collections the size is shown."""
@@ -101,8 +100,9 @@ def _freeze(value: object) -> object:
         return tuple(i if type(i) in _AS_IT_IS else _freeze(i) for i in items)
     if isinstance(value, Mapping):
         members = cast("Mapping[str, object]", value).items()
-        frozen = {key: i if type(i) in _AS_IT_IS else _freeze(i) for key, i in members}
-        return MappingProxyType(frozen)
+        return MappingProxyType(
+            {key: i if type(i) in _AS_IT_IS else _freeze(i) for key, i in members}
+        )
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} cannot be kept as JSON; use a finite number, a string or None")
     if isinstance(value, str | int | float | None):
@@ -117,8 +117,7 @@ def thawed(value: object) -> Any:
         members = cast("Mapping[str, object]", value).items()
         return {key: i if type(i) in _AS_IT_IS else thawed(i) for key, i in members}
     if isinstance(value, tuple):
-        items = cast("tuple[object, ...]", value)
-        return [i if type(i) in _AS_IT_IS else thawed(i) for i in items]
+        return [i if type(i) in _AS_IT_IS else thawed(i) for i in cast("tuple[object, ...]", value)]
     return value
 
 

@@ -75,9 +75,7 @@ def parse_critics(
         PluginError: A critic of another package is not allowed, or cannot be used.
     """
     is_single = isinstance(specs, str | Mapping | Critic) or callable(specs)
-    given = (
-        (cast("CriticSpec", specs),) if is_single else tuple(cast("Iterable[CriticSpec]", specs))
-    )
+    given = tuple(cast("Iterable[CriticSpec]", (specs,) if is_single else specs))
     if len(given) > _MOST:
         raise ConfigurationError(f"{len(given)} critics", f"ask {_MOST} or fewer")
     context = {} if read_file is None else {"read_file": read_file}
@@ -87,13 +85,10 @@ def parse_critics(
 def _parse(
     spec: CriticSpec, place: str, context: Mapping[str, object], plugins: Plugins
 ) -> CriticComponent:
-    if isinstance(spec, str):
-        spec = {"type": spec}
-    data: Mapping[str, object] = {}
     try:
-        if not isinstance(spec, Mapping):
+        if not isinstance(spec, str | Mapping):
             return as_critic(spec)
-        data = cast("Mapping[str, object]", spec)
+        data = {"type": spec} if isinstance(spec, str) else cast("Mapping[str, object]", spec)
         kind = data.get("type")
         if isinstance(kind, str) and kind in CRITICS:
             return CRITICS[kind].model_validate(dict(data), context=dict(context))

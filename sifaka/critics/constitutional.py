@@ -147,14 +147,11 @@ def problem_of(principles: Sequence[Principle], *, quotes: bool = True) -> str |
         return "there is no principle in it"
     if len(principles) > MOST_PRINCIPLES:
         return f"{len(principles)} principles, at most {MOST_PRINCIPLES} are allowed"
-    seen: set[str] = set()
-    for principle in principles:
-        name = principle.name.casefold().strip()
-        if name in seen:
-            which = f"principle {principle.name!r}" if quotes else f"principle {len(seen) + 1}"
-            return f"{which} is there twice"
-        seen.add(name)
-    return None
+    names = [principle.name.casefold().strip() for principle in principles]
+    twice = next((at for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is None:
+        return None
+    return f"principle {repr(principles[twice].name) if quotes else twice + 1} is there twice"
 
 
 def version_of(principles: Sequence[Principle]) -> str:
@@ -165,21 +162,19 @@ def version_of(principles: Sequence[Principle]) -> str:
 
 def _principle(found: object, path: str, number: int, *, quotes: bool) -> Principle:
     named = cast("dict[str, object]", found).get("name") if isinstance(found, dict) else None
-    place = f"{path}: principle {number}" + (f" {str(named)[:60]!r}" if named and quotes else "")
+    place = f"{path}: principle {number}"
     try:
         return Principle.model_validate(found)
     except ValidationError as error:
-        reason = explain(error) if quotes else _without_words(error)
-        raise ConfigurationError(f"{place}: {reason}") from (error if quotes else None)
-
-
-def _without_words(error: ValidationError) -> str:
-    """The fault of a principle, without quoting it."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    field = first["loc"][0] if first["loc"] else ""
-    if field not in Principle.model_fields:
-        return f"should have {', '.join(Principle.model_fields)}, and nothing else"
-    return f"{field}: {'is missing' if first['type'] == 'missing' else 'cannot be used'}"
+        if quotes:
+            place += f" {str(named)[:60]!r}" if named else ""
+            raise ConfigurationError(f"{place}: {explain(error)}") from error
+        first = error.errors(include_url=False, include_input=False)[0]
+        reason = f"should have {', '.join(Principle.model_fields)}, and nothing else"
+        if first["loc"] and first["loc"][0] in Principle.model_fields:
+            fault = "is missing" if first["type"] == "missing" else "cannot be used"
+            reason = f"{first['loc'][0]}: {fault}"
+        raise ConfigurationError(f"{place}: {reason}") from None
 
 
 def _in_yaml(content: str, path: str) -> Iterable[object]:
@@ -201,36 +196,26 @@ def _in_yaml(content: str, path: str) -> Iterable[object]:
         raise ConfigurationError(f"{path}: not valid YAML{line}", "mend the file") from error
     if isinstance(loaded, dict):
         loaded = cast("dict[object, object]", loaded).get("principles")
-    if loaded is None:
-        return []
-    if not isinstance(loaded, list):
+    if not isinstance(loaded, list | None):
         raise ConfigurationError(
             f"{path}: not a list of principles", "list them, or put the list under `principles`"
         )
-    return cast("list[object]", loaded)
+    return cast("list[object]", loaded or [])
 
 
 def _in_markdown(content: str) -> Iterable[object]:
     headings = list(_HEADING.finditer(content))
-    ends = [*(heading.start() for heading in headings[1:]), len(content)][: len(headings)]
-    for number, (heading, end) in enumerate(zip(headings, ends, strict=True)):
+    levels = [len(heading[0]) - len(heading[0].lstrip("#")) for heading in headings]
+    # A first heading above all others is that of the document, not of a principle.
+    first = int(len(levels) > 1 and levels[0] < min(levels[1:]))
+    ends = [*(heading.start() for heading in headings[1:]), len(content)]
+    for heading, end in list(zip(headings, ends, strict=False))[first:]:
         body = content[heading.end() : end].strip()
-        if number == 0 and len(headings) > 1 and _is_title(headings):
-            continue
         paragraphs = [" ".join(each.split()) for each in re.split(r"\n[ \t]*\n", body)]
         revision = [_REVISION.sub("", each) for each in paragraphs if _REVISION.match(each)]
         critique = [each for each in paragraphs if each and not _REVISION.match(each)]
-        yield {
-            "name": heading[1],
-            **({"critique": "\n".join(critique)} if critique else {}),
-            **({"revision": "\n".join(revision)} if revision else {}),
-        }
-
-
-def _is_title(headings: Sequence[re.Match[str]]) -> bool:
-    """True when the first heading is above all others: that of the document, not of a principle."""
-    levels = [len(heading[0]) - len(heading[0].lstrip("#")) for heading in headings]
-    return levels[0] < min(levels[1:])
+        requests = {"critique": "\n".join(critique), "revision": "\n".join(revision)}
+        yield {"name": heading[1], **{name: told for name, told in requests.items() if told}}
 
 
 # --- the critic ---
@@ -349,9 +334,6 @@ class ConstitutionalCritic(JudgingCritic):
         )
 
     def _drawn(self, thought: Thought) -> tuple[Principle, ...]:
-        if self.draw is None:
-            return self.principles
-
         def lot(principle: Principle) -> str:
             key = f"{thought.run_id}\n{thought.iteration}\n{principle.name}"
             return sha256(key.encode()).hexdigest()

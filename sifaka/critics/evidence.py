@@ -4,11 +4,9 @@ from typing import Literal
 
 from sifaka.calls.component import models_of
 from sifaka.calls.context import current_calls
-from sifaka.record.claims import ClaimReport
-from sifaka.record.results import CriticFeedback, ValidationResult
+from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.validators.evidence import ClaimComponent, result_of
-from sifaka.validators.spec import Name
 
 
 class EvidenceCritic(ClaimComponent):
@@ -20,9 +18,7 @@ class EvidenceCritic(ClaimComponent):
     the validator `evidence` has judged of the same text costs it nothing more.
     """
 
-    family = "critic"
     type: Literal["evidence"] = "evidence"
-    name: Name = "evidence"
 
     def calls(self, text: str = "") -> int:
         """One for the claims and one for a document, where there is a model to ask."""
@@ -35,7 +31,11 @@ class EvidenceCritic(ClaimComponent):
             return CriticFeedback.abstain(self.name, "no_evidence: there are no documents")
         result = result_of(report, thought.text)
         if all(verdict.verdict == "unverified" for verdict in report.verdicts):
-            return self._abstention(report, result)
+            limit = current_calls().ledger.exhausted()
+            details = {**result.details, **({"limit": limit} if limit else {})}
+            reason = f"no_evidence: {result.message}"
+            feedback = CriticFeedback.abstain(self.name, reason, report.usage, details)
+            return feedback.model_copy(update={"degraded": report.degraded})
         return CriticFeedback(
             critic=self.name,
             verdict="revise" if report.blocking else "accept",
@@ -47,10 +47,3 @@ class EvidenceCritic(ClaimComponent):
             degraded=report.degraded,
             usage=report.usage,
         )
-
-    def _abstention(self, report: ClaimReport, result: ValidationResult) -> CriticFeedback:
-        limit = current_calls().ledger.exhausted()
-        details = {**result.details, **({"limit": limit} if limit else {})}
-        reason = f"no_evidence: {result.message}"
-        feedback = CriticFeedback.abstain(self.name, reason, report.usage, details)
-        return feedback.model_copy(update={"degraded": report.degraded})

@@ -23,8 +23,6 @@ from sifaka.record.thought import Thought
 from sifaka.record.usage import Usage
 from sifaka.text.sections import Section, split
 
-_NOTHING = Usage()
-
 logger = logging.getLogger(__name__)
 
 
@@ -67,7 +65,7 @@ async def _feedback(
     began = perf_counter()
     with calls.monitor.measure("critic", name):
         feedback = await _ask(name, critic, thought, calls, deadline)
-    if feedback.usage != _NOTHING and not (critic.models or critic.claim_checks):
+    if feedback.usage != Usage() and not (critic.models or critic.claim_checks):
         # The calls of a chain's own models and checkers have been charged already.
         calls.ledger.charge(feedback.usage.model_copy(update={"seconds": 0.0}))
     took = Usage(seconds=perf_counter() - began)
@@ -93,16 +91,24 @@ async def _ask(
         raise
     except BudgetExceeded as error:
         return abstention(name, error)
-    except SifakaError as error:
-        _report(name, critic, thought, calls, error)
-        return abstention(name, error)
     except anyio.get_cancelled_exc_class():
         if is_cancelled():
             raise
         return CriticFeedback.abstain(name, "something that it waited for was cancelled")
     # A critic may be foreign code: its bug costs its vote, not the run.
     except Exception as error:  # noqa: BLE001 - reported just below
-        _report(name, critic, thought, calls, error)
+        if not isinstance(error, ModelProviderError):  # those were counted where they happened
+            calls.monitor.count_error(type(error).__name__)
+        report_failure(
+            logger,
+            f"critic:{name}",
+            error,
+            source=critic,
+            run_id=thought.run_id,
+            iteration=thought.iteration,
+        )
+        if isinstance(error, SifakaError):
+            return abstention(name, error)
         return CriticFeedback.abstain(name, f"it crashed with {type(error).__name__}")
     if limit.cancelled_caught:
         return CriticFeedback.abstain(
@@ -110,21 +116,6 @@ async def _ask(
         )
     return CriticFeedback.abstain(
         name, f"no answer within {deadline:g} s", details={"code": "timeout"}
-    )
-
-
-def _report(
-    name: str, critic: CriticComponent, thought: Thought, calls: Calls, error: Exception
-) -> None:
-    if not isinstance(error, ModelProviderError):  # those were counted where they happened
-        calls.monitor.count_error(type(error).__name__)
-    report_failure(
-        logger,
-        f"critic:{name}",
-        error,
-        source=critic,
-        run_id=thought.run_id,
-        iteration=thought.iteration,
     )
 
 
@@ -249,14 +240,14 @@ def _merged(critic: str, heard: _Heard) -> CriticFeedback:
 
 def _abstention(critic: str, silent: _Heard, of: int, usage: Usage) -> CriticFeedback:
     """The abstention of a critic most of whose sections have no opinion."""
-    reasons = list(dict.fromkeys(str(said.reason) for _, said in silent))
-    reason = reasons[0] if len(silent) == of and len(reasons) == 1 else None
+    reason, *others = dict.fromkeys(str(said.reason) for _, said in silent)
+    if others or len(silent) < of:
+        reason = f"{len(silent)} of {of} sections were not judged: {reason}"
     details: dict[str, object] = {
         **shared_failure(said.details for _, said in silent),
         "sections": [_noted(section, said) for section, said in silent],
     }
-    told = f"{len(silent)} of {of} sections were not judged: {reasons[0]}"
-    return CriticFeedback.abstain(critic, reason or told, usage, details)
+    return CriticFeedback.abstain(critic, reason, usage, details)
 
 
 def _placed(section: Section, said: CriticFeedback) -> list[Issue]:
@@ -275,8 +266,8 @@ def _suggestions(spoke: _Heard) -> tuple[str, ...]:
     """The suggestions under their sections' labels; a request without any words is one too."""
     told: list[str] = []
     for section, said in spoke:
-        silent = said.verdict == "revise" and not said.issues and not said.suggestions
-        words = ("it needs a revision",) if silent else said.suggestions
+        silent = said.verdict == "revise" and not said.issues
+        words = said.suggestions or (("it needs a revision",) if silent else ())
         told += [f"{section.label} {suggestion}" for suggestion in words]
     return tuple(told[:_MOST_SUGGESTIONS])
 
@@ -293,13 +284,10 @@ def _scores(spoke: _Heard) -> Mapping[str, float]:
 
 
 def _noted(section: Section, said: CriticFeedback) -> dict[str, object]:
-    told: dict[str, object] = {
+    more = said.model_dump(mode="json", include={"reason", "details"})
+    return {
         "number": section.number,
         "title": section.title[:200],
         "verdict": said.verdict or said.status,
+        **{name: told for name, told in more.items() if told},
     }
-    if said.reason:
-        told["reason"] = said.reason
-    if said.details:
-        told["details"] = said.model_dump(mode="json", include={"details"})["details"]
-    return told

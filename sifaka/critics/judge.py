@@ -105,10 +105,10 @@ class JudgingCritic(DataComponent, ABC):
 
     def spec(self) -> Mapping[str, object]:
         """Its type and its options; with a model that is an object it is code."""
-        own = () if self.model is None else (self.model,)
-        if not all(isinstance(model, str) for model in (*self.models, *own)):
+        own = {} if self.model is None else {"model": self.model}
+        if not all(isinstance(model, str) for model in (*self.models, *own.values())):
             return code_spec(self)
-        return {**super().spec(), **({} if self.model is None else {"model": self.model})}
+        return {**super().spec(), **own}
 
     def _opened(self, model: Any, binding: Binding = _UNBOUND) -> "Model":
         from sifaka.models.provider import provider_model

@@ -26,8 +26,7 @@ from sifaka.record.results import CriticFeedback
 from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name
 
-_ROUNDS = 1_000
-_PRECISION = 1e-10
+_ROUNDS, _PRECISION = 1_000, 1e-10
 PRIOR = 0.5
 """Wins each of a pair is given beforehand: one comparison does not make a certainty."""
 

@@ -91,8 +91,7 @@ def case(thought: Thought, *standards: str) -> str:
     parts += [frame("document", f"{d.title}\n{d.text}", lasting=True) for d in given]
     parts += original_of(thought)
     parts += standards
-    found = thought.post_generation_context
-    parts += [frame("document", f"{d.title}\n{d.text}") for d in found]
+    parts += [frame("document", f"{d.title}\n{d.text}") for d in thought.post_generation_context]
     parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
     parts += rules_of(thought)
@@ -133,12 +132,13 @@ def _covered(opinion: Opinion, thought: Thought) -> Mapping[str, object]:
     documents = (*thought.pre_generation_context, *thought.post_generation_context)
     places = [_plain(text) for text in (thought.prompt, *(each.text for each in documents))]
     quotes = {each.id.strip(): each.quote.strip()[:LONGEST_REMARK] for each in opinion.covered}
-    found = {
-        id_: quote
-        for id_, quote in quotes.items()
-        if id_ in asked and _says(quote, asked[id_]) and any(_plain(quote) in p for p in places)
+    return {
+        COVERED: {
+            id_: quote
+            for id_, quote in quotes.items()
+            if id_ in asked and _says(quote, asked[id_]) and any(_plain(quote) in p for p in places)
+        }
     }
-    return {COVERED: found}
 
 
 def _plain(text: str) -> str:
@@ -186,15 +186,13 @@ def _bare(words: str) -> str:
 def _issue(found: FoundIssue, text: str) -> Issue:
     message = found.message.strip()[:LONGEST_REMARK]
     category = found.category.strip().casefold()[:_LONGEST_NAME] or "general"
+    about: dict[str, Any] = {"category": category, "severity": found.severity}
     span = anchor(text, found.quote)
     if span is None:
         # Without a place there is nothing that a fix could replace.
-        quote = found.quote[:200]
-        return Issue(message=message, quote=quote, category=category, severity=found.severity)
-    fix = found.fix
-    if fix is not None and (len(fix) > _LONGEST_FIX or fix == text[slice(*span)]):
-        fix = None
-    return Issue.at(text, *span, message, category=category, severity=found.severity, fix=fix)
+        return Issue(message=message, quote=found.quote[:200], **about)
+    is_useful = len(found.fix or "") <= _LONGEST_FIX and found.fix != text[slice(*span)]
+    return Issue.at(text, *span, message, **about, fix=found.fix if is_useful else None)
 
 
 # --- several opinions ---
@@ -233,10 +231,9 @@ async def ask_all(branches: Mapping[str, Callable[[], Awaitable[tuple[T, Usage]]
     came = dict(zip(branches, results, strict=True))
     answered = {name: result for name, result in came.items() if isinstance(result, tuple)}
     failures = {name: result for name, result in came.items() if not isinstance(result, tuple)}
-    if not answered:
-        for error in failures.values():
-            if isinstance(error, BudgetExceeded):
-                raise error
+    spent = [error for error in failures.values() if isinstance(error, BudgetExceeded)]
+    if spent and not answered:
+        raise spent[0]
     return Replies(
         answers={name: answer for name, (answer, _) in answered.items()},
         failures=failures,

@@ -63,10 +63,8 @@ class FunctionCritic(FunctionComponent):
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The function's answer; see `Critic`."""
-        answer = self.function(thought.text)
-        return self._feedback(await answer if isawaitable(answer) else answer)
-
-    def _feedback(self, answer: object) -> CriticFeedback:
+        given = self.function(thought.text)
+        answer: object = await given if isawaitable(given) else given
         match answer:
             case CriticFeedback():
                 return answer

@@ -1,5 +1,6 @@
 """Reflexion: after a failure, a lesson in words for the next attempt."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -74,35 +75,31 @@ class ReflexionCritic(JudgingCritic):
             evaluation = CriticFeedback(
                 critic=self.name, verdict=verdict, details={"evaluator": "validators"}
             )
-            failures = _failed_validators(thought)
+            results = thought.validation_results.values()
+            failures = [
+                f"{r.validator}: {r.message}" for r in results if r.required and not r.passed
+            ]
         else:
             with scope("evaluate"):
                 evaluation, _ = await self._opinion(EVALUATE, thought)
             evaluation = on_record(evaluation, {**evaluation.details, "evaluator": "model"})
-            failures = _found_faults(evaluation)
+            failures = [*(issue.message for issue in evaluation.issues), *evaluation.suggestions]
         # A lesson is for the next version: there is none without a call for it after this one.
         is_last = thought.metadata.get(LAST) or not current_calls().ledger.has_spare_call
         if evaluation.verdict == "accept" or is_last:
             return evaluation
         with scope("reflect"):
-            reflection, usage = await self._reflect(thought, failures)
+            reflection, usage = await self._reflect(
+                thought, failures or ["it does not succeed at its task"]
+            )
         return evaluation.model_copy(
             update={"reflection": reflection, "usage": evaluation.usage + usage}
         )
 
-    async def _reflect(self, thought: Thought, failures: str) -> tuple[str, Usage]:
-        earlier = "\n".join(f"- {lesson}" for lesson in thought.lessons[-MEMORY:])
-        lessons = frame("lessons", earlier) if earlier else ""
-        parts = filter(None, (case(thought), lessons, frame("failures", failures), _ASKED))
-        answer, usage = await self._ask(REFLECT, "\n\n".join(parts), _Reflection)
+    async def _reflect(self, thought: Thought, failures: Sequence[str]) -> tuple[str, Usage]:
+        told = {"lessons": thought.lessons[-MEMORY:], "failures": failures}
+        listed = {name: "\n".join(f"- {each}" for each in lines) for name, lines in told.items()}
+        shown = (frame(name, lines) for name, lines in listed.items() if lines)
+        question = "\n\n".join((case(thought), *shown, _ASKED))
+        answer, usage = await self._ask(REFLECT, question, _Reflection)
         return answer.reflection.strip()[:_LONGEST_LESSON], usage
-
-
-def _failed_validators(thought: Thought) -> str:
-    failed = [r for r in thought.validation_results.values() if r.required and not r.passed]
-    return "\n".join(f"- {result.validator}: {result.message}" for result in failed)
-
-
-def _found_faults(evaluation: CriticFeedback) -> str:
-    faults = [*(issue.message for issue in evaluation.issues), *evaluation.suggestions]
-    return "\n".join(f"- {fault}" for fault in faults) or "- it does not succeed at its task"

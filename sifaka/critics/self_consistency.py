@@ -76,7 +76,12 @@ class SelfConsistencyCritic(JudgingCritic):
         with scope("join"):
             points, spent, failed = await self._joined(findings_of(replies.answers.values()))
         shared = [point for point in points if point.support > answered / 2]
-        others = [_noted(point) for point in points if point.support <= answered / 2]
+        noted = {"message", "quote", "start", "end", "category", "severity", "support"}
+        others = [
+            point.model_dump(mode="json", include=noted)
+            for point in points
+            if point.support <= answered / 2
+        ]
         feedback = agreed(
             self.name,
             replies,
@@ -114,9 +119,3 @@ class SelfConsistencyCritic(JudgingCritic):
         alone = [[each] for each in named.values()]
         points = [joined(group) for group in (*groups, *alone) if group]
         return sorted(points, key=lambda p: (not p.anchored, p.start or 0)), usage, ()
-
-
-def _noted(issue: Issue) -> dict[str, object]:
-    return issue.model_dump(
-        mode="json", include={"message", "quote", "start", "end", "category", "severity", "support"}
-    )

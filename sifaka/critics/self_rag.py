@@ -49,11 +49,6 @@ class Reflection(Form):
         return self
 
     @property
-    def is_relevant(self) -> bool:
-        """True when the passage is more likely relevant than not."""
-        return self.relevant >= 0.5
-
-    @property
     def supports(self) -> Support:
         """The likeliest degree of support; of equal ones the lower."""
         degrees: tuple[Support, ...] = ("none", "partial", "full")
@@ -97,7 +92,6 @@ PROMPT = Prompt(
     "in 1889, is 300 m high` in part.",
 )
 _ASKED = "How far does each passage support the claim?"
-_NO_EVIDENCE = {"verdict": "no_evidence"}
 _LONGEST_QUOTE = 200
 """Characters of a passage's words in an issue."""
 
@@ -173,10 +167,9 @@ class SelfRAGCritic(JudgingCritic):
             given += tuple(await self.retriever.retrieve(thought.text, self.max_passages))
         passages = passages_of(given)
         if not passages:
-            return self._without_evidence("there are no documents", Usage())
+            return self._without_evidence("there are no documents")
         with scope("claims"):
-            model = self._opened(self.model)
-            extracted = await claims_in(thought.text, model, task=thought.prompt)
+            extracted = await claims_in(thought.text, self._opened(self.model), task=thought.prompt)
         usage = extracted.usage
         needing = [each for each in extracted.claims if each.need >= NEEDS_EVIDENCE]
         claims = sorted(needing, key=lambda each: -each.need)[: self.max_claims]
@@ -214,12 +207,13 @@ class SelfRAGCritic(JudgingCritic):
         judged = [each for each in answer.passages if each.passage in shown]
         if not judged:
             raise ModelProviderError("the answer is about other passages", error_code="malformed")
-        relevant = [each for each in judged if each.is_relevant]
+        relevant = [each for each in judged if each.relevant >= 0.5]
         best = max(relevant, key=answer.score, default=None)
         if best is None:
             return _Judged(claim, answered=True), usage
         passage = shown[best.passage]
-        words = _words_in(passage.text, best.quote)
+        span = anchor(passage.text, best.quote) or (0, 0)
+        words = passage.text[slice(*span)][:_LONGEST_QUOTE]
         evidence = _Evidence(passage, best.supports, answer.score(best), words)
         return _Judged(claim, answered=True, best=evidence), usage
 
@@ -233,8 +227,7 @@ class SelfRAGCritic(JudgingCritic):
     ) -> CriticFeedback:
         with_evidence = sum(each.best is not None for each in judged)
         if not with_evidence:
-            failed = "".join(f"; {line}" for line in replies.degraded[:1])
-            reason = f"no passage speaks about its claims{failed}"
+            reason = "; ".join(("no passage speaks about its claims", *replies.degraded[:1]))
             return self._without_evidence(reason, usage, judged).model_copy(
                 update={"degraded": replies.degraded}
             )
@@ -261,21 +254,11 @@ class SelfRAGCritic(JudgingCritic):
         )
 
     def _without_evidence(
-        self, reason: str, usage: Usage, judged: Sequence[_Judged] = ()
+        self, reason: str, usage: Usage | None = None, judged: Sequence[_Judged] = ()
     ) -> CriticFeedback:
-        details = {**_NO_EVIDENCE, "claims": [_noted(each) for each in judged]}
-        return CriticFeedback.abstain(
-            self.name,
-            f"no_evidence: {reason}",
-            usage,
-            details if judged else _NO_EVIDENCE,
-        )
-
-
-def _words_in(passage: str, quote: str) -> str:
-    """The words of a passage that a quote of it means; none where it was not found."""
-    span = anchor(passage, quote)
-    return "" if span is None else passage[slice(*span)][:_LONGEST_QUOTE]
+        claims = {"claims": [_noted(each) for each in judged]} if judged else {}
+        details = {"verdict": "no_evidence", **claims}
+        return CriticFeedback.abstain(self.name, f"no_evidence: {reason}", usage, details)
 
 
 def _noted(judged: _Judged) -> dict[str, object]:

@@ -68,8 +68,7 @@ class SelfRefineCritic(JudgingCritic):
         if not unwanted and (worst := worst_style(style)):
             told = "\n".join(f"- {issue.quote!r} {issue.message}" for issue in worst)
             standards += (frame("stock prose", told), "Report of it what a reader would mind.")
-        question = self._question(thought, *standards)
-        opinion, usage = await self._ask(PROMPT, question, _Review)
+        opinion, usage = await self._ask(PROMPT, self._question(thought, *standards), _Review)
         compared = bool(original_of(thought)) and thought.author != EDITOR
         better = {PREFERRED: opinion.better} if opinion.better and compared else {}
         return feedback_of(self.name, opinion, thought, usage, better)

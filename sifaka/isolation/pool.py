@@ -70,8 +70,13 @@ class WorkerProcess:
         limit = Timer(1 + seconds * _PATIENCE, self._give_up, (child,))
         limit.daemon = True
         limit.start()
+        assert child.stdin is not None
+        assert child.stdout is not None
         try:
-            answer = _exchange(child, pickle.dumps((seconds, memory, work)))
+            process.send(child.stdin, pickle.dumps((seconds, memory, work)))
+            answer = process.receive(child.stdout)
+        except (OSError, ValueError):  # it has ended, or was closed
+            answer = None
         finally:
             limit.cancel()
         if answer is None:
@@ -109,8 +114,7 @@ class WorkerProcess:
             child.communicate()
 
     def _started(self, modules: Collection[str]) -> "Popen[bytes]":
-        folders = [folder or str(Path.cwd()) for folder in sys.path]
-        told = json.dumps([folders, sorted(modules)])
+        told = json.dumps([[folder or str(Path.cwd()) for folder in sys.path], sorted(modules)])
         self._process = child = Popen(  # noqa: S603 - a fixed command; the work goes through stdin
             [sys.executable, "-I", str(process.__file__), told],
             stdin=PIPE,
@@ -130,16 +134,6 @@ class WorkerProcess:
         if self._late or child.returncode == -getattr(signal, "SIGXCPU", 0):
             return TimeoutError("it took too long")
         return ChildProcessError(f"the worker process ended with {child.returncode}")
-
-
-def _exchange(child: "Popen[bytes]", question: bytes) -> bytes | None:
-    assert child.stdin is not None
-    assert child.stdout is not None
-    try:
-        process.send(child.stdin, question)
-        return process.receive(child.stdout)
-    except (OSError, ValueError):  # it has ended, or was closed
-        return None
 
 
 SPREAD = Event()
@@ -245,20 +239,15 @@ class _Job:
             if not self.outcome.set_running_or_notify_cancel():
                 return
             self._worker = worker
-        result, failure = None, None
         try:
-            result = worker.work(self.work, seconds=self.seconds, memory=MEMORY)
+            self.outcome.set_result(worker.work(self.work, seconds=self.seconds, memory=MEMORY))
         # Broad on purpose: the outcome of the work is for the one who waits for it.
         except BaseException as error:  # noqa: BLE001 - raised there
-            failure = error
+            self.outcome.set_exception(error)
         with self._lock:
             self._worker = None
         if self._cancelled:
             worker.close()
-        if failure is None:
-            self.outcome.set_result(result)
-        else:
-            self.outcome.set_exception(failure)
 
     def cancel(self) -> None:
         """Let it fail, and end the process that works on it."""

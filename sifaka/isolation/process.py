@@ -70,16 +70,11 @@ def _answer(seconds: float, memory: int, work: bytes) -> bytes:
         return pickle.dumps((True, function(*arguments)))
     # Broad on purpose: whatever it is, it is for the process that asked.
     except Exception as error:  # noqa: BLE001 - raised there
-        return _refusal(error)
-
-
-def _refusal(error: Exception) -> bytes:
-    try:
-        refusal = pickle.dumps((False, error))
-        pickle.loads(refusal)  # noqa: S301 - just written
-    except Exception:  # noqa: BLE001 - an exception that cannot travel is told in words
+        with suppress(Exception):  # one that cannot travel is told in words
+            refusal = pickle.dumps((False, error))
+            pickle.loads(refusal)  # noqa: S301 - just written
+            return refusal
         return pickle.dumps((False, RuntimeError(f"{type(error).__name__}: {error}")))
-    return refusal
 
 
 def _limit(seconds: float, memory: int) -> None:

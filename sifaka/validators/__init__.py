@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Union, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.config import JsonDict
 
 from sifaka._internal.explain import explain
 from sifaka._internal.naming import closest
@@ -29,7 +30,7 @@ from sifaka.validators.preserve import PreserveValidator
 from sifaka.validators.readability import ReadabilityValidator
 from sifaka.validators.regex import RegexValidator
 from sifaka.validators.report import ReportValidator
-from sifaka.validators.spec import Spec, WithoutMapping
+from sifaka.validators.spec import Spec
 
 __all__ = [
     "UNLISTED",
@@ -79,18 +80,14 @@ VALIDATORS: Mapping[str, type[Validator]] = MappingProxyType(
 UNLISTED = frozenset({"evidence", "report"})
 """Those that the published schema leaves out: they belong to other toolsets than the default."""
 
-ValidatorSpec = Annotated[
-    LengthValidator
-    | RegexValidator
-    | ContentValidator
-    | FormatValidator
-    | ReadabilityValidator
-    | PreserveValidator
-    | LanguageValidator
-    | ClassifierValidator
-    | GuardrailsValidator,
-    Field(discriminator="type"),
-    WithoutMapping(),
+
+def _drop_mapping(schema: JsonDict) -> None:
+    del schema["discriminator"]  # each branch states its `type`
+
+
+ValidatorSpec: Any = Annotated[
+    cast("Any", Union)[tuple(VALIDATORS[name] for name in VALIDATORS if name not in UNLISTED)],
+    Field(discriminator="type", json_schema_extra=_drop_mapping),
 ]
 """One validator as an agent, a command line or a configuration file gives it."""
 
@@ -137,10 +134,10 @@ def _check_together(rules: Sequence[Spec]) -> None:
         ValueError: No text can.
     """
     bounds: dict[str, int] = {}
-    lengths = (rule.bounds for rule in rules if isinstance(rule, LengthValidator))
-    for name, bound in (pair for given in lengths for pair in given.items()):
-        tighter = max if name.startswith("min") else min
-        bounds[name] = tighter(bound, bounds.get(name, bound))
+    for rule in rules:
+        for name, bound in rule.bounds.items() if isinstance(rule, LengthValidator) else ():
+            tighter = max if name.startswith("min") else min
+            bounds[name] = tighter(bound, bounds.get(name, bound))
     if bounds:
         LengthValidator.model_validate(bounds)
     contents = [rule for rule in rules if isinstance(rule, ContentValidator)]
@@ -171,29 +168,19 @@ def _parsed(place: str, spec: ValidatorLike, plugins: Plugins) -> ValidatorCompo
             return as_validator(spec)
         except ConfigurationError as error:
             raise ConfigurationError(f"{place}: {error.message}", error.suggestion) from None
-    data: Mapping[str, object] = {}
-    if isinstance(spec, Mapping):
-        data = cast("Mapping[str, object]", spec)
-    kind = data.get("type")
-    expected: Any = ValidatorSpec
-    if isinstance(kind, str):
-        if kind in VALIDATORS:
-            expected = VALIDATORS[kind] if kind in UNLISTED else ValidatorSpec
-        elif made := plugins.make("validators", data, place):
-            return ForeignValidator(*made)
+    data = cast("Mapping[str, object]", spec if isinstance(spec, Mapping) else {})
+    kind, told = data.get("type"), list[str]()
+    is_foreign = isinstance(kind, str) and kind not in VALIDATORS
+    if is_foreign and (made := plugins.make("validators", data, place)):
+        return ForeignValidator(*made)
+    expected = VALIDATORS[str(kind)] if kind in UNLISTED else ValidatorSpec
     try:
         return adapter_of(expected).validate_python(spec)
     except ValidationError as error:
-        tags = () if expected is not ValidatorSpec else VALIDATORS
-        raise ConfigurationError(explain(error, place, tags=tags), _meant(kind, plugins)) from None
-
-
-def _meant(kind: object, plugins: Plugins) -> str | None:
-    """The plugins' types, for a type that is not built in; those are in the message itself."""
-    if not isinstance(kind, str) or kind in VALIDATORS:
-        return None
-    offered = plugins.offered("validators", VALIDATORS)
-    similar = closest(kind, offered)
-    told = [f"did you mean {similar!r}?"] if similar else []
-    told += [f"plugins offer {', '.join(offered)}"] if offered else []
-    return " ".join(told) or None
+        if is_foreign and (offered := plugins.offered("validators", VALIDATORS)):
+            # Those that are built in are in the message itself.
+            similar = closest(str(kind), offered)
+            told += [f"did you mean {similar!r}?"] if similar else []
+            told.append(f"plugins offer {', '.join(offered)}")
+        tags = VALIDATORS if expected is ValidatorSpec else ()
+        raise ConfigurationError(explain(error, place, tags=tags), " ".join(told) or None) from None

@@ -65,14 +65,11 @@ class ClassifierValidator(OptionalSpec):
         if not isinstance(data, Mapping):
             return data
         given = dict(cast("Mapping[str, object]", data))
-        if "classifier" not in given and "name" in given:
-            given["classifier"] = given.pop("name")
-        asked = given.get("classifier")
-        if "classifier" not in given:
+        if not {"classifier", "name"} & given.keys():
             raise ValueError(f"name is missing; known: {', '.join(CLASSIFIERS)}")
+        asked = given["classifier"] if "classifier" in given else given.pop("name")
         own = asked.name if isinstance(asked, Classifier) else asked
-        given.setdefault("name", f"classifier:{own}"[:80])
-        return given
+        return {"name": f"classifier:{own}"[:80], **given, "classifier": asked}
 
     @model_validator(mode="after")
     def _can_be_asked(self) -> "ClassifierValidator":
@@ -99,10 +96,9 @@ class ClassifierValidator(OptionalSpec):
     def _wrong(self) -> Sequence[str]:
         if self.forbidden or self.allowed:
             return self.forbidden
-        if self._asked.name in _FORBIDDEN:
-            return _FORBIDDEN[self._asked.name]
-        labels = self._asked.labels
-        return [label for label in labels if label not in _NOTHING] if NONE_FOUND in labels else ()
+        labels = self._asked.labels if NONE_FOUND in self._asked.labels else ()
+        screened = [label for label in labels if label not in _NOTHING]
+        return _FORBIDDEN.get(self._asked.name, screened)
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Ask the classifier beside the event loop."""
@@ -110,10 +106,8 @@ class ClassifierValidator(OptionalSpec):
         message = f"{found.label}, confidence {found.confidence:.2f}; looked at: {found.coverage}"
         if found.label == UNKNOWN and UNKNOWN not in {*self.allowed, *self._wrong}:
             return ValidationResult.not_checked(found.coverage or "the label cannot be told")
-        wrong = found.label in self._wrong or (
-            bool(self.allowed) and found.label not in self.allowed
-        )
-        if not wrong:
+        allowed = self.allowed or (found.label,)
+        if found.label in allowed and found.label not in self._wrong:
             return ValidationResult(passed=True, message=message)
         if found.confidence < self.threshold:
             return ValidationResult(

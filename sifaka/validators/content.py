@@ -5,7 +5,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Literal, cast
+from itertools import product
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -13,7 +14,7 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked, urls
-from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec, at_most
+from sifaka.validators.spec import ISSUE_LIMIT, Name, Published, Spec
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Scripts that put no space between words: there is no word boundary to ask for."""
@@ -60,9 +61,8 @@ def in_case_of(found: str, replacement: str, term: str) -> str:
         return replacement
     if found.isupper() and sum(character.isalpha() for character in found) > 1:
         return replacement.upper()
-    if found[0].isupper() and not term[0].isupper():
-        return replacement[0].upper() + replacement[1:]
-    return replacement
+    is_raised = found[0].isupper() and not term[0].isupper()
+    return replacement[0].upper() + replacement[1:] if is_raised else replacement
 
 
 def _escaped(part: str) -> str:
@@ -107,10 +107,12 @@ class ContentValidator(Spec):
 
     type: Literal["content"] = "content"
     name: Name = "content"
-    required_terms: Annotated[Sequence[Term], at_most(COUNT_LIMIT, "terms")] = Field(
-        default=(), alias="required"
+    required_terms: Annotated[Sequence[Term], AfterValidator(tuple)] = Field(
+        default=(), alias="required", max_length=COUNT_LIMIT
     )
-    prohibited: Annotated[Sequence[Term | Replacement], at_most(COUNT_LIMIT, "terms")] = ()
+    prohibited: Annotated[Sequence[Term | Replacement], AfterValidator(tuple)] = Field(
+        default=(), max_length=COUNT_LIMIT
+    )
     case_sensitive: bool = False
     whole_word: bool = True
     must_pass: bool = True
@@ -135,12 +137,11 @@ class ContentValidator(Spec):
         if not self.required_terms and not self.prohibited:
             raise ValueError("give at least one term in required or prohibited")
         self.check_allows(self.required_terms)
-        for banned in map(_banned_term, self.prohibited):
-            for entry in self.prohibited:
-                if isinstance(entry, Replacement) and self._finds(banned, entry.replacement):
-                    raise ValueError(
-                        f"the replacement {entry.replacement!r} contains prohibited {banned!r}"
-                    )
+        for banned, entry in product(map(_banned_term, self.prohibited), self.prohibited):
+            if isinstance(entry, Replacement) and self._finds(banned, entry.replacement):
+                raise ValueError(
+                    f"the replacement {entry.replacement!r} contains prohibited {banned!r}"
+                )
         return self
 
     def check_allows(self, terms: Sequence[str]) -> None:
@@ -149,10 +150,9 @@ class ContentValidator(Spec):
         Raises:
             ValueError: A prohibited term is in one of them.
         """
-        for banned in map(_banned_term, self.prohibited):
-            for wanted in terms:
-                if self._finds(banned, wanted):
-                    raise ValueError(f"required {wanted!r} cannot be met: {banned!r} is prohibited")
+        for banned, wanted in product(map(_banned_term, self.prohibited), terms):
+            if self._finds(banned, wanted):
+                raise ValueError(f"required {wanted!r} cannot be met: {banned!r} is prohibited")
 
     def validate(self, thought: Thought) -> ValidationResult:
         """Search for every term; each occurrence of a prohibited one is an issue."""
@@ -174,7 +174,7 @@ class ContentValidator(Spec):
         lost = len(missing) + sum(count / (1 + count) for count in counts.values())
         return ValidationResult(
             passed=not issues,
-            message=_summary(missing, counts) or _all_well(self),
+            message=_summary(self, missing, counts),
             score=1 - lost / total,
             issues=tuple(issues),
             suggestions=(
@@ -214,27 +214,16 @@ def _occurrences(text: str, found: Sequence[tuple[Span, str | Replacement]]) -> 
     replaceable = any(isinstance(entry, Replacement) for _, entry in found)
     shown = blanked(text, code_spans(text) + urls(text)) if replaceable else text
     for (start, end), entry in found:
+        about: dict[str, Any] = {"category": "content", "rule": "prohibited"}
         message = f"{_banned_term(entry)!r} is prohibited"
-        fix: str | None = None
-        safe = False
         if isinstance(entry, Replacement):
             message += f"; write {entry.replacement!r}" if entry.replacement else "; leave it out"
-            # A term in a URL or in code may be part of something that works only as it is.
-            safe = shown[start] == text[start]
             fix = in_case_of(text[start:end], entry.replacement, entry.term)
-            if not fix:
-                safe = safe and not _starts_sentence(text, start)
-                start, end = _with_a_space(text, start, end)
-        yield Issue.at(
-            text,
-            start,
-            end,
-            message,
-            category="content",
-            rule="prohibited",
-            fix=fix,
-            safe=safe,
-        )
+            # A term in a URL or in code may be part of something that works only as it is.
+            safe = shown[start] == text[start] and bool(fix or not _starts_sentence(text, start))
+            about |= {"fix": fix, "safe": safe}
+            start, end = (start, end) if fix else _with_a_space(text, start, end)
+        yield Issue.at(text, start, end, message, **about)
 
 
 def _starts_sentence(text: str, start: int) -> bool:
@@ -246,26 +235,21 @@ def _with_a_space(text: str, start: int, end: int) -> Span:
     """The span and one of the spaces around it, so that a deletion does not leave two."""
     if text[end : end + 1] == " " and (start == 0 or text[start - 1].isspace()):
         return start, end + 1
-    if start > 0 and text[start - 1] == " " and not text[end : end + 1].isalnum():
-        return start - 1, end
-    return start, end
+    is_before = start > 0 and text[start - 1] == " " and not text[end : end + 1].isalnum()
+    return start - is_before, end
 
 
-def _summary(missing: Sequence[str], counts: Mapping[str, int]) -> str:
-    told = (
+def _summary(spec: ContentValidator, missing: Sequence[str], counts: Mapping[str, int]) -> str:
+    wanted = len(spec.required_terms)
+    wrong = (
         f"{len(missing)} missing: {_listed(missing)}" if missing else "",
         f"{sum(counts.values())} prohibited: {_listed(counts)}" if counts else "",
     )
-    return "; ".join(filter(None, told))
-
-
-def _all_well(spec: ContentValidator) -> str:
-    count = len(spec.required_terms)
-    told = (
-        f"{count} of {count} required terms" if count else "",
+    well = (
+        f"{wanted} of {wanted} required terms" if wanted else "",
         "no prohibited term" if spec.prohibited else "",
     )
-    return ", ".join(filter(None, told))
+    return "; ".join(filter(None, wrong)) or ", ".join(filter(None, well))
 
 
 def _advice(entry: str | Replacement) -> str:

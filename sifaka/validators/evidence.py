@@ -1,8 +1,7 @@
 """Checks of claims, as the validator and the critic share them: options, issues, suggestions."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -16,7 +15,7 @@ from sifaka.record.claims import (
     ClaimStatus,
     ClaimVerdict,
 )
-from sifaka.record.results import Issue, ValidationResult
+from sifaka.record.results import QUOTE_LIMIT, Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators.spec import Name, OptionalSpec
 
@@ -24,8 +23,7 @@ from sifaka.validators.spec import Name, OptionalSpec
 class ClaimComponent(CheckOptions, DataComponent):
     """A component that checks each claim of fact against sources and the version's documents."""
 
-    family: ClassVar[str]
-    name: str = "evidence"
+    name: Name = "evidence"
     checker: Any = Field(default=None, exclude=True)
     """A `ClaimChecker`; the chain gives it its own."""
 
@@ -50,13 +48,13 @@ class ClaimComponent(CheckOptions, DataComponent):
         """
         if self.checker is None:
             raise ConfigurationError(
-                f"the {self.family} {self.name!r} was given nothing to check claims with",
+                f"{self.name!r} was given nothing to check claims with",
                 "use it in a chain with adapters or retrievers, or call verify_evidence",
             )
+        checker: ClaimChecker = self.checker
         documents = (*thought.pre_generation_context, *thought.post_generation_context)
         if not self.search and not any(document.text.strip() for document in documents):
             return None
-        checker: ClaimChecker = self.checker
         return await checker.check(thought.text, documents=documents, options=self.options)
 
 
@@ -73,22 +71,19 @@ _CLAIM, _QUOTE, _TITLE, _URL = 200, 300, 80, 200
 MOST_ISSUES = 100
 
 
-def issues_of(report: ClaimReport, text: str) -> tuple[Issue, ...]:
-    """An issue for each claim that is not supported, at its words; the gravest first."""
-    found = [_issue(verdict, text) for verdict in report.verdicts if verdict.verdict in SEVERITY]
-    return tuple(sorted(found, key=lambda issue: -issue.severity)[:MOST_ISSUES])
-
-
 def _summary(report: ClaimReport) -> str:
     """The number of claims with each verdict, in one line."""
     counted = Counter(verdict.verdict for verdict in report.verdicts)
     if not counted:
         return "no claims to check"
     many = "1 claim" if len(report.verdicts) == 1 else f"{len(report.verdicts)} claims"
-    told = ", ".join(f"{counted[s]} {_words(s)}" for s in ("supported", *SEVERITY) if counted[s])
-    reasons = (v.reason for v in report.verdicts if v.verdict == "unverified" and v.reason)
-    why = next(reasons, "")
-    return f"{many}: {told}" + (f" ({why})" if why else "")
+    told = ", ".join(
+        f"{counted[s]} {s.replace('_', ' ').replace('info', 'information')}"
+        for s in ("supported", *SEVERITY)
+        if counted[s]
+    )
+    reasons = (f" ({v.reason})" for v in report.verdicts if v.verdict == "unverified" and v.reason)
+    return f"{many}: {told}{next(reasons, '')}"
 
 
 def _suggestions(report: ClaimReport) -> tuple[str, ...]:
@@ -107,11 +102,12 @@ def result_of(report: ClaimReport, text: str) -> ValidationResult:
     `sifaka.record.claims.verdicts_in`.
     """
     count = len(report.verdicts)
+    issues = [_issue(each, text) for each in report.verdicts if each.verdict in SEVERITY]
     return ValidationResult(
         passed=not report.blocking,
         message=_summary(report),
         score=1.0 if not count else (count - len(report.blocking)) / count,
-        issues=issues_of(report, text),
+        issues=tuple(sorted(issues, key=lambda issue: -issue.severity)[:MOST_ISSUES]),
         suggestions=_suggestions(report),
         details={
             "claims": [verdict.model_dump(mode="json") for verdict in report.verdicts],
@@ -123,41 +119,33 @@ def result_of(report: ClaimReport, text: str) -> ValidationResult:
 
 def _issue(verdict: ClaimVerdict, text: str) -> Issue:
     claim = verdict.claim
-    message, severity = _message(verdict), SEVERITY[verdict.verdict]
-    if claim.start is None or claim.end is None:
-        return Issue(
-            message=message,
-            quote=claim.quote[:_CLAIM],
-            category="evidence",
-            severity=severity,
-            rule=verdict.verdict,
-        )
-    return Issue.at(
-        text,
-        claim.start,
-        claim.end,
-        message,
+    return Issue(
+        message=_message(verdict),
+        quote=claim.quote[:QUOTE_LIMIT],
+        start=claim.start,
+        end=claim.end,
         category="evidence",
-        severity=severity,
+        severity=SEVERITY[verdict.verdict],
         rule=verdict.verdict,
     )
 
 
 def _message(verdict: ClaimVerdict) -> str:
     claim = verdict.claim.text[:_CLAIM]
-    against = [each for each in verdict.evidence if each.stance == "contradicts"]
+    quotes = {
+        stance: [_quote(each) for each in verdict.evidence if each.stance == stance]
+        for stance in ("supports", "contradicts", "in_doubt")
+    }
     match verdict.verdict:
         case "contradicted":
-            return f"contradicted: {claim} Correct it: {_quote_sources(against[:2])}"
+            return f"contradicted: {claim} Correct it: {'; '.join(quotes['contradicts'][:2])}"
         case "mixed":
-            backing = [each for each in verdict.evidence if each.stance == "supports"]
-            told = _quote_sources([*backing[:1], *against[:1]])
+            told = "; ".join((*quotes["supports"][:1], *quotes["contradicts"][:1]))
             return f"sources disagree: {claim} Say so, or leave it out: {told}"
         case "in_doubt":
-            backing = [each for each in verdict.evidence if each.stance == "in_doubt"]
             return (
                 f"in doubt ({verdict.reason}): {claim} Say what the source says, or leave it out: "
-                f"{_quote_sources(backing[:1])}"
+                f"{''.join(quotes['in_doubt'][:1])}"
             )
         case "not_enough_info":
             return f"not supported ({verdict.reason}): {claim} Give a source, or hedge it"
@@ -165,23 +153,16 @@ def _message(verdict: ClaimVerdict) -> str:
             return f"not checked ({verdict.reason}): {claim} Give a source, or hedge it"
 
 
-def _quote_sources(evidence: Sequence[ClaimEvidence]) -> str:
-    return "; ".join(f"{_source(each)} says {each.quote[:_QUOTE]!r}" for each in evidence)
-
-
-def _source(evidence: ClaimEvidence) -> str:
-    """The title, the address and the day of the source, as far as they are known."""
+def _quote(evidence: ClaimEvidence) -> str:
+    """The words, with title, address and day of their source as far as they are known."""
     name = evidence.title or evidence.document_id or evidence.adapter or "a document"
     where = [evidence.url[:_URL]] if evidence.url else []
     if evidence.published is not None:
         where.append(evidence.published.date().isoformat())
     elif evidence.retrieved_at is not None:
         where.append(f"retrieved {evidence.retrieved_at.date().isoformat()}")
-    return f"{name[:_TITLE]!r}" + (f" ({', '.join(where)})" if where else "")
-
-
-def _words(status: ClaimStatus) -> str:
-    return "not enough information" if status == "not_enough_info" else status.replace("_", " ")
+    place = f" ({', '.join(where)})" if where else ""
+    return f"{name[:_TITLE]!r}{place} says {evidence.quote[:_QUOTE]!r}"
 
 
 class EvidenceValidator(OptionalSpec, ClaimComponent):
@@ -192,7 +173,6 @@ class EvidenceValidator(OptionalSpec, ClaimComponent):
     their quotes and sources, are in the result's `details`.
     """
 
-    family = "validator"
     type: Literal["evidence"] = "evidence"
     name: Name = "evidence"
 

@@ -126,16 +126,14 @@ class FunctionValidator(FunctionComponent):
             case True | "":
                 return ValidationResult(passed=True, message="passed")
             case False:
-                return self._failed(f"{self.name} does not hold")
+                complaint = f"{self.name} does not hold"
             case str():
-                return self._failed(answer)
+                complaint = answer
             case _:
                 raise ConfigurationError(
                     f"it returned {type(answer).__name__}",
                     "return True, False, a complaint as a string, or a ValidationResult",
                 )
-
-    def _failed(self, complaint: str) -> ValidationResult:
         issue = Issue(message=complaint, category="function", rule=self.name)
         return ValidationResult(passed=False, message=complaint, issues=(issue,))
 
@@ -205,20 +203,20 @@ async def _result(name: str, validator: Validator, thought: Thought) -> Validati
     except anyio.get_cancelled_exc_class():
         if is_cancelled():
             raise
-        return _failed(validator, name, f"the validator {name!r} crashed with Cancelled")
+        fault = "crashed with Cancelled"
     # Broad on purpose: a validator may be foreign code, and one that crashes has failed its text.
     except Exception as error:  # noqa: BLE001 - reported just below
         report_failure(logger, f"validator:{name}", error, source=validator, run_id=thought.run_id)
-        if isinstance(error, TimeoutError | MemoryError):
-            spent = "time" if isinstance(error, TimeoutError) else "memory"
-            return _failed(validator, name, f"the validator {name!r} took too much {spent}")
-        if isinstance(error, ConfigurationError):
-            return _failed(validator, name, f"the validator {name!r} could not be run: {error}")
-        crash = type(error).__name__
-        return _failed(validator, name, f"the validator {name!r} crashed with {crash}")
-
-
-def _failed(validator: Validator, name: str, message: str) -> ValidationResult:
+        match error:
+            case TimeoutError():
+                fault = "took too much time"
+            case MemoryError():
+                fault = "took too much memory"
+            case ConfigurationError():
+                fault = f"could not be run: {error}"
+            case _:
+                fault = f"crashed with {type(error).__name__}"
+    message = f"the validator {name!r} {fault}"
     return ValidationResult(
         passed=False,
         message=message,

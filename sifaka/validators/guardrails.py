@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import isclass
-from typing import Annotated, Any, Literal, NamedTuple, cast
+from typing import Annotated, Any, Literal, cast
 
 from anyio import to_thread
 from pydantic import AfterValidator, Field, WithJsonSchema, field_validator, model_validator
@@ -22,24 +22,13 @@ from sifaka.record.thought import Thought
 from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, Published
 
 
-class Rejection(NamedTuple):
-    """The complaint of a validator of Guardrails about a text."""
-
-    name: str
-    message: str
-    fix: str | None
-    """The whole text as the validator would have it."""
-    spans: tuple[tuple[int, int, str], ...]
-    """Start, end and reason of the places it points at."""
-
-
 def module_of(name: str) -> str:
     """The module of a validator: `guardrails-ai-regex-match` brings `guardrails_ai.regex_match`."""
     return f"guardrails_ai.{name.replace('-', '_')}"
 
 
-def run(name: str, args: Mapping[str, object], text: str) -> Rejection | None:
-    """The complaint of the validator; None when the text passes.
+def run(name: str, args: Mapping[str, object], text: str) -> ValidationResult:
+    """The result of one validator.
 
     Raises:
         ConfigurationError: Its package is missing or has no validator, or the arguments are wrong.
@@ -51,14 +40,23 @@ def run(name: str, args: Mapping[str, object], text: str) -> Rejection | None:
     if outcome is None or not hasattr(outcome, "outcome"):
         raise ValidationError(f"the Guardrails validator {name!r} gave no result")
     if str(getattr(outcome.outcome, "value", outcome.outcome)) == "pass":
-        return None
+        return ValidationResult(passed=True)
+    message = str(getattr(outcome, "error_message", "")) or f"{name} failed"
+    about: dict[str, Any] = {"category": "guardrails", "rule": name}
+    issues = [
+        Issue.at(text, int(span.start), int(span.end), str(span.reason) or message, **about)
+        for span in getattr(outcome, "error_spans", None) or ()
+        if 0 <= int(span.start) < int(span.end) <= len(text)
+    ]
     fix: object = getattr(outcome, "fix_value", None)
-    spans: Any = getattr(outcome, "error_spans", None) or ()
-    return Rejection(
-        name,
-        str(getattr(outcome, "error_message", "")) or f"{name} failed",
-        fix if isinstance(fix, str) else None,
-        tuple((int(span.start), int(span.end), str(span.reason)) for span in spans),
+    # A fix is one for the whole text: it cannot be told apart by spans, and may be nonsense.
+    if isinstance(fix, str) and fix != text:
+        issues.insert(0, Issue.at(text, 0, len(text), message, **about, fix=fix))
+    return ValidationResult(
+        passed=False,
+        message=message,
+        validator=name,
+        issues=tuple(issues) or (Issue(message=message, **about),),
     )
 
 
@@ -142,18 +140,9 @@ class GuardrailsPart(Published):
     @field_validator("args")
     @classmethod
     def _stays_here(cls, args: Mapping[str, object]) -> Mapping[str, object]:
-        for name, reason in _REFUSED.items():
-            if name in args:
-                raise ValueError(f"{name!r} cannot be given: {reason}")
+        for name in _REFUSED.keys() & args:
+            raise ValueError(f"{name!r} cannot be given: {_REFUSED[name]}")
         return args
-
-
-def _bounded(
-    parts: Sequence[str | GuardrailsPart],
-) -> tuple[str | GuardrailsPart, ...]:
-    if not 1 <= len(parts) <= COUNT_LIMIT:
-        raise ValueError(f"should be 1 to {COUNT_LIMIT} validators, not {len(parts)}")
-    return tuple(parts)
 
 
 class GuardrailsValidator(OptionalSpec):
@@ -168,7 +157,8 @@ class GuardrailsValidator(OptionalSpec):
     name: Name = "guardrails"
     validators: Annotated[
         Sequence[Annotated[str, AfterValidator(_usable)] | GuardrailsPart],
-        AfterValidator(_bounded),
+        Field(min_length=1, max_length=COUNT_LIMIT),
+        AfterValidator(tuple),
         WithJsonSchema({"type": "array", "items": {}, "description": "names or {name, args}"}),
     ]
 
@@ -188,15 +178,15 @@ class GuardrailsValidator(OptionalSpec):
         return await to_thread.run_sync(self._check, thought.text, abandon_on_cancel=True)
 
     def _check(self, text: str) -> ValidationResult:
-        findings = [run(part.name, part.args, text) for part in self._parts()]
-        failed = [rejection for rejection in findings if rejection is not None]
-        count = len(findings)
+        results = [run(part.name, part.args, text) for part in self._parts()]
+        failed = [each for each in results if not each.passed]
+        count = len(results)
         return ValidationResult(
             passed=not failed,
-            message="; ".join(f"{each.name}: {each.message}" for each in failed)
+            message="; ".join(f"{each.validator}: {each.message}" for each in failed)
             or f"{count} of {count} validators of Guardrails pass",
             score=1 - len(failed) / count,
-            issues=tuple(issue for each in failed for issue in _issues(text, each))[:ISSUE_LIMIT],
+            issues=tuple(issue for each in failed for issue in each.issues)[:ISSUE_LIMIT],
             suggestions=tuple(each.message for each in failed),
         )
 
@@ -205,20 +195,6 @@ class GuardrailsValidator(OptionalSpec):
             part if isinstance(part, GuardrailsPart) else GuardrailsPart(name=part)
             for part in self.validators
         ]
-
-
-def _issues(text: str, rejection: Rejection) -> list[Issue]:
-    about: dict[str, Any] = {"category": "guardrails", "rule": rejection.name}
-    spans = [
-        Issue.at(text, start, end, reason or rejection.message, **about)
-        for start, end, reason in rejection.spans
-        if 0 <= start < end <= len(text)
-    ]
-    # A fix is one for the whole text: it cannot be told apart by spans, and may be nonsense.
-    if rejection.fix is not None and rejection.fix != text:
-        whole = Issue.at(text, 0, len(text), rejection.message, **about, fix=rejection.fix)
-        return [whole, *spans]
-    return spans or [Issue(message=rejection.message, **about)]
 
 
 def _has_module(name: str) -> bool:

@@ -1,5 +1,6 @@
 """The length of a text, in words and in characters."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -54,23 +55,22 @@ class LengthValidator(OptionalSpec):
     def validate(self, thought: Thought) -> ValidationResult:
         """Count, and point at what is over the limit."""
         text = thought.text
-        checks: list[_Check] = []
+        results: list[ValidationResult] = []
         if self.min_words is not None or self.max_words is not None:
-            length, limit = count(text), self.max_words
-            found = nth_word(text, limit) if limit is not None and length.total > limit else None
+            length, most = count(text), self.max_words
+            found = nth_word(text, most) if most is not None and length.total > most else None
             over = found[0] if found else None
-            checks.append(_Check("words", length.unit, length.total, self.min_words, limit, over))
+            results.append(_held(text, "words", length.total, length.unit, self.bounds, over))
         if self.min_chars is not None or self.max_chars is not None:
-            shown, limit = count_characters(text), self.max_chars
-            over = None if limit is None or shown <= limit else nth_character(text, limit)
-            checks.append(_Check("chars", "characters", shown, self.min_chars, limit, over))
-        failed = [check for check in checks if check.missing or check.surplus]
+            total, most = count_characters(text), self.max_chars
+            over = None if most is None or total <= most else nth_character(text, most)
+            results.append(_held(text, "chars", total, "characters", self.bounds, over))
         return ValidationResult(
-            passed=not failed,
-            message="; ".join(check.figures for check in checks),
-            score=min(check.nearness for check in checks),
-            issues=tuple(check.issue(text) for check in failed),
-            suggestions=tuple(check.suggestion for check in failed),
+            passed=all(each.passed for each in results),
+            message="; ".join(each.message for each in results),
+            score=min(each.score for each in results),
+            issues=tuple(issue for each in results for issue in each.issues),
+            suggestions=tuple(advice for each in results for advice in each.suggestions),
         )
 
 
@@ -84,51 +84,31 @@ def min_words(count: int) -> LengthValidator:
     return LengthValidator(min_words=count)
 
 
-class _Check:
-    """One unit counted against its bounds."""
-
-    def __init__(
-        self,
-        kind: str,
-        unit: str,
-        count: int,
-        low: int | None,
-        high: int | None,
-        over: int | None,
-    ) -> None:
-        self.kind, self.unit, self.count = kind, unit, count
-        self.low, self.high, self.over = low, high, over
-        self.missing = max(0, (low or 0) - count)
-        self.surplus = 0 if high is None else max(0, count - high)
-
-    @property
-    def figures(self) -> str:
-        bounds = {
-            (True, True): f"between {self.low} and {self.high}",
-            (True, False): f"at least {self.low}",
-            (False, True): f"at most {self.high}",
-        }[self.low is not None, self.high is not None]
-        return f"{_counted(self.count, self.unit)}, {bounds}"
-
-    @property
-    def nearness(self) -> float:
-        if self.surplus:
-            return ((self.high or 0) + 1) / (self.count + 1)
-        return self.count / (self.count + self.missing) if self.missing else 1.0
-
-    @property
-    def suggestion(self) -> str:
-        verb, amount = ("cut", self.surplus) if self.surplus else ("add", self.missing)
-        return f"{verb} {_counted(amount, self.unit)} or more"
-
-    def issue(self, text: str) -> Issue:
-        if self.over is None:
-            message = f"{_counted(self.missing, self.unit)} too few"
-            return Issue(message=message, category="length", rule=f"min_{self.kind}")
-        message = f"{_counted(self.surplus, self.unit)} too many from here on"
-        return Issue.at(
-            text, self.over, len(text), message, category="length", rule=f"max_{self.kind}"
-        )
+def _held(
+    text: str, kind: str, total: int, unit: str, bounds: Mapping[str, int], over: int | None
+) -> ValidationResult:
+    """The result for one kind of units; `over` is the offset from which there are too many."""
+    low, high = bounds.get(f"min_{kind}"), bounds.get(f"max_{kind}")
+    wanted = {
+        (True, True): f"between {low} and {high}",
+        (True, False): f"at least {low}",
+        (False, True): f"at most {high}",
+    }[low is not None, high is not None]
+    message = f"{_counted(total, unit)}, {wanted}"
+    if over is not None and high is not None:
+        surplus = _counted(total - high, unit)
+        score, advice = (high + 1) / (total + 1), f"cut {surplus} or more"
+        told = f"{surplus} too many from here on"
+        issue = Issue.at(text, over, len(text), told, category="length", rule=f"max_{kind}")
+    elif low is not None and total < low:
+        missing = _counted(low - total, unit)
+        score, advice = total / low, f"add {missing} or more"
+        issue = Issue(message=f"{missing} too few", category="length", rule=f"min_{kind}")
+    else:
+        return ValidationResult(passed=True, message=message)
+    return ValidationResult(
+        passed=False, message=message, score=score, issues=(issue,), suggestions=(advice,)
+    )
 
 
 def _counted(count: int, unit: str) -> str:

@@ -6,7 +6,7 @@ compared to the form that is shown, and another gives that in which a rewritten 
 
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import model_validator
@@ -43,18 +43,14 @@ def _all_numbers(text: str) -> Wanted:
 
 
 def _number(token: str) -> str:
-    digits = token.replace("−", "-")
-    if not digits.isascii():
-        digits = "".join(str(unicodedata.digit(each, each)) for each in digits)
-    if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
-        return digits.replace(",", "")
-    return re.sub(r"[’'\u00a0\u202f\u2009]", "", digits)
+    digits = "".join(str(unicodedata.digit(each, each)) for each in token.replace("−", "-"))
+    is_grouped = re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits) is not None
+    return re.sub("," if is_grouped else r"[’'\u00a0\u202f\u2009]", "", digits)
 
 
 def _urls_in(text: str) -> Wanted:
     """URLs as `sifaka.text.prose` finds them, compared but for a slash at the end."""
-    found = (text[start:end] for start, end in prose.urls(text))
-    return {url.rstrip("/"): url for url in found}
+    return {url.rstrip("/"): url for url in (text[start:end] for start, end in prose.urls(text))}
 
 
 def _quotes_in(text: str) -> Wanted:
@@ -81,8 +77,8 @@ def _code_body(piece: str) -> str:
         lines = piece.splitlines()[1:]
         if lines and not lines[-1].strip("`~ \t"):
             lines.pop()
-        return " ".join(" ".join(lines).split())
-    return " ".join(piece.strip("`").split())
+        return _spaced(" ".join(lines))
+    return _spaced(piece.strip("`"))
 
 
 def _spaced(text: str) -> str:
@@ -100,10 +96,8 @@ def _names_in(text: str) -> Wanted:
         before = hidden[max(0, match.start() - 2) : match.start()]
         opening = match.start() in starts or not before.strip() or before[-1] in '\n"“‘(*_#>-•'
         plain = word.istitle() or (word[0].isupper() and word[1:].islower())
-        inside_word = before[-1:].isalnum()
-        if inside_word or word in {"I", "OK"} or (plain and opening):
-            continue
-        found[word] = word
+        if not (before[-1:].isalnum() or word in {"I", "OK"} or (plain and opening)):
+            found[word] = word
     return found
 
 
@@ -141,7 +135,7 @@ class PreserveValidator(LimitedSpec):
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> "PreserveValidator":
-        if not any(self._kinds()):
+        if not self._kinds():
             raise ValueError("give at least one of numbers, urls, quotes, code, names")
         return self
 
@@ -155,27 +149,25 @@ class PreserveValidator(LimitedSpec):
                 suggestions=("give the original",),
             )
         total, gone = _lost(original, thought.text, self._kinds())
-        lost: list[tuple[Kind, str]] = [(kind, _brief(shown)) for kind, shown in gone]
+        lost = [(kind, f"{_KINDS[kind].singular} {_brief(shown)}") for kind, shown in gone]
         return ValidationResult(
             passed=not lost,
-            message=_summary(lost, total),
+            message=_summary([told for _, told in lost], total),
             score=1 - len(lost) / total if total else 1.0,
             issues=tuple(
                 Issue(
-                    message=f"the original's {_KINDS[kind].singular} {shown} is gone",
+                    message=f"the original's {told} is gone",
                     category="preserve",
                     severity=4,
                     rule=kind,
                 )
-                for kind, shown in lost[:ISSUE_LIMIT]
+                for kind, told in lost[:ISSUE_LIMIT]
             ),
-            suggestions=tuple(
-                f"put back the {_KINDS[kind].singular} {shown}" for kind, shown in lost[:10]
-            ),
+            suggestions=tuple(f"put back the {told}" for _, told in lost[:10]),
         )
 
-    def _kinds(self) -> Iterator[Kind]:
-        return (kind for kind in _KINDS if getattr(self, kind))
+    def _kinds(self) -> list[Kind]:
+        return [kind for kind in _KINDS if getattr(self, kind)]
 
 
 def lost_spans(original: str, text: str) -> tuple[str, ...]:
@@ -201,11 +193,10 @@ def _brief(shown: str) -> str:
     return line if len(line) <= 120 else line[:119] + "…"
 
 
-def _summary(lost: list[tuple[Kind, str]], total: int) -> str:
+def _summary(lost: Sequence[str], total: int) -> str:
     if not total:
         return "nothing in the original that has to survive"
     if not lost:
         return f"{total} of {total} kept"
-    listed = ", ".join(f"{_KINDS[kind].singular} {shown}" for kind, shown in lost[:5])
     more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-    return f"{len(lost)} of {total} gone: {listed}{more}"
+    return f"{len(lost)} of {total} gone: {', '.join(lost[:5])}{more}"

@@ -75,23 +75,15 @@ class ReadabilityValidator(LimitedSpec):
 
 def _advice(text: str, total: SentenceCounts, hard: list[SentenceCounts]) -> tuple[str, ...]:
     advice: list[str] = []
-    if hard:
-        longest = max(sentence.words for sentence in hard)
-        if longest > 20:
-            advice.append(f"split the sentences of up to {longest} words")
-        long_words = {
-            word: syllables(word)
-            for sentence in hard
-            for start, end in words(text[sentence.span[0] : sentence.span[1]])
-            if syllables(word := text[sentence.span[0] + start : sentence.span[0] + end]) >= 4
-        }
-        if long_words:
-            shown = sorted(long_words, key=lambda word: (-long_words[word], word))[:5]
-            advice.append(f"use shorter words for {', '.join(map(repr, shown))}")
-    if not advice:
-        advice.append(
-            "write shorter sentences"
-            if total.words / total.sentences > 15
-            else "use words of fewer syllables"
-        )
-    return tuple(advice)
+    longest = max((sentence.words for sentence in hard), default=0)
+    if longest > 20:
+        advice.append(f"split the sentences of up to {longest} words")
+    shown = (text[slice(*sentence.span)] for sentence in hard)
+    told = {sentence[slice(*span)] for sentence in shown for span in words(sentence)}
+    long_words = [word for word in told if syllables(word) >= 4]
+    if long_words:
+        longest_first = sorted(long_words, key=lambda word: (-syllables(word), word))[:5]
+        advice.append(f"use shorter words for {', '.join(map(repr, longest_first))}")
+    is_long = total.words / total.sentences > 15
+    usual = "write shorter sentences" if is_long else "use words of fewer syllables"
+    return tuple(advice) or (usual,)

@@ -5,19 +5,20 @@ They are of users: checked when given, and bounded when run.
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from math import inf
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from sifaka.isolation import run_limited
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text.prose import Span
-from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec, at_most
+from sifaka.validators.spec import ISSUE_LIMIT, Name, OptionalSpec
 
 if TYPE_CHECKING:
     import regex
@@ -64,18 +65,6 @@ def compile_pattern(pattern: str, *, by_line: bool = False) -> "regex.Pattern[st
         raise ValueError(f"broken regex {shown(pattern)}: it is nested too deeply") from None
 
 
-def seconds_left(deadline: float) -> float:
-    """The seconds that a pattern may run before a deadline of `time.monotonic`.
-
-    Raises:
-        TimeoutError: There are none.
-    """
-    seconds = min(PATTERN_SECONDS, deadline - time.monotonic())
-    if seconds <= 0:
-        raise TimeoutError
-    return seconds
-
-
 def _expanded(pattern: str) -> int:
     """The parts that the engine makes of a pattern; it writes out each repetition's least count."""
     sizes = [0]  # of the groups that are open, the innermost last
@@ -84,17 +73,16 @@ def _expanded(pattern: str) -> int:
         part = match.group()
         if part == "(":
             sizes.append(0)
-            continue
-        if part == ")" and len(sizes) > 1:
+        elif part == ")" and len(sizes) > 1:
             last = sizes.pop()
+            sizes[-1] += last
         elif match.group(1):
             more = last * max(0, int(match.group(1)) - 1)
             sizes[-1] += more
             last += more
-            continue
         else:
             last = 1
-        sizes[-1] += last
+            sizes[-1] += 1
     return sum(sizes)
 
 
@@ -104,8 +92,7 @@ def shown(pattern: str) -> str:
 
 
 def _compiles(pattern: str) -> str:
-    compile_pattern(pattern)
-    return pattern
+    return compile_pattern(pattern).pattern
 
 
 UserPattern = Annotated[str, AfterValidator(_compiles)]
@@ -120,7 +107,7 @@ MATCH_LIMIT = 1_000
 """The most matches of one forbidden pattern that are counted."""
 
 
-Patterns = Annotated[Sequence[UserPattern], at_most(COUNT_LIMIT, "patterns")]
+Patterns = Annotated[Sequence[UserPattern], Field(max_length=COUNT_LIMIT), AfterValidator(tuple)]
 
 
 class RegexValidator(OptionalSpec):
@@ -156,52 +143,44 @@ def _check(text: str, wanted: Sequence[str], forbidden: Sequence[str]) -> Valida
     deadline = time.monotonic() + TOTAL_SECONDS
     findings = [_search(text, pattern, deadline) for pattern in wanted]
     findings += [_search(text, pattern, deadline, forbidden=True) for pattern in forbidden]
-    failed = [finding for finding in findings if finding.problem]
     return ValidationResult(
-        passed=not failed,
-        message="; ".join(finding.problem for finding in failed)
+        passed=all(each.passed for each in findings),
+        message="; ".join(each.message for each in findings if each.message)
         or f"{len(findings)} of {len(findings)} patterns as asked",
-        score=sum(finding.nearness for finding in findings) / len(findings),
-        issues=tuple(issue for finding in failed for issue in _issues(text, finding))[:ISSUE_LIMIT],
-        suggestions=tuple(finding.suggestion for finding in failed),
+        score=sum(each.score for each in findings) / len(findings),
+        issues=tuple(issue for each in findings for issue in each.issues)[:ISSUE_LIMIT],
+        suggestions=tuple(advice for each in findings for advice in each.suggestions),
     )
 
 
-class _Finding(NamedTuple):
+def _search(
+    text: str, pattern: str, deadline: float, *, forbidden: bool = False
+) -> ValidationResult:
     """The outcome of one pattern."""
-
-    pattern: str
-    problem: str = ""
-    suggestion: str = ""
-    nearness: float = 1.0
-    spans: Sequence[Span] = ()
-    """The matches of a forbidden one."""
-
-
-def _search(text: str, pattern: str, deadline: float, *, forbidden: bool = False) -> _Finding:
     name = shown(pattern)
-    try:
-        seconds = seconds_left(deadline)
-        matches = compile_pattern(pattern, by_line=True).finditer(text, timeout=seconds)
+    about: dict[str, Any] = {"category": "pattern", "rule": pattern}
+    spans: Sequence[Span] | None = None
+    seconds = min(PATTERN_SECONDS, deadline - time.monotonic())
+    with suppress(TimeoutError):
+        matches = compile_pattern(pattern, by_line=True).finditer(text, timeout=max(0.0, seconds))
         spans = [match.span() for match in islice(matches, MATCH_LIMIT if forbidden else 1)]
-    except TimeoutError:
-        problem = f"{name} took longer than {PATTERN_SECONDS} s"
+    if spans is None:
+        message = f"{name} took longer than {PATTERN_SECONDS} s"
         advice = f"simplify the pattern {name}: no repetition inside a repetition"
-        return _Finding(pattern, problem, advice, 0.0)
-    if bool(spans) is not forbidden:
-        return _Finding(pattern)
-    if not forbidden:
-        advice = f"write something that matches {name}"
-        return _Finding(pattern, f"nothing matches {name}", advice, 0.0)
-    count = f"{len(spans)}{' or more' if len(spans) == MATCH_LIMIT else ''}"
-    problem = f"{count} {'match' if len(spans) == 1 else 'matches'} of forbidden {name}"
-    advice = f"reword or remove what matches {name}"
-    return _Finding(pattern, problem, advice, 1 / (1 + len(spans)), spans)
-
-
-def _issues(text: str, finding: _Finding) -> Iterator[Issue]:
-    if not finding.spans:
-        yield Issue(message=finding.problem, category="pattern", rule=finding.pattern)
-    message = f"matches the forbidden pattern {shown(finding.pattern)}"
-    for start, end in finding.spans:
-        yield Issue.at(text, start, end, message, category="pattern", rule=finding.pattern)
+    elif bool(spans) is not forbidden:
+        return ValidationResult(passed=True)
+    elif forbidden:
+        count = f"{len(spans)}{' or more' if len(spans) == MATCH_LIMIT else ''}"
+        message = f"{count} {'match' if len(spans) == 1 else 'matches'} of forbidden {name}"
+        advice = f"reword or remove what matches {name}"
+    else:
+        message, advice = f"nothing matches {name}", f"write something that matches {name}"
+    told = f"matches the forbidden pattern {name}"
+    places = tuple(Issue.at(text, *span, told, **about) for span in spans or ())
+    return ValidationResult(
+        passed=False,
+        message=message,
+        score=1 / (1 + len(spans)) if spans else 0.0,
+        issues=places or (Issue(message=message, **about),),
+        suggestions=(advice,),
+    )

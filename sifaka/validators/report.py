@@ -1,11 +1,10 @@
 """The sections and the references of a researched report."""
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, cast
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, cast
 
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Document, Thought
@@ -24,35 +23,28 @@ REFERENCES = "References"
 _PATTERNS = patterns_of(__file__, "report")
 _TRAILING = "/.,;:!?'\"*_"
 _CLOSING = {")": "(", "]": "[", "}": "{"}
-_BRACKETS = frozenset("()[]{}")
 
 
-@dataclass(frozen=True, slots=True)
-class ReferenceEntry:
+class ReferenceEntry(NamedTuple):
     """One line of the list of references."""
 
     number: int
     text: str
     place: Span
 
-    @property
-    def addresses(self) -> tuple[str, ...]:
-        """The web addresses it names, without the punctuation around them."""
-        return tuple(bare_address(found) for found in _PATTERNS["address"].findall(self.text))
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ReportLines:
     """The parts of a report."""
 
     text: str
-    headings: tuple[tuple[str, Span], ...]
+    headings: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
     """The titles, and where their lines stand."""
-    unwritten: tuple[Span, ...]
-    """The lines that stand for sections yet to be written."""
-    markers: tuple[tuple[int, Span], ...]
+    unwritten: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
+    """The titles of sections yet to be written, and the lines that stand for them."""
+    markers: list[tuple[int, Span]] = field(default_factory=list[tuple[int, Span]])
     """The numbers that are cited before the list of references, and where."""
-    entries: tuple[ReferenceEntry, ...]
+    entries: list[ReferenceEntry] = field(default_factory=list[ReferenceEntry])
 
     @property
     def beginning(self) -> Span:
@@ -60,27 +52,17 @@ class ReportLines:
         at = len(self.text) - len(self.text.lstrip())
         return at, at + len(self.text[at:].partition("\n")[0].rstrip())
 
-    def section_at(self, offset: int) -> str:
-        """The title of the last heading before an offset; empty where there is none."""
-        at = bisect_right(self.headings, offset, key=lambda heading: heading[1][0])
-        return self.headings[at - 1][0] if at else ""
-
 
 def read_report(text: str) -> ReportLines:
     """Take a report apart; what stands in code is no part of it."""
-    document = Markdown(text, 0)
-    plain = blanked(text, document.code)
-    headings: list[tuple[str, Span]] = []
-    unwritten: list[Span] = []
-    markers: list[tuple[int, Span]] = []
-    entries: list[ReferenceEntry] = []
-    in_references = False
+    document, found = Markdown(text, 0), ReportLines(text)
+    plain, title = blanked(text, document.code), ""
     for block in document.blocks:
         if block.level:
-            own = text[block.start : block.stop].rstrip()
-            headings.append((block.title, (block.start, block.start + len(own))))
-            in_references = heading_key(block.title) == heading_key(REFERENCES)
+            own, title = text[block.start : block.stop].rstrip(), block.title
+            found.headings.append((title, (block.start, block.start + len(own))))
             continue
+        in_references = heading_key(title) == heading_key(REFERENCES)
         at = block.start
         for line in text[block.start : block.end].splitlines(keepends=True):
             start, at = at, at + len(line)
@@ -88,18 +70,13 @@ def read_report(text: str) -> ReportLines:
                 continue
             place = start, start + len(line.rstrip())
             if line.strip() == UNWRITTEN:
-                unwritten.append(place)
+                found.unwritten.append((title, place))
             elif in_references and (entry := _PATTERNS["entry"].match(line)):
-                entries.append(ReferenceEntry(int(entry[1] or entry[2]), entry[3].rstrip(), place))
+                number = int(entry[1] or entry[2])
+                found.entries.append(ReferenceEntry(number, entry[3].rstrip(), place))
             elif not in_references:
-                markers += _cited(plain[start:at], start)
-    return ReportLines(
-        text=text,
-        headings=tuple(headings),
-        unwritten=tuple(unwritten),
-        markers=tuple(markers),
-        entries=tuple(entries),
-    )
+                found.markers.extend(_cited(plain[start:at], start))
+    return found
 
 
 def heading_key(title: str) -> str:
@@ -122,14 +99,11 @@ def markers_in(plain: str) -> Iterator[tuple[tuple[int, ...], Span]]:
 
 def bare_address(address: str) -> str:
     """An address without what closes the sentence, or the bracket, that it stands in."""
-    end = len(address)
-    left = Counter(each for each in address if each in _BRACKETS)
-    while end:
-        last = address[end - 1]
-        opening = _CLOSING.get(last)
-        unmatched = opening is not None and left[last] > left[opening]
-        if last not in _TRAILING and not unmatched:
-            break
+    end, left = len(address), Counter(address)
+    while end and (
+        (last := address[end - 1]) in _TRAILING
+        or (last in _CLOSING and left[last] > left[_CLOSING[last]])
+    ):
         left[last] -= 1
         end -= 1
     return address[:end]
@@ -166,19 +140,19 @@ class ReportValidator(LimitedSpec):
             *_unknown(lines, documents),
             *_uncited(lines, documents),
         )
+        fired = {issue.rule for issue in issues}
         checks = len(outline) + len(lines.markers) + len(lines.entries) + 1
         return ValidationResult(
             passed=not issues,
             score=1.0 if not issues else max(0.0, 1 - len(issues) / (checks + len(issues))),
             message=_summary(issues, len(outline), len(lines.entries)),
             issues=issues,
-            suggestions=() if not issues else tuple(_suggestions(issues)),
+            suggestions=tuple(advice for rule, advice in _TO_DO.items() if rule in fired),
         )
 
 
 def _unwritten(lines: ReportLines) -> Iterator[Issue]:
-    for place in lines.unwritten:
-        title = lines.section_at(place[0])
+    for title, place in lines.unwritten:
         about = f"the section {title!r}" if title else "a section"
         yield _issue(lines, place, f"{about} is still to be written", rule="unwritten", severity=5)
 
@@ -196,10 +170,9 @@ def _missing(lines: ReportLines, outline: Sequence[str]) -> Iterator[Issue]:
 
 def _unresolved(lines: ReportLines) -> Iterator[Issue]:
     known = {entry.number for entry in lines.entries}
-    told: set[int] = set()
     for number, place in lines.markers:
-        if number not in known and number not in told:
-            told.add(number)
+        if number not in known:
+            known.add(number)  # told once
             message = f"[{number}] has no entry under References"
             yield _issue(lines, place, message, rule="unresolved_marker", severity=4)
 
@@ -229,16 +202,13 @@ def _uncited(lines: ReportLines, documents: Sequence[Document] | None) -> Iterat
 
 def _names_one_of(entry: ReferenceEntry, documents: Sequence[Document]) -> bool:
     """True when each web address of an entry, or without one its title, is a document's."""
-    if entry.addresses:
-        known = {bare_address("".join(document.url.split())) for document in documents}
-        return all(address in known for address in entry.addresses)
-    words = _plain(entry.text)
-    names = (_plain(d.title or d.url or d.id) for d in documents)
+    if addresses := set(map(bare_address, _PATTERNS["address"].findall(entry.text))):
+        return addresses <= {bare_address("".join(each.url.split())) for each in documents}
+    words, *names = (
+        " ".join(told.split()).casefold()
+        for told in (entry.text, *(d.title or d.url or d.id for d in documents))
+    )
     return any(name and name in words for name in names)
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
 
 
 def _issue(lines: ReportLines, place: Span, message: str, *, rule: str, severity: int) -> Issue:
@@ -256,11 +226,6 @@ _TO_DO: Mapping[str, str] = {
     "unknown_reference": "name only documents that were found, as they were listed",
     "no_citation": "cite the documents with [n] where they say what the report says",
 }
-
-
-def _suggestions(issues: Sequence[Issue]) -> Iterator[str]:
-    fired = {issue.rule for issue in issues}
-    yield from (advice for rule, advice in _TO_DO.items() if rule in fired)
 
 
 def _summary(issues: Sequence[Issue], sections: int, references: int) -> str:

@@ -1,7 +1,7 @@
 """The base of built-in validators as specs: strict options, and a JSON schema of few words."""
 
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, TypeVar, cast
+from collections.abc import Awaitable, Mapping
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, ConfigDict, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
@@ -14,7 +14,6 @@ from sifaka.isolation import SHORT, run_limited
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 
-Item = TypeVar("Item")
 NAME_LIMIT = 80
 ISSUE_LIMIT = 200
 """The most issues one validator reports; its message counts them all."""
@@ -31,18 +30,7 @@ Name = Annotated[SkipJsonSchema[str], AfterValidator(usable_name)]
 """The name of a validator's results; too rarely given to be in the published schema."""
 
 
-def at_most(limit: int, what: str) -> AfterValidator:
-    """Makes a tuple of a list of at most so many."""
-
-    def bounded(given: Sequence[Item]) -> tuple[Item, ...]:
-        if len(given) > limit:
-            raise ValueError(f"should be at most {limit} {what}, not {len(given)}")
-        return tuple(given)
-
-    return AfterValidator(bounded)
-
-
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")
 
 
 class Published(Frozen):
@@ -58,17 +46,17 @@ class Published(Frozen):
     def _knows_every_option(cls, data: object) -> object:
         if not isinstance(data, Mapping):
             return data
+        given = cast("Mapping[object, object]", data)
         options = [field.alias or name for name, field in cls.model_fields.items()]
-        for key in cast("Mapping[object, object]", data):
-            if key not in options:
-                kind = cls.model_fields["type"].default if "type" in options else "it"
-                allowed = [option for option in options if option != "type"]
-                similar = closest(str(key), allowed)
-                meant = f"did you mean {similar!r}? " if similar else ""
-                raise ValueError(
-                    f"unknown option {str(key)[:40]!r}; {meant}{kind} takes {', '.join(allowed)}"
-                )
-        return cast("object", data)
+        if unknown := [str(key) for key in given if key not in options]:
+            kind = cls.model_fields["type"].default if "type" in options else "it"
+            allowed = [option for option in options if option != "type"]
+            similar = closest(unknown[0], allowed)
+            meant = f"did you mean {similar!r}? " if similar else ""
+            raise ValueError(
+                f"unknown option {unknown[0][:40]!r}; {meant}{kind} takes {', '.join(allowed)}"
+            )
+        return given
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -88,8 +76,7 @@ class Published(Frozen):
         properties = cast("dict[str, dict[str, Any]]", definition.get("properties", {}))
         if properties.get("required", {}).get("type") == "boolean":
             del properties["required"]
-        for key, value in properties.items():
-            properties[key] = _terse(key, value)
+        properties |= {key: _terse(key, value) for key, value in properties.items()}
         if "type" in properties:
             definition["required"] = ["type", *definition.get("required", [])]
         return schema
@@ -129,18 +116,6 @@ class LimitedSpec(OptionalSpec):
         raise NotImplementedError
 
 
-class WithoutMapping:
-    """Drops the discriminator's mapping from a union's schema: each branch states its `type`."""
-
-    def __get_pydantic_json_schema__(
-        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
-    ) -> JsonSchemaValue:
-        """The union's JSON schema without the part that repeats its branches."""
-        schema = handler(core_schema)
-        schema.pop("discriminator", None)
-        return schema
-
-
 def _terse(key: str, schema: dict[str, Any]) -> dict[str, Any]:
     branches = [branch for branch in schema.get("anyOf", []) if branch.get("type") != "null"]
     kept = {name: value for name, value in schema.items() if name not in {"title", "anyOf"}}
@@ -148,10 +123,9 @@ def _terse(key: str, schema: dict[str, Any]) -> dict[str, Any]:
         kept = {**branches[0], **kept}
     elif branches:
         kept["anyOf"] = branches
+    left_out = {*_BOUNDS, *(("type",) if "const" in kept else ())}
     if kept.get("default") in (None, [], "") or key in {"name", "type"}:
-        kept.pop("default", None)
+        left_out.add("default")
     if kept.get("additionalProperties") is True:
-        kept.pop("additionalProperties")
-    if "const" in kept:
-        kept.pop("type", None)
-    return {name: value for name, value in kept.items() if name not in _BOUNDS}
+        left_out.add("additionalProperties")
+    return {name: value for name, value in kept.items() if name not in left_out}

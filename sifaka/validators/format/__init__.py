@@ -7,7 +7,7 @@ from importlib import import_module
 from math import inf
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from sifaka._internal.immutable import FrozenJson, thawed
 from sifaka.extras import require
@@ -44,8 +44,7 @@ def _check_schema(schema: str) -> None:
 
     size = inf if len(schema) > SHORT_SCHEMA else 0
     try:
-        given = json.loads(schema)
-        run_limited_in_thread(check_schema, given, size=size, seconds=SCHEMA_CHECK_SECONDS)
+        run_limited_in_thread(check_schema, schema, size=size, seconds=SCHEMA_CHECK_SECONDS)
     except (MemoryError, OSError) as error:  # it took too much, or its process has ended
         raise ValueError(f"it could not be checked: {error or type(error).__name__}") from None
 
@@ -67,35 +66,30 @@ class FormatValidator(OptionalSpec):
     schema_: Annotated[FrozenJson, AfterValidator(_usable)] | None = Field(
         default=None, alias="schema"
     )
-    _written: str | None = PrivateAttr(default=None)
-    """The schema as JSON, which reaches a process faster."""
 
     @model_validator(mode="after")
     def _schema_fits(self) -> "FormatValidator":
         if self.format == "html":
             require("the format `html`", "evidence", "turbohtml")
-        if self.schema_ is None:
-            return self
-        if self.format not in _OF_DATA:
+        if self.schema_ is not None and self.format not in _OF_DATA:
             raise ValueError(f"a schema goes with {', '.join(_OF_DATA)}, not with {self.format}")
-        self._written = json.dumps(thawed(self.schema_))
         return self
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Parse a short text in a thread, and HTML, a long text or one with a schema elsewhere."""
         # The reader of HTML is young and compiled: what ends its process must not end this one.
         size = len(thought.text) if self.schema_ is None and self.format != "html" else inf
+        schema = json.dumps(thawed(self.schema_))  # which reaches a process faster
         return await run_limited(
-            _check, self.format, thought.text, self._written, size=size, seconds=SECONDS
+            _check, self.format, thought.text, schema, size=size, seconds=SECONDS
         )
 
 
-def _check(format: Syntax, text: str, written: str | None) -> ValidationResult:
+def _check(format: Syntax, text: str, schema: str) -> ValidationResult:
     # Imported here, so that who checks no format does not wait for the parsers.
     module = import_module(f"{__name__}.{format}_text")
     if format == "markdown":
         return module.check(text)
     from sifaka.validators.format.reading import checked
 
-    schema = None if written is None else json.loads(written)
-    return checked(format.upper(), text, schema, module.read)
+    return checked(format.upper(), text, json.loads(schema), module.read)

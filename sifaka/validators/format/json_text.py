@@ -3,7 +3,8 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from itertools import count
@@ -110,15 +111,12 @@ def _skip(text: str, at: int) -> int:
 
 def _safe_repair(text: str, schema: Schema | None) -> str | None:
     """The repaired text, if it is one that passes."""
-    fix = repaired(text)
-    if fix is None:
-        return None
-    try:
+    with suppress(ValueError, TimeoutError):
+        fix = repaired(text) or ""  # which is not JSON
         value = parse(fix)
-        wrong: Sequence[object] = violations(schema, value) if schema is not None else ()
-    except (ValueError, TimeoutError):
-        return None
-    return None if wrong else fix
+        if schema is None or not violations(schema, value):
+            return fix
+    return None
 
 
 # --- repair ---
@@ -142,54 +140,37 @@ def repaired(text: str) -> str | None:
     word and number of it must come back, comments and the wrapping left out, and nothing new may
     appear: no value where one was missing. Prose never becomes JSON.
     """
-    if len(text) > REPAIR_LIMIT:
-        return None
-    source = _unwrapped(text)
-    if source is None:
-        return None
-    value = _parsed(source)
-    if not isinstance(value, dict | list) or not value or not _same_content(source, value):
-        return None
-    return _laid_out(value, text)
+    with suppress(ValueError, RecursionError, TimeoutError):
+        source = _unwrapped(text) if len(text) <= REPAIR_LIMIT else None
+        value = None if source is None else _parsed(source)
+        if source and value and isinstance(value, dict | list) and _same_content(source, value):
+            return _laid_out(value, text)
+    return None
 
 
 def _unwrapped(text: str) -> str | None:
-    """The part of the text that is meant to be JSON."""
+    """The part of the text that is meant to be JSON; ValueError where what might be it is none."""
     stripped = text.lstrip("\ufeff").strip()
     fenced = _PATTERNS["fenced"].match(stripped)
     if fenced:
-        inner, outside = fenced[1].strip(), len(stripped) - len(fenced[0])
-        outside += fenced.start(1)
-        if inner[:1] in tuple("{[") and outside <= CHATTER_LIMIT and "```" not in inner:
-            return inner
-        return None
+        inner, outside = fenced[1].strip(), len(stripped) - len(fenced[0]) + fenced.start(1)
+        is_json = inner[:1] in tuple("{[") and outside <= CHATTER_LIMIT and "```" not in inner
+        return inner if is_json else None
     if stripped[:1] in tuple("{["):
         return stripped
     # A remark before or after the value, which itself must be valid: no guessing twice.
-    start = min((at for at in map(stripped.find, "{[") if at >= 0), default=-1)
-    if start < 0:
-        return None
-    try:
-        _, end = json.JSONDecoder().raw_decode(stripped, start)
-    except (ValueError, RecursionError):
-        return None
+    start = min((at for at in map(stripped.find, "{[") if at >= 0), default=len(stripped))
+    _, end = _DECODER.raw_decode(stripped, start)
     outside = start + len(stripped) - end
     return stripped[start:end] if outside <= min(CHATTER_LIMIT, end - start) else None
 
 
 def _parsed(source: str) -> Json:
-    try:
+    with suppress(ValueError):
         return json.loads(source)
-    except RecursionError:
-        return None
-    except ValueError:
-        pass
     import json_repair
 
-    try:
-        return cast("Json", json_repair.loads(_Metered(source), skip_json_loads=True))
-    except (RecursionError, ValueError, TimeoutError):
-        return None
+    return cast("Json", json_repair.loads(_Metered(source), skip_json_loads=True))
 
 
 class _Metered(str):
@@ -216,10 +197,9 @@ def _same_content(source: str, value: Json) -> bool:
     comments = Counter(_tokens(" ".join(_PATTERNS["comment"].findall(source))))
     before = Counter(_tokens(_unescaped(source)))
     after = Counter(token for piece in _pieces(value) for token in _tokens(piece))
-    lost, gained = before - after, after - before
     empty_before = len(re.findall(r"\"\"|''|“”", source))
     empty_after = sum(1 for piece in _pieces(value) if not piece)
-    return not (lost - comments) and not gained and empty_after <= empty_before
+    return before - after <= comments and after <= before and empty_after <= empty_before
 
 
 def _pieces(value: Json) -> Iterator[str]:
@@ -267,6 +247,5 @@ def _laid_out(value: Json, text: str) -> str:
         indent=indent[1] if indent else None,
         separators=(",", ":") if tight else None,
     )
-    newline = "\r\n" if "\r\n" in text else "\n"
-    laid_out = laid_out.replace("\n", newline)
-    return laid_out + newline if text.endswith("\n") else laid_out
+    end = "\n" if text.endswith("\n") else ""
+    return f"{laid_out}{end}".replace("\n", "\r\n" if "\r\n" in text else "\n")

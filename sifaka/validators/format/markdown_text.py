@@ -26,17 +26,11 @@ def check(text: str) -> ValidationResult:
     tables, broken links and undefined references.
     """
     source = read_markdown(text)
-    found = (
-        *_open_fences(source),
-        *_skipped_levels(source),
-        *_missing_spaces(source),
-        *_broken_tables(source),
-        *_links(source),
-    )
+    checks = (_open_fences, _skipped_levels, _missing_spaces, _broken_tables, _links)
+    found = (issue for check in checks for issue in check(source))
     issues = sorted(found, key=lambda each: each.start or 0)
     broken = [issue for issue in issues if issue.severity >= BROKEN]
-    advice = [issue for issue in issues if issue.severity < BROKEN]
-    shown = (*broken, *advice)[:ISSUE_LIMIT]
+    shown = tuple(sorted(issues, key=lambda each: each.severity < BROKEN)[:ISSUE_LIMIT])
     if not broken:
         return ValidationResult(passed=True, message="well-formed Markdown", issues=shown)
     count = "1 place is" if len(broken) == 1 else f"{len(broken)} places are"
@@ -106,8 +100,7 @@ def _missing_spaces(source: Markdown) -> Iterator[Issue]:
 
 def _broken_tables(source: Markdown) -> Iterator[Issue]:
     """Rows that are too long or short, and tables whose delimiter row does not fit."""
-    columns = 0
-    header = False
+    columns, header = 0, False
     for token in source.tokens:
         if token.type == "table_open":
             columns, header = 0, True
@@ -180,9 +173,8 @@ def _undefined(
             for part in ("label", "key")
         )
         key = key or label
-        if (label.isdigit() and key.isdigit()) or key.startswith("^") or not label.strip():
-            continue
-        if normalizeReference(key) not in source.references:
+        is_text = (label.isdigit() and key.isdigit()) or key.startswith("^") or not label.strip()
+        if not is_text and normalizeReference(key) not in source.references:
             yield f"define the reference [{key}] or write the target in parentheses", match.span()
     for match in _PATTERNS["footnote"].finditer(block):
         key = match["key"].casefold()

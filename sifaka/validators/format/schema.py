@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 from typing import Any, NamedTuple, cast
 
 from sifaka.validators.regex import PATTERN_SECONDS, compile_pattern, shown
@@ -25,8 +25,6 @@ class Violation(NamedTuple):
 
     path: Path
     reason: str
-    keyword: str = ""
-    """Of the schema, that was not satisfied."""
 
     @property
     def where(self) -> str:
@@ -38,8 +36,8 @@ def _dotted(path: Path) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
 
 
-def check_schema(schema: Mapping[str, object]) -> None:
-    """Pass a schema that can be used. The longest that may be takes about a second.
+def check_schema(schema: str) -> None:
+    """Pass a schema, as JSON, that can be used. The longest that may be takes about a second.
 
     Raises:
         ValueError: It is not valid, too long, has a broken pattern or refers to another document;
@@ -47,15 +45,15 @@ def check_schema(schema: Mapping[str, object]) -> None:
     """
     from referencing.exceptions import Unresolvable
 
+    if len(schema) > SCHEMA_LIMIT:
+        raise ValueError(f"{len(schema)} characters, at most {SCHEMA_LIMIT}")
     try:
-        length = len(written(schema))
-        if length > SCHEMA_LIMIT:
-            raise ValueError(f"{length} characters, at most {SCHEMA_LIMIT}")
-        kind = _kind(schema)
-        for error in kind(kind.META_SCHEMA).iter_errors(schema):
+        given = json.loads(schema)
+        kind = _kind(given)
+        for error in kind(kind.META_SCHEMA).iter_errors(given):
             raise ValueError(_at(tuple(error.absolute_path)) + _reason(error))
-        _check_parts(schema, ())
-        _check_references(schema)
+        _check_parts(given, ())
+        _check_references(given)
     except Unresolvable as error:
         raise ValueError(
             f"{error.ref!r} is not within the schema, and nothing is fetched"
@@ -76,8 +74,7 @@ def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
     from referencing.exceptions import Unresolvable
 
     try:
-        found = _validator(schema).iter_errors(value)
-        errors: list[Any] = list(islice(found, SEARCH_LIMIT))
+        errors: list[Any] = list(islice(_validator(schema).iter_errors(value), SEARCH_LIMIT))
     except Unresolvable as error:
         raise ValueError(f"the schema refers to {error.ref!r}, which it does not hold") from None
     except RecursionError:
@@ -87,10 +84,7 @@ def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
     # Of a failed anyOf or oneOf, the branch that came nearest.
     nearest = (jsonschema.exceptions.best_match([error]) for error in errors[:VIOLATION_LIMIT])
     return list(
-        dict.fromkeys(
-            Violation(tuple(error.absolute_path), _reason(error), str(error.validator))
-            for error in nearest
-        )
+        dict.fromkeys(Violation(tuple(error.absolute_path), _reason(error)) for error in nearest)
     )
 
 
@@ -128,9 +122,7 @@ def _validator(schema: Mapping[str, object]) -> Any:
 
 def _matches(pattern: str, text: str) -> bool:
     """True when a text matches a pattern, which is stopped when it takes too long."""
-    is_long = len(text) > 1000  # as which it lets other threads work
-    found = compile_pattern(pattern).search(text, timeout=PATTERN_SECONDS, concurrent=is_long)
-    return found is not None
+    return compile_pattern(pattern).search(text, timeout=PATTERN_SECONDS) is not None
 
 
 def _pattern(validator: Any, pattern: str, instance: Json, schema: Json) -> Iterator[Any]:
@@ -141,20 +133,16 @@ def _pattern(validator: Any, pattern: str, instance: Json, schema: Json) -> Iter
 def _pattern_properties(
     validator: Any, patterns: Mapping[str, Json], instance: Json, schema: Json
 ) -> Iterator[Any]:
-    if isinstance(instance, dict):
-        members = cast("dict[str, Json]", instance)
-        for pattern, subschema in patterns.items():
-            for key, value in members.items():
-                if _matches(pattern, key):
-                    yield from validator.descend(value, subschema, path=key, schema_path=pattern)
+    members = cast("dict[str, Json]", instance if isinstance(instance, dict) else {})
+    for (pattern, subschema), (key, value) in product(patterns.items(), members.items()):
+        if _matches(pattern, key):
+            yield from validator.descend(value, subschema, path=key, schema_path=pattern)
 
 
 def _additional_properties(
     validator: Any, allowed: Json, instance: Json, schema: Mapping[str, Json]
 ) -> Iterator[Any]:
-    if not isinstance(instance, dict):
-        return
-    members = cast("dict[str, Json]", instance)
+    members = cast("dict[str, Json]", instance if isinstance(instance, dict) else {})
     patterns = schema.get("patternProperties", {})
     extras = [
         key
@@ -241,10 +229,10 @@ def _check_references(schema: Mapping[str, object]) -> None:
     while pending:
         resolver, resource = pending.pop()
         contents = cast("object", resource.contents)
-        if isinstance(contents, Mapping):
-            reference = cast("Mapping[str, object]", contents).get("$ref")
-            if isinstance(reference, str):
-                resolver.lookup(reference)
+        members = cast("Mapping[str, object]", contents if isinstance(contents, Mapping) else {})
+        reference = members.get("$ref")
+        if isinstance(reference, str):
+            resolver.lookup(reference)
         pending += [(resolver.in_subresource(sub), sub) for sub in resource.subresources()]
 
 

@@ -91,10 +91,7 @@ TECHNIQUES = {
     "constitutional": Technique(ConstitutionalCritic(), 6, 1),
     "constitutional, drawn": Technique(ConstitutionalCritic(draw=2), 2, 1),
     "self_rag": Technique(
-        SelfRAGCritic(),
-        1 + 2,
-        2,
-        thought=Thought(text=TEXT, post_generation_context=DOCUMENTS),
+        SelfRAGCritic(), 1 + 2, 2, thought=Thought(text=TEXT, post_generation_context=DOCUMENTS)
     ),
     "self_rag, bounded": Technique(
         SelfRAGCritic(max_claims=1, max_passages=1),

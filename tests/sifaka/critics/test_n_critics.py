@@ -42,12 +42,6 @@ async def test_issues_are_merged_with_their_support_and_all_are_kept() -> None:
     assert feedback.model_dump()["details"]["votes"] == {"accept": 1, "revise": 3}
 
 
-async def test_as_many_for_it_as_against_it_is_no_majority() -> None:
-    judge = ScriptedJudge(in_turn({"verdict": "revise"}, {"verdict": "accept"}))
-    critic = NCriticsCritic(roles=("a sailor", "a cook")).bind(judge.binding)
-    assert (await critic.critique(Thought(text=TEXT))).verdict == "accept"
-
-
 async def test_every_member_has_a_role_of_its_own() -> None:
     judge = ScriptedJudge({"verdict": "accept"})
     await NCriticsCritic().bind(judge.binding).critique(Thought(text=TEXT))

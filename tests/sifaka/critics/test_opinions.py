@@ -111,12 +111,7 @@ async def test_half_characters_in_an_answer_are_replaced() -> None:
 
 
 ACCEPT = {"verdict": "accept"}
-PANELS = [
-    ConstitutionalCritic(),
-    MetaRewardingCritic(),
-    NCriticsCritic(),
-    SelfConsistencyCritic(),
-]
+PANELS = [ConstitutionalCritic(), MetaRewardingCritic(), NCriticsCritic(), SelfConsistencyCritic()]
 
 
 async def asked_of(critic: JudgingCritic, script: Script | Answer) -> CriticFeedback:

@@ -11,11 +11,7 @@ from sifaka.calls.context import Calls
 from sifaka.calls.ledger import Ledger
 from sifaka.chain.configuration import Resources
 from sifaka.chain.parts import bind_parts
-from sifaka.critics import (
-    LintCritic,
-    NCriticsCritic,
-    SelfRefineCritic,
-)
+from sifaka.critics import LintCritic, NCriticsCritic, SelfRefineCritic
 from sifaka.critics.execution import SectionedCritic, run_critics
 from sifaka.critics.protocol import CriticComponent
 from sifaka.errors import ModelProviderError
@@ -23,13 +19,7 @@ from sifaka.models.provider import provider_model
 from sifaka.record.entries import ChainConfig
 from sifaka.record.results import CriticFeedback
 from sifaka.record.usage import Budget, Usage
-from tests.stubs.long_documents import (
-    SECTION_CHARS,
-    Answer,
-    SectionProvider,
-    document,
-    title_of,
-)
+from tests.stubs.long_documents import SECTION_CHARS, Answer, SectionProvider, document, title_of
 
 pytestmark = pytest.mark.anyio
 

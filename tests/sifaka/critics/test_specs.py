@@ -42,14 +42,6 @@ def test_the_catalogue_holds_every_technique() -> None:
         assert (critic.__doc__ or "").strip(), kind
 
 
-@pytest.mark.parametrize("kind", CRITICS)
-def test_a_spec_is_built_again_from_its_dump(kind: str) -> None:
-    (critic,) = parse_critics([{"type": kind, **NEEDED.get(kind, {})}])
-    assert isinstance(critic, CRITICS[kind])
-    dumped = critic.model_dump(mode="json", exclude_defaults=True, by_alias=True)
-    assert parse_critics([{"type": kind, **dumped}]) == (critic,)
-
-
 SETTINGS: list[dict[str, Any]] = [
     {"type": "constitutional", "draw": 2},
     {
@@ -63,8 +55,11 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("spec", SETTINGS, ids=lambda spec: spec["type"])
-def test_options_survive(spec: dict[str, Any]) -> None:
+LEAST = [{"type": kind, **NEEDED.get(kind, {})} for kind in CRITICS]
+
+
+@pytest.mark.parametrize("spec", [*LEAST, *SETTINGS], ids=lambda spec: spec["type"])
+def test_a_spec_is_built_again_from_its_dump_with_its_options(spec: dict[str, Any]) -> None:
     (critic,) = parse_critics([spec])
     assert isinstance(critic, CRITICS[spec["type"]])
     dumped = critic.model_dump(mode="json", exclude_defaults=True, by_alias=True)
@@ -158,10 +153,6 @@ def test_only_a_critic_without_any_model_needs_the_judge() -> None:
     assert NCriticsCritic(models=(own, own)).bind(Binding()).models == (own, own)
     with pytest.raises(ConfigurationError, match="nobody:model"):
         NCriticsCritic(models=(own, "nobody:model")).bind(Binding())
-
-
-def test_critics_without_a_model_take_no_call() -> None:
-    assert (LintCritic().calls(), SelfRefineCritic().calls()) == (0, 1)
 
 
 def test_objects_are_no_part_of_the_data() -> None:

@@ -24,7 +24,7 @@ from sifaka.evidence.sources.collection import Adapters
 from sifaka.evidence.sources.in_process import InProcessAdapter
 from sifaka.models.provider import provider_model
 from sifaka.record.usage import Budget
-from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge, in_turn
+from tests.sifaka.critics.scripted_judge import Answer, Asked, ScriptedJudge
 from tests.sifaka.evidence.recording import recording
 from tests.sifaka.evidence.scripted_adapter import ScriptedAdapter, page
 
@@ -104,32 +104,6 @@ async def test_without_a_model_documents_are_ranked_unverified_and_nothing_is_re
         "3 of 3 documents were not verified: there is no model",
     )
     assert result.usage.model_calls == 0
-
-
-async def test_a_verifier_that_is_down_is_degraded_and_rejects_nothing() -> None:
-    def script(asked: Asked) -> Answer:
-        if "queries" not in asked.fields and "harbour bridge" in asked.question:
-            return ModelProviderError("the model is down", error_code="rejected")
-        return reader(asked)
-
-    result = await EvidencePipeline(Adapters([WIKI]), ScriptedJudge(script).model).run(QUESTION)
-    assert [(title, kind) for title, kind, _ in classes(result)] == [
-        ("the harbour tower", "perfect"),
-        ("the harbour bridge", "unverified"),
-        ("the port", "reject"),
-    ]
-    assert result.degraded == ("1 of 3 documents were not verified: the model is down",)
-
-
-async def test_all_backends_down_is_search_failed_with_each_adapters_error() -> None:
-    adapters = Adapters(
-        [ScriptedAdapter(DOWN, name="index"), ScriptedAdapter(ValueError(), name="mine")]
-    )
-    judge = ScriptedJudge(reader)
-    result = await EvidencePipeline(adapters, judge.model).run(QUESTION)
-    assert (result.status, result.evidence) == ("search_failed", ())
-    assert result.degraded == ("index: the index cannot be reached", "mine: ValueError")
-    assert judge.calls == 1, "there was nothing to verify"
 
 
 async def test_only_the_adapters_of_the_names_are_asked() -> None:
@@ -227,23 +201,6 @@ async def test_a_listener_that_breaks_off_leaks_no_task() -> None:
     assert len(asyncio.all_tasks()) == tasks
 
 
-async def test_one_instance_answers_several_questions_at_the_same_time() -> None:
-    judge = ScriptedJudge(reader)
-    pipeline = EvidencePipeline(Adapters([WIKI]), judge.model)
-    results: dict[str, EvidenceResult] = {}
-
-    async def run(question: str) -> None:
-        results[question] = await pipeline.run(question)
-
-    questions = [f"{QUESTION} Number {n}." for n in range(5)]
-    async with anyio.create_task_group() as group:
-        for question in questions:
-            group.start_soon(run, question)
-    assert [results[question].question for question in questions] == questions
-    assert all(classes(each) == classes(results[questions[0]]) for each in results.values())
-    assert judge.calls == 5 * 4
-
-
 async def test_a_batch_has_one_entry_per_query_in_order_and_one_failure_is_one_error_entry() -> (
     None
 ):
@@ -279,26 +236,6 @@ async def test_a_batch_whose_run_cannot_be_recorded_breaks_off() -> None:
         await answer_each([QUESTION, QUESTION], pipeline.run)
     with pytest.raises(StorageError):
         await plan(EIFFEL, ScriptedJudge(StorageError("the disk is full")).model)
-
-
-async def test_a_batch_is_bounded() -> None:
-    judge = ScriptedJudge(reader)
-    pipeline = EvidencePipeline(Adapters([WIKI]), judge.model)
-    await answer_each([f"{QUESTION} {n}" for n in range(6)], pipeline.run, at_once=2)
-    assert judge.depth >= 6, "three pairs of questions, each planned before it is verified"
-
-
-async def test_a_resume_asks_neither_model_nor_adapter_again() -> None:
-    with recording() as made:
-        pipeline = EvidencePipeline(Adapters([WIKI]), ScriptedJudge(reader).model)
-        before = await answer_each([QUESTION, f"{QUESTION} Again."], pipeline.run)
-    judge, again = ScriptedJudge(reader), ScriptedAdapter([], name="wiki")
-    again.place = WIKI.place
-    with recording(made) as further:
-        pipeline = EvidencePipeline(Adapters([again]), judge.model)
-        after = await answer_each([QUESTION, f"{QUESTION} Again."], pipeline.run)
-    assert after == before
-    assert (judge.calls, again.asked, further) == (0, [], [])
 
 
 async def test_a_run_that_was_killed_in_the_middle_pays_for_the_rest_only() -> None:
@@ -450,12 +387,6 @@ async def test_weights_that_are_no_numbers_count_the_same(weight: Any) -> None:
     assert [each.weight for each in made.criteria] == [0.5, 0.5]
 
 
-async def test_a_plan_that_is_unreadable_is_asked_for_once_more() -> None:
-    judge = ScriptedJudge(in_turn("I think we should search.", answer()))
-    assert (await plan(EIFFEL, judge.model)).queries == ("one", "two")
-    assert judge.calls == 2
-
-
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
@@ -472,11 +403,3 @@ async def test_when_no_plan_comes_of_it_the_keyword_plan_is_taken_and_says_so(
     assert made.queries == (EIFFEL, "tall Eiffel", "Tower Paris")
     assert reason in (made.degraded or "")
     assert "secret" not in (made.degraded or "")
-
-
-async def test_a_spent_budget_gives_the_keyword_plan() -> None:
-    judge = ScriptedJudge(answer())
-    with recording(budget=Budget(max_calls=0)):
-        made = await plan(EIFFEL, judge.model)
-    assert judge.calls == 0
-    assert "budget of calls is spent" in (made.degraded or "")

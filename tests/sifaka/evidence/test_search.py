@@ -42,22 +42,6 @@ async def test_all_adapters_are_asked_all_queries_and_the_answers_merged() -> No
     assert {each.adapter for each in searched.documents} == {"one", "two"}
 
 
-async def test_adapters_are_asked_at_the_same_time() -> None:
-    waiting = [anyio.Event(), anyio.Event()]
-
-    def meeting(mine: int) -> ScriptedAdapter:
-        async def answer() -> list[SourceDocument]:
-            waiting[mine].set()
-            await waiting[1 - mine].wait()
-            return [TOWER]
-
-        return ScriptedAdapter(lambda _: answer(), name=f"adapter {mine}")
-
-    with anyio.fail_after(60):
-        searched = await search([meeting(0), meeting(1)], ["a"])
-    assert searched.status == "found"
-
-
 async def never() -> list[SourceDocument]:
     await anyio.sleep_forever()
     return []
@@ -209,16 +193,6 @@ async def test_a_resume_asks_no_adapter_again_and_finds_the_same() -> None:
     assert after == before
     assert further == []
     assert [adapter.asked for adapter in again] == [[], []]
-
-
-async def test_what_is_on_record_for_other_words_is_not_taken() -> None:
-    with recording() as made:
-        await search([ScriptedAdapter([TOWER])], ["a"])
-    other = ScriptedAdapter([BRIDGE])
-    with recording(made):
-        searched = await search([other], ["b"])
-    assert titles(searched.documents) == ["bridge"]
-    assert other.asked == [("b", 10)]
 
 
 async def test_a_run_that_cannot_be_recorded_is_not_a_failed_search() -> None:

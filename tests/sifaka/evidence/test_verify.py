@@ -127,31 +127,6 @@ async def test_a_duplicate_counts_once_the_worst_wins_and_is_flagged(order: int)
         assert len(found) == 2
 
 
-async def test_there_is_one_model_call_a_document_in_the_order_of_the_documents() -> None:
-    documents = [page(f"tower {n}", f"Tower number {n} is high enough.") for n in range(5)]
-
-    def script(asked: Asked) -> Answer:
-        number = re.findall(r"Tower number (\d)", asked.question)[0]
-        return {"judgements": [judged("height", "support", f"Tower number {number} is high")]}
-
-    judge = ScriptedJudge(script)
-    found = await verified(documents, [HEIGHT], judge.model)
-    assert judge.calls == 5
-    assert [each.document for each in found] == documents
-    assert [each.assessments[0].quotes for each in found] == [
-        (f"Tower number {n} is high",) for n in range(5)
-    ]
-    assert all(each.usage.model_calls == 1 for each in found)
-
-
-@pytest.mark.parametrize(("parallel", "depth"), [(10, 1), (4, 2), (2, 4), (1, 8)])
-async def test_concurrency_is_bounded(parallel: int, depth: int) -> None:
-    judge = ScriptedJudge({"judgements": [judged("height", "reject")]})
-    documents = [page(f"tower {n}") for n in range(8)]
-    await verified(documents, [HEIGHT], judge.model, parallel=parallel)
-    assert (judge.calls, judge.depth) == (8, depth)
-
-
 @pytest.mark.parametrize(
     ("said", "told"),
     [("I would rather not say.", "not in the form asked for"), (ZeroDivisionError("secret"), "")],

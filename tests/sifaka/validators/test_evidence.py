@@ -15,7 +15,7 @@ from sifaka.record.claims import CheckOptions, Claim, ClaimEvidence, ClaimReport
 from sifaka.record.results import ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.validators import EvidenceValidator, LengthValidator, parse_validators
-from sifaka.validators.evidence import issues_of, result_of
+from sifaka.validators.evidence import result_of
 from sifaka.validators.execution import run_validators
 from tests.sifaka.critics.scripted_judge import ScriptedJudge
 from tests.sifaka.evidence.claims.reader import reads
@@ -39,7 +39,7 @@ def says(stance: Any, quote: str, **fields: Any) -> ClaimEvidence:
 def test_only_contradicted_and_mixed_block_and_weigh_most() -> None:
     told = [(s, verdict(s)) for s in ("contradicted", "mixed", "not_enough_info", "unverified")]
     report = ClaimReport(verdicts=(*[v for _, v in told], verdict("supported")))
-    assert [(i.rule, i.severity) for i in issues_of(report, TEXT)] == [
+    assert [(i.rule, i.severity) for i in result_of(report, TEXT).issues] == [
         ("contradicted", 5),
         ("mixed", 4),
         ("not_enough_info", 2),
@@ -55,20 +55,20 @@ def test_only_contradicted_and_mixed_block_and_weigh_most() -> None:
 
 def test_an_issue_carries_quote_source_and_date_so_that_it_can_be_corrected() -> None:
     dated = says("contradicts", "It is 6 km long.", published=datetime(2024, 5, 1, tzinfo=UTC))
-    (issue,) = issues_of(ClaimReport(verdicts=(verdict("contradicted", dated),)), TEXT)
+    (issue,) = result_of(ClaimReport(verdicts=(verdict("contradicted", dated),)), TEXT).issues
     assert (issue.quote, issue.start, issue.category) == ("It is 5 km long.", 0, "evidence")
     assert issue.message == (
         "contradicted: It is 5 km long. Correct it: 'The Road' (2024-05-01) says 'It is 6 km long.'"
     )
     backing = says("supports", "It is 5 km long.", url="https://road.example")
-    (issue,) = issues_of(ClaimReport(verdicts=(verdict("mixed", dated, backing),)), TEXT)
+    (issue,) = result_of(ClaimReport(verdicts=(verdict("mixed", dated, backing),)), TEXT).issues
     assert "'The Road' (https://road.example) says 'It is 5 km long.'; 'The Road' (2024" in (
         issue.message
     )
 
 
 def test_a_claim_whose_words_are_not_in_the_text_has_an_issue_without_a_place() -> None:
-    (issue,) = issues_of(ClaimReport(verdicts=(verdict("mixed", start=None),)), TEXT)
+    (issue,) = result_of(ClaimReport(verdicts=(verdict("mixed", start=None),)), TEXT).issues
     assert not issue.anchored
 
 
@@ -78,7 +78,7 @@ async def test_unbound_it_says_what_it_needs() -> None:
         await validator.validate(Thought(text=TEXT))
     (result,) = (await run_validators([validator], Thought(text=TEXT))).values()
     assert not result.passed
-    assert "could not be run: the validator 'evidence' was given nothing" in result.message
+    assert "could not be run: 'evidence' was given nothing" in result.message
 
 
 async def test_its_details_hold_every_verdict_with_its_evidence() -> None:

@@ -184,7 +184,7 @@ def test_a_schema_sees_dates_of_toml_as_strings_and_rows_of_csv_as_objects() -> 
     assert (issue.quote, issue.message[:10]) == ("Cy,old\n", "$[1].age: ")
 
 
-@pytest.mark.parametrize("format", ["html", "xml"])
+@pytest.mark.parametrize("format", ["html", "markdown", "xml"])
 def test_markup_takes_no_schema(format: Syntax) -> None:
     with pytest.raises(ValueError, match=f"csv, json, toml, yaml, not with {format}"):
         FormatValidator(format=format, schema={})

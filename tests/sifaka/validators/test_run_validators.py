@@ -242,18 +242,6 @@ async def test_what_a_function_must_not_return_is_told() -> None:
     assert "return True, False, a complaint as a string" in result.message
 
 
-async def test_a_synchronous_function_reads_a_long_text_in_a_worker_thread() -> None:
-    threads: list[int] = []
-
-    def note(text: str) -> bool:
-        threads.append(threading.get_ident())
-        return bool(text)
-
-    await result_of(note, "short")
-    await result_of(note, "x" * (SHORT + 1))
-    assert threads[0] == threading.get_ident() != threads[1]
-
-
 class OnlyChecks:
     def validate(self, thought: Thought) -> ValidationResult:
         return ValidationResult(passed=bool(thought.text))

@@ -139,8 +139,8 @@ def test_one_line_says_what_is_wrong_where_and_what_is_allowed(
 
 def test_there_is_a_number_of_validators_that_is_too_large() -> None:
     assert wrong(*[SPECS[0]] * 51) == "validators: should be at most 50, not 51"
-    assert "should be 1 to 20 validators, not 0" in wrong_guardrails()
-    assert "should be 1 to 20 validators, not 21" in wrong_guardrails(*["regex-match"] * 21)
+    assert "should be at least 1 items long, not 0" in wrong_guardrails()
+    assert "should be at most 20 items long, not 21" in wrong_guardrails(*["regex-match"] * 21)
 
 
 def test_the_published_schema_is_terse() -> None:

@@ -84,10 +84,6 @@ def test_figures_of_claim_and_quote_are_compared_in_any_notation(
     assert (disagreement(claim, quoted) == "") is agrees
 
 
-def test_a_name_with_a_figure_before_the_verb_may_is_no_date() -> None:
-    assert disagreement("The NC-7 may open.", "The NC-7 will perhaps open.") == ""
-
-
 def found(text: str) -> list[str]:
     return [each.quote for each in checkable(text)]
 

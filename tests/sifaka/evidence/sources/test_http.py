@@ -316,15 +316,6 @@ async def test_what_another_try_may_mend_is_tried_three_times_and_nothing_else(
     assert len(served.requests) == requests
 
 
-async def test_retry_after_is_honoured() -> None:
-    # A wait that was drawn instead would outlive the deadline, and there would be one request.
-    drawn = Retrying(first=1000.0, uniform=upper)
-    async with source([reply(status=429, retry_after="0"), GOOD]) as served:
-        client = HttpClient(served.url, adapter="wiki", retrying=drawn)
-        assert await answered(client) == {"ok": True}
-    assert len(served.requests) == 2
-
-
 async def test_a_source_that_asks_for_more_time_than_there_is_is_not_waited_for() -> None:
     async with source([reply(status=429, retry_after="25")]) as served:
         error = await refusal(HttpClient(served.url, adapter="wiki"))

@@ -219,7 +219,7 @@ def test_only_places_on_the_web_are_links() -> None:
 
 def test_a_score_is_a_number_or_unknown() -> None:
     for score in (None, "9", True, float("nan"), float("inf")):
-        found = document_of({"text": "x"}, Fields(), adapter="a", score=score)
+        found = document_of({"text": "x", "score": score}, Fields(), adapter="a")
         assert found is not None
         assert found.score is None
 
