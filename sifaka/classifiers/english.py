@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.text.language import tell_language
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, blanked, sentence_spans, urls
+from sifaka.text.prose import Span, blanked, sentences, urls
 
 _CERTAIN = 0.5
 
@@ -19,31 +19,29 @@ def other_language(text: str) -> str | None:
     return told.language if told.language != "en" and told.confidence >= _CERTAIN else None
 
 
-def reads_as(language: str, coverage: str) -> str:
-    """The coverage of a classifier that has not examined a text of another language."""
-    return f"{coverage}; the text reads as {language!r}"
-
-
 def unread(text: str, coverage: str) -> Classification | None:
     """That a text is unknown to a classifier of English, if it is in another language."""
-    language = other_language(text)
-    if language is None:
+    if (language := other_language(text)) is None:
         return None
-    return Classification(label=UNKNOWN, confidence=0, coverage=reads_as(language, coverage))
+    told = f"{coverage}; the text reads as {language!r}"
+    return Classification(label=UNKNOWN, confidence=0, coverage=told)
 
 
 WORD_LIMIT = 60
 """The most letters that the rules are for."""
 
 _VOWELS = re.compile(r"[aeiouy]+")
-_SILENT_END = re.compile(r"(?:[aeiouy]l|[aeiouy].*[^aeiouyl]|[aeiouy].*[gq]u)e$")
-_SILENT_ES = re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouylszxcgh]|th|ph|gh|[gq]u))es$")
-_SILENT_ED = re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouytdl]|ll))ed$")
-_SILENT_INSIDE = re.compile(
-    r"[aeiouy][^aeiouy]*[^aeiouyl]e(?=(?:ly|ment|ful|less|ness)s?$)|"
-    r"^(?:some|there|where|here|fore|more|like|home|life|time|side|make|base|white|note|name)"
-    r"(?=[bcdfghjklmnpqstvwz][aeiouyhlr])"
+_SILENT = (
+    re.compile(r"(?:[aeiouy]l|[aeiouy].*[^aeiouyl]|[aeiouy].*[gq]u)e$"),
+    re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouylszxcgh]|th|ph|gh|[gq]u))es$"),
+    re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouytdl]|ll))ed$"),
+    re.compile(
+        r"[aeiouy][^aeiouy]*[^aeiouyl]e(?=(?:ly|ment|ful|less|ness)s?$)|"
+        r"^(?:some|there|where|here|fore|more|like|home|life|time|side|make|base|white|note|name)"
+        r"(?=[bcdfghjklmnpqstvwz][aeiouyhlr])"
+    ),
 )
+"""What is written and not spoken, at the end of a word and inside."""
 _HIATUS = re.compile(
     r"(?<![tscgx])i[aou](?!u?s$)|i[au](?=[tc][ei])|(?<![tscgx])ious?$|eo(?!u|pl|n$)|[^tscgr]ien|rience|"
     r"[^aeiouyqg]ua[lrt]|[^aeiou]y(?:ing|ist)|[^aeiou]i(?:er|est|ed)?ing|[^aeiou]ier$|eum|"
@@ -84,10 +82,8 @@ def _counted(word: str) -> int:
 def _one(word: str) -> int:
     if word in _EXCEPTIONS:
         return _EXCEPTIONS[word]
-    count = len(_VOWELS.findall(word)) + len(_HIATUS.findall(word))
-    silent = (_SILENT_END, _SILENT_ES, _SILENT_ED, _SILENT_INSIDE)
-    count -= sum(1 for rule in silent if rule.search(word))
-    return max(1, count)
+    heard = len(_VOWELS.findall(word)) + len(_HIATUS.findall(word))
+    return max(1, heard - sum(1 for rule in _SILENT if rule.search(word)))
 
 
 _NOT_PROSE = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|\|.*|(?:[-=*_][ \t]*){3,})$", re.MULTILINE)
@@ -121,10 +117,12 @@ def measured(text: str) -> list[SentenceCounts]:
 
     Headings, tables, code and URLs do not count, and each item of a list is a sentence of its own.
     """
-    prose = _prose_only(text)
+    # With spaces in place of what is not prose, so that places stay.
+    prose = blanked(text, [*code_spans(text), *urls(text)])
+    prose = _NOT_PROSE.sub(lambda line: " " * len(line.group()), prose)
     latin = 0
     found: list[SentenceCounts] = []
-    for start, end in sentence_spans(prose):
+    for start, end in sentences(prose):
         words: list[str] = _LATIN_WORD.findall(prose, start, end)
         if words:
             latin += sum(map(len, words))
@@ -141,9 +139,3 @@ def together(text: str, sentences: list[SentenceCounts]) -> SentenceCounts:
         sum(sentence.words for sentence in sentences),
         sum(sentence.syllables for sentence in sentences),
     )
-
-
-def _prose_only(text: str) -> str:
-    """The text with spaces in place of everything that is not prose: offsets stay."""
-    verbatim = [*code_spans(text), *urls(text)]
-    return _NOT_PROSE.sub(lambda line: " " * len(line.group()), blanked(text, verbatim))

@@ -13,7 +13,7 @@ from sifaka.errors import ConfigurationError
 from sifaka.extras import install
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, blanked, sentence_spans, urls
+from sifaka.text.prose import Span, blanked, sentences, urls
 
 NEUTRAL_WITHIN = 0.05
 """Distance from 0 of a neutral text's mean, at most; the bound its authors give."""
@@ -58,12 +58,11 @@ class SentimentClassifier:
         if (other := unread(text, coverage)) is not None:
             return other
         prose = blanked(text, [*code_spans(text), *urls(text)])
-        spans = [part for span in sentence_spans(prose) for part in _parts(prose, span)]
-        rated = [(span, score) for span in spans if (score := _score(prose, span)) != 0]
-        sentences = len(spans)
-        if not sentences:
+        parts = (part for sentence in sentences(prose) for part in _parts(prose, sentence))
+        rated = [(part, _score(prose, part)) for part in parts]
+        if not rated:
             return Classification(label=UNKNOWN, confidence=0, coverage=f"{coverage}; no sentence")
-        mean = sum(score for _, score in rated) / sentences
+        mean = sum(score for _, score in rated) / len(rated)
         label = (
             "neutral" if abs(mean) < NEUTRAL_WITHIN else ("positive" if mean > 0 else "negative")
         )
@@ -73,9 +72,9 @@ class SentimentClassifier:
             label=label,
             confidence=confidence,
             scores={
-                "positive": round(sum(score for _, score in rated if score > 0) / sentences, 3),
-                "negative": round(sum(-score for _, score in rated if score < 0) / sentences, 3),
-                "neutral": round(1 - sum(abs(score) for _, score in rated) / sentences, 3),
+                "positive": round(sum(score for _, score in rated if score > 0) / len(rated), 3),
+                "negative": round(sum(-score for _, score in rated if score < 0) / len(rated), 3),
+                "neutral": round(1 - sum(abs(score) for _, score in rated) / len(rated), 3),
             },
             coverage=coverage,
             evidence=_evidence(text, label, rated),

@@ -73,9 +73,12 @@ def lint(text: str, *, format: Format | None = None, rules: RuleChoice | None = 
     elif elsewhere >= _SOME:
         line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
         degraded = (*degraded, line)
-    checked = elsewhere <= MOSTLY
     return Lint(
-        issues=found.issues, degraded=degraded, failed=found.failed, format=format, checked=checked
+        issues=found.issues,
+        degraded=degraded,
+        failed=found.failed,
+        format=format,
+        checked=elsewhere <= MOSTLY,
     )
 
 

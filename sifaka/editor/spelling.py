@@ -81,10 +81,10 @@ def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     It may where another capital follows (`Lenght Brothers`), where nothing does, and where the
     same word has a capital inside another sentence.
     """
-    following = _PATTERNS["follows"].match(parsed.text, match.end())
-    if following is None:
-        return True
-    return match.group() in parsed.names
+    return (
+        _PATTERNS["follows"].match(parsed.text, match.end()) is None
+        or match.group() in parsed.names
+    )
 
 
 def _is_doubtful(word: str, fix: str) -> bool:
@@ -151,17 +151,8 @@ def _find_confusions(parsed: ParsedText) -> Sequence[Issue]:
             if _after_any(word).match(parsed.text, start + len(word)) and (
                 match := _PATTERNS["confused"].match(parsed.text, start)
             ):
-                found += islice(
-                    filter(
-                        None,
-                        (
-                            _confusion(parsed, match, entry)
-                            for entry in _by_word()[word]
-                            if not (entry.capital and match.group()[0].isupper())
-                        ),
-                    ),
-                    1,
-                )
+                issues = (_confusion(parsed, match, entry) for entry in _by_word()[word])
+                found += islice(filter(None, issues), 1)
     return found
 
 
@@ -170,6 +161,7 @@ def _confusion(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Is
     after, begins = _after(entry.after).match(text, end), start in parsed.sentence_starts
     if (
         after is None
+        or (entry.capital and word[0].isupper())
         or (word[0].isupper() and not (begins or word == "I"))
         or (entry.rule == _CONTRACTION and not _is_contraction(parsed, match))
         or (entry.opens and not _opens_clause(parsed, start))
@@ -219,10 +211,8 @@ def _opens_clause(parsed: ParsedText, start: int) -> bool:
     match = _PATTERNS["before"].search(parsed.text, max(0, start - 40), start)
     if match is None or not parsed.free(match.start(), match.end()):
         return False
-    if match.group(1).lower() in _OPENERS and not match.group(2):
-        return True
     if not match.group(2):
-        return False
+        return match.group(1).lower() in _OPENERS
     sentence = parsed.text[parsed.sentence_start_before(start) : start]
     return (
         "," in match.group()

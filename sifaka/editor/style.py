@@ -170,7 +170,7 @@ class Prose:
         return frozenset(match.start() for match in (*found, *lines) if match)
 
     @cached_property
-    def sentences(self) -> list[Span]:
+    def sentences(self) -> Sequence[Span]:
         """The sentences that are read."""
         return sentences(self.text)
 

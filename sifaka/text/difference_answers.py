@@ -80,20 +80,19 @@ class Task:
         self.kinds = _asked_kinds(instruction)
         self.is_narrow = "spelling" in self.kinds or names_only(text)
         """True where every edit is told: mistakes alone, or one thing, were to be changed."""
-        self._text = text
 
     def not_entered(self, old: Side, new: Side) -> Iterator[Change]:
         """What of the task stands in neither text: its figures, and the lines of its material."""
-        spared = limit_spans(self._text)
+        text, spared = self.side.text, limit_spans(self.side.text)
         known = frozenset(word[:STEM] for side in (old, new) for word in side.vocabulary)
         absent: dict[int, str] = {}
         for asked in self.side.statements:
-            figure = asked.kind in FIGURES | {"url"} and re.search(r"\d", asked.text)
-            limits = any(start <= asked.start < end for start, end in spared)
-            if figure and not (limits or old.has(asked) or new.has(asked) or new.has_digits(asked)):
+            is_figure = asked.kind in FIGURES | {"url"} and re.search(r"\d", asked.text)
+            known_here = any(start <= asked.start < end for start, end in spared) or old.has(asked)
+            if is_figure and not (known_here or new.has(asked) or new.has_digits(asked)):
                 absent[asked.start] = asked.text
         starts = sorted(absent)
-        for line in _LINE.finditer(self._text if self.instruction is not self.side else ""):
+        for line in _LINE.finditer(text if self.instruction is not self.side else ""):
             start, end = line.span()
             if self.instruction.text[start:end].strip():
                 continue
@@ -102,15 +101,14 @@ class Task:
             missing = len(stems) > 2 and len(stems & known) < _KNOWN * len(stems)
             if told and not missing:
                 after = told[-1] + len(absent[told[-1]]) + _NEAR
-                start = max(start, self._text.rfind(" ", start, max(start, told[0] - _NEAR)) + 1)
-                end = max(self._text.find(" ", after, end), 0) or end
+                start = max(start, text.rfind(" ", start, max(start, told[0] - _NEAR)) + 1)
+                end = max(text.find(" ", after, end), 0) or end
             if told or missing:
-                line_text = self._text[start:end].strip(" -*•")
-                yield Change("not_entered", line_text, "", asks=False)
+                yield Change("not_entered", text[start:end].strip(" -*•"), "", asks=False)
             for at in told:
                 del absent[at]
-        for text in absent.values():
-            yield Change("not_entered", text, "", asks=False)
+        for figure in absent.values():
+            yield Change("not_entered", figure, "", asks=False)
 
 
 class Answers:

@@ -11,6 +11,8 @@ from functools import cached_property, partial
 from itertools import groupby
 from typing import Literal, cast
 
+from rapidfuzz.distance import LCSseq
+
 from sifaka._internal.immutable import Frozen
 from sifaka.text.compared_text import (
     EMPTY,
@@ -179,10 +181,16 @@ class _Prose:
         self.asked = frozenset(word[:STEM] for word in task.side.vocabulary - EMPTY)
         self.most = _LARGE_EDIT if task.is_narrow else _EDIT
         languages = {old.language, new.language}
-        shared = frozenset[str]().union(*new.stems) & frozenset[str]().union(*old.stems)
-        foreign = 2 * len(shared) < len(frozenset[str]().union(*new.stems))
+        stems, known = (frozenset[str]().union(*side.stems) for side in (new, old))
+        foreign = 2 * len(stems & known) < len(stems)
         self.translated = len(languages) == 2 and None not in languages and foreign
         self.forward, self.backward = _nearest(old, new), _nearest(new, old)
+        self._counterparts = [
+            (number, near[0])
+            for number, near in enumerate(self.forward)
+            if near and number in self.backward[near[0]][:1]
+        ]
+        """The sentences that are the nearest to each other."""
         self.covered = _coverage(old, new, self.forward)
         self.known = _coverage(new, old, self.backward)
         sizes = [sum(map(len, side.words)) for side in (new, old)]
@@ -206,7 +214,8 @@ class _Prose:
             short = new and lost.kind == "name" and _is_short_for(lost.value, new.value)
             if short or lost in self._exchanged:
                 continue
-            asks = self._asks_when_changed(lost, new) if new else self._asks_when_lost(lost)
+            elsewhere = new and self.new.has_digits(lost) and self.old.has_digits(new)
+            asks = not elsewhere if new else self._asks_when_lost(lost)
             yield Change(lost.kind, lost.text, new.text if new else "", asks, lost, new)
         taken = frozenset(pairs.values())
         put = frozenset(self._exchanged.values())
@@ -217,9 +226,6 @@ class _Prose:
                 yield Change(new.kind, "", new.text, asks, new=new, unlike=unlike)
         if not self.translated:
             yield from self._sentences()
-
-    def _asks_when_changed(self, lost: Statement, new: Statement) -> bool:
-        return not (self.new.has_digits(lost) and self.old.has_digits(new))
 
     def _asks_when_lost(self, lost: Statement) -> bool:
         named = lost.kind in ("name", "number") or (self.translated and lost.kind == "quote")
@@ -264,7 +270,7 @@ class _Prose:
         """How surely one took the place of the other; 0 where it did not."""
         same = lost.kind == new.kind
         foreign = self.translated and lost.kind == "name"
-        if foreign or (not same and not {lost.kind, new.kind} <= FIGURES):
+        if foreign or not (same or {lost.kind, new.kind} <= FIGURES):
             return 0
         if lost.kind in ("quote", "code", "url"):
             return len(stems_in(lost.text) & stems_in(new.text)) + (lost.kind == "url")
@@ -291,9 +297,8 @@ class _Prose:
             if share < _GONE and len(stems) > 2 and not told:
                 whole = bool(_WHOLE.search(sentence)) and len(stems) > 3
                 yield Change("added", "", sentence, whole and stay, unlike=True)
-        for number, near in enumerate(self.forward):
-            if near and number in self.backward[near[0]][:1]:
-                yield from self._edits(number, near[0])
+        for number, other in self._counterparts:
+            yield from self._edits(number, other)
 
     def _edits(self, number: int, other: int) -> Iterator[Change]:
         """What differs in two sentences that are nearly the same."""
@@ -320,11 +325,9 @@ class _Prose:
         say nothing of it.
         """
         found: dict[Statement, Statement] = {}
-        for number, near in enumerate(() if self.translated else self.forward):
-            if near and number in self.backward[near[0]][:1]:
-                mine, theirs = self.old.stated[number], self.new.stated[near[0]]
-                if max(len(mine), len(theirs)) > _MOST_STATED:
-                    continue
+        for number, other in () if self.translated else self._counterparts:
+            mine, theirs = self.old.stated[number], self.new.stated[other]
+            if max(len(mine), len(theirs)) <= _MOST_STATED:
                 gone = [s for s in mine if not any(_is_alike(s, t) for t in theirs)]
                 came = [t for t in theirs if not any(_is_alike(s, t) for s in mine)]
                 if len(gone) == len(came) == 1 and self._is_exchange(number, gone[0], came[0]):
@@ -366,15 +369,9 @@ def _is_short_for(one: str, other: str) -> bool:
     """True of two names of which one abbreviates the other by words: `High Rd`, `High Road`."""
     words = sorted((one.split(), other.split()), key=lambda each: len("".join(each)))
     return len(words[0]) == len(words[1]) and all(
-        a == b or (len(a) > 1 and a[0] == b[0] and _is_within(a, b))
+        a == b or (len(a) > 1 and a[0] == b[0] and LCSseq.similarity(a, b) == len(a))
         for a, b in zip(*words, strict=True)
     )
-
-
-def _is_within(short: str, long: str) -> bool:
-    """True when the letters of one word stand in another, in their order."""
-    letters = iter(long)
-    return all(letter in letters for letter in short)
 
 
 def _is_alike(one: Statement, other: Statement) -> bool:

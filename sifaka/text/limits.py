@@ -17,7 +17,7 @@ from sifaka.text.language import (
     tell_language,
 )
 from sifaka.text.markdown import read_markdown
-from sifaka.text.prose import Span, blanked, sentence_spans
+from sifaka.text.prose import Span, blanked, sentences
 from sifaka.text.words import count_characters, count_words
 
 _ABOUT = 0.15
@@ -166,7 +166,7 @@ _BULLET = re.compile(r"^([ \t]*)(?:[-*+•–]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
 def _count_sentences(text: str) -> int:
     """The sentences, without headings, salutations and the name below a letter."""
-    found = (text[start:end].rstrip("\"'”’»)]*_ ") for start, end in sentence_spans(text))
+    found = (text[start:end].rstrip("\"'”’»)]*_ ") for start, end in sentences(text))
     return sum(1 for each in found if _SENTENCE.fullmatch(each))
 
 
@@ -239,7 +239,7 @@ def outside_scope(task: str, original: str, version: str) -> tuple[tuple[str, st
         Each change with the words before and after it, empty for what is added or removed; nothing
         where the task names no part, or none that the original has.
     """
-    spans = scope_of(task, original)
+    spans = tuple(scope_of(task, original))
     if not spans:
         return ()
     from rapidfuzz.distance import Levenshtein
@@ -269,19 +269,16 @@ def names_only(task: str) -> bool:
     return bool(re.search(rf"\b{_ONLY}\b", instruction_of(task), re.IGNORECASE))
 
 
-def scope_of(task: str, text: str) -> tuple[Span, ...]:
+def scope_of(task: str, text: str) -> Iterator[Span]:
     """The places of the parts of a text that a task names as the only ones to be changed."""
-    return tuple(_scope(instruction_of(task), text))
-
-
-def _scope(task: str, original: str) -> Iterator[Span]:
+    task = instruction_of(task)
     only = re.search(rf"\b{_ONLY}\b", task, re.IGNORECASE)
     if not only:
         return
-    blocks = read_markdown(original).blocks
+    blocks = read_markdown(text).blocks
     headings = [block for block in blocks if block.level]
     stops = (
-        next((each.start for each in headings[at:] if each.level <= heading.level), len(original))
+        next((each.start for each in headings[at:] if each.level <= heading.level), len(text))
         for at, heading in enumerate(headings, 1)
     )
     sections = [(each, (each.start, stop)) for each, stop in zip(headings, stops, strict=True)]
@@ -292,28 +289,21 @@ def _scope(task: str, original: str) -> Iterator[Span]:
     paragraphs = [
         (block.start, block.end)
         for block in blocks
-        if block.kind == "other" and _count_sentences(original[block.start : block.end])
+        if block.kind == "other" and _count_sentences(text[block.start : block.end])
     ]
     for found in _NAMED.finditer(task):
-        if not found["ordinal"]:
-            numbers = [each.strip(".") for each in re.findall(r"\d[\d.]*", found["numbers"])]
-            named = [span for heading, span in sections if _number(heading.title) in numbers]
-            places = [int(each) - 1 for each in numbers if each.isdecimal()]
-            inside = ordered if found["section"] else paragraphs
-            counted = [inside[at] for at in places if 0 <= at < len(inside)]
-            yield from (named or counted) if found["section"] else counted
-        else:
-            inside, at = (
-                ordered if found["nth"] else paragraphs,
-                _ORDINALS[found["ordinal"].lower()],
-            )
-            yield from inside[at : at + 1 or None] if at < len(inside) else ()
+        inside = ordered if found["section"] or found["nth"] else paragraphs
+        if found["ordinal"]:
+            at = _ORDINALS[found["ordinal"].lower()]
+            yield from inside[at : at + 1 or None]
+            continue
+        numbers = [each.strip(".") for each in re.findall(r"\d[\d.]*", found["numbers"])]
+        titled = [(_TITLE_NUMBER.match(heading.title), span) for heading, span in sections]
+        named = [span for title, span in titled if title and title["number"] in numbers]
+        places = [int(each) - 1 for each in numbers if each.isdecimal()]
+        counted = [inside[at] for at in places if 0 <= at < len(inside)]
+        yield from named if named and found["section"] else counted
     for heading, span in sections:
         title = _TITLE_NUMBER.sub("", heading.title, count=1).strip("*_` ").lower()
         if title and re.search(rf"\b{re.escape(title)}\b", task[only.end() :].lower()):
             yield span
-
-
-def _number(title: str) -> str | None:
-    found = _TITLE_NUMBER.match(title)
-    return found["number"] if found else None

@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sifaka.text.markdown import Block, Markdown, front_matter
-from sifaka.text.prose import Span
 
 SECTION_CHARS = 24_000
 """Characters beyond which a text is worked on in sections, where nothing else is said."""
@@ -22,14 +21,6 @@ _ITEM = re.compile(r"\n(?=(?:[-*+•]|\d{1,9}[.)])[ \t])")
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]*_]{0,9}\s+")
 _LINE_END = re.compile(r"\r\n|\n|\r(?!\n)")
 _SPACE = re.compile(r"\s+")
-
-
-class Heading(NamedTuple):
-    """A heading of a text."""
-
-    level: int
-    """1 to 6."""
-    title: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +38,7 @@ class Section:
     """The title of that heading, or of the last one before it; empty before any."""
     part: int
     """Its number among those that share its heading, from 1."""
-    headings: tuple[Heading, ...]
+    headings: tuple[Block, ...]
     """All headings in it."""
     literal: bool
     """True for front matter, and for a piece of code too long for one section: nothing in it is
@@ -82,8 +73,8 @@ def split(text: str, most: int) -> tuple[Section, ...]:
         None for an empty text. Their texts put together are the text, character by character.
     """
     front = front_matter(text)
-    pieces = [_Piece(*span, literal=True) for span in _cut(text, (0, front), most)] if front else []
     blocks = Markdown(text, front).blocks
+    pieces = [*_cut(text, 0, front, most, literal=True)] if front else []
     pieces += _divided(text, blocks, most) if blocks else []
     return tuple(_sections(text, pieces, [b for b in blocks if b.level]))
 
@@ -127,7 +118,7 @@ def _sections(text: str, pieces: Sequence[_Piece], headings: Sequence[Block]) ->
             heading=text[piece.start : inside[0].stop] if opens else "",
             title=title,
             part=part,
-            headings=tuple(Heading(h.level, h.title) for h in inside),
+            headings=tuple(inside),
             literal=piece.literal,
         )
         if inside and inside[-1].title != title:
@@ -167,35 +158,29 @@ def _divided(text: str, blocks: Sequence[Block], most: int) -> list[_Piece]:
 def _cut_block(text: str, start: int, block: Block, most: int) -> list[_Piece]:
     """The pieces of a block that is too long, from the start of the heading before it, if any."""
     if block.kind != "fence":
-        return [
-            _Piece(*span) for span in _cut(text, (start, block.end), most, by_line=block.by_line)
-        ]
-    above = [
-        _Piece(*span) for span in _cut(text, (start, block.start), most) if start < block.start
-    ]
-    return above + [
-        _Piece(*span, literal=True) for span in _cut(text, (block.start, block.end), most)
-    ]
+        return [*_cut(text, start, block.end, most, by_line=block.by_line)]
+    above = _cut(text, start, block.start, most) if start < block.start else ()
+    return [*above, *_cut(text, block.start, block.end, most, literal=True)]
 
 
-def _cut(text: str, span: Span, most: int, *, by_line: bool = True) -> Iterator[Span]:
-    """Spans of at most `most` characters, cut in the second half of what one could be."""
-    start, end = span
+def _cut(
+    text: str, start: int, end: int, most: int, *, by_line: bool = True, literal: bool = False
+) -> Iterator[_Piece]:
+    """Pieces of at most `most` characters, cut in the second half of what one could be."""
     ends = (_ITEM, _LINE_END, _SENTENCE, _SPACE) if by_line else (_SENTENCE, _LINE_END, _SPACE)
     while end - start > most:
         furthest = start + max(1, most)
         nearest = start + max(1, most // 2)
-        at = furthest
-        for pattern in ends:
-            found = [m.end() for m in pattern.finditer(text, nearest - 1, furthest)]
-            if found and start < found[-1] <= furthest:
-                at = found[-1]
-                break
+        last = (
+            [m.end() for m in pattern.finditer(text, nearest - 1, furthest)][-1:]
+            for pattern in ends
+        )
+        at = next((at for found in last for at in found if start < at), furthest)
         if text[at - 1] == "\r" and text[at : at + 1] == "\n" and at - 1 > start:
             at -= 1
-        yield start, at
+        yield _Piece(start, at, literal)
         start = at
-    yield start, end
+    yield _Piece(start, end, literal)
 
 
 # --- shared terms ---

@@ -102,12 +102,15 @@ def recognise(text: str, path: str | PurePath | None = None) -> Format:
 
     Markdown in doubt, as which plain text reads too; `.txt` is plain text in doubt.
     """
-    if path is None:
-        return _by_look(text) if _TELLTALE.search(text) else Format.MARKDOWN
-    path = PurePath(path)
+    path = PurePath(path or "")
     if (named := by_name(path)) is not None:
         return named
-    look = _by_look(text)
+    look = Format.MARKDOWN
+    if _TELLTALE.search(text):
+        # Its patterns are many, and most texts come with the name of their file.
+        from sifaka.text.formats.detection import by_look
+
+        look = by_look(text)
     return Format.TEXT if look is Format.MARKDOWN and is_plain(path) else look
 
 
@@ -146,20 +149,10 @@ def by_name(path: PurePath) -> Format | None:
     name = path.name.lower()
     if name in _BY_NAME:
         return _BY_NAME[name]
-    endings = [ending.removeprefix(".") for ending in path.suffixes[-2:]]
-    for ending in reversed([ending.lower() for ending in endings]):
-        if ending not in _PLAIN:
-            return _BY_EXTENSION.get(ending)
-    return None
+    endings = (ending.removeprefix(".").lower() for ending in reversed(path.suffixes[-2:]))
+    return _BY_EXTENSION.get(next((each for each in endings if each not in _PLAIN), ""))
 
 
 def is_plain(path: PurePath) -> bool:
     """True for the name of a plain text, such as `notes.txt`."""
     return path.suffix.lower().removeprefix(".") in _PLAIN
-
-
-def _by_look(text: str) -> Format:
-    # Its patterns are many, and most texts come with the name of their file.
-    from sifaka.text.formats.detection import by_look
-
-    return by_look(text)

@@ -250,7 +250,7 @@ def test_sentences_in_the_cells_of_a_table_are_prose_and_codes_are_not() -> None
 def test_no_right_sentence_is_edited_however_wrong_it_looks() -> None:
     tricky = load("tricky")
     assert len(tricky) >= 400
-    assert [sample.text for sample in tricky if edit(sample.text).changed] == []
+    assert [sample.text for sample in tricky if edit(sample.text).edits] == []
 
 
 @pytest.mark.slow
