@@ -1,6 +1,5 @@
 """Classifies a text as positive, negative or neutral."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,15 +13,12 @@ from sifaka.extras import install
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked, sentences, urls
+from sifaka.text.tables import patterns_of
 
 NEUTRAL_WITHIN = 0.05
 """Distance from 0 of a neutral text's mean, at most; the bound its authors give."""
 EVIDENCE_LIMIT = 20
-_PART = re.compile(r"\S.{0,999}(?!\S)|\S{1,1000}", re.DOTALL)
-"""Of a sentence that no reader would take for one: VADER takes quadratic time for each."""
-_SYMBOL = re.compile("[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
-_SYMBOLS = re.compile(r"\S.{0,29}", re.DOTALL)
-"""Parts where symbols stand close: VADER puts words in the place of each."""
+_PATTERNS = patterns_of(__file__, "sentiment")
 _MOST_SYMBOLS = 30
 _OFTEN_RIGHT = {"positive": 0.88, "negative": 0.88, "neutral": 0.45}
 """Share of right answers on labelled sentences: no confidence is higher."""
@@ -63,10 +59,9 @@ class SentimentClassifier:
         if not rated:
             return Classification(label=UNKNOWN, confidence=0, coverage=f"{coverage}; no sentence")
         mean = sum(score for _, score in rated) / len(rated)
-        label = (
-            "neutral" if abs(mean) < NEUTRAL_WITHIN else ("positive" if mean > 0 else "negative")
-        )
-        height = 1.0 if label == "neutral" else 0.4 + abs(mean) / 2
+        is_neutral = abs(mean) < NEUTRAL_WITHIN
+        label = "neutral" if is_neutral else ("positive" if mean > 0 else "negative")
+        height = 1.0 if is_neutral else 0.4 + abs(mean) / 2
         confidence = round(min(_OFTEN_RIGHT[label], height), 2)
         return Classification(
             label=label,
@@ -99,12 +94,12 @@ def _evidence(text: str, label: str, rated: Sequence[tuple[Span, float]]) -> tup
 
 
 def _parts(prose: str, span: Span) -> Iterator[Span]:
-    for found in _PART.finditer(prose, *span):
-        symbols = len(_SYMBOL.findall(found.group()))
+    for found in _PATTERNS["part"].finditer(prose, *span):
+        symbols = len(_PATTERNS["symbol"].findall(found.group()))
         if symbols <= _MOST_SYMBOLS:
             yield found.span()
         else:
-            yield from (each.span() for each in _SYMBOLS.finditer(prose, *found.span()))
+            yield from (each.span() for each in _PATTERNS["symbols"].finditer(prose, *found.span()))
 
 
 def _score(prose: str, span: Span) -> float:

@@ -18,7 +18,7 @@ from sifaka.editor.protection import (
     verbatim_inline,
 )
 from sifaka.record.results import Issue
-from sifaka.text.formats import READERS, UNCHECKED, Format, Mark, marks, underlined, view
+from sifaka.text.formats import UNCHECKED, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked, merged, sentences, word_places
 from sifaka.text.tables import patterns_of
@@ -56,7 +56,7 @@ class ParsedText:
         """
         parsed = _HELD.get((text, format))
         if parsed is None:
-            markup = marks(text, format) if format in READERS else ()
+            markup = marks(text, format)
             prose = view(text, markup) if markup else text
             parsed = cls(text, prose, format, markup)
             _HELD[text, format] = parsed
@@ -161,9 +161,8 @@ class ParsedText:
 
         Of a very long one, the place `FAR` characters before the offset.
         """
-        index = bisect_right(self._ordered_starts, offset) - 1
-        start = self._ordered_starts[index] if index >= 0 else 0
-        return max(start, offset - FAR)
+        index = bisect_right(self._ordered_starts, offset)
+        return max(*self._ordered_starts[max(0, index - 1) : index], 0, offset - FAR)
 
     def line(self, offset: int) -> str:
         """The line around an offset, as far as `REACH` characters to each side."""

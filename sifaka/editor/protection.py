@@ -116,7 +116,6 @@ def _evidence(words: list[str]) -> tuple[int, int]:
 
 # --- inside a line ---
 
-_EVERYWHERE = {"email": "@"}
 _IN_MARKDOWN = {"link_destination": "]", "reference": "]", "tag": "<&", "math": "$"}
 """What is markup in Markdown and plain text alone, each with marks of which it has one."""
 _NAMED = {"quote": "\"“«„‘'", "call": "(", "placeholder": "{%["}
@@ -136,7 +135,7 @@ def verbatim_inline(text: str, format: Format, tokens: Iterable[Span]) -> Iterat
         tokens: Those that `tokens_of` finds in it.
     """
     yield from urls(text)
-    yield from _places(_EVERYWHERE, text)
+    yield from _places({"email": "@"}, text)
     if format in MARKDOWN_LIKE:
         yield from code_spans(text)
         yield from _enclosed(text, _INLINE["opening"], _closing_of)
@@ -251,9 +250,8 @@ def _tables(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 
 
 def _is_row(line: str) -> bool:
-    if "|" in line:
-        return line[0] == "|" or " | " in f" {line} "
-    return line[:1] == "+" and bool(_LAYOUT["table_rule"].match(line))
+    is_ruled = line[:1] == "+" and bool(_LAYOUT["table_rule"].match(line))
+    return line[0] == "|" or " | " in f" {line} " if "|" in line else is_ruled
 
 
 def _stands_alone(line: str) -> bool:

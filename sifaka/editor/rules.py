@@ -101,7 +101,7 @@ def known_name(name: str) -> str:
         ConfigurationError: There is none of this name.
     """
     form = name.strip()
-    if form.partition(".")[0] == HARPER and "." in form:
+    if form.startswith(f"{HARPER}."):
         return _known_harper_rule(form)
     form = form.lower().replace("-", "_")
     names = dict.fromkeys([ALL, DEFAULT, *GROUPS, *_styles(), *_GROUP_OF])
@@ -150,12 +150,9 @@ def wants(choice: RuleChoice, rule: str) -> bool:
 
 def _exactness(names: frozenset[str], rule: str) -> int:
     """How exactly the names tell the rule: 0 not at all, 1 by all, 2 by its group, 3 by itself."""
-    if rule in names:
-        return 3
     family = rule.partition(".")[0]
-    if names & {family, _GROUP_OF.get(family, family)}:
-        return 2
-    return int(bool(names & {ALL, DEFAULT}))
+    levels = ({rule}, {family, _GROUP_OF.get(family, family)}, {ALL, DEFAULT})
+    return next((3 - n for n, level in enumerate(levels) if names & level), 0)
 
 
 def finders(choice: RuleChoice) -> Mapping[str, Rule]:
@@ -344,6 +341,5 @@ def _outside(off: Iterable[RuleException], found: Iterable[Issue]) -> Iterator[I
         while ahead and ahead[0].start <= start:
             reached.append(ahead.popleft())
         reached = [part for part in reached if start <= part.end]
-        rule = issue.rule or issue.category
-        if not any(_exactness(part.rules, rule) for part in reached):
+        if not any(_exactness(part.rules, issue.rule or issue.category) for part in reached):
             yield issue

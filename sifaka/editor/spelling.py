@@ -46,8 +46,8 @@ def corrections_of(word: str) -> Sequence[str]:
 @lru_cache(maxsize=1)
 def known_misspellings() -> Sequence[str]:
     """A line for each, in their order: the word and what it may be meant to be."""
-    packed = Path(__file__).with_name("misspellings.zlib").read_bytes()
-    return zlib.decompress(packed).decode().split("\n")
+    packed = Path(__file__).with_name("misspellings.zlib")
+    return zlib.decompress(packed.read_bytes()).decode().split("\n")
 
 
 def _misspelling(
@@ -56,12 +56,10 @@ def _misspelling(
     word, begins = match.group(), match.start() in parsed.sentence_starts
     # In the middle of a sentence a capital means a name, and what is very short an abbreviation.
     is_name = (word[0].isupper() and not begins) or (len(word) < 4 and word.lower() not in _SHORT)
-    if is_name or not terms.isdisjoint({word.lower(), word.lower().removesuffix("s")}):
+    is_term = not terms.isdisjoint({word.lower(), word.lower().removesuffix("s")})
+    said_wrong = re.compile(rf"\W*(?:=>|->|→|\b(?:in)?to\b)\W*{re.escape(fixes[0])}")
+    if is_name or is_term or said_wrong.match(parsed.text, match.end()):
         return
-    if re.compile(rf"\W*(?:=>|->|→|\b(?:in)?to\b)\W*{re.escape(fixes[0])}").match(
-        parsed.text, match.end()
-    ):
-        return  # it is said to be a misspelling
     beside = parsed.word_before(match.start()), parsed.word_after(match.end())
     sure = len(fixes) == 1 and not _is_doubtful(word.lower(), fixes[0]) and fixes[0] not in beside
     if word[0].isupper():

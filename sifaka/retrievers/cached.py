@@ -219,8 +219,8 @@ class RedisCache:
         Raises:
             StorageError: Redis failed.
         """
-        name = f"{self._prefix}:cache:{key}"
-        await self._ask("SET", name, value, "PX", max(1, ceil(ttl * 1000)))
+        expiry = max(1, ceil(ttl * 1000))
+        await self._ask("SET", f"{self._prefix}:cache:{key}", value, "PX", expiry)
 
     async def aclose(self) -> None:
         """Close the connections."""

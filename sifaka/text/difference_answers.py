@@ -20,6 +20,7 @@ from sifaka.text.compared_text import (
 from sifaka.text.language import LANGUAGE_NAMES, asks_for_translation, translation_into
 from sifaka.text.limits import instruction_of, limit_spans, names_only
 from sifaka.text.numbers_and_names import Statement
+from sifaka.text.tables import patterns_of
 
 Kind = Literal[
     "number", "date", "money", "url", "code", "quote", "name", "language", "order", "scope",
@@ -63,7 +64,7 @@ _KIND_WORDS: Mapping[str, str] = {
 """With the verbs the only words that are taken for a meaning; they may lower a question."""
 
 
-_LINE = re.compile(r"[^\n]+?(?:[.;!?](?=\s)|$)", re.MULTILINE)
+_PATTERNS = patterns_of(__file__, "task")
 _KNOWN, _NEAR = 0.34, 24
 """The share of a line's words below which a text does not have it; what is shown of one that it has
 on each side of a figure, in characters."""
@@ -92,7 +93,7 @@ class Task:
             if is_figure and not (known_here or new.has(asked) or new.has_digits(asked)):
                 absent[asked.start] = asked.text
         starts = sorted(absent)
-        for line in _LINE.finditer(text if self.instruction is not self.side else ""):
+        for line in _PATTERNS["line"].finditer(text if self.instruction is not self.side else ""):
             start, end = line.span()
             if self.instruction.text[start:end].strip():
                 continue
@@ -127,10 +128,9 @@ class Answers:
         self._sources = [Side(source) for source in sources]
         entered = [change for change in changes if change.new and task.side.has(change.new)]
         self._enters = bool(entered)
-        self._steps = {step for change in entered for step in _steps(change)}
-        for asked in task.side.statements:
-            if form_of(asked) and (amount := _amount(asked)):
-                self._steps |= {("+", amount), ("+", -amount)}
+        asked = [_amount(each) for each in task.side.statements if form_of(each)]
+        self._steps = {("+", sign * amount) for amount in asked if amount for sign in (1, -1)}
+        self._steps |= {step for change in entered for step in _steps(change)}
         self._derived: dict[str, frozenset[float]] = {}
 
     def answer(self, change: Change) -> str:
@@ -149,8 +149,8 @@ class Answers:
         if change.kind == "language":
             targets = translation_into(f"translate {task.text}") or ()
             names = [LANGUAGE_NAMES.get(code, code) for code in targets]
-            wanted = not names or change.after.split(" (")[0] in names
-            return asks_for_translation(task.text) and wanted
+            is_wanted = not names or change.after.split(" (")[0] in names
+            return is_wanted and asks_for_translation(task.text)
         came = frozenset(words_in(change.after)) - frozenset(words_in(change.before))
         said = bool(came and came <= task.vocabulary)
         if change.kind == "data":
@@ -222,20 +222,14 @@ def _derived(statements: Sequence[Statement], form: str) -> Iterator[float]:
         yield from (round(b - a, 6) for a, b in combinations([0.0, *accumulate(figures)], 2))
 
 
-_CLAUSE = re.compile(r"[.;!?]+(?:\s|\Z)|\n|, (?=but|aber|mais|pero)")
-_DENIED = re.compile(
-    r"\b(?:not|never|no|without|nicht|kein\w*|ohne|ne|pas|sans|sin|keep)\b|n't\b", re.IGNORECASE
-)
-
-
 def _asked_kinds(task: str) -> frozenset[str]:
     """The kinds that a clause of the task asks to change, and "" where it has a verb of change."""
     kinds, denied, waiting = set[str](), set[str](), set[str]()
-    for clause in _CLAUSE.split(task[:5000]):
+    for clause in _PATTERNS["clause"].split(task[:5000]):
         words = re.findall(r"[^\W\d_]+", clause.casefold())
         forms = {form for w in words for form in (w, w.removesuffix("s"), w.removesuffix("n"))}
         named = {kind for kind, listed in _KIND_WORDS.items() if forms & set(listed.split())}
-        if _DENIED.search(clause):
+        if _PATTERNS["denied"].search(clause):
             denied |= named
         elif forms & set(_VERBS.split()):
             kinds |= {"", *named, *(waiting if forms & {"it", "them"} else ())}

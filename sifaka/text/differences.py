@@ -32,6 +32,7 @@ from sifaka.text.language import LANGUAGE_NAMES
 from sifaka.text.limits import outside_scope
 from sifaka.text.notation import numeral_readings, shown_number
 from sifaka.text.numbers_and_names import Statement, is_same, read
+from sifaka.text.tables import patterns_of
 
 Path = tuple[str, ...]
 """Where a value stands in data."""
@@ -108,8 +109,8 @@ def compare(
     changes += (Change("scope", *each) for each in outside_scope(task, original, version))
     places = [(original.find(each), len(each)) for each in failing if each]
     answers = Answers(asked, old, changes, sources=sources, failing=places)
-    listed = list(dict.fromkeys(_answered(change, answers) for change in changes))
-    listed.sort(key=lambda each: ("open", "covered", "noted").index(each.status))
+    told = dict.fromkeys(_answered(change, answers) for change in changes)
+    listed = sorted(told, key=lambda each: ("open", "covered", "noted").index(each.status))
     numbered = (each.model_copy(update={"id": f"d{n}"}) for n, each in enumerate(listed, 1))
     return Differences(differences=tuple(numbered), kept=kept, total=total)
 
@@ -164,7 +165,7 @@ _MOST_STATED = 20
 """Statements of one sentence that are compared with those of another, one by one."""
 _SHORTER = 0.6
 """The share of the words below which a version leaves out on purpose: what is lost is listed."""
-_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
+_DATA = patterns_of(__file__, "data")
 _FENCED = re.compile(r"\s*```[^\n`]*\n(.*)\n```\s*", re.DOTALL)
 _EDIT, _LARGE_EDIT = 2, 40
 """Words of a sentence that a small edit changes, and the most that is told of a narrow task."""
@@ -406,15 +407,6 @@ def _around_edit(a: Sequence[str], b: Sequence[str]) -> tuple[str, str]:
 LONGEST = 200_000
 """Characters of a text that is read as data."""
 _MOST_VALUES, _DEEPEST = 20_000, 40
-_FENCE = re.compile(r"\A\s*(?:```|~~~)[^\n]{0,40}\n(.*?)\n?[ ]{0,3}(?:```|~~~)\s*\Z", re.DOTALL)
-_CELL_END = re.compile(r"(?<!\\)\|")
-_RULE = re.compile(r"\s*\|?[ \t]*:?-[ \t:|-]*")
-_HTML_ROW = re.compile(r"<tr\b[^>]{0,200}>(.{0,5000}?)</tr>", re.DOTALL | re.IGNORECASE)
-_HTML_CELL = re.compile(r"<t[hd]\b[^>]{0,200}>(.{0,2000}?)</t[hd]>", re.DOTALL | re.IGNORECASE)
-_YAML = re.compile(r"(?:---\s*\n|- )?[\"']?[\w./-]+[\"']?:(?:\s|\Z)")
-_PROSE = re.compile(r"^#{2,}[ ]|^[^:#\n]{30,500}\.$", re.MULTILINE)
-"""Lines of a changelog or a letter that would be read as YAML by accident."""
-_NUMERAL = re.compile(r"-?\d[\d.,']{0,40}")
 
 
 def values_of(text: str) -> Mapping[Path, str] | None:
@@ -425,7 +417,7 @@ def values_of(text: str) -> Mapping[Path, str] | None:
     """
     if len(text) > LONGEST:
         return None
-    fenced = _FENCE.match(text)
+    fenced = _DATA["fence"].match(text)
     try:
         found = dict(_flattened(_parsed((fenced[1] if fenced else text).strip()), (), 0))
     except (ValueError, RecursionError, csv.Error):
@@ -436,7 +428,7 @@ def values_of(text: str) -> Mapping[Path, str] | None:
 def comparable(value: str) -> str:
     """A value without the notation of its numbers and the case of its words."""
     bare = value.replace("\\|", "|").strip().strip("*_`\"'").casefold()
-    readings = numeral_readings(bare.lstrip("-")) if _NUMERAL.fullmatch(bare) else ()
+    readings = numeral_readings(bare.lstrip("-")) if _DATA["numeral"].fullmatch(bare) else ()
     shown = "|".join(map(shown_number, readings))
     return f"{bare[: bare[0] == '-']}{shown}" if shown else bare.replace("null", "").strip("-~")
 
@@ -449,12 +441,14 @@ def _parsed(text: str) -> object:
     """
     if text[:1] in "{[":
         return json.loads(text)
-    rows = _HTML_ROW.findall(text)
+    rows = _DATA["html_row"].findall(text)
     lines = [line.strip() for line in text.split("\n")]
     if rows:
-        return _records([_HTML_CELL.findall(row) for row in rows])
-    if len(lines) > 2 and _RULE.fullmatch(lines[1]) and all("|" in line for line in lines):
-        return _records([_CELL_END.split(line.strip("|")) for line in (lines[0], *lines[2:])])
+        return _records([_DATA["html_cell"].findall(row) for row in rows])
+    if len(lines) > 2 and _DATA["rule"].fullmatch(lines[1]) and all("|" in line for line in lines):
+        return _records(
+            [_DATA["cell_end"].split(line.strip("|")) for line in (lines[0], *lines[2:])]
+        )
     for mark in ",;\t":
         listed = list(csv.reader(lines, delimiter=mark))
         even = {len(row) for row in listed} == {lines[0].count(mark) + 1}
@@ -470,7 +464,7 @@ def _records(rows: Sequence[Sequence[str]]) -> list[dict[str, str]]:
 def _parsed_yaml(text: str) -> object:
     import yaml
 
-    if not _YAML.match(text) or _PROSE.search(text) or "\n" not in text:
+    if not _DATA["yaml"].match(text) or _DATA["prose"].search(text) or "\n" not in text:
         raise ValueError("this is prose")
     try:
         return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506, it only makes strings
@@ -505,7 +499,7 @@ def _label(value: object, number: int) -> object:
 
 def _is_same_value(one: str, other: str) -> bool:
     """True of two values of data that are the same, or one date in two notations."""
-    dated = _DAY.fullmatch(one) and _DAY.fullmatch(other)
+    dated = _DATA["day"].fullmatch(one) and _DATA["day"].fullmatch(other)
     return comparable(one) == comparable(other) or bool(dated and Side(one).has(read(other)[0]))
 
 

@@ -237,9 +237,8 @@ def translation_into(task: str) -> frozenset[str] | None:
 
     Empty where it names none that is known.
     """
-    if not _TRANSLATE.search(task):
-        return None
-    return frozenset(_LANGUAGES[found["language"].lower()] for found in _INTO.finditer(task))
+    named = (_LANGUAGES[found["language"].lower()] for found in _INTO.finditer(task))
+    return frozenset(named) if _TRANSLATE.search(task) else None
 
 
 def languages_named(task: str) -> Iterator[tuple[Span, str]]:
@@ -257,8 +256,7 @@ def languages_named(task: str) -> Iterator[tuple[Span, str]]:
 def is_enough(prose: str, written: str) -> bool:
     """True when a text of this script has the letters that it takes to tell its language."""
     least = _LEAST_OF_DENSE_SCRIPT if written in SURE_SCRIPTS else LEAST_LETTERS
-    letters = islice(_LETTER.finditer(prose), least)
-    return sum(1 for _ in letters) == least
+    return sum(1 for _ in islice(_LETTER.finditer(prose), least)) == least
 
 
 def sample(prose: str) -> str:

@@ -52,9 +52,8 @@ def _latex(text: str) -> bool:
     if _LOOK["latex"].search(text):
         return True
     found = [match.group(1) for match in _LOOK["latex_line"].finditer(text)]
-    if len(set(found)) < 2 or _LOOK["heading"].search(text):
-        return False
-    return len(found) >= 3 and len(found) * 20 >= text.count("\n")
+    is_often = len(set(found)) >= 2 and len(found) >= 3 and len(found) * 20 >= text.count("\n")
+    return is_often and not _LOOK["heading"].search(text)
 
 
 def _mdx(text: str) -> bool:
@@ -68,9 +67,8 @@ def _rst(text: str) -> bool:
     if _LOOK["rst"].search(text):
         return True
     others = (_LOOK["heading"], _LOOK["asciidoc"], _LOOK["asciidoc_sign"])
-    if any(sign.search(text) for sign in others) or not _LOOK["rst_literal"].search(text):
-        return False
-    return any(
+    is_other = any(sign.search(text) for sign in others) or not _LOOK["rst_literal"].search(text)
+    return not is_other and any(
         len(match["title"].rstrip()) <= len(match["line"])
         for match in _LOOK["rst_title"].finditer(text)
     )
