@@ -18,7 +18,7 @@ from sifaka.editor.protection import (
     verbatim_inline,
 )
 from sifaka.record.results import Issue
-from sifaka.text.formats import UNCHECKED, Format, Mark, marks, underlined, view
+from sifaka.text.formats import READERS, UNCHECKED, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import Span, blanked, merged, sentences, word_places
 from sifaka.text.tables import patterns_of
@@ -56,7 +56,7 @@ class ParsedText:
         """
         parsed = _HELD.get((text, format))
         if parsed is None:
-            markup = marks(text, format)
+            markup = marks(text, format) if format in READERS else ()
             prose = view(text, markup) if markup else text
             parsed = cls(text, prose, format, markup)
             _HELD[text, format] = parsed

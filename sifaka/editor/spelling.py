@@ -149,7 +149,9 @@ def _find_confusions(parsed: ParsedText) -> Sequence[Issue]:
             if _after_any(word).match(parsed.text, start + len(word)) and (
                 match := _PATTERNS["confused"].match(parsed.text, start)
             ):
-                issues = (_confusion(parsed, match, entry) for entry in _by_word()[word])
+                is_capital = match.group()[0].isupper()
+                entries = (each for each in _by_word()[word] if not (each.capital and is_capital))
+                issues = (_confusion(parsed, match, entry) for entry in entries)
                 found += islice(filter(None, issues), 1)
     return found
 
@@ -159,7 +161,6 @@ def _confusion(parsed: ParsedText, match: re.Match[str], entry: Confusion) -> Is
     after, begins = _after(entry.after).match(text, end), start in parsed.sentence_starts
     if (
         after is None
-        or (entry.capital and word[0].isupper())
         or (word[0].isupper() and not (begins or word == "I"))
         or (entry.rule == _CONTRACTION and not _is_contraction(parsed, match))
         or (entry.opens and not _opens_clause(parsed, start))

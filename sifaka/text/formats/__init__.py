@@ -102,8 +102,8 @@ def recognise(text: str, path: str | PurePath | None = None) -> Format:
 
     Markdown in doubt, as which plain text reads too; `.txt` is plain text in doubt.
     """
-    path = PurePath(path or "")
-    if (named := by_name(path)) is not None:
+    path = PurePath(path) if path else None
+    if path and (named := by_name(path)) is not None:
         return named
     look = Format.MARKDOWN
     if _TELLTALE.search(text):
@@ -111,7 +111,7 @@ def recognise(text: str, path: str | PurePath | None = None) -> Format:
         from sifaka.text.formats.detection import by_look
 
         look = by_look(text)
-    return Format.TEXT if look is Format.MARKDOWN and is_plain(path) else look
+    return Format.TEXT if path and look is Format.MARKDOWN and is_plain(path) else look
 
 
 def marks(text: str, format: Format) -> list[Mark]:
