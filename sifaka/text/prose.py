@@ -36,22 +36,17 @@ _ABBREVIATIONS = _TITLES | frozenset(
         thu fri sat sun cf viz a.m p.m u.s u.k u.n ph.d b.a m.a d.c""",
     )
 )
-_SHORT = 20_000
-"""Texts of up to so many characters are kept with their sentences."""
 
 
+@lru_cache(maxsize=16)
 def sentences(text: str) -> Sequence[Span]:
     """The sentences, without white space around them; blank lines and list items end one too."""
-    return _kept_sentences(text) if len(text) <= _SHORT else _sentences(text)
-
-
-def _sentences(text: str) -> Sequence[Span]:
-    ends = [m.end() for m in _SENTENCE_END.finditer(text) if not _goes_on(text, m)]
-    pieces = (trimmed(text, *span) for span in pairwise((0, *ends, len(text))))
-    return tuple((start, end) for start, end in pieces if start < end)
-
-
-_kept_sentences = lru_cache(maxsize=64)(_sentences)
+    found = _SENTENCE_END.finditer(text)
+    ends = [m.end() for m in found if m.end() == len(text) or not _goes_on(text, m)]
+    pieces = ((text[start:end].lstrip(), end) for start, end in pairwise((0, *ends, len(text))))
+    return tuple(
+        (end - len(piece), end - len(piece) + len(piece.rstrip())) for piece, end in pieces if piece
+    )
 
 
 def word_places(text: str) -> Mapping[str, Sequence[int]]:
@@ -78,7 +73,7 @@ def urls(text: str) -> list[Span]:
 def _goes_on(text: str, match: re.Match[str]) -> bool:
     """True when the full stop belongs to an abbreviation, an initial or a list number."""
     at, end = match.span()
-    if match.group()[0] != "." or end == len(text):
+    if match.group()[0] != ".":
         return False
     word = re.split(r"[^\w.]", text[max(0, at - 20) : at])[-1].lower()
     if word in _ABBREVIATIONS:
