@@ -267,7 +267,7 @@ def _limits(findings: Findings, *, met: bool = True) -> Iterator[str]:
 
 def in_scope(task: str, text: str, issues: Iterable[Issue]) -> tuple[Issue, ...]:
     """The issues without those of the parts that the task leaves alone."""
-    spans = scope_of(task, text)
+    spans = tuple(scope_of(task, text))
     return tuple(
         issue
         for issue in issues

@@ -1,6 +1,5 @@
 """Classifiers: the label of a text, with a confidence and the coverage."""
 
-from functools import partial
 from inspect import isawaitable
 
 from anyio import to_thread
@@ -62,6 +61,5 @@ async def classified(asked: Classifier, text: str) -> Classification:
     if type(asked).__module__.startswith(_OWN):
         found = await run_limited(asked.classify, text, size=len(text))
     else:
-        work = partial(asked.classify, text)
-        found = await to_thread.run_sync(work, abandon_on_cancel=True)
+        found = await to_thread.run_sync(asked.classify, text, abandon_on_cancel=True)
     return await found if isawaitable(found) else found

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from sifaka.classifiers.protocol import UNKNOWN, Classification
 from sifaka.text.language import tell_language
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, blanked, sentence_spans, urls
+from sifaka.text.prose import Span, blanked, sentences, urls
+from sifaka.text.tables import patterns_of
 
 _CERTAIN = 0.5
 
@@ -19,37 +20,29 @@ def other_language(text: str) -> str | None:
     return told.language if told.language != "en" and told.confidence >= _CERTAIN else None
 
 
-def reads_as(language: str, coverage: str) -> str:
-    """The coverage of a classifier that has not examined a text of another language."""
-    return f"{coverage}; the text reads as {language!r}"
-
-
 def unread(text: str, coverage: str) -> Classification | None:
     """That a text is unknown to a classifier of English, if it is in another language."""
-    language = other_language(text)
-    if language is None:
+    if (language := other_language(text)) is None:
         return None
-    return Classification(label=UNKNOWN, confidence=0, coverage=reads_as(language, coverage))
+    told = f"{coverage}; the text reads as {language!r}"
+    return Classification(label=UNKNOWN, confidence=0, coverage=told)
 
 
 WORD_LIMIT = 60
 """The most letters that the rules are for."""
 
-_VOWELS = re.compile(r"[aeiouy]+")
-_SILENT_END = re.compile(r"(?:[aeiouy]l|[aeiouy].*[^aeiouyl]|[aeiouy].*[gq]u)e$")
-_SILENT_ES = re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouylszxcgh]|th|ph|gh|[gq]u))es$")
-_SILENT_ED = re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouytdl]|ll))ed$")
-_SILENT_INSIDE = re.compile(
-    r"[aeiouy][^aeiouy]*[^aeiouyl]e(?=(?:ly|ment|ful|less|ness)s?$)|"
-    r"^(?:some|there|where|here|fore|more|like|home|life|time|side|make|base|white|note|name)"
-    r"(?=[bcdfghjklmnpqstvwz][aeiouyhlr])"
+_PATTERNS = patterns_of(__file__, "english")
+_SILENT = (
+    re.compile(r"(?:[aeiouy]l|[aeiouy].*[^aeiouyl]|[aeiouy].*[gq]u)e$"),
+    re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouylszxcgh]|th|ph|gh|[gq]u))es$"),
+    re.compile(r"(?:[aeiouy]l|[aeiouy].*(?:[^aeiouytdl]|ll))ed$"),
+    re.compile(
+        r"[aeiouy][^aeiouy]*[^aeiouyl]e(?=(?:ly|ment|ful|less|ness)s?$)|"
+        r"^(?:some|there|where|here|fore|more|like|home|life|time|side|make|base|white|note|name)"
+        r"(?=[bcdfghjklmnpqstvwz][aeiouyhlr])"
+    ),
 )
-_HIATUS = re.compile(
-    r"(?<![tscgx])i[aou](?!u?s$)|i[au](?=[tc][ei])|(?<![tscgx])ious?$|eo(?!u|pl|n$)|[^tscgr]ien|rience|"
-    r"[^aeiouyqg]ua[lrt]|[^aeiou]y(?:ing|ist)|[^aeiou]i(?:er|est|ed)?ing|[^aeiou]ier$|eum|"
-    r"[^aeiou]iest$|sms?$|thms?$|creat|[^aeiouqg]uou|[dns]n't$|[aeiou]yings?$|[aeou]ings?$|"
-    r"[aeiou]y(?:[ao]|e(?![ds]$))|[^qg]uel|[lr]ui[dn]"
-)
+"""What is written and not spoken, at the end of a word and inside."""
 _EXCEPTIONS = {
     "area": 3, "being": 2, "business": 2, "colonel": 2, "every": 2, "everything": 3,
     "everyone": 3, "evening": 2, "idea": 3, "ideas": 3, "areas": 3, "people": 2, "quiet": 2,
@@ -70,7 +63,9 @@ def syllables(word: str) -> int:
     about nine of ten running words, which is what a readability formula needs.
     """
     # A monster is no word: it is neither searched by every rule nor kept in the cache.
-    return _counted(word) if len(word) <= WORD_LIMIT else max(1, len(_VOWELS.findall(word)))
+    if len(word) > WORD_LIMIT:
+        return max(1, len(_PATTERNS["vowels"].findall(word)))
+    return _counted(word)
 
 
 @lru_cache(maxsize=16_384)
@@ -84,15 +79,8 @@ def _counted(word: str) -> int:
 def _one(word: str) -> int:
     if word in _EXCEPTIONS:
         return _EXCEPTIONS[word]
-    count = len(_VOWELS.findall(word)) + len(_HIATUS.findall(word))
-    silent = (_SILENT_END, _SILENT_ES, _SILENT_ED, _SILENT_INSIDE)
-    count -= sum(1 for rule in silent if rule.search(word))
-    return max(1, count)
-
-
-_NOT_PROSE = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|\|.*|(?:[-=*_][ \t]*){3,})$", re.MULTILINE)
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z\u00c0-\u024f]+)*")
-_OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z\u00c0-\u024f]")
+    heard = len(_PATTERNS["vowels"].findall(word)) + len(_PATTERNS["hiatus"].findall(word))
+    return max(1, heard - sum(1 for rule in _SILENT if rule.search(word)))
 
 
 class SentenceCounts(NamedTuple):
@@ -121,15 +109,17 @@ def measured(text: str) -> list[SentenceCounts]:
 
     Headings, tables, code and URLs do not count, and each item of a list is a sentence of its own.
     """
-    prose = _prose_only(text)
+    # With spaces in place of what is not prose, so that places stay.
+    prose = blanked(text, [*code_spans(text), *urls(text)])
+    prose = _PATTERNS["not_prose"].sub(lambda line: " " * len(line.group()), prose)
     latin = 0
     found: list[SentenceCounts] = []
-    for start, end in sentence_spans(prose):
-        words: list[str] = _LATIN_WORD.findall(prose, start, end)
+    for start, end in sentences(prose):
+        words: list[str] = _PATTERNS["latin_word"].findall(prose, start, end)
         if words:
             latin += sum(map(len, words))
             found.append(SentenceCounts((start, end), 1, len(words), sum(map(syllables, words))))
-    others = 0 if prose.isascii() else len(_OTHER_LETTER.findall(prose))
+    others = 0 if prose.isascii() else len(_PATTERNS["other_letter"].findall(prose))
     return found if latin >= others else []
 
 
@@ -141,9 +131,3 @@ def together(text: str, sentences: list[SentenceCounts]) -> SentenceCounts:
         sum(sentence.words for sentence in sentences),
         sum(sentence.syllables for sentence in sentences),
     )
-
-
-def _prose_only(text: str) -> str:
-    """The text with spaces in place of everything that is not prose: offsets stay."""
-    verbatim = [*code_spans(text), *urls(text)]
-    return _NOT_PROSE.sub(lambda line: " " * len(line.group()), blanked(text, verbatim))

@@ -12,7 +12,7 @@ from sifaka.classifiers.protocol import NONE_FOUND, UNKNOWN, Classification
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
 from sifaka.text.prose import blanked, urls
-from sifaka.text.tables import Row, table
+from sifaka.text.tables import Row, patterns_of, table
 
 EVIDENCE_LIMIT = 200
 """The most places one classification points at; all of them count for its confidence."""
@@ -20,21 +20,7 @@ NOTHING_FOUND = 0.2
 """Confidence of a screen that found nothing: of what is paraphrased, it sees 0 to 20 in 100."""
 MENTIONED = 0.5
 """The factor of a weight when the words are only quoted, denied or reported."""
-_QUOTED = re.compile(
-    r"“[^“”\n]{1,400}”|„[^„“”\n]{1,400}[“”]|«[^«»\n]{1,400}»|‘[^‘\n]{1,400}?’(?!\w)|"
-    r'(?<![\w"])"(?=\S)[^"\n]{1,400}(?<=\S)"(?![\w"])|'
-    r"(?<![\w'])'(?=\S)[^'\n]{1,120}(?<=\S)'(?![\w'])|"
-    r"^[ \t]{0,3}>[^\n]*$",
-    re.MULTILINE,
-)
-_TALKED_ABOUT = re.compile(
-    r"(?:\b(?:not|never|nor|without|don't|doesn't|didn't|isn't|aren't|wasn't|can't|cannot|"
-    r"(?:the|an?) (?:word|term|phrase|insult|slur|claim|belief|idea|stereotype|myth|prejudice)|"
-    r"(?:says?|said) that|"
-    r"(?:claim|claims|claimed|believe|believes|assume|assumes|assuming|suggest|suggests) that|"
-    r"(?:called|calling|calls) (?:him|her|me|them|us|people))\b)[^.,;:!?\n]{0,30}$",
-    re.IGNORECASE,
-)
+_PATTERNS = patterns_of(__file__, "screen")
 
 
 class Rule(NamedTuple):
@@ -102,8 +88,7 @@ class Screen:
             heaviest[key] = max(heaviest.get(key, 0.0), occurrence.weight)
         doubt = prod(1 - weight for weight in heaviest.values())
         # Quotations alone do not add up to an accusation.
-        said = any(not occurrence.mentioned for occurrence in found)
-        most = 0.98 if said else 0.45
+        most = 0.45 if all(occurrence.mentioned for occurrence in found) else 0.98
         confidence = round(min(most, 1 - doubt), 2)
         return Classification(
             label=self.label,
@@ -123,15 +108,14 @@ class Screen:
         ]
         if not matches:
             return
-        quoted = (match.span() for match in _QUOTED.finditer(text))
+        quoted = (match.span() for match in _PATTERNS["quoted"].finditer(text))
         said = blanked(text, (*quoted, *code_spans(text)))
         end = 0
         for start, negated_end, number in sorted(matches):
-            if start < end:
-                continue
-            end = -negated_end
-            mentioned = said[start] == " " or (self.denials and _is_reported(text, start))
-            yield Occurrence(start, end, self.rules[number], mentioned)
+            if start >= end:
+                end = -negated_end
+                mentioned = said[start] == " " or (self.denials and _is_reported(text, start))
+                yield Occurrence(start, end, self.rules[number], mentioned)
 
     def _issue(self, text: str, occurrence: Occurrence) -> Issue:
         rule = occurrence.rule
@@ -155,7 +139,7 @@ def _compiled(rules: tuple[Rule, ...]) -> tuple[re.Pattern[str], ...]:
 
 def _is_reported(text: str, at: int) -> bool:
     """True when the words there are denied, or reported as another person's words or belief."""
-    return bool(_TALKED_ABOUT.search(text[max(0, at - 80) : at].replace("’", "'")))
+    return bool(_PATTERNS["talked_about"].search(text[max(0, at - 80) : at].replace("’", "'")))
 
 
 @cache
@@ -167,7 +151,7 @@ def screen(name: str) -> Screen:
 
 
 def _rule(row: Row) -> Rule:
-    words = [_word(**listed) for listed in row.get("words", ())]
+    words = (_word(**listed) for listed in row.get("words", ()))
     pattern = "|".join((*words, *row.get("patterns", ())))
     return Rule(row["name"], pattern, row["message"], row["severity"], row["weight"])
 
@@ -189,8 +173,7 @@ def _disguised(stem: str) -> str:
     """
     if len(stem) < _LEAST_MASKED:
         return stem
-    inner = "".join(_lookalike(letter) for letter in stem[1:-1])
-    masked = f"{stem[0]}+{inner}{stem[-1]}+"
+    masked = f"{stem[0]}+{''.join(map(_lookalike, stem[1:-1]))}{stem[-1]}+"
     spelled = rf"{stem[0]}(?P<by_{stem}>[.\-_ *]){f'(?P=by_{stem})'.join(stem[1:])}"
     return f"(?:{masked}|{spelled})"
 

@@ -1,6 +1,5 @@
 """Classifies a text as positive, negative or neutral."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,16 +12,13 @@ from sifaka.errors import ConfigurationError
 from sifaka.extras import install
 from sifaka.record.results import Issue
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, blanked, sentence_spans, urls
+from sifaka.text.prose import Span, blanked, sentences, urls
+from sifaka.text.tables import patterns_of
 
 NEUTRAL_WITHIN = 0.05
 """Distance from 0 of a neutral text's mean, at most; the bound its authors give."""
 EVIDENCE_LIMIT = 20
-_PART = re.compile(r"\S.{0,999}(?!\S)|\S{1,1000}", re.DOTALL)
-"""Of a sentence that no reader would take for one: VADER takes quadratic time for each."""
-_SYMBOL = re.compile("[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
-_SYMBOLS = re.compile(r"\S.{0,29}", re.DOTALL)
-"""Parts where symbols stand close: VADER puts words in the place of each."""
+_PATTERNS = patterns_of(__file__, "sentiment")
 _MOST_SYMBOLS = 30
 _OFTEN_RIGHT = {"positive": 0.88, "negative": 0.88, "neutral": 0.45}
 """Share of right answers on labelled sentences: no confidence is higher."""
@@ -58,24 +54,22 @@ class SentimentClassifier:
         if (other := unread(text, coverage)) is not None:
             return other
         prose = blanked(text, [*code_spans(text), *urls(text)])
-        spans = [part for span in sentence_spans(prose) for part in _parts(prose, span)]
-        rated = [(span, score) for span in spans if (score := _score(prose, span)) != 0]
-        sentences = len(spans)
-        if not sentences:
+        parts = (part for sentence in sentences(prose) for part in _parts(prose, sentence))
+        rated = [(part, _score(prose, part)) for part in parts]
+        if not rated:
             return Classification(label=UNKNOWN, confidence=0, coverage=f"{coverage}; no sentence")
-        mean = sum(score for _, score in rated) / sentences
-        label = (
-            "neutral" if abs(mean) < NEUTRAL_WITHIN else ("positive" if mean > 0 else "negative")
-        )
-        height = 1.0 if label == "neutral" else 0.4 + abs(mean) / 2
+        mean = sum(score for _, score in rated) / len(rated)
+        is_neutral = abs(mean) < NEUTRAL_WITHIN
+        label = "neutral" if is_neutral else ("positive" if mean > 0 else "negative")
+        height = 1.0 if is_neutral else 0.4 + abs(mean) / 2
         confidence = round(min(_OFTEN_RIGHT[label], height), 2)
         return Classification(
             label=label,
             confidence=confidence,
             scores={
-                "positive": round(sum(score for _, score in rated if score > 0) / sentences, 3),
-                "negative": round(sum(-score for _, score in rated if score < 0) / sentences, 3),
-                "neutral": round(1 - sum(abs(score) for _, score in rated) / sentences, 3),
+                "positive": round(sum(score for _, score in rated if score > 0) / len(rated), 3),
+                "negative": round(sum(-score for _, score in rated if score < 0) / len(rated), 3),
+                "neutral": round(1 - sum(abs(score) for _, score in rated) / len(rated), 3),
             },
             coverage=coverage,
             evidence=_evidence(text, label, rated),
@@ -100,12 +94,12 @@ def _evidence(text: str, label: str, rated: Sequence[tuple[Span, float]]) -> tup
 
 
 def _parts(prose: str, span: Span) -> Iterator[Span]:
-    for found in _PART.finditer(prose, *span):
-        symbols = len(_SYMBOL.findall(found.group()))
+    for found in _PATTERNS["part"].finditer(prose, *span):
+        symbols = len(_PATTERNS["symbol"].findall(found.group()))
         if symbols <= _MOST_SYMBOLS:
             yield found.span()
         else:
-            yield from (each.span() for each in _SYMBOLS.finditer(prose, *found.span()))
+            yield from (each.span() for each in _PATTERNS["symbols"].finditer(prose, *found.span()))
 
 
 def _score(prose: str, span: Span) -> float:

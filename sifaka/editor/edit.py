@@ -4,7 +4,7 @@ Numbers, addresses and negations stay as they were.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
@@ -31,7 +31,6 @@ LONG_ROUNDS = 1
 
 _BEFORE = 12
 """Characters before an edit that tell its place in the next round."""
-_TIERS: Mapping[Tier, tuple[Tier, ...]] = {"safe": ("safe",), "suggested": ("safe", "suggested")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +53,6 @@ class Edited:
     text: str
     edits: tuple[AppliedEdit, ...]
 
-    @property
-    def changed(self) -> bool:
-        """True when the text was changed."""
-        return bool(self.edits)
-
 
 def apply(
     text: str,
@@ -79,7 +73,7 @@ def apply(
     wanted = (issue for issue in issues if issue.safe or fixes == "suggested")
     candidates = [issue for issue in wanted if _fits(text, issue)]
     for issue in candidates:
-        if _replaces_everything(text, issue):
+        if text and (issue.start, issue.end) == (0, len(text)):  # as a repair of JSON does
             edit = _log(text, issue)
             return Edited(text=edit.after, edits=(edit,))
     if not candidates:
@@ -95,18 +89,12 @@ def apply(
     return Edited(text="".join(pieces), edits=tuple(_log(text, issue) for issue in chosen))
 
 
-def _replaces_everything(text: str, issue: Issue) -> bool:
-    """True when the fix replaces the whole text, as a JSON repair does."""
-    return issue.start == 0 and issue.end == len(text) and bool(text)
-
-
 def _chosen(text: str, issues: Iterable[Issue], off_limits: Cover, gate: Gate) -> Iterator[Issue]:
     limit = len(text) + 1
     for issue in sorted(issues, key=lambda i: (i.start or 0, i.end or 0), reverse=True):
         start, end = issue.start or 0, issue.end or 0
-        if end > limit or start == limit or off_limits.touches(start, end):
-            continue
-        if gate(text, issue):
+        is_free = end <= limit and start != limit and not off_limits.touches(start, end)
+        if is_free and gate(text, issue):
             limit = start
             yield issue
 
@@ -114,10 +102,9 @@ def _chosen(text: str, issues: Iterable[Issue], off_limits: Cover, gate: Gate) -
 def _fits(text: str, issue: Issue) -> bool:
     if issue.fix is None or issue.start is None or issue.end is None:
         return False
-    if not 0 <= issue.start <= issue.end <= len(text):
-        return False
-    matches = text[issue.start : issue.end].startswith(issue.quote)
-    return matches and text[issue.start : issue.end] != issue.fix
+    found = text[issue.start : issue.end]
+    is_within = 0 <= issue.start <= issue.end <= len(text)
+    return is_within and found.startswith(issue.quote) and found != issue.fix
 
 
 def _log(text: str, issue: Issue) -> AppliedEdit:
@@ -158,9 +145,7 @@ def edit(
         rules: The rules whose findings are mended; `default` when None.
     """
     format = format or recognise(text)
-    given = Edited(text=text, edits=())
-    if reported := list(issues):
-        given = apply(text, reported, fixes=fixes, format=format, gate=keeps_surroundings)
+    given = apply(text, issues, fixes=fixes, format=format, gate=keeps_surroundings)
     if any(entry.before == text for entry in given.edits) or format in UNCHECKED:
         return given
     rounds = [given]
@@ -168,7 +153,8 @@ def edit(
     def find(text: str) -> Iterable[Issue]:
         return findings(ParsedText.read(text, format), rules).issues
 
-    for tier in _TIERS[fixes]:
+    tiers: Sequence[Tier] = ("safe",) if fixes == "safe" else ("safe", "suggested")
+    for tier in tiers:
         rounds += settle(rounds[-1].text, find, tier, format)
     if len(rounds) == 1:
         return given

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from itertools import accumulate
 from unicodedata import normalize
 
 from sifaka.editor.parsed_text import ParsedText
@@ -44,15 +45,11 @@ def encoding(parsed: ParsedText) -> Iterator[Issue]:
 
 def _changes(parsed: ParsedText, offset: int, line: str, repaired: str) -> Iterator[Issue]:
     before, after = _PATTERNS["pieces"].findall(line), _PATTERNS["pieces"].findall(repaired)
-    places = [0]
-    for piece in before:
-        places.append(places[-1] + len(piece))
+    places = list(accumulate(map(len, before), initial=offset))
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     for kind, i, j, k, m in matcher.get_opcodes():
-        if kind == "equal":
-            continue
-        start, end = offset + places[i], offset + places[j]
-        if parsed.protected.touches(start, end):
+        start, end = places[i], places[j]
+        if kind == "equal" or parsed.protected.touches(start, end):
             continue
         fix = "".join(after[k:m])
         message = _message(parsed.text[start:end], fix)

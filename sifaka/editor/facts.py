@@ -1,22 +1,16 @@
 """The facts around an edit: numbers, addresses and negations, which it leaves as they were."""
 
-import re
 from collections import Counter
 from functools import lru_cache
 
 from sifaka.record.results import Issue
 from sifaka.text.prose import urls
+from sifaka.text.tables import patterns_of
 
 WINDOW = 40
 """Characters compared on each side of an edit, rounded up to whole words."""
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nor|neither|nothing|nobody|noone|nowhere|cannot|without|unless"
-    r"|(?:do|does|did|is|are|was|were|has|have|had|could|should|would|ca|wo)(?:['’]?nt|['’]t))\b"
-    r"|n['’]t\b",
-    re.IGNORECASE,
-)
+_PATTERNS = patterns_of(__file__, "facts")
 
 
 def facts(text: str) -> Counter[str]:
@@ -24,14 +18,12 @@ def facts(text: str) -> Counter[str]:
 
     The ways to write `not` count as one, so that `cannot` may become `can't`.
     """
-    found = Counter(match.group() for match in _NUMBER.finditer(text))
+    found = Counter[str](_PATTERNS["number"].findall(text))
     if ":/" in text or "www." in text or "mailto:" in text:
         found.update(text[start:end] for start, end in urls(text))
-    for match in _NEGATION.finditer(text):
+    for match in _PATTERNS["negation"].finditer(text):
         word = match.group().lower()
-        if word == "noone":
-            word = "no"
-        found["not" if word in {"not", "cannot"} or word.endswith("t") else word] += 1
+        found["not" if word.endswith("t") else word.replace("noone", "no")] += 1
     return found
 
 
@@ -65,8 +57,8 @@ def keeps_surroundings(text: str, issue: Issue) -> bool:
     left, right = _window(text, start, end)
     before = facts(text[left:start]) + facts(text[end:right])
     glued = facts(text[left:start] + fix + text[end:right])
-    whole = facts(text[left:right]) == before + facts(text[start:end])
-    return not whole or glued == before + facts(fix)
+    is_apart = facts(text[left:right]) == before + facts(text[start:end])
+    return not is_apart or glued == before + facts(fix)
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:

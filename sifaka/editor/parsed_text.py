@@ -20,7 +20,7 @@ from sifaka.editor.protection import (
 from sifaka.record.results import Issue
 from sifaka.text.formats import READERS, UNCHECKED, Format, Mark, marks, underlined, view
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import Span, merged, sentences, word_places
+from sifaka.text.prose import Span, blanked, merged, sentences, word_places
 from sifaka.text.tables import patterns_of
 
 REACH = 200
@@ -106,11 +106,7 @@ class ParsedText:
     @property
     def foreign_share(self) -> float:
         """The share of the prose that is in other languages than English, 0 to 1."""
-        pieces, at = list[str](), 0
-        for start, end in self.protected.spans:
-            pieces += [self.prose[at:start], " " * (end - start)]
-            at = end
-        prose = "".join((*pieces, self.prose[at:]))
+        prose = blanked(self.prose, self.protected.spans)
         there = sum(_letters(prose[start:end]) for start, end in self.foreign)
         return there / max(1, _letters(prose))
 
@@ -119,7 +115,7 @@ class ParsedText:
         return Cover(merged(underlined(self.text, self.format)))
 
     @cached_property
-    def sentences(self) -> list[Span]:
+    def sentences(self) -> Sequence[Span]:
         """The sentences of the text."""
         return sentences(self.prose)
 
@@ -165,9 +161,8 @@ class ParsedText:
 
         Of a very long one, the place `FAR` characters before the offset.
         """
-        index = bisect_right(self._ordered_starts, offset) - 1
-        start = self._ordered_starts[index] if index >= 0 else 0
-        return max(start, offset - FAR)
+        index = bisect_right(self._ordered_starts, offset)
+        return max(*self._ordered_starts[max(0, index - 1) : index], 0, offset - FAR)
 
     def line(self, offset: int) -> str:
         """The line around an offset, as far as `REACH` characters to each side."""
@@ -215,19 +210,10 @@ class ParsedText:
             return issue
         return issue.model_copy(update={"safe": False})
 
-    def instead(self, place: Span, fix: str, rule: str, *, safe: bool = True) -> Issue:
-        """Other words that belong in a place, with a capital where its own have one."""
-        found = self.text[slice(*place)]
-        if found[0].isupper():
-            fix = fix[:1].upper() + fix[1:]
-        return self.issue(place, fix, f'"{fix}" instead of "{found}"', rule, safe=safe)
-
     def _keeps_layout(self, start: int, end: int, fix: str) -> bool:
-        if len(fix) != end - start and self._underlined.touches(start, end):
-            return False
-        return not (
-            fix.rstrip(" \t").endswith("\n") and _PATTERNS["line_mark"].match(self.text, end)
-        )
+        is_moved = len(fix) != end - start and self._underlined.touches(start, end)
+        is_cut = fix.rstrip(" \t").endswith("\n") and _PATTERNS["line_mark"].match(self.text, end)
+        return not (is_moved or is_cut)
 
 
 def protected(text: str, format: Format = Format.MARKDOWN) -> Sequence[Span]:

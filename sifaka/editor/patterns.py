@@ -56,11 +56,12 @@ def _is_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     """True when the `a` names a variable, a record, a section."""
     article, word = match.groups()
     start = match.start()
-    if article[0] == "A" and start not in parsed.sentence_starts:
-        return True
-    if word in _ARTICLE_WORDS["not_a_noun"] or _PATTERNS["plural"].search(word):
-        return True
-    return article.lower() == "a" and parsed.word_before(start) in _ARTICLE_WORDS["named"]
+    return (
+        (article[0] == "A" and start not in parsed.sentence_starts)
+        or word in _ARTICLE_WORDS["not_a_noun"]
+        or bool(_PATTERNS["plural"].search(word))
+        or (article.lower() == "a" and parsed.word_before(start) in _ARTICLE_WORDS["named"])
+    )
 
 
 articles = partial(_matches, _PATTERNS["article"], _article)
@@ -118,9 +119,9 @@ def _before_mark(parsed: ParsedText, match: re.Match[str]) -> Iterator[Issue]:
     if mark == "." and parsed.text[end : end + 2].strip()[:1] in {".", "("}:
         return
     previous = parsed.word_before(start + 1)
-    if (mark == "." and previous in _AROUND["commands"]) or previous in _AROUND["before_operator"]:
-        return
-    if parsed.words_in_line(start) >= 3:
+    is_command = mark == "." and previous in _AROUND["commands"]
+    is_operator = is_command or previous in _AROUND["before_operator"]
+    if not is_operator and parsed.words_in_line(start) >= 3:
         message = f'no space before "{mark}"'
         yield parsed.issue((start, end), mark, message, "space_before_punctuation", "spacing")
 

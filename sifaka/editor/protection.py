@@ -38,9 +38,7 @@ class Cover:
         """True when `start:end` shares a character with a span, or is an insertion inside one."""
         # The last span that starts before the place ends; earlier ones end before it starts.
         index = bisect_right(self.spans, (max(end - 1, start), sys.maxsize)) - 1
-        if index < 0:
-            return False
-        span_start, span_end = self.spans[index]
+        span_start, span_end = self.spans[index] if index >= 0 else (start, start)
         return span_end > start if end > start else span_start < start < span_end
 
 
@@ -118,7 +116,6 @@ def _evidence(words: list[str]) -> tuple[int, int]:
 
 # --- inside a line ---
 
-_EVERYWHERE = {"email": "@"}
 _IN_MARKDOWN = {"link_destination": "]", "reference": "]", "tag": "<&", "math": "$"}
 """What is markup in Markdown and plain text alone, each with marks of which it has one."""
 _NAMED = {"quote": "\"“«„‘'", "call": "(", "placeholder": "{%["}
@@ -138,7 +135,7 @@ def verbatim_inline(text: str, format: Format, tokens: Iterable[Span]) -> Iterat
         tokens: Those that `tokens_of` finds in it.
     """
     yield from urls(text)
-    yield from _places(_EVERYWHERE, text)
+    yield from _places({"email": "@"}, text)
     if format in MARKDOWN_LIKE:
         yield from code_spans(text)
         yield from _enclosed(text, _INLINE["opening"], _closing_of)
@@ -253,29 +250,25 @@ def _tables(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 
 
 def _is_row(line: str) -> bool:
-    if "|" in line:
-        return line[0] == "|" or " | " in f" {line} "
-    return line[:1] == "+" and bool(_LAYOUT["table_rule"].match(line))
+    is_ruled = line[:1] == "+" and bool(_LAYOUT["table_rule"].match(line))
+    return line[0] == "|" or " | " in f" {line} " if "|" in line else is_ruled
 
 
 def _stands_alone(line: str) -> bool:
     """True when one line alone shows that it is not a sentence."""
     line = line.rstrip()
     stripped = line.strip()
-    if not stripped:
-        return False
-    if _LAYOUT["hex_dump"].search(line) or _LAYOUT["data"].match(line):
-        return True
-    if "  " in stripped or "\t" in stripped:
-        gaps = _LAYOUT["gap"].findall(_LAYOUT["mark"].sub("", line, count=1))
-        if any("\t" in gap or len(gap) >= 4 for gap in gaps):
-            return True
+    is_spaced = "  " in stripped or "\t" in stripped
+    gaps = _LAYOUT["gap"].findall(_LAYOUT["mark"].sub("", line, count=1)) if is_spaced else ()
     tokens = stripped.split()
     bare = (token.strip(",;|").lower() for token in tokens)
-    if len(tokens) >= 2 and all(token in _TRUTH or not token for token in bare):
-        return True
     visible = "".join(tokens)
-    return len(visible) > 5 and sum(map(str.isalpha, visible)) * 2 < len(visible)
+    return bool(stripped) and (
+        bool(_LAYOUT["hex_dump"].search(line) or _LAYOUT["data"].match(line))
+        or any("\t" in gap or len(gap) >= 4 for gap in gaps)
+        or (len(tokens) >= 2 and all(token in _TRUTH or not token for token in bare))
+        or (len(visible) > 5 and sum(map(str.isalpha, visible)) * 2 < len(visible))
+    )
 
 
 def _columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:
@@ -300,9 +293,8 @@ def _columns(text: str, lines: Sequence[Span]) -> Iterator[Span]:
 
 
 def _gap_ends(line: str) -> frozenset[int]:
-    if "  " not in line and "\t" not in line:
-        return frozenset()
-    return frozenset(match.end() for match in _LAYOUT["gap"].finditer(line))
+    gaps = _LAYOUT["gap"].finditer(line) if "  " in line or "\t" in line else ()
+    return frozenset(gap.end() for gap in gaps)
 
 
 # --- paragraphs that a machine reads ---
@@ -333,9 +325,8 @@ def _is_machine(line: str) -> bool:
     line = line.rstrip()[:500]
     if _MACHINE["mark"].match(line) or not line.strip():
         return False
-    if any(pattern.match(line) for pattern in _EVIDENT):
-        return True
-    return bool(_MACHINE["code"].match(line)) and not _reads_well(line)
+    is_evident = any(pattern.match(line) for pattern in _EVIDENT)
+    return is_evident or (bool(_MACHINE["code"].match(line)) and not _reads_well(line))
 
 
 def _is_prose(line: str) -> bool:
@@ -404,15 +395,16 @@ def _are_settings(lines: Sequence[str]) -> bool:
         for line in lines
         if not _MACHINE["pair"].match(line) and not _MACHINE["section"].match(line)
     ]
-    if not pairs or len(lines) - len(others) < max(2, len(others)):
-        return False
-    if not all(_MACHINE["remark"].match(line) or _MACHINE["item"].match(line) for line in others):
-        return False
     keys = [match["key"] for match in pairs]
     return (
-        all(not key[0].isupper() or key.isupper() for key in keys)
-        or any(match["mark"] == "=" for match in pairs)
-        or any(map(_MACHINE["http_key"].match, keys))
+        bool(pairs)
+        and len(lines) - len(others) >= max(2, len(others))
+        and all(_MACHINE["remark"].match(line) or _MACHINE["item"].match(line) for line in others)
+        and (
+            all(not key[0].isupper() or key.isupper() for key in keys)
+            or any(match["mark"] == "=" for match in pairs)
+            or any(map(_MACHINE["http_key"].match, keys))
+        )
     )
 
 

@@ -5,9 +5,8 @@ from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 from sifaka.calls.failure_log import report_failure
 from sifaka.editor.grammar import grammar_of
@@ -67,31 +66,20 @@ def lint(text: str, *, format: Format | None = None, rules: RuleChoice | None = 
     parsed = ParsedText.read(text, format)
     found = findings(parsed, rules)
     elsewhere = parsed.foreign_share if parsed.foreign else 0.0
-    degraded = (*found.failed, *found.wrong_comments)
     if elsewhere > MOSTLY:
-        degraded = ("language: not checked, the text is not in English", *degraded)
-    elif elsewhere >= _SOME:
+        line = "language: not checked, the text is not in English"
+        return replace(found, degraded=(line, *found.degraded), checked=False)
+    if elsewhere >= _SOME:
         line = f"language: {elsewhere:.0%} of the text is not in English, and not checked"
-        degraded = (*degraded, line)
-    checked = elsewhere <= MOSTLY
-    return Lint(
-        issues=found.issues, degraded=degraded, failed=found.failed, format=format, checked=checked
-    )
+        return replace(found, degraded=(*found.degraded, line))
+    return found
 
 
-class Findings(NamedTuple):
-    """The findings of some rules."""
+def findings(parsed: ParsedText, rules: RuleChoice | None = None) -> Lint:
+    """What the rules that are wanted find in a text, where its comments do not switch them off.
 
-    issues: tuple[Issue, ...]
-    """In text order; none overlaps a safe one."""
-    failed: tuple[str, ...]
-    """A line for each rule that could not run."""
-    wrong_comments: tuple[str, ...]
-    """A line for each comment in the text that names an unknown rule."""
-
-
-def findings(parsed: ParsedText, rules: RuleChoice | None = None) -> Findings:
-    """What the rules that are wanted find in a text, where its comments do not switch them off."""
+    In any language; a comment that names an unknown rule has its line in `degraded`.
+    """
     issues: list[Issue] = []
     failed: list[str] = []
     wrong: list[str] = []
@@ -108,7 +96,12 @@ def findings(parsed: ParsedText, rules: RuleChoice | None = None) -> Findings:
             failed.append(f"{name}: not checked, because of a bug ({type(error).__name__})")
     if issues or SIGN in parsed.text:
         issues, wrong = wanted(issues, parsed.text, rules or RuleChoice())
-    return Findings(_without_overlaps(issues) if issues else (), tuple(failed), tuple(wrong))
+    return Lint(
+        issues=_without_overlaps(issues) if issues else (),
+        degraded=(*failed, *wrong),
+        failed=tuple(failed),
+        format=parsed.format,
+    )
 
 
 def read_ahead(texts: Iterable[tuple[str, Format, RuleChoice]]) -> Sequence[object]:

@@ -101,7 +101,7 @@ def known_name(name: str) -> str:
         ConfigurationError: There is none of this name.
     """
     form = name.strip()
-    if form.partition(".")[0] == HARPER and "." in form:
+    if form.startswith(f"{HARPER}."):
         return _known_harper_rule(form)
     form = form.lower().replace("-", "_")
     names = dict.fromkeys([ALL, DEFAULT, *GROUPS, *_styles(), *_GROUP_OF])
@@ -150,12 +150,9 @@ def wants(choice: RuleChoice, rule: str) -> bool:
 
 def _exactness(names: frozenset[str], rule: str) -> int:
     """How exactly the names tell the rule: 0 not at all, 1 by all, 2 by its group, 3 by itself."""
-    if rule in names:
-        return 3
     family = rule.partition(".")[0]
-    if names & {family, _GROUP_OF.get(family, family)}:
-        return 2
-    return int(bool(names & {ALL, DEFAULT}))
+    levels = ({rule}, {family, _GROUP_OF.get(family, family)}, {ALL, DEFAULT})
+    return next((3 - n for n, level in enumerate(levels) if names & level), 0)
 
 
 def finders(choice: RuleChoice) -> Mapping[str, Rule]:
@@ -263,12 +260,14 @@ class RuleException:
     rules: frozenset[str]
 
 
-def exceptions(text: str) -> Iterator[RuleException | str]:
+def exceptions(text: str) -> tuple[list[RuleException], list[str]]:
     """What the comments of a text switch off, and a line about each that names an unknown rule.
 
     `sifaka: ignore RULES` holds for its line, and for the next one with words when it stands alone;
     `sifaka: off RULES` until `sifaka: on` or the end. Without rules all of them are meant.
     """
+    off: list[RuleException] = []
+    wrong: list[str] = []
     began: tuple[int, frozenset[str]] | None = None
     line, at = 1, 0
     for match in _COMMENT.finditer(text):
@@ -278,16 +277,17 @@ def exceptions(text: str) -> Iterator[RuleException | str]:
         try:
             names = frozenset(map(known_name, re.findall(r"[\w.-]+", match["names"])))
         except ConfigurationError as error:
-            yield f"line {line}: {error}"
+            wrong.append(f"line {line}: {error}")
             continue
         if match["word"] == "ignore":
-            yield RuleException(start, _reach(text, match, start), names or frozenset({ALL}))
+            off.append(RuleException(start, _reach(text, match, start), names or frozenset({ALL})))
             continue
         if began:
-            yield RuleException(began[0], _line_end(text, match.end()), began[1])
+            off.append(RuleException(began[0], _line_end(text, match.end()), began[1]))
         began = (start, names or frozenset({ALL})) if match["word"] == "off" else None
     if began:
-        yield RuleException(began[0], len(text) + 1, began[1])
+        off.append(RuleException(began[0], len(text) + 1, began[1]))
+    return off, wrong
 
 
 def _reach(text: str, match: re.Match[str], start: int) -> int:
@@ -313,11 +313,8 @@ def wanted(found: Iterable[Issue], text: str, choice: RuleChoice) -> tuple[list[
         and not (issue.category == "spelling" and issue.quote.lower() in choice.words)
     ]
     kept.sort(key=lambda issue: (issue.start or 0, issue.end or 0))
-    told = list(exceptions(text))
-    parts = (each for each in told if isinstance(each, RuleException))
-    off = deque(sorted(parts, key=lambda part: part.start))
-    lines = [each for each in told if isinstance(each, str)]
-    return (list(_outside(off, kept)) if off else kept), lines
+    off, wrong = exceptions(text)
+    return (list(_outside(off, kept)) if off else kept), wrong
 
 
 def stock_prose(
@@ -335,14 +332,14 @@ def stock_prose(
     return worst_habits(parsed, most, {(issue.rule, issue.start) for issue in kept})
 
 
-def _outside(off: deque[RuleException], found: Iterable[Issue]) -> Iterator[Issue]:
-    """The findings, in text order, that no exception covers; those come by their starts."""
+def _outside(off: Iterable[RuleException], found: Iterable[Issue]) -> Iterator[Issue]:
+    """The findings, in text order, that no exception covers."""
+    ahead = deque(sorted(off, key=lambda part: part.start))
     reached: list[RuleException] = []
     for issue in found:
         start = issue.start or 0
-        while off and off[0].start <= start:
-            reached.append(off.popleft())
+        while ahead and ahead[0].start <= start:
+            reached.append(ahead.popleft())
         reached = [part for part in reached if start <= part.end]
-        rule = issue.rule or issue.category
-        if not any(_exactness(part.rules, rule) for part in reached):
+        if not any(_exactness(part.rules, issue.rule or issue.category) for part in reached):
             yield issue

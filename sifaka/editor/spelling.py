@@ -46,8 +46,8 @@ def corrections_of(word: str) -> Sequence[str]:
 @lru_cache(maxsize=1)
 def known_misspellings() -> Sequence[str]:
     """A line for each, in their order: the word and what it may be meant to be."""
-    packed = Path(__file__).with_name("misspellings.zlib").read_bytes()
-    return zlib.decompress(packed).decode().split("\n")
+    packed = Path(__file__).with_name("misspellings.zlib")
+    return zlib.decompress(packed.read_bytes()).decode().split("\n")
 
 
 def _misspelling(
@@ -56,12 +56,10 @@ def _misspelling(
     word, begins = match.group(), match.start() in parsed.sentence_starts
     # In the middle of a sentence a capital means a name, and what is very short an abbreviation.
     is_name = (word[0].isupper() and not begins) or (len(word) < 4 and word.lower() not in _SHORT)
-    if is_name or not terms.isdisjoint({word.lower(), word.lower().removesuffix("s")}):
+    is_term = not terms.isdisjoint({word.lower(), word.lower().removesuffix("s")})
+    said_wrong = re.compile(rf"\W*(?:=>|->|→|\b(?:in)?to\b)\W*{re.escape(fixes[0])}")
+    if is_name or is_term or said_wrong.match(parsed.text, match.end()):
         return
-    if re.compile(rf"\W*(?:=>|->|→|\b(?:in)?to\b)\W*{re.escape(fixes[0])}").match(
-        parsed.text, match.end()
-    ):
-        return  # it is said to be a misspelling
     beside = parsed.word_before(match.start()), parsed.word_after(match.end())
     sure = len(fixes) == 1 and not _is_doubtful(word.lower(), fixes[0]) and fixes[0] not in beside
     if word[0].isupper():
@@ -81,10 +79,10 @@ def _may_be_name(parsed: ParsedText, match: re.Match[str]) -> bool:
     It may where another capital follows (`Lenght Brothers`), where nothing does, and where the
     same word has a capital inside another sentence.
     """
-    following = _PATTERNS["follows"].match(parsed.text, match.end())
-    if following is None:
-        return True
-    return match.group() in parsed.names
+    return (
+        _PATTERNS["follows"].match(parsed.text, match.end()) is None
+        or match.group() in parsed.names
+    )
 
 
 def _is_doubtful(word: str, fix: str) -> bool:
@@ -151,17 +149,10 @@ def _find_confusions(parsed: ParsedText) -> Sequence[Issue]:
             if _after_any(word).match(parsed.text, start + len(word)) and (
                 match := _PATTERNS["confused"].match(parsed.text, start)
             ):
-                found += islice(
-                    filter(
-                        None,
-                        (
-                            _confusion(parsed, match, entry)
-                            for entry in _by_word()[word]
-                            if not (entry.capital and match.group()[0].isupper())
-                        ),
-                    ),
-                    1,
-                )
+                is_capital = match.group()[0].isupper()
+                entries = (each for each in _by_word()[word] if not (each.capital and is_capital))
+                issues = (_confusion(parsed, match, entry) for entry in entries)
+                found += islice(filter(None, issues), 1)
     return found
 
 
@@ -219,10 +210,8 @@ def _opens_clause(parsed: ParsedText, start: int) -> bool:
     match = _PATTERNS["before"].search(parsed.text, max(0, start - 40), start)
     if match is None or not parsed.free(match.start(), match.end()):
         return False
-    if match.group(1).lower() in _OPENERS and not match.group(2):
-        return True
     if not match.group(2):
-        return False
+        return match.group(1).lower() in _OPENERS
     sentence = parsed.text[parsed.sentence_start_before(start) : start]
     return (
         "," in match.group()

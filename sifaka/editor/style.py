@@ -170,7 +170,7 @@ class Prose:
         return frozenset(match.start() for match in (*found, *lines) if match)
 
     @cached_property
-    def sentences(self) -> list[Span]:
+    def sentences(self) -> Sequence[Span]:
         """The sentences that are read."""
         return sentences(self.text)
 
@@ -209,14 +209,14 @@ def habits(
             # The second one says less than the first one did, and a form has counted already.
             points[rule.kind] += rule.weight * (log2(1 + len(spans)) if rule.phrases else 1)
             places[rule.kind] += spans
-    every = [Habit(kind=kind, points=points[kind], places=places[kind]) for kind in points]
+    every = (Habit(kind=kind, points=points[kind], places=places[kind]) for kind in points)
     return sorted(every, key=lambda habit: -habit.points)
 
 
 def score_of(found: Sequence[Habit], words: int) -> float:
     """0 for a text of nothing but stock prose, 1 for one without any."""
-    points = sum(habit.points for habit in found)
-    return HALF / (HALF + 100 * points / (max(words, SHORT) + 100))
+    per_word = sum(habit.points for habit in found) / (max(words, SHORT) + 100)
+    return HALF / (HALF + 100 * per_word)
 
 
 def places_of(prose: Prose) -> Mapping[str, Sequence[Span]]:

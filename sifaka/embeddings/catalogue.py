@@ -4,7 +4,8 @@ import os.path
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import distribution
@@ -17,7 +18,7 @@ from anyio import to_thread
 
 from sifaka._internal.lazy import load_pydantic_ai
 from sifaka.embeddings.protocol import PACKAGED, Embedder, ModelEmbedder, Role, Vector
-from sifaka.errors import ConfigurationError, EmbeddingError, SifakaError
+from sifaka.errors import ConfigurationError, EmbeddingError
 from sifaka.extras import install, require
 
 if TYPE_CHECKING:
@@ -101,14 +102,14 @@ def _translate(error: Exception, name: str) -> EmbeddingError:
         exceptions.ModelConnectionError,
         exceptions.ModelRequestTimeout,
     )
-    retryable = isinstance(error, transient)
+    is_passing = isinstance(error, transient)
+    reason = f"the request failed with {type(error).__name__}"
     if isinstance(error, exceptions.ModelHTTPError):
-        status = error.status_code
-        retryable = retryable or status == 429 or status >= 500
-        return _failure(f"{name}: the provider answered with HTTP {status}", retryable)
-    if isinstance(error, exceptions.ModelConnectionError):
-        return _failure(f"{name}: the provider could not be reached", True)
-    return _failure(f"{name}: the request failed with {type(error).__name__}", retryable)
+        is_passing = is_passing or error.status_code == 429 or error.status_code >= 500
+        reason = f"the provider answered with HTTP {error.status_code}"
+    elif isinstance(error, exceptions.ModelConnectionError):
+        reason = "the provider could not be reached"
+    return _failure(f"{name}: {reason}", is_passing)
 
 
 def _failure(message: str, retryable: bool) -> EmbeddingError:
@@ -127,35 +128,34 @@ Loading = Callable[[Path], Encode]
 """Loads the model of a folder, without a look at the network."""
 
 
+@dataclass
 class LocalEmbedder:
     """A model that is loaded by its first call, once, and then asked by one thread at a time."""
 
-    def __init__(self, name: str, folder: Path, load: Loading) -> None:
-        self._name = name
-        self._folder = folder
-        self._load = load
-        self._encode: Encode | None = None
-        # Of threads, not tasks: callers may be in several event loops. It is held while texts are
-        # encoded too, as models change their tokenizer's settings meanwhile.
-        self._lock = threading.Lock()
+    name: str
+    folder: Path
+    load: Loading
+    # Of threads, not tasks: callers may be in several event loops. It is held while texts are
+    # encoded too, as models change their tokenizer's settings meanwhile.
+    lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    @cached_property
+    def _encode(self) -> Encode:
+        return self.load(self.folder)
 
     async def vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
         """The vectors of some texts."""
         return await to_thread.run_sync(self._vectors, texts, role)
 
     def _vectors(self, texts: Sequence[str], role: Role) -> Sequence[Vector]:
-        with self._lock:
+        with self.lock:
             try:
-                encode = self._encode or self._load(self._folder)
-                self._encode = encode
-                return encode(texts, role)
-            except SifakaError:
-                raise
+                return self._encode(texts, role)
             # What a model's library raises over files that are not as it expects is not specified.
             except Exception as error:
                 reason = str(error).partition("\n")[0][:200] or type(error).__name__
                 raise EmbeddingError(
-                    f"{self._name}: the model in {str(self._folder)!r} cannot be used: {reason}",
+                    f"{self.name}: the model in {str(self.folder)!r} cannot be used: {reason}",
                     "download it again, or name another one",
                 ) from error
 

@@ -42,8 +42,6 @@ BATCH = 64
 """Texts a call."""
 MOST_CHARS = 6000
 """Characters of a text that are embedded; models and providers have limits of their own below."""
-_BLANK = "."
-"""Stands for a blank text, which some providers refuse."""
 
 Ask = Callable[[Sequence[str], Role], Awaitable[Sequence[Vector]]]
 """Asks a model for the vectors of some texts, raw as it makes them."""
@@ -111,5 +109,5 @@ class ModelEmbedder:
 
 
 def _clean(text: str) -> str:
-    # A query may have half a surrogate pair, which no model can read.
-    return text[:MOST_CHARS].encode(errors="replace").decode() if text.strip() else _BLANK
+    # A query may have half a surrogate pair, which no model can read; some refuse a blank text.
+    return text[:MOST_CHARS].encode(errors="replace").decode() if text.strip() else "."

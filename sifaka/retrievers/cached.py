@@ -5,7 +5,6 @@ import logging
 import secrets
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from math import ceil, isfinite
@@ -55,28 +54,25 @@ class MemoryCache:
     def __init__(self, most: int = 1000, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
         self._clock = clock
-        self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
+        self._kept: dict[str, tuple[float, bytes]] = {}
         self._lock = threading.Lock()
 
     async def get(self, key: str) -> bytes | None:
         """The value of a key, or None."""
         with self._lock:
-            until, value = self._kept.get(key, (0.0, None))
-            if value is None:
+            until, value = self._kept.pop(key, (0.0, None))
+            if value is None or until <= self._clock():
                 return None
-            if until <= self._clock():
-                del self._kept[key]
-                return None
-            self._kept.move_to_end(key)
+            self._kept[key] = until, value
             return value
 
     async def set(self, key: str, value: bytes, *, ttl: float) -> None:
         """Keep a value for `ttl` seconds."""
         with self._lock:
+            self._kept.pop(key, None)
             self._kept[key] = (self._clock() + ttl, value)
-            self._kept.move_to_end(key)
             while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+                del self._kept[next(iter(self._kept))]
 
     async def aclose(self) -> None:
         """Forget everything."""
@@ -138,7 +134,8 @@ class CachedRetriever:
 
     async def retrieve(self, query: str, limit: int = DOCUMENTS) -> Sequence[Document]:
         """The answer of a cache, or else of the retriever."""
-        key = _key(self._identity, query, limit)
+        # Of bounded length, and it does not show the query to readers of a cache.
+        key = sha256(json.dumps([self._identity, query, limit]).encode()).hexdigest()
         for number in range(len(self._caches)):
             found = await self._read(number, key)
             if found is not None:
@@ -172,10 +169,9 @@ class CachedRetriever:
         except PydanticSerializationError:  # half a surrogate pair; no fault of a cache
             return
         for number in range(before):
-            if left <= 0 or self._rests(number):
-                continue
             try:
-                await self._caches[number].set(key, value, ttl=left)
+                if left > 0 and not self._rests(number):
+                    await self._caches[number].set(key, value, ttl=left)
             except Exception as error:  # noqa: BLE001 - reported
                 self._leave_alone(number, error)
 
@@ -189,14 +185,8 @@ class CachedRetriever:
 
 def _identity(retriever: Retriever) -> str:
     kind = f"{type(retriever).__module__}.{type(retriever).__qualname__}"
-    if isinstance(retriever, Frozen):
-        return f"{kind} {retriever.model_dump_json()}"
-    return f"{kind} {secrets.token_hex(8)}"
-
-
-def _key(identity: str, query: str, limit: int) -> str:
-    """A key of bounded length that does not show the query to readers of the cache."""
-    return sha256(json.dumps([identity, query, limit]).encode()).hexdigest()
+    is_data = isinstance(retriever, Frozen)
+    return f"{kind} {retriever.model_dump_json() if is_data else secrets.token_hex(8)}"
 
 
 class RedisCache:
@@ -229,8 +219,8 @@ class RedisCache:
         Raises:
             StorageError: Redis failed.
         """
-        name = f"{self._prefix}:cache:{key}"
-        await self._ask("SET", name, value, "PX", max(1, ceil(ttl * 1000)))
+        expiry = max(1, ceil(ttl * 1000))
+        await self._ask("SET", f"{self._prefix}:cache:{key}", value, "PX", expiry)
 
     async def aclose(self) -> None:
         """Close the connections."""

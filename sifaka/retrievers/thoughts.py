@@ -69,8 +69,7 @@ class ThoughtRetriever:
                     raise
                 report_failure(logger, "retriever:ThoughtRetriever", error, run_id=hit.run_id)
                 continue  # this one cannot be read; the others may
-            document = None if run is None else _document(run, hit)
-            if document is not None:
+            if run is not None and (document := _document(run, hit)) is not None:
                 documents.append(document)
             if len(documents) == limit:
                 break
@@ -78,11 +77,9 @@ class ThoughtRetriever:
 
 
 def _document(run: Run, hit: Hit) -> Document | None:
-    if run.status == "running":
-        return None
     known = {thought.id: thought for thought in run.thoughts}
     best = run.champion or known.get(hit.thought_id)
-    if best is None or not best.text.strip():
+    if run.status == "running" or best is None or not best.text.strip():
         return None
     title = " ".join(run.prompt.split())
     return Document(

@@ -21,6 +21,8 @@ _COMPARED_WHOLE = 5_000
 _PIECES, _PIECE, _HITS, _PLACES = 12, 8, 100, 5
 """Pieces of a quote that are looked up, their length, how often each, and the places compared."""
 
+_EDGE = re.compile(r"(?<![^\W_])|(?![^\W_])")
+"""A place that is not inside a word."""
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛′`´", "'") | dict.fromkeys("“”„‟″«»", '"') | dict.fromkeys("‐‑‒–—−", "-")
 )
@@ -43,10 +45,8 @@ def anchor(text: str, quote: str) -> Span | None:
     quotes take well under a second.
     """
     quote = quote.strip()
-    if not quote:
-        return None
     start = text.find(quote)
-    if start >= 0:
+    if quote and start >= 0:
         return start, start + len(quote)
     wanted = folding(quote.translate(_SAME), _CHANGING)[0].strip()
     if not wanted:
@@ -121,16 +121,16 @@ def _at_word_ends(quote: str, text: str, found: Span) -> Span:
     """
     from rapidfuzz import fuzz
 
-    starts = [at for at in range(found[0] - 3, found[0] + 4) if _between_words(text, at)]
-    ends = [at for at in range(found[1] - 3, found[1] + 4) if _between_words(text, at)]
+    starts, ends = (
+        [
+            at
+            for at in range(max(0, near - 3), min(len(text), near + 3) + 1)
+            if _EDGE.match(text, at)
+        ]
+        for near in found
+    )
     candidates: Sequence[Span] = [
         (start, end) for start in starts for end in ends if text[start:end].strip()
     ]
     # The place as it is comes last: a draw goes to whole words.
     return max((*candidates, found), key=lambda span: fuzz.ratio(quote, text[span[0] : span[1]]))
-
-
-def _between_words(text: str, at: int) -> bool:
-    if not 0 <= at <= len(text):
-        return False
-    return at in {0, len(text)} or not (text[at - 1].isalnum() and text[at].isalnum())

@@ -5,13 +5,13 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 
 from rapidfuzz.distance import DamerauLevenshtein
 
 from sifaka.text.language import FUNCTION_WORDS, tell_language
 from sifaka.text.numbers_and_names import READ_LANGUAGES, Statement, is_same, read, words_of
-from sifaka.text.prose import blanked, sentence_spans
+from sifaka.text.prose import blanked, sentences
 
 STEM = 5
 """Letters by which the forms of one word are told."""
@@ -37,10 +37,6 @@ def stems_in(text: str) -> frozenset[str]:
     return full or frozenset(w[:STEM] for w in words)
 
 
-_IS_DAY = re.compile(r"\S+-\d+-\d+")
-"""A date with its month and its day: no bare number says as much."""
-
-
 class Side:
     """One of the texts."""
 
@@ -55,7 +51,7 @@ class Side:
             f for s in self.statements if s.is_bare and s.kind != "name" for f in s.figures
         )
         distinct = {s.value: s for s in self.statements if re.search("[-~ ]", s.value)}
-        self._distinct = list(distinct.values())[:_MOST]
+        self._distinct = [*distinct.values()][:_MOST]
         self._around: dict[int, frozenset[str]] = {}
         self.plain = blanked(
             text, [(s.start, s.end) for s in self.statements if s.kind not in ("quote", "name")]
@@ -64,8 +60,8 @@ class Side:
     @cached_property
     def _coded(self) -> frozenset[str]:
         """The figures within code and addresses."""
-        literal = " ".join(s.text for s in self.statements if s.kind in ("code", "url"))
-        return frozenset(re.findall(r"\d+(?:[.,]\d+)*", literal))
+        literal = (s.text for s in self.statements if s.kind in ("code", "url"))
+        return frozenset(re.findall(r"\d+(?:[.,]\d+)*", " ".join(literal)))
 
     @cached_property
     def _initials(self) -> str:
@@ -91,7 +87,7 @@ class Side:
 
     @cached_property
     def _spans(self) -> list[tuple[int, int]]:
-        return list(sentence_spans(self.prose)) or [(0, len(self.text))]
+        return list(sentences(self.prose)) or [(0, len(self.text))]
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -136,9 +132,9 @@ class Side:
         """
         bare_number = statement.is_bare and statement.kind != "name"
         figures = self._figures if bare_number else self._bare
-        if statement.kind == "date" and (exact or _IS_DAY.match(statement.value)):
-            figures = frozenset[str]()
-        if statement.readings & self._readings or statement.figures & figures:
+        # A date with its month and its day: no bare number says as much.
+        is_day = statement.kind == "date" and (exact or re.match(r"\S+-\d+-\d+", statement.value))
+        if statement.readings & self._readings or (not is_day and statement.figures & figures):
             return True
         if statement.kind in ("code", "url"):
             return statement.value in self.text
@@ -227,7 +223,6 @@ def _key(statement: Statement) -> str:
     return f"={statement.kind} {statement.value}"
 
 
-_PLACED = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+")
 _MOVABLE = 12
 """Names and figures of a sentence whose order is looked at."""
 
@@ -247,20 +242,17 @@ def is_crossed(one: str, other: str) -> bool:
 
 def _neighbours(sentence: str) -> dict[str, tuple[str, ...]]:
     """The names and figures that stand once in a sentence, each with the words around it."""
-    tokens = _PLACED.findall(sentence[:2000])
+    tokens = re.findall(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+", sentence[:2000])
     counts = Counter(token.lower() for token in tokens)
     movable = [
         token[0].isdigit() or (token[0].isupper() and token.lower() not in EMPTY)
         for token in tokens
     ]
-    plain = [
-        "",
-        *(token.lower() for token, moves in zip(tokens, movable, strict=True) if not moves),
-    ]
-    found: dict[str, tuple[str, ...]] = {}
-    at = 0
-    for token, moves in zip(tokens, movable, strict=True):
-        at += not moves
-        if moves and counts[token.lower()] == 1:
-            found[token.lower()] = tuple([*plain, "", ""][at : at + 3])
-    return found
+    apart = list(zip(tokens, movable, strict=True))
+    plain = ["", *(token.lower() for token, moves in apart if not moves), "", ""]
+    before = accumulate(not moves for moves in movable)
+    return {
+        token.lower(): tuple(plain[at : at + 3])
+        for (token, moves), at in zip(apart, before, strict=True)
+        if moves and counts[token.lower()] == 1
+    }

@@ -20,6 +20,7 @@ from sifaka.text.compared_text import (
 from sifaka.text.language import LANGUAGE_NAMES, asks_for_translation, translation_into
 from sifaka.text.limits import instruction_of, limit_spans, names_only
 from sifaka.text.numbers_and_names import Statement
+from sifaka.text.tables import patterns_of
 
 Kind = Literal[
     "number", "date", "money", "url", "code", "quote", "name", "language", "order", "scope",
@@ -63,7 +64,7 @@ _KIND_WORDS: Mapping[str, str] = {
 """With the verbs the only words that are taken for a meaning; they may lower a question."""
 
 
-_LINE = re.compile(r"[^\n]+?(?:[.;!?](?=\s)|$)", re.MULTILINE)
+_PATTERNS = patterns_of(__file__, "task")
 _KNOWN, _NEAR = 0.34, 24
 """The share of a line's words below which a text does not have it; what is shown of one that it has
 on each side of a figure, in characters."""
@@ -80,20 +81,19 @@ class Task:
         self.kinds = _asked_kinds(instruction)
         self.is_narrow = "spelling" in self.kinds or names_only(text)
         """True where every edit is told: mistakes alone, or one thing, were to be changed."""
-        self._text = text
 
     def not_entered(self, old: Side, new: Side) -> Iterator[Change]:
         """What of the task stands in neither text: its figures, and the lines of its material."""
-        spared = limit_spans(self._text)
+        text, spared = self.side.text, limit_spans(self.side.text)
         known = frozenset(word[:STEM] for side in (old, new) for word in side.vocabulary)
         absent: dict[int, str] = {}
         for asked in self.side.statements:
-            figure = asked.kind in FIGURES | {"url"} and re.search(r"\d", asked.text)
-            limits = any(start <= asked.start < end for start, end in spared)
-            if figure and not (limits or old.has(asked) or new.has(asked) or new.has_digits(asked)):
+            is_figure = asked.kind in FIGURES | {"url"} and re.search(r"\d", asked.text)
+            known_here = any(start <= asked.start < end for start, end in spared) or old.has(asked)
+            if is_figure and not (known_here or new.has(asked) or new.has_digits(asked)):
                 absent[asked.start] = asked.text
         starts = sorted(absent)
-        for line in _LINE.finditer(self._text if self.instruction is not self.side else ""):
+        for line in _PATTERNS["line"].finditer(text if self.instruction is not self.side else ""):
             start, end = line.span()
             if self.instruction.text[start:end].strip():
                 continue
@@ -102,15 +102,14 @@ class Task:
             missing = len(stems) > 2 and len(stems & known) < _KNOWN * len(stems)
             if told and not missing:
                 after = told[-1] + len(absent[told[-1]]) + _NEAR
-                start = max(start, self._text.rfind(" ", start, max(start, told[0] - _NEAR)) + 1)
-                end = max(self._text.find(" ", after, end), 0) or end
+                start = max(start, text.rfind(" ", start, max(start, told[0] - _NEAR)) + 1)
+                end = max(text.find(" ", after, end), 0) or end
             if told or missing:
-                line_text = self._text[start:end].strip(" -*•")
-                yield Change("not_entered", line_text, "", asks=False)
+                yield Change("not_entered", text[start:end].strip(" -*•"), "", asks=False)
             for at in told:
                 del absent[at]
-        for text in absent.values():
-            yield Change("not_entered", text, "", asks=False)
+        for figure in absent.values():
+            yield Change("not_entered", figure, "", asks=False)
 
 
 class Answers:
@@ -129,10 +128,9 @@ class Answers:
         self._sources = [Side(source) for source in sources]
         entered = [change for change in changes if change.new and task.side.has(change.new)]
         self._enters = bool(entered)
-        self._steps = {step for change in entered for step in _steps(change)}
-        for asked in task.side.statements:
-            if form_of(asked) and (amount := _amount(asked)):
-                self._steps |= {("+", amount), ("+", -amount)}
+        asked = [_amount(each) for each in task.side.statements if form_of(each)]
+        self._steps = {("+", sign * amount) for amount in asked if amount for sign in (1, -1)}
+        self._steps |= {step for change in entered for step in _steps(change)}
         self._derived: dict[str, frozenset[float]] = {}
 
     def answer(self, change: Change) -> str:
@@ -151,8 +149,8 @@ class Answers:
         if change.kind == "language":
             targets = translation_into(f"translate {task.text}") or ()
             names = [LANGUAGE_NAMES.get(code, code) for code in targets]
-            wanted = not names or change.after.split(" (")[0] in names
-            return asks_for_translation(task.text) and wanted
+            is_wanted = not names or change.after.split(" (")[0] in names
+            return is_wanted and asks_for_translation(task.text)
         came = frozenset(words_in(change.after)) - frozenset(words_in(change.before))
         said = bool(came and came <= task.vocabulary)
         if change.kind == "data":
@@ -224,20 +222,14 @@ def _derived(statements: Sequence[Statement], form: str) -> Iterator[float]:
         yield from (round(b - a, 6) for a, b in combinations([0.0, *accumulate(figures)], 2))
 
 
-_CLAUSE = re.compile(r"[.;!?]+(?:\s|\Z)|\n|, (?=but|aber|mais|pero)")
-_DENIED = re.compile(
-    r"\b(?:not|never|no|without|nicht|kein\w*|ohne|ne|pas|sans|sin|keep)\b|n't\b", re.IGNORECASE
-)
-
-
 def _asked_kinds(task: str) -> frozenset[str]:
     """The kinds that a clause of the task asks to change, and "" where it has a verb of change."""
     kinds, denied, waiting = set[str](), set[str](), set[str]()
-    for clause in _CLAUSE.split(task[:5000]):
+    for clause in _PATTERNS["clause"].split(task[:5000]):
         words = re.findall(r"[^\W\d_]+", clause.casefold())
         forms = {form for w in words for form in (w, w.removesuffix("s"), w.removesuffix("n"))}
         named = {kind for kind, listed in _KIND_WORDS.items() if forms & set(listed.split())}
-        if _DENIED.search(clause):
+        if _PATTERNS["denied"].search(clause):
             denied |= named
         elif forms & set(_VERBS.split()):
             kinds |= {"", *named, *(waiting if forms & {"it", "them"} else ())}

@@ -11,6 +11,8 @@ from functools import cached_property, partial
 from itertools import groupby
 from typing import Literal, cast
 
+from rapidfuzz.distance import LCSseq
+
 from sifaka._internal.immutable import Frozen
 from sifaka.text.compared_text import (
     EMPTY,
@@ -30,6 +32,7 @@ from sifaka.text.language import LANGUAGE_NAMES
 from sifaka.text.limits import outside_scope
 from sifaka.text.notation import numeral_readings, shown_number
 from sifaka.text.numbers_and_names import Statement, is_same, read
+from sifaka.text.tables import patterns_of
 
 Path = tuple[str, ...]
 """Where a value stands in data."""
@@ -106,8 +109,8 @@ def compare(
     changes += (Change("scope", *each) for each in outside_scope(task, original, version))
     places = [(original.find(each), len(each)) for each in failing if each]
     answers = Answers(asked, old, changes, sources=sources, failing=places)
-    listed = list(dict.fromkeys(_answered(change, answers) for change in changes))
-    listed.sort(key=lambda each: ("open", "covered", "noted").index(each.status))
+    told = dict.fromkeys(_answered(change, answers) for change in changes)
+    listed = sorted(told, key=lambda each: ("open", "covered", "noted").index(each.status))
     numbered = (each.model_copy(update={"id": f"d{n}"}) for n, each in enumerate(listed, 1))
     return Differences(differences=tuple(numbered), kept=kept, total=total)
 
@@ -162,7 +165,7 @@ _MOST_STATED = 20
 """Statements of one sentence that are compared with those of another, one by one."""
 _SHORTER = 0.6
 """The share of the words below which a version leaves out on purpose: what is lost is listed."""
-_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{4}")
+_DATA = patterns_of(__file__, "data")
 _FENCED = re.compile(r"\s*```[^\n`]*\n(.*)\n```\s*", re.DOTALL)
 _EDIT, _LARGE_EDIT = 2, 40
 """Words of a sentence that a small edit changes, and the most that is told of a narrow task."""
@@ -179,10 +182,16 @@ class _Prose:
         self.asked = frozenset(word[:STEM] for word in task.side.vocabulary - EMPTY)
         self.most = _LARGE_EDIT if task.is_narrow else _EDIT
         languages = {old.language, new.language}
-        shared = frozenset[str]().union(*new.stems) & frozenset[str]().union(*old.stems)
-        foreign = 2 * len(shared) < len(frozenset[str]().union(*new.stems))
+        stems, known = (frozenset[str]().union(*side.stems) for side in (new, old))
+        foreign = 2 * len(stems & known) < len(stems)
         self.translated = len(languages) == 2 and None not in languages and foreign
         self.forward, self.backward = _nearest(old, new), _nearest(new, old)
+        self._counterparts = [
+            (number, near[0])
+            for number, near in enumerate(self.forward)
+            if near and number in self.backward[near[0]][:1]
+        ]
+        """The sentences that are the nearest to each other."""
         self.covered = _coverage(old, new, self.forward)
         self.known = _coverage(new, old, self.backward)
         sizes = [sum(map(len, side.words)) for side in (new, old)]
@@ -206,7 +215,8 @@ class _Prose:
             short = new and lost.kind == "name" and _is_short_for(lost.value, new.value)
             if short or lost in self._exchanged:
                 continue
-            asks = self._asks_when_changed(lost, new) if new else self._asks_when_lost(lost)
+            elsewhere = new and self.new.has_digits(lost) and self.old.has_digits(new)
+            asks = not elsewhere if new else self._asks_when_lost(lost)
             yield Change(lost.kind, lost.text, new.text if new else "", asks, lost, new)
         taken = frozenset(pairs.values())
         put = frozenset(self._exchanged.values())
@@ -217,9 +227,6 @@ class _Prose:
                 yield Change(new.kind, "", new.text, asks, new=new, unlike=unlike)
         if not self.translated:
             yield from self._sentences()
-
-    def _asks_when_changed(self, lost: Statement, new: Statement) -> bool:
-        return not (self.new.has_digits(lost) and self.old.has_digits(new))
 
     def _asks_when_lost(self, lost: Statement) -> bool:
         named = lost.kind in ("name", "number") or (self.translated and lost.kind == "quote")
@@ -264,7 +271,7 @@ class _Prose:
         """How surely one took the place of the other; 0 where it did not."""
         same = lost.kind == new.kind
         foreign = self.translated and lost.kind == "name"
-        if foreign or (not same and not {lost.kind, new.kind} <= FIGURES):
+        if foreign or not (same or {lost.kind, new.kind} <= FIGURES):
             return 0
         if lost.kind in ("quote", "code", "url"):
             return len(stems_in(lost.text) & stems_in(new.text)) + (lost.kind == "url")
@@ -291,9 +298,8 @@ class _Prose:
             if share < _GONE and len(stems) > 2 and not told:
                 whole = bool(_WHOLE.search(sentence)) and len(stems) > 3
                 yield Change("added", "", sentence, whole and stay, unlike=True)
-        for number, near in enumerate(self.forward):
-            if near and number in self.backward[near[0]][:1]:
-                yield from self._edits(number, near[0])
+        for number, other in self._counterparts:
+            yield from self._edits(number, other)
 
     def _edits(self, number: int, other: int) -> Iterator[Change]:
         """What differs in two sentences that are nearly the same."""
@@ -320,11 +326,9 @@ class _Prose:
         say nothing of it.
         """
         found: dict[Statement, Statement] = {}
-        for number, near in enumerate(() if self.translated else self.forward):
-            if near and number in self.backward[near[0]][:1]:
-                mine, theirs = self.old.stated[number], self.new.stated[near[0]]
-                if max(len(mine), len(theirs)) > _MOST_STATED:
-                    continue
+        for number, other in () if self.translated else self._counterparts:
+            mine, theirs = self.old.stated[number], self.new.stated[other]
+            if max(len(mine), len(theirs)) <= _MOST_STATED:
                 gone = [s for s in mine if not any(_is_alike(s, t) for t in theirs)]
                 came = [t for t in theirs if not any(_is_alike(s, t) for s in mine)]
                 if len(gone) == len(came) == 1 and self._is_exchange(number, gone[0], came[0]):
@@ -366,15 +370,9 @@ def _is_short_for(one: str, other: str) -> bool:
     """True of two names of which one abbreviates the other by words: `High Rd`, `High Road`."""
     words = sorted((one.split(), other.split()), key=lambda each: len("".join(each)))
     return len(words[0]) == len(words[1]) and all(
-        a == b or (len(a) > 1 and a[0] == b[0] and _is_within(a, b))
+        a == b or (len(a) > 1 and a[0] == b[0] and LCSseq.similarity(a, b) == len(a))
         for a, b in zip(*words, strict=True)
     )
-
-
-def _is_within(short: str, long: str) -> bool:
-    """True when the letters of one word stand in another, in their order."""
-    letters = iter(long)
-    return all(letter in letters for letter in short)
 
 
 def _is_alike(one: Statement, other: Statement) -> bool:
@@ -409,15 +407,6 @@ def _around_edit(a: Sequence[str], b: Sequence[str]) -> tuple[str, str]:
 LONGEST = 200_000
 """Characters of a text that is read as data."""
 _MOST_VALUES, _DEEPEST = 20_000, 40
-_FENCE = re.compile(r"\A\s*(?:```|~~~)[^\n]{0,40}\n(.*?)\n?[ ]{0,3}(?:```|~~~)\s*\Z", re.DOTALL)
-_CELL_END = re.compile(r"(?<!\\)\|")
-_RULE = re.compile(r"\s*\|?[ \t]*:?-[ \t:|-]*")
-_HTML_ROW = re.compile(r"<tr\b[^>]{0,200}>(.{0,5000}?)</tr>", re.DOTALL | re.IGNORECASE)
-_HTML_CELL = re.compile(r"<t[hd]\b[^>]{0,200}>(.{0,2000}?)</t[hd]>", re.DOTALL | re.IGNORECASE)
-_YAML = re.compile(r"(?:---\s*\n|- )?[\"']?[\w./-]+[\"']?:(?:\s|\Z)")
-_PROSE = re.compile(r"^#{2,}[ ]|^[^:#\n]{30,500}\.$", re.MULTILINE)
-"""Lines of a changelog or a letter that would be read as YAML by accident."""
-_NUMERAL = re.compile(r"-?\d[\d.,']{0,40}")
 
 
 def values_of(text: str) -> Mapping[Path, str] | None:
@@ -428,7 +417,7 @@ def values_of(text: str) -> Mapping[Path, str] | None:
     """
     if len(text) > LONGEST:
         return None
-    fenced = _FENCE.match(text)
+    fenced = _DATA["fence"].match(text)
     try:
         found = dict(_flattened(_parsed((fenced[1] if fenced else text).strip()), (), 0))
     except (ValueError, RecursionError, csv.Error):
@@ -439,7 +428,7 @@ def values_of(text: str) -> Mapping[Path, str] | None:
 def comparable(value: str) -> str:
     """A value without the notation of its numbers and the case of its words."""
     bare = value.replace("\\|", "|").strip().strip("*_`\"'").casefold()
-    readings = numeral_readings(bare.lstrip("-")) if _NUMERAL.fullmatch(bare) else ()
+    readings = numeral_readings(bare.lstrip("-")) if _DATA["numeral"].fullmatch(bare) else ()
     shown = "|".join(map(shown_number, readings))
     return f"{bare[: bare[0] == '-']}{shown}" if shown else bare.replace("null", "").strip("-~")
 
@@ -452,12 +441,14 @@ def _parsed(text: str) -> object:
     """
     if text[:1] in "{[":
         return json.loads(text)
-    rows = _HTML_ROW.findall(text)
+    rows = _DATA["html_row"].findall(text)
     lines = [line.strip() for line in text.split("\n")]
     if rows:
-        return _records([_HTML_CELL.findall(row) for row in rows])
-    if len(lines) > 2 and _RULE.fullmatch(lines[1]) and all("|" in line for line in lines):
-        return _records([_CELL_END.split(line.strip("|")) for line in (lines[0], *lines[2:])])
+        return _records([_DATA["html_cell"].findall(row) for row in rows])
+    if len(lines) > 2 and _DATA["rule"].fullmatch(lines[1]) and all("|" in line for line in lines):
+        return _records(
+            [_DATA["cell_end"].split(line.strip("|")) for line in (lines[0], *lines[2:])]
+        )
     for mark in ",;\t":
         listed = list(csv.reader(lines, delimiter=mark))
         even = {len(row) for row in listed} == {lines[0].count(mark) + 1}
@@ -473,7 +464,7 @@ def _records(rows: Sequence[Sequence[str]]) -> list[dict[str, str]]:
 def _parsed_yaml(text: str) -> object:
     import yaml
 
-    if not _YAML.match(text) or _PROSE.search(text) or "\n" not in text:
+    if not _DATA["yaml"].match(text) or _DATA["prose"].search(text) or "\n" not in text:
         raise ValueError("this is prose")
     try:
         return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506, it only makes strings
@@ -508,7 +499,7 @@ def _label(value: object, number: int) -> object:
 
 def _is_same_value(one: str, other: str) -> bool:
     """True of two values of data that are the same, or one date in two notations."""
-    dated = _DAY.fullmatch(one) and _DAY.fullmatch(other)
+    dated = _DATA["day"].fullmatch(one) and _DATA["day"].fullmatch(other)
     return comparable(one) == comparable(other) or bool(dated and Side(one).has(read(other)[0]))
 
 

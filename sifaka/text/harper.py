@@ -44,10 +44,12 @@ def _linter_with(rules: str, off: frozenset[str]) -> "Linter":
     linter = _linter()
     config = linter.get_default_lint_config()
     names = frozenset(rules.split())
-    wanted: dict[str, bool | None] = {name: name in names for name in config}
-    if rules == ALL:
-        wanted = {**config, **dict.fromkeys(config.keys() & off, False)}
-    linter.set_lint_config(wanted)
+    linter.set_lint_config(
+        {
+            name: is_on and name not in off if rules == ALL else name in names
+            for name, is_on in config.items()
+        }
+    )
     return linter
 
 

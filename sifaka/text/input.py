@@ -1,18 +1,19 @@
 """Checks on incoming texts."""
 
+import re
+
 from sifaka.errors import ConfigurationError
 
 MAX_TEXT = 1_000_000
 """Characters. A book; what is longer has to be worked on in parts."""
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def is_unicode(text: str) -> bool:
     """True when a text can be encoded: it has no half of a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return _SURROGATE.search(text) is None
 
 
 def check_text(text: str, name: str = "text") -> str:
@@ -30,11 +31,9 @@ def check_text(text: str, name: str = "text") -> str:
         raise ConfigurationError(
             f"{name} contains a NUL character at offset {text.index(chr(0))}", "remove it"
         )
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
+    if found := _SURROGATE.search(text):
         raise ConfigurationError(
-            f"{name} contains a lone surrogate at offset {error.start}",
+            f"{name} contains a lone surrogate at offset {found.start()}",
             "send valid Unicode: replace the broken character",
-        ) from None
+        )
     return text

@@ -96,12 +96,7 @@ _TELLTALE_LETTERS = {
     "arabic": (("ur", "[ٹڈڑےں]"), ("fa", "[پچژگکی]")),
 }
 """Letters that the script's largest language does not have, of the languages that do."""
-_LARGEST = {"cyrillic": "ru", "arabic": "ar"}
-SCRIPT_LANGUAGES = (
-    "ru", "uk", "be", "bg", "sr", "ar", "fa", "ur", "ja", "zh", "ko", "el", "he", "hi", "bn", "ta",
-    "te", "th", "ka", "hy",
-)  # fmt: skip
-"""The languages that `language_of_script` returns."""
+_LARGEST = {"cyrillic": "ru", "arabic": "ar", "kana": "ja", "han": "zh", "hangul": "ko"}
 
 
 @cache
@@ -139,7 +134,7 @@ def language_of_script(name: str, text: str) -> str | None:
     # Two in a hundred letters of Bulgarian are this one, in Russian three in ten thousand.
     if name == "cyrillic" and hard_signs > 0.005 * letters and not re.search("[ыэЫЭ]", text):
         return "bg"
-    return _LARGEST.get(name) or {"kana": "ja", "han": "zh", "hangul": "ko"}.get(name, name)
+    return _LARGEST.get(name, name)
 
 
 # --- the language of a text ---
@@ -150,8 +145,11 @@ _LEAST_OF_DENSE_SCRIPT = 6
 """The same for scripts that only one language is written in."""
 SAMPLE = 10_000
 """Characters that are looked at of the beginning, the middle and the end of a long text."""
-OWN_LANGUAGES = frozenset({*FUNCTION_WORDS, *SCRIPT_LANGUAGES})
-"""The languages that are told here."""
+OWN_LANGUAGES = frozenset(FUNCTION_WORDS) | {
+    *("ru", "uk", "be", "bg", "sr", "ar", "fa", "ur", "ja", "zh", "ko"),
+    *("el", "he", "hi", "bn", "ta", "te", "th", "ka", "hy"),
+}
+"""The languages that are told here, by their words or by their letters."""
 SURE_SCRIPTS = frozenset({"kana", "hangul", "el", "he", "bn", "ta", "te", "th", "ka", "hy", "han"})
 """Scripts that leave little doubt about the language."""
 _LEAST_EVIDENCE = 0.08
@@ -239,9 +237,8 @@ def translation_into(task: str) -> frozenset[str] | None:
 
     Empty where it names none that is known.
     """
-    if not _TRANSLATE.search(task):
-        return None
-    return frozenset(_LANGUAGES[found["language"].lower()] for found in _INTO.finditer(task))
+    named = (_LANGUAGES[found["language"].lower()] for found in _INTO.finditer(task))
+    return frozenset(named) if _TRANSLATE.search(task) else None
 
 
 def languages_named(task: str) -> Iterator[tuple[Span, str]]:
@@ -259,8 +256,7 @@ def languages_named(task: str) -> Iterator[tuple[Span, str]]:
 def is_enough(prose: str, written: str) -> bool:
     """True when a text of this script has the letters that it takes to tell its language."""
     least = _LEAST_OF_DENSE_SCRIPT if written in SURE_SCRIPTS else LEAST_LETTERS
-    letters = islice(_LETTER.finditer(prose), least)
-    return sum(1 for _ in letters) == least
+    return sum(1 for _ in islice(_LETTER.finditer(prose), least)) == least
 
 
 def sample(prose: str) -> str:

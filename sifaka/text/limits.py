@@ -17,7 +17,8 @@ from sifaka.text.language import (
     tell_language,
 )
 from sifaka.text.markdown import read_markdown
-from sifaka.text.prose import Span, blanked, sentence_spans
+from sifaka.text.prose import Span, blanked, sentences
+from sifaka.text.tables import patterns_of
 from sifaka.text.words import count_characters, count_words
 
 _ABOUT = 0.15
@@ -26,7 +27,7 @@ _FAR = 3
 """How many times over its limit a length shows that the limit is one of a part."""
 _INSTRUCTION = 400
 """The most characters of a paragraph that says what to do."""
-_PASSAGE = re.compile(r"[^\n]+(?:\n[^\n]+)*")
+_PATTERNS = patterns_of(__file__, "limits")
 _SURE = 0.5
 """From this confidence on, another language than asked for is told."""
 
@@ -94,12 +95,6 @@ _LIMIT = re.compile(
     r"(?P<each>[^.;\n]{0,12}\b(?:each|per|apiece|longer|shorter|jeweils|pro|chacun|cada)\b)?",
     re.IGNORECASE,
 )
-_PART = (
-    r"(?:first|last|erste|letzte|premi|derni|primer|últim)\w*\s+$"
-    r"|\b(?:and|und|et|y)\s(?:an?|eine?n?|une?|una)\s$"
-)
-"""Before a number: it counts words of the text, or is a limit of one part of it."""
-_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|`[^`\n]*`")
 
 
 def asked_of(task: str, text: str) -> tuple[Asked, ...]:
@@ -109,7 +104,7 @@ def asked_of(task: str, text: str) -> tuple[Asked, ...]:
     in the task is not read, and a language that cannot be told from the text is left out.
     """
     task = instruction_of(task)
-    task = blanked(task, (found.span() for found in _QUOTED.finditer(task)))
+    task = blanked(task, (found.span() for found in _PATTERNS["quoted"].finditer(task)))
     limits = dict.fromkeys(filter(None, map(_limit, _LIMIT.finditer(task))))
     asked = [
         Asked(what=what, limit=words, measured=str(count), met=low <= count <= high)
@@ -121,21 +116,21 @@ def asked_of(task: str, text: str) -> tuple[Asked, ...]:
 
 def instruction_of(task: str) -> str:
     """The task with blanks in place of long paragraphs beside short ones: those are material."""
-    paragraphs = [found.span() for found in _PASSAGE.finditer(task)]
+    paragraphs = [found.span() for found in _PATTERNS["passage"].finditer(task)]
     long = [(start, end) for start, end in paragraphs if end - start > _INSTRUCTION]
     return blanked(task, long) if len(long) < len(paragraphs) else task
 
 
 def limit_spans(task: str) -> tuple[Span, ...]:
     """The places of the task that set a limit or name a part, in their order."""
-    found = (*_LIMIT.finditer(task), *_NAMED.finditer(task))
-    return tuple(sorted(match.span() for match in found))
+    return tuple(sorted(m.span() for m in (*_LIMIT.finditer(task), *_NAMED.finditer(task))))
 
 
 def _limit(found: re.Match[str]) -> tuple[str, str, float, float] | None:
     """What is limited, the limit in words and both its ends; None where it limits nothing."""
     what = next(unit for unit in _UNITS if found[unit])
-    if found["each"] or re.search(_PART, found.string[: found.start("number")], re.IGNORECASE):
+    before = found.string[: found.start("number")]
+    if found["each"] or _PATTERNS["part"].search(before):
         return None
     number, other = _value(found["number"]), found["other"] and _value(found["other"])
     if other:
@@ -159,20 +154,15 @@ def _value(number: str) -> int:
     return _NUMBERS.get(number.lower()) or int(re.sub(r"\D", "", number))
 
 
-_SENTENCE = re.compile(r"(?!#)(?:.*[.!?…。！？।؟]|(?:\S+\s+){3,}.*[^,:])", re.DOTALL)
-_BLANK_LINE = re.compile(r"\n[ \t]*\n")
-_BULLET = re.compile(r"^([ \t]*)(?:[-*+•–]|\d{1,3}[.)])[ \t]", re.MULTILINE)
-
-
 def _count_sentences(text: str) -> int:
     """The sentences, without headings, salutations and the name below a letter."""
-    found = (text[start:end].rstrip("\"'”’»)]*_ ") for start, end in sentence_spans(text))
-    return sum(1 for each in found if _SENTENCE.fullmatch(each))
+    found = (text[start:end].rstrip("\"'”’»)]*_ ") for start, end in sentences(text))
+    return sum(1 for each in found if _PATTERNS["sentence"].fullmatch(each))
 
 
 def _count_bullets(text: str) -> int:
     """The items of the outer lists."""
-    indents = [len(found[1]) for found in _BULLET.finditer(text)]
+    indents = [len(found[1]) for found in _PATTERNS["bullet"].finditer(text)]
     return sum(indent <= min(indents) + 1 for indent in indents)
 
 
@@ -181,7 +171,9 @@ _MEASURES: Mapping[str, Callable[[str], int]] = {
     "characters": lambda text: count_characters(text.strip()),
     "sentences": _count_sentences,
     "lines": lambda text: sum(1 for line in text.splitlines() if line.strip()),
-    "paragraphs": lambda text: sum(map(bool, map(_count_sentences, _BLANK_LINE.split(text)))),
+    "paragraphs": lambda text: sum(
+        map(bool, map(_count_sentences, _PATTERNS["blank_line"].split(text)))
+    ),
     "bullets": _count_bullets,
 }
 
@@ -215,18 +207,15 @@ _ORDINALS: Mapping[str, int] = {
 _ONLY = r"(?:only|just|nothing (?:else|other) than|nur|seulement|uniquement|solo|sólo)"
 _SECTION = r"(?:sections?|chapters?|abschnitte?|kapitel|chapitres?|secci(?:ón|ones))"
 _PARAGRAPH = r"(?:paragraphs?|absatz|absätze|paragraphes?|párrafos?)"
-_ORDINAL = "|".join(_ORDINALS)
 _PLACED = (
     rf"(?:(?P<section>{_SECTION})|{_PARAGRAPH})\s+"
     r"(?P<numbers>\d[\d.]*(?:(?:,|\s+\w+)\s*\d[\d.]*)*)"
-    rf"|(?P<ordinal>{_ORDINAL})\s+(?:(?P<nth>{_SECTION})|{_PARAGRAPH})"
+    rf"|(?P<ordinal>{'|'.join(_ORDINALS)})\s+(?:(?P<nth>{_SECTION})|{_PARAGRAPH})"
 )
 _NAMED = re.compile(rf"\b(?:{_PLACED})\b", re.IGNORECASE)
 _TITLE_NUMBER = re.compile(
     rf"(?:(?:{_SECTION}|§)\s*)?(?P<number>\d+(?:\.\d+)*)[.):–—\s-]*", re.IGNORECASE
 )
-_PIECE = re.compile(r"^[ \t]*#.*|(?:^(?![ \t]*#).*\S.*\n?)+", re.MULTILINE)
-"""A heading, or lines that no blank one and no heading divides."""
 
 
 def outside_scope(task: str, original: str, version: str) -> tuple[tuple[str, str], ...]:
@@ -239,13 +228,13 @@ def outside_scope(task: str, original: str, version: str) -> tuple[tuple[str, st
         Each change with the words before and after it, empty for what is added or removed; nothing
         where the task names no part, or none that the original has.
     """
-    spans = scope_of(task, original)
+    spans = tuple(scope_of(task, original))
     if not spans:
         return ()
     from rapidfuzz.distance import Levenshtein
 
     old, new = (
-        [(found.start(), found.group().split()) for found in _PIECE.finditer(text)]
+        [(found.start(), found.group().split()) for found in _PATTERNS["piece"].finditer(text)]
         for text in (original, version)
     )
     edits = Levenshtein.editops(*([tuple(words) for _, words in text] for text in (old, new)))
@@ -269,19 +258,16 @@ def names_only(task: str) -> bool:
     return bool(re.search(rf"\b{_ONLY}\b", instruction_of(task), re.IGNORECASE))
 
 
-def scope_of(task: str, text: str) -> tuple[Span, ...]:
+def scope_of(task: str, text: str) -> Iterator[Span]:
     """The places of the parts of a text that a task names as the only ones to be changed."""
-    return tuple(_scope(instruction_of(task), text))
-
-
-def _scope(task: str, original: str) -> Iterator[Span]:
+    task = instruction_of(task)
     only = re.search(rf"\b{_ONLY}\b", task, re.IGNORECASE)
     if not only:
         return
-    blocks = read_markdown(original).blocks
+    blocks = read_markdown(text).blocks
     headings = [block for block in blocks if block.level]
     stops = (
-        next((each.start for each in headings[at:] if each.level <= heading.level), len(original))
+        next((each.start for each in headings[at:] if each.level <= heading.level), len(text))
         for at, heading in enumerate(headings, 1)
     )
     sections = [(each, (each.start, stop)) for each, stop in zip(headings, stops, strict=True)]
@@ -292,28 +278,21 @@ def _scope(task: str, original: str) -> Iterator[Span]:
     paragraphs = [
         (block.start, block.end)
         for block in blocks
-        if block.kind == "other" and _count_sentences(original[block.start : block.end])
+        if block.kind == "other" and _count_sentences(text[block.start : block.end])
     ]
     for found in _NAMED.finditer(task):
-        if not found["ordinal"]:
-            numbers = [each.strip(".") for each in re.findall(r"\d[\d.]*", found["numbers"])]
-            named = [span for heading, span in sections if _number(heading.title) in numbers]
-            places = [int(each) - 1 for each in numbers if each.isdecimal()]
-            inside = ordered if found["section"] else paragraphs
-            counted = [inside[at] for at in places if 0 <= at < len(inside)]
-            yield from (named or counted) if found["section"] else counted
-        else:
-            inside, at = (
-                ordered if found["nth"] else paragraphs,
-                _ORDINALS[found["ordinal"].lower()],
-            )
-            yield from inside[at : at + 1 or None] if at < len(inside) else ()
+        inside = ordered if found["section"] or found["nth"] else paragraphs
+        if found["ordinal"]:
+            at = _ORDINALS[found["ordinal"].lower()]
+            yield from inside[at : at + 1 or None]
+            continue
+        numbers = [each.strip(".") for each in re.findall(r"\d[\d.]*", found["numbers"])]
+        titled = [(_TITLE_NUMBER.match(heading.title), span) for heading, span in sections]
+        named = [span for title, span in titled if title and title["number"] in numbers]
+        places = [int(each) - 1 for each in numbers if each.isdecimal()]
+        counted = (inside[at] for at in places if 0 <= at < len(inside))
+        yield from named if named and found["section"] else counted
     for heading, span in sections:
         title = _TITLE_NUMBER.sub("", heading.title, count=1).strip("*_` ").lower()
         if title and re.search(rf"\b{re.escape(title)}\b", task[only.end() :].lower()):
             yield span
-
-
-def _number(title: str) -> str | None:
-    found = _TITLE_NUMBER.match(title)
-    return found["number"] if found else None

@@ -155,22 +155,20 @@ class Markdown:
     @cached_property
     def fences(self) -> tuple[Fence, ...]:
         """All fenced blocks of code; one that is not closed ends with its container."""
-        return tuple(self._fences())
+        tokens = [token for token in self.tokens if token.type == "fence"]
+        return tuple(self._fence(token, *token.map) for token in tokens if token.map)
 
-    def _fences(self) -> Iterator[Fence]:
-        for token in self.tokens:
-            if token.type == "fence" and token.map is not None:
-                first, last = token.map
-                start, end = self.place(first, last)
-                lines = len(token.content.removesuffix("\n").split("\n")) if token.content else 0
-                yield Fence(
-                    line=start,
-                    start=self.text.index(token.markup, start),
-                    end=end,
-                    mark=token.markup,
-                    depth=token.level,
-                    closed=last - first - 1 > lines,
-                )
+    def _fence(self, token: "Token", first: int, last: int) -> Fence:
+        start, end = self.place(first, last)
+        lines = len(token.content.removesuffix("\n").split("\n")) if token.content else 0
+        return Fence(
+            line=start,
+            start=self.text.index(token.markup, start),
+            end=end,
+            mark=token.markup,
+            depth=token.level,
+            closed=last - first - 1 > lines,
+        )
 
     @cached_property
     def code(self) -> list[Span]:

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from operator import eq
+from itertools import groupby
+from operator import eq, itemgetter
 from typing import NamedTuple
 
 from sifaka.text.tables import patterns_of
@@ -99,12 +100,8 @@ def longest_loop(text: str) -> int:
     prose = _LOOPS["code"].sub("", _LOOPS["row"].sub("", _LOOPS["number"].sub("", text)))
     tokens = _LOOPS["spelt"].sub(lambda match: f" {match[0]} ", prose)
     words = [word.casefold() for word in _LOOPS["word"].findall(tokens)][-_MOST_WORDS:]
-    if not _may_loop(words):
-        return 0
-    longest = 0
-    for period in range(1, min(_LONGEST, len(words) // _TIMES) + 1):
-        longest = max(longest, _of_period(words, period))
-    return longest
+    periods = range(1, min(_LONGEST, len(words) // _TIMES) + 1) if _may_loop(words) else ()
+    return max((_of_period(words, period) for period in periods), default=0)
 
 
 def _may_loop(words: Sequence[str]) -> bool:
@@ -120,20 +117,14 @@ def _may_loop(words: Sequence[str]) -> bool:
 
 
 def _of_period(words: Sequence[str], period: int) -> int:
-    least = max(_WORDS, _TIMES * period)
-    if sum(map(eq, words, words[period:])) + period < least:
+    """The words of the longest stretch that repeats so many of them, some with letters."""
+    again = list(map(eq, words, words[period:]))
+    least = max(_WORDS, _TIMES * period) - period
+    if sum(again) < least:
         return 0
-    longest = run = 0
-    letters = False
-    for at, same in enumerate(map(eq, words, words[period:])):
-        if not same:
-            run, letters = 0, False
-            continue
-        run += 1
-        letters = letters or words[at][0].isalpha()
-        if letters and run + period >= least:
-            longest = max(longest, run + period)
-    return longest
+    runs = [[at for at, _ in run] for same, run in groupby(enumerate(again), itemgetter(1)) if same]
+    long = (run for run in runs if len(run) >= least and any(words[at][0].isalpha() for at in run))
+    return max((len(run) + period for run in long), default=0)
 
 
 def single(text: str) -> str:

@@ -177,10 +177,11 @@ def numeral_readings(numeral: str) -> tuple[Fraction, ...]:
     grouped = 0 < len(first) <= 3 and first != "0" and all(len(group) == 3 for group in groups)
     if len(marks) == 1:
         return (whole, decimal)[: 1 + (marks == ".")] if grouped else (decimal,)
-    if len(set(marks)) == 1:
-        # India groups by two: 12,50,000.
-        return (whole,) if grouped or (marks[0] == "," and len(groups[-1]) == 3) else ()
-    return (decimal,) if marks[-1] not in marks[:-1] else ()
+    if marks[-1] not in marks[:-1]:
+        return (decimal,)
+    # India groups by two: 12,50,000.
+    by_two = marks[0] == "," and len(groups[-1]) == 3
+    return (whole,) if len(set(marks)) == 1 and (grouped or by_two) else ()
 
 
 def shown_number(value: Fraction) -> str:

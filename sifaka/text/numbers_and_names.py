@@ -238,11 +238,13 @@ _LATIN_UNITS = rf"(?:{_UNIT_WORDS}|in(?=[ \t]*(?:[|(),;\n]|\.?\Z)))"
 """After a figure `in` is an inch where no word follows."""
 _SIGN_UNITS = any_of(unit for unit in UNITS if re.search(r"[\u3000-\u9fff]", unit))
 _LATIN_SCALES = any_of(word for word in SCALES if word.isascii() and len(word) > 1)
-_HOURS = r"(?:h|hrs?|hours?|Std\.?|Stunden?|heures?|horas?)"
-_MINUTES = r"(?:m|mins?|minutes?|Minuten|minutos?)"
-_LABELS = (
-    "article|section|step|room|chapter|figure|fig.|table|page|gate|platform|phase|appendix|clause"
-    "|artikel|abschnitt|schritt|raum|zimmer|kapitel|seite|étape|chapitre|salle|artículo|sección|paso"
+_LABEL = any_of(
+    re.findall(
+        r"\S+",
+        """article section step room chapter figure fig. table page gate platform phase appendix
+        clause artikel abschnitt schritt raum zimmer kapitel seite étape chapitre salle artículo
+        sección paso""",
+    )
 )
 
 
@@ -391,8 +393,9 @@ _ROWS: tuple[_Row, ...] = (
     ),
     (rf"(?=\d)(?<![\w.,:])(?P<h>\d\d?)[.:](?P<mi>\d\d)\s?{_MARK}", "date", _times),
     (
-        rf"(?=\d)(?<![\w.,:])(?P<h>\d{{1,3}})\s?{_HOURS}(?:,?\s(?:and|und|et|y)\s|,?\s?)"
-        rf"(?P<mi>\d{{1,3}})\s?{_MINUTES}(?!\w)",
+        r"(?=\d)(?<![\w.,:])(?P<h>\d{1,3})\s?(?:h|hrs?|hours?|Std\.?|Stunden?|heures?|horas?)"
+        r"(?:,?\s(?:and|und|et|y)\s|,?\s?)"
+        r"(?P<mi>\d{1,3})\s?(?:m|mins?|minutes?|Minuten|minutos?)(?!\w)",
         "number",
         lambda m: [f"{3600 * int(m['h']) + 60 * int(m['mi'])} s"],
     ),
@@ -415,7 +418,7 @@ _ROWS: tuple[_Row, ...] = (
         lambda m: [m.group()],
     ),
     (
-        rf"(?<!\w)(?P<label>{any_of(_LABELS.split('|'))})s?\s(?P<n>\d{{1,5}}(?:\.\d{{1,4}}){{0,4}})(?!\w)",
+        rf"(?<!\w)(?P<label>{_LABEL})s?\s(?P<n>\d{{1,5}}(?:\.\d{{1,4}}){{0,4}})(?!\w)",
         "name",
         lambda m: [f"{m['label'].lower()} {m['n']}"],
     ),

@@ -17,15 +17,13 @@ _SENTENCE_END = re.compile(
     r"[.!?…。！？｡।॥؟۔\n]"
     r"(?:(?<=[.!?…])(?<![.!?…].)[.!?…]*+[\"'”’)\]*_]*+(?=\s|\Z)"
     r"|(?<=[。！？｡])[。！？｡]*[\"'”’)\]*_」』）】〉》]*"
-    r"|(?<=[।॥؟۔])[।॥؟۔]*(?=\s|\Z)|(?<=\n)[ \t]*\n)"
+    r"|(?<=[।॥؟۔])[।॥؟۔]*(?=\s|\Z)"
+    r"|(?<=\n)(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)])[ \t])))"
 )
 _WORD = re.compile(r"\s*([^\W\d]+)")
 _TOKEN = re.compile(r"([a-z]+(?:'[a-z]+)?|\d+)")
-_LONGEST_ORDINAL = 2
 _MARGIN = 100
 """Characters in front of a list number and its full stop that are looked at."""
-_BACKWARDS = re.compile(r"[\w.]*")
-"""A word or an abbreviation, in a text that is turned round."""
 _TITLES = frozenset(
     ["mr", "mrs", "ms", "dr", "prof", "st", "e.g", "i.e", "nr", "ca", "bzw", "ggf", "inkl", "zzgl"]
 )
@@ -40,22 +38,15 @@ _ABBREVIATIONS = _TITLES | frozenset(
 )
 
 
-def sentences(text: str) -> list[Span]:
-    """The sentences, surrounding white space left out; a blank line ends one as well."""
-    pieces: list[Span] = []
-    start = 0
-    for match in _SENTENCE_END.finditer(text):
-        blank_line = match.group().isspace()
-        if not blank_line and match.end() < len(text) and _goes_on(text, match):
-            continue
-        pieces.append((start, match.start() if blank_line else match.end()))
-        start = match.end()
-    spans: list[Span] = []
-    for begin, end in (*pieces, (start, len(text))):
-        piece = text[begin:end].lstrip()
-        if piece:
-            spans.append((end - len(piece), end - len(piece) + len(piece.rstrip())))
-    return spans
+@lru_cache(maxsize=16)
+def sentences(text: str) -> Sequence[Span]:
+    """The sentences, without white space around them; blank lines and list items end one too."""
+    found = _SENTENCE_END.finditer(text)
+    ends = [m.end() for m in found if m.end() == len(text) or not _goes_on(text, m)]
+    pieces = ((text[start:end].lstrip(), end) for start, end in pairwise((0, *ends, len(text))))
+    return tuple(
+        (end - len(piece), end - len(piece) + len(piece.rstrip())) for piece, end in pieces if piece
+    )
 
 
 def word_places(text: str) -> Mapping[str, Sequence[int]]:
@@ -81,48 +72,22 @@ def urls(text: str) -> list[Span]:
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:
     """True when the full stop belongs to an abbreviation, an initial or a list number."""
+    at, end = match.span()
     if match.group()[0] != ".":
         return False
-    before = _BACKWARDS.match(text[max(0, match.start() - 20) : match.start()][::-1])
-    word = before.group()[::-1].lower() if before else ""
+    word = re.split(r"[^\w.]", text[max(0, at - 20) : at])[-1].lower()
     if word in _ABBREVIATIONS:
-        following = text[match.end() : match.end() + 200].lstrip()[:1]
-        return not following.isupper() or word in _TITLES
-    if len(word) == 1 and word.isalpha() and word != "i":
-        return True
+        return word in _TITLES or not text[end : end + 200].lstrip()[:1].isupper()
     if not word.isdigit():
-        return False
-    line_start = text.rfind("\n", max(0, match.start() - _MARGIN), match.start()) + 1
-    following = _WORD.match(text, match.end())
+        return len(word) == 1 and word.isalpha() and word != "i"
+    line_start = text.rfind("\n", max(0, at - _MARGIN), at) + 1
+    following = _WORD.match(text, end)
     # A list number, or an ordinal such as `3. März` and `3. und`.
-    return text[line_start : match.start()].strip() == word or (
+    return text[line_start:at].strip() == word or (
         following is not None
         and (following[1].islower() or following[1].casefold() in MONTHS)
-        and len(word) <= _LONGEST_ORDINAL
+        and len(word) <= 2
     )
-
-
-_SHORT, _KEPT = 20_000, 64
-"""Texts of up to so many characters are kept with their sentences, so many at most."""
-
-_BLOCK_END = re.compile(r"\n(?=[ \t]*(?:\n|(?:[-*+•]|\d{1,3}[.)])[ \t]))")
-
-
-def sentence_spans(text: str) -> Sequence[Span]:
-    """The sentences of `sifaka.text.prose`; an item of a list ends one as well."""
-    return _kept_spans(text) if len(text) <= _SHORT else _spans(text)
-
-
-def _spans(text: str) -> Sequence[Span]:
-    ends = [match.end() for match in _BLOCK_END.finditer(text)]
-    return tuple(
-        (start + first, start + last)
-        for start, end in pairwise((0, *ends, len(text)))
-        for first, last in sentences(text[start:end])
-    )
-
-
-_kept_spans = lru_cache(maxsize=_KEPT)(_spans)
 
 
 def whole_words(text: str, most: int) -> str:
@@ -152,9 +117,7 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
 def merged(spans: Iterable[Span]) -> list[Span]:
     """The same places, in order, without overlaps and without empty spans."""
     result: list[Span] = []
-    for start, end in sorted(spans):
-        if start >= end:
-            continue
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
         if result and start <= result[-1][1]:
             result[-1] = (result[-1][0], max(end, result[-1][1]))
         else:

@@ -9,27 +9,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from sifaka.text.markdown import Block, Markdown, front_matter
-from sifaka.text.prose import Span
+from sifaka.text.tables import patterns_of
 
 SECTION_CHARS = 24_000
 """Characters beyond which a text is worked on in sections, where nothing else is said."""
 _OUTLINE = 3_000
 """Characters of an outline; the deepest headings are left out first."""
 _LONGEST_TITLE = 80
-_LABEL = re.compile(r"\[section (\d+)[^\]\n]*\] ")
-_ITEM = re.compile(r"\n(?=(?:[-*+•]|\d{1,9}[.)])[ \t])")
-# Bounded, as a run of marks would be read again from each of them.
-_SENTENCE = re.compile(r"[.!?…][\"'”’)\]*_]{0,9}\s+")
-_LINE_END = re.compile(r"\r\n|\n|\r(?!\n)")
-_SPACE = re.compile(r"\s+")
-
-
-class Heading(NamedTuple):
-    """A heading of a text."""
-
-    level: int
-    """1 to 6."""
-    title: str
+_CUTS = patterns_of(__file__, "cuts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +34,7 @@ class Section:
     """The title of that heading, or of the last one before it; empty before any."""
     part: int
     """Its number among those that share its heading, from 1."""
-    headings: tuple[Heading, ...]
+    headings: tuple[Block, ...]
     """All headings in it."""
     literal: bool
     """True for front matter, and for a piece of code too long for one section: nothing in it is
@@ -82,8 +69,8 @@ def split(text: str, most: int) -> tuple[Section, ...]:
         None for an empty text. Their texts put together are the text, character by character.
     """
     front = front_matter(text)
-    pieces = [_Piece(*span, literal=True) for span in _cut(text, (0, front), most)] if front else []
     blocks = Markdown(text, front).blocks
+    pieces = [*_cut(text, 0, front, most, literal=True)] if front else []
     pieces += _divided(text, blocks, most) if blocks else []
     return tuple(_sections(text, pieces, [b for b in blocks if b.level]))
 
@@ -91,16 +78,16 @@ def split(text: str, most: int) -> tuple[Section, ...]:
 def outline(sections: Sequence[Section]) -> str:
     """The headings of a text, one a line, indented by level; empty when it has none."""
     headings = [heading for section in sections for heading in section.headings]
-    for deepest in range(6, 0, -1):
-        lines = [f"{'  ' * (h.level - 1)}{h.title}" for h in headings if h.level <= deepest]
-        if sum(len(line) + 1 for line in lines) <= _OUTLINE or deepest == 1:
-            return "\n".join(lines)[:_OUTLINE]
-    return ""
+    told = [
+        "\n".join(f"{'  ' * (h.level - 1)}{h.title}" for h in headings if h.level <= deepest)
+        for deepest in range(6, 0, -1)
+    ]
+    return next((each for each in told if len(each) < _OUTLINE), told[-1][:_OUTLINE])
 
 
 def labelled(remark: str) -> tuple[int | None, str]:
     """The number of the section that a remark's label names, and the remark without it."""
-    match = _LABEL.match(remark)
+    match = _CUTS["label"].match(remark)
     return (None, remark) if match is None else (int(match.group(1)), remark[match.end() :])
 
 
@@ -127,7 +114,7 @@ def _sections(text: str, pieces: Sequence[_Piece], headings: Sequence[Block]) ->
             heading=text[piece.start : inside[0].stop] if opens else "",
             title=title,
             part=part,
-            headings=tuple(Heading(h.level, h.title) for h in inside),
+            headings=tuple(inside),
             literal=piece.literal,
         )
         if inside and inside[-1].title != title:
@@ -167,35 +154,30 @@ def _divided(text: str, blocks: Sequence[Block], most: int) -> list[_Piece]:
 def _cut_block(text: str, start: int, block: Block, most: int) -> list[_Piece]:
     """The pieces of a block that is too long, from the start of the heading before it, if any."""
     if block.kind != "fence":
-        return [
-            _Piece(*span) for span in _cut(text, (start, block.end), most, by_line=block.by_line)
-        ]
-    above = [
-        _Piece(*span) for span in _cut(text, (start, block.start), most) if start < block.start
-    ]
-    return above + [
-        _Piece(*span, literal=True) for span in _cut(text, (block.start, block.end), most)
-    ]
+        return [*_cut(text, start, block.end, most, by_line=block.by_line)]
+    above = _cut(text, start, block.start, most) if start < block.start else ()
+    return [*above, *_cut(text, block.start, block.end, most, literal=True)]
 
 
-def _cut(text: str, span: Span, most: int, *, by_line: bool = True) -> Iterator[Span]:
-    """Spans of at most `most` characters, cut in the second half of what one could be."""
-    start, end = span
-    ends = (_ITEM, _LINE_END, _SENTENCE, _SPACE) if by_line else (_SENTENCE, _LINE_END, _SPACE)
+def _cut(
+    text: str, start: int, end: int, most: int, *, by_line: bool = True, literal: bool = False
+) -> Iterator[_Piece]:
+    """Pieces of at most `most` characters, cut in the second half of what one could be."""
+    lines = ("item", "line_end", "sentence", "space")
+    names = lines if by_line else ("sentence", "line_end", "space")
     while end - start > most:
         furthest = start + max(1, most)
         nearest = start + max(1, most // 2)
-        at = furthest
-        for pattern in ends:
-            found = [m.end() for m in pattern.finditer(text, nearest - 1, furthest)]
-            if found and start < found[-1] <= furthest:
-                at = found[-1]
-                break
+        last = (
+            [m.end() for m in _CUTS[name].finditer(text, nearest - 1, furthest)][-1:]
+            for name in names
+        )
+        at = next((at for found in last for at in found if start < at), furthest)
         if text[at - 1] == "\r" and text[at : at + 1] == "\n" and at - 1 > start:
             at -= 1
-        yield start, at
+        yield _Piece(start, at, literal)
         start = at
-    yield start, end
+    yield _Piece(start, end, literal)
 
 
 # --- shared terms ---
@@ -204,18 +186,7 @@ MOST_TERMS = 200
 """Terms that are held together; those in the most parts."""
 _LONGEST = 80
 """Characters of a term."""
-_UPPER = "A-ZÀ-ÖØ-Þ"
-_LINK = r"(?:of|of the|de|de la|du|von|van)"
-_NAME = re.compile(
-    rf"(?<![\w])[{_UPPER}][\w’'-]{{1,40}}(?:\s(?:{_LINK}\s)?[{_UPPER}][\w’'-]{{1,40}}){{1,5}}"
-)
-_DEFINED = re.compile(rf"\(([{_UPPER}][{_UPPER}0-9]{{1,9}})s?\)")
-_ABBREVIATION = re.compile(rf"(?<!\w)[{_UPPER}][{_UPPER}0-9]{{1,9}}(?=s?(?!\w))")
-_CODE = re.compile(r"(?<!`)`([^`\n]{1,80})`(?!`)")
-_IDENTIFIER = re.compile(
-    r"(?<![\w./])(?:[A-Za-z]\w{0,60}_\w{1,60}|[A-Za-z][a-z0-9]{1,40}[A-Z]\w{0,60})(?!\w)"
-)
-_QUOTED = re.compile(r"“([^“”\n]{2,80})”|(?<![\w\"])\"(?=\S)([^\"\n]{2,80})(?<=\S)\"(?![\w\"])")
+_TERMS = patterns_of(__file__, "terms")
 _ENDS = " \t\r\n.!?:;#*->\"'“”(["
 """Characters before the first word of a sentence."""
 _OPENING = frozenset(
@@ -239,7 +210,7 @@ def shared_terms(parts: Sequence[str]) -> tuple[frozenset[str], ...]:
     between double quotation marks. White space in terms is one space. At most `MOST_TERMS`
     different ones are given, the commonest first, so that the work is bounded.
     """
-    defined = frozenset(m.group(1) for part in parts for m in _DEFINED.finditer(part))
+    defined = frozenset(m.group(1) for part in parts for m in _TERMS["defined"].finditer(part))
     found = [frozenset(_terms(part, defined)) for part in parts]
     counted = Counter(term for terms in found for term in terms)
     ranked = sorted((-count, term) for term, count in counted.items() if count > 1)
@@ -248,7 +219,7 @@ def shared_terms(parts: Sequence[str]) -> tuple[frozenset[str], ...]:
 
 
 def _terms(part: str, defined: frozenset[str]) -> Iterator[str]:
-    for match in _NAME.finditer(part):
+    for match in _TERMS["name"].finditer(part):
         words = match.group().split()
         while words and (words[0] in _OPENING or words[0].islower()):
             words.pop(0)
@@ -257,8 +228,8 @@ def _terms(part: str, defined: frozenset[str]) -> Iterator[str]:
         # What opens a sentence may have its capital letter from that alone.
         if len(words) > 2 and not part[max(0, match.start() - 3) : match.start()].strip(_ENDS):
             yield " ".join(words[1:])
-    yield from (m.group() for m in _ABBREVIATION.finditer(part) if m.group() in defined)
-    for pattern in (_CODE, _IDENTIFIER, _QUOTED):
+    yield from (m.group() for m in _TERMS["abbreviation"].finditer(part) if m.group() in defined)
+    for pattern in (_TERMS["code"], _TERMS["identifier"], _TERMS["quoted"]):
         for match in pattern.finditer(part):
             term = next(filter(None, match.groups()), match.group())
             flat = " ".join(term.split())

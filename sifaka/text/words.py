@@ -6,7 +6,7 @@ one here. So is each character of Thai, Lao, Khmer and Burmese, whose words woul
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,17 +78,12 @@ def count_words(text: str) -> int:
 
 def count_characters(text: str) -> int:
     """The number of characters as a reader sees them: grapheme clusters of Unicode's UAX 29."""
-    if not _MARKED.search(text) and "\r\n" not in text:
-        return len(text)
-    return sum(1 for _ in _cluster().finditer(text))
+    return len(_clusters(text))
 
 
 def nth_character(text: str, number: int) -> int | None:
     """The offset of the nth grapheme cluster, from 0 on; None of a text with fewer."""
-    if not _MARKED.search(text) and "\r\n" not in text:
-        return number if number < len(text) else None
-    found = next(islice(_cluster().finditer(text), number, None), None)
-    return None if found is None else found.start()
+    return next(islice(_clusters(text), number, None), None)
 
 
 def _spans(text: str) -> Iterator[Span]:
@@ -108,8 +103,10 @@ def _pattern() -> "Pattern[str]":
     )
 
 
-@lru_cache(maxsize=1)
-def _cluster() -> "Pattern[str]":
+def _clusters(text: str) -> Sequence[int]:
+    """The offsets of the grapheme clusters."""
+    if not _MARKED.search(text) and "\r\n" not in text:
+        return range(len(text))
     import regex
 
-    return regex.compile(r"\X")
+    return [match.start() for match in regex.finditer(r"\X", text)]

@@ -15,7 +15,7 @@ from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
 from sifaka.text import prose
 from sifaka.text.markdown import code_spans
-from sifaka.text.prose import blanked, sentence_spans
+from sifaka.text.prose import blanked, sentences
 from sifaka.text.tables import patterns_of
 from sifaka.validators.spec import ISSUE_LIMIT, LimitedSpec, Name
 
@@ -89,7 +89,7 @@ def _spaced(text: str) -> str:
 def _names_in(text: str) -> Wanted:
     """Capitalised words inside sentences, acronyms and CamelCase: a guess, for English."""
     hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
-    starts = {start for start, _ in sentence_spans(hidden)}
+    starts = {start for start, _ in sentences(hidden)}
     found: Wanted = {}
     for match in _PATTERNS["name"].finditer(hidden):
         word = match.group()

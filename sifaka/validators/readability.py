@@ -7,10 +7,9 @@ from pydantic import Field
 from sifaka.classifiers.english import (
     SentenceCounts,
     measured,
-    other_language,
-    reads_as,
     syllables,
     together,
+    unread,
 )
 from sifaka.record.results import Issue, ValidationResult
 from sifaka.record.thought import Thought
@@ -38,9 +37,8 @@ class ReadabilityValidator(LimitedSpec):
     def check(self, thought: Thought) -> ValidationResult:
         """Measure, and point at the hardest sentences."""
         text = thought.text
-        language = other_language(text)
-        if language:
-            return ValidationResult.not_checked(reads_as(language, "the formula is for English"))
+        if (other := unread(text, "the formula is for English")) is not None:
+            return ValidationResult.not_checked(other.coverage)
         found = measured(text)
         if not found:
             return ValidationResult.not_checked("no English prose to measure")

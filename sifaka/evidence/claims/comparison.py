@@ -35,7 +35,7 @@ from sifaka.models.prompt import Prompt, frame
 from sifaka.models.structured import Form, ask
 from sifaka.record.claims import Claim, Judgement, Stance
 from sifaka.text.numbers_and_names import Statement, is_same, normalised, read
-from sifaka.text.prose import blanked, sentence_spans
+from sifaka.text.prose import blanked, sentences
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -110,7 +110,7 @@ def sentences_near(claim: str, document: SourceDocument) -> Iterable[str]:
     """The sentences of the passages that have most of a claim's words."""
     for passage in nearest(claim, passages_of([document], longest=_READ), _PASSAGES):
         text = without_heading(passage.text)
-        for sentence in sentence_spans(text):
+        for sentence in sentences(text):
             yield from (text[slice(*span)] for span in rows(text, *sentence))
 
 
@@ -465,7 +465,7 @@ def _spans(text: str, place: tuple[int, int]) -> list[tuple[int, int]]:
     around = text[first:last]
     return [
         (first + start, first + end)
-        for sentence in sentence_spans(around)
+        for sentence in sentences(around)
         for start, end in rows(around, *sentence)
     ]
 

@@ -21,7 +21,7 @@ from sifaka.record.claims import Claim
 from sifaka.record.usage import Usage
 from sifaka.text.anchoring import anchor
 from sifaka.text.markdown import Markdown
-from sifaka.text.prose import Span, blanked, sentence_spans, urls
+from sifaka.text.prose import Span, blanked, sentences, urls
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -231,7 +231,7 @@ def checkable(text: str) -> list[Claim]:
     found: list[Claim] = []
     prose = blanked(text, _others(text))
     before, done = "", 0
-    for first, end in sentence_spans(prose):
+    for first, end in sentences(prose):
         item = _ITEM.match(prose, first, end)
         start = item.end() if item else first
         if item or _BLANK_LINE.search(prose, done, first):

@@ -102,22 +102,23 @@ def recognise(text: str, path: str | PurePath | None = None) -> Format:
 
     Markdown in doubt, as which plain text reads too; `.txt` is plain text in doubt.
     """
-    if path is None:
-        return _by_look(text) if _TELLTALE.search(text) else Format.MARKDOWN
-    path = PurePath(path)
-    if (named := by_name(path)) is not None:
+    path = PurePath(path) if path else None
+    if path and (named := by_name(path)) is not None:
         return named
-    look = _by_look(text)
-    return Format.TEXT if look is Format.MARKDOWN and is_plain(path) else look
+    look = Format.MARKDOWN
+    if _TELLTALE.search(text):
+        # Its patterns are many, and most texts come with the name of their file.
+        from sifaka.text.formats.detection import by_look
+
+        look = by_look(text)
+    return Format.TEXT if path and look is Format.MARKDOWN and is_plain(path) else look
 
 
 def marks(text: str, format: Format) -> list[Mark]:
-    """What the reader of a format finds that is not prose; nothing for Markdown and plain text.
+    """What the reader of a format finds that is not prose; nothing where it has none.
 
     In time that grows with the text's length.
     """
-    if format in UNCHECKED:
-        return [Mark(0, len(text))]
     if format not in READERS:
         return []
     start = front_matter(text)
@@ -146,20 +147,10 @@ def by_name(path: PurePath) -> Format | None:
     name = path.name.lower()
     if name in _BY_NAME:
         return _BY_NAME[name]
-    endings = [ending.removeprefix(".") for ending in path.suffixes[-2:]]
-    for ending in reversed([ending.lower() for ending in endings]):
-        if ending not in _PLAIN:
-            return _BY_EXTENSION.get(ending)
-    return None
+    endings = (ending.removeprefix(".").lower() for ending in reversed(path.suffixes[-2:]))
+    return _BY_EXTENSION.get(next((each for each in endings if each not in _PLAIN), ""))
 
 
 def is_plain(path: PurePath) -> bool:
     """True for the name of a plain text, such as `notes.txt`."""
     return path.suffix.lower().removeprefix(".") in _PLAIN
-
-
-def _by_look(text: str) -> Format:
-    # Its patterns are many, and most texts come with the name of their file.
-    from sifaka.text.formats.detection import by_look
-
-    return by_look(text)

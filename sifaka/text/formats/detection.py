@@ -30,14 +30,11 @@ def by_look(text: str) -> Format:
     if not start:
         if _is_json(text):
             return Format.DATA
-        for beginning, format_ in _BEGINNINGS.items():
-            if beginning.match(head):
-                return format_
-    bare = _LOOK["fenced"].sub("", head)  # any format may be shown in a fence
-    for format_, test in _TESTS:
-        if test(bare):
+        begun = (format_ for beginning, format_ in _BEGINNINGS.items() if beginning.match(head))
+        if (format_ := next(begun, None)) is not None:
             return format_
-    return Format.MARKDOWN
+    bare = _LOOK["fenced"].sub("", head)  # any format may be shown in a fence
+    return next((format_ for format_, test in _TESTS if test(bare)), Format.MARKDOWN)
 
 
 def _is_json(text: str) -> bool:
@@ -55,26 +52,23 @@ def _latex(text: str) -> bool:
     if _LOOK["latex"].search(text):
         return True
     found = [match.group(1) for match in _LOOK["latex_line"].finditer(text)]
-    if len(set(found)) < 2 or _LOOK["heading"].search(text):
-        return False
-    return len(found) >= 3 and len(found) * 20 >= text.count("\n")
+    is_often = len(set(found)) >= 2 and len(found) >= 3 and len(found) * 20 >= text.count("\n")
+    return is_often and not _LOOK["heading"].search(text)
 
 
 def _mdx(text: str) -> bool:
     names = {match.group(1) for match in islice(_LOOK["mdx_tag"].finditer(text), _TAGS)}
     # Elements that are closed, or empty ones as in XML; `<name>` alone is a placeholder.
-    if names and ("/>" in text or any(f"</{name}>" in text for name in names)):
-        return True
-    return bool(_LOOK["mdx_module"].search(text) and _LOOK["heading"].search(text))
+    is_closed = names and ("/>" in text or any(f"</{name}>" in text for name in names))
+    return bool(is_closed or (_LOOK["mdx_module"].search(text) and _LOOK["heading"].search(text)))
 
 
 def _rst(text: str) -> bool:
     if _LOOK["rst"].search(text):
         return True
     others = (_LOOK["heading"], _LOOK["asciidoc"], _LOOK["asciidoc_sign"])
-    if any(sign.search(text) for sign in others) or not _LOOK["rst_literal"].search(text):
-        return False
-    return any(
+    is_other = any(sign.search(text) for sign in others) or not _LOOK["rst_literal"].search(text)
+    return not is_other and any(
         len(match["title"].rstrip()) <= len(match["line"])
         for match in _LOOK["rst_title"].finditer(text)
     )
@@ -85,9 +79,8 @@ def _asciidoc(text: str) -> bool:
     titles = {len(match.group(1)) for match in _LOOK["asciidoc_title"].finditer(text)}
     if _LOOK["asciidoc"].search(text):
         return bool(titles) or not _LOOK["heading"].search(text)
-    if _LOOK["asciidoc_item"].search(text) and _LOOK["setext"].search(text):
-        return True
-    return len(titles) >= 2
+    listed = _LOOK["asciidoc_item"].search(text) and _LOOK["setext"].search(text)
+    return bool(listed) or len(titles) >= 2
 
 
 def _source(text: str) -> bool:

@@ -27,11 +27,9 @@ def marks(text: str) -> Iterator[Mark]:
 
     The arguments of a command are prose only where it is known that they are.
     """
-    document = text.find("\\begin{document}")
-    start = 0
-    if document >= 0 and "\\documentclass" in text[:document]:
-        start = document
-        yield Mark(0, document)
+    document = max(0, text.find("\\begin{document}"))
+    start = document if "\\documentclass" in text[:document] else 0
+    yield Mark(0, start)
     yield from _Reader(text, start).marks()
 
 

@@ -123,8 +123,5 @@ def view(text: str, marks: Sequence[Mark]) -> str:
 def _masked(piece: str, kind: Kind) -> str:
     if kind == "block":
         return "\n" * len(piece)
-    if kind == "code":
-        if len(piece) < 3:
-            return _PATTERNS["not_break"].sub("x", piece)
-        return "`" + _PATTERNS["not_break"].sub("x", piece[1:-1]) + "`"
-    return _PATTERNS["not_break"].sub(" ", piece)
+    filled = _PATTERNS["not_break"].sub(" " if kind == "style" else "x", piece)
+    return f"`{filled[1:-1]}`" if kind == "code" and len(piece) > 2 else filled

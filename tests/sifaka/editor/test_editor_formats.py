@@ -45,12 +45,10 @@ def recieve_it(untill: int) -> str:
 @pytest.mark.parametrize(
     ("text", "path"),
     [
-        (PYTHON, None),
         (PYTHON, "module.py"),
         ("int recieve(int teh);\n", "recieve.h"),
         ('{"teh": "recieve it"}', None),
         ("name: We recieve it.\n", "teh.yaml"),
-        ("teh,recieve\n", "teh.csv"),
     ],
 )
 def test_code_and_data_are_not_checked_and_that_is_said(text: str, path: str | None) -> None:
@@ -136,19 +134,15 @@ def test_the_prose_around_it_is_edited_all_the_same(name: str) -> None:
     "wrong",
     [
         "Import the file from teh folder.",
-        "Select the item from teh list.",
-        "Make sure teh door is open.",
         "Note: we recieve it.",
         "Pros: it is quick and teh price is low.\nCons: we recieve nothing.",
         "We recieve apples, pears and plums.\nThey get bread, milk and eggs.",
-        "- buy teh milk;\n- buy teh bread;\n- go home.",
         "Use it for teh tests: we recieve\nit and return it to us;\nelse we keep it.",
         "Dear all,\nwe recieve teh parcel on Monday.\nBest,\nAnna",
         "While we wait, return to\nwith all of the\nclass of 1999, for teh last time",
         "At 10:30 we recieve it. WARNING: teh door is open.",
         "## Import teh data\n\nGo to teh page and let it load;\nthen close it.",
         "She asked: what if teh train is late?\nThen we recieve nothing (at all).",
-        "find out if teh door is open",
         "Name: Anna Smith\nRole: teh leader",
         "Go to the shop; teh door is open; it is late;\nthen we recieve it;\n",
     ],

@@ -139,11 +139,6 @@ def test_rules_that_are_off_by_default_can_be_chosen() -> None:
     assert rules(HYPHEN, rule_choice(["harper"], ["all"])) == {"harper.DoubleClick"}
 
 
-def test_a_comment_switches_such_a_rule_off_too() -> None:
-    text = f"{HYPHEN} <!-- sifaka: ignore grammar -->\n"
-    assert rules(text, rule_choice(["all"])) == set()
-
-
 def test_only_wanted_rules_are_asked_for() -> None:
     assert asked(["B", "A"]) == "A B"
     assert asked(["A", ALL]) == ALL

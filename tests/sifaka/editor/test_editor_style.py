@@ -61,14 +61,6 @@ def test_stock_prose_scores_low_and_plain_words_about_the_same_score_high() -> N
     assert score(PLAIN) > 0.9
 
 
-def test_a_revision_that_helps_raises_the_score_by_a_quarter() -> None:
-    half = STOCK.replace("In today's fast-paced world, teams", "Teams").replace(
-        " In conclusion, the possibilities are endless.", ""
-    )
-    assert score(STOCK) < score(half) < score(f"{half} {PLAIN}") - 0.05
-    assert score(f"{half} {PLAIN}") < score(PLAIN) - 0.25
-
-
 @pytest.mark.parametrize(
     "text",
     [

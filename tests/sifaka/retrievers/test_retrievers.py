@@ -84,6 +84,8 @@ async def test_documents_for_the_writer_are_looked_for_by_the_task() -> None:
     found = await retrieve_for_thought(mock, thought)
     assert found.pre_generation_context == (TAX, CAT)
     assert thought.pre_generation_context == (TAX,)
+    without_task = await retrieve_for_thought(mock, Thought(text="a dog"))
+    assert without_task.pre_generation_context == (DOG,)
 
 
 async def test_documents_for_critics_are_looked_for_by_the_text() -> None:
@@ -92,11 +94,6 @@ async def test_documents_for_critics_are_looked_for_by_the_text() -> None:
     found = await retrieve_for_thought(mock, thought, is_pre_generation=False, limit=1)
     assert found.post_generation_context == (DOG,)
     assert not found.pre_generation_context
-
-
-async def test_without_a_task_the_text_is_looked_for() -> None:
-    found = await retrieve_for_thought(MockRetriever({"a dog": [DOG]}), Thought(text="a dog"))
-    assert found.pre_generation_context == (DOG,)
 
 
 async def test_other_forms_of_a_word_are_found_in_every_language() -> None:
@@ -138,10 +135,11 @@ async def keep(
 
 
 async def test_the_best_version_of_a_run_is_its_document(store: ThoughtStore) -> None:
-    run = await keep(store, "badger draft", "badger, polished", best=1, prompt="Write of badgers")
+    prompt = f"Write of badgers{' and more' * 20}"
+    run = await keep(store, "badger draft", "badger, polished", best=1, prompt=prompt)
     (document,) = await ThoughtRetriever(store).retrieve("badger", 5)
     assert (document.id, document.text) == (run.thoughts[1].id, "badger, polished")
-    assert document.title == "Write of badgers"
+    assert document.title == f"{prompt[:79]}…"
     assert document.score is not None
     assert document.metadata == {
         "run_id": run.run_id,
@@ -156,24 +154,13 @@ async def test_each_run_is_found_once_and_at_most_as_many_as_asked_for(store: Th
     found = await ThoughtRetriever(store).retrieve("heron", 3)
     assert len({document.metadata["run_id"] for document in found}) == len(found) == 3
     assert not await ThoughtRetriever(store).retrieve("heron", 0)
+    nothing = ThoughtRetriever(store, only=Filters(tags=("none-has-this",)))
+    assert not await nothing.retrieve("heron", 5)
 
 
 async def test_a_run_under_way_is_left_out(store: ThoughtStore) -> None:
     await keep(store, "otter", done=False)
     assert not await ThoughtRetriever(store).retrieve("otter", 5)
-
-
-async def test_filters_are_passed_on(store: ThoughtStore) -> None:
-    await keep(store, "a stoat")
-    nothing = ThoughtRetriever(store, only=Filters(tags=("none-has-this",)))
-    assert not await nothing.retrieve("stoat", 5)
-
-
-async def test_a_long_task_is_cut_to_a_title(store: ThoughtStore) -> None:
-    await keep(store, "a vole", prompt="vole " * 100)
-    (document,) = await ThoughtRetriever(store).retrieve("vole", 5)
-    assert len(document.title) == 80
-    assert document.title.endswith("…")
 
 
 async def test_a_store_that_fails_costs_a_run_its_documents_and_no_more() -> None:

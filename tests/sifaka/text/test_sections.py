@@ -58,11 +58,9 @@ def test_blocks_have_their_kind_their_level_and_their_place(newline: str) -> Non
         ("> ~~~\n> a\n\nb `c`", ["~~~\n> a", "`c`"]),
         ("- item\n\n  ```\n  a\n  ```\n", ["```\n  a\n  ```"]),
         ("a ` stray\nand `b` here", ["`b`"]),
-        ("```\nopen `to` the end\n", ["```\nopen `to` the end"]),
         ("| `a` | b |\n|---|---|\n| `c` | d |", ["`a`", "`c`"]),
         ("    `indented`", ["`indented`"]),
         ("(`the wall\nis red`, `by a and by b`), and", ["`the wall\nis red`", "`by a and by b`"]),
-        ("no code", []),
     ],
 )
 def test_code_is_fences_and_what_stands_between_backticks(text: str, spans: list[str]) -> None:
@@ -78,7 +76,6 @@ def test_code_is_fences_and_what_stands_between_backticks(text: str, spans: list
         ("---\n---\nc", 8),
         ("---\n\na: b\n\n---\n", 0),
         ("---\nA sentence.\n\n---\n", 0),
-        ("---\na: b\n", 0),
         ("", 0),
     ],
 )
@@ -135,11 +132,6 @@ def test_a_heading_of_a_section_is_what_it_begins_with(text: str, most: int) -> 
         assert not section.heading or section.headings[0].title == section.title
 
 
-def test_a_text_that_fits_is_one_section() -> None:
-    (section,) = split("# A\n\nb\n\n## C\n\nd\n", 100)
-    assert (section.title, section.part, len(section.headings)) == ("A", 1, 2)
-
-
 def test_a_section_is_what_stands_under_a_heading() -> None:
     text = "# Book\n\n" + "".join(f"## {n}th\n\n{'word ' * 15}\n\n" for n in range(4))
     sections = split(text, 100)
@@ -175,7 +167,6 @@ def test_small_neighbours_are_taken_together_under_one_heading_alone() -> None:
         "```python\n# not a heading\n```\n",
         "~~~\n# not a heading\n```\n# nor this\n~~~\n",
         "- item\n\n  ```\n  # not a heading\n  ```\n",
-        "    # indented code\n",
     ],
 )
 def test_what_looks_like_a_heading_in_code_is_none(code: str) -> None:
@@ -274,7 +265,6 @@ def shared(*parts: str) -> set[str]:
         ("A unit of service (UOS) is due.", "Each UOS costs.", {"UOS"}),
         ("Call `run()` first.", "Then `run()` again.", {"run()"}),
         ("Set max_calls.", "It obeys max_calls.", {"max_calls"}),
-        ("Call Blue Harbor.", "We called Blue Harbor.", {"Blue Harbor"}),
         ("The Blue Harbor is near.", "Near the Blue Harbor.", {"Blue Harbor"}),
         ("The HttpClient opens.", "An HttpClient closes.", {"HttpClient"}),
         ("A “warm start” helps.", 'No "warm start" here.', {"warm start"}),
@@ -287,9 +277,7 @@ def test_a_term_of_two_parts_is_shared(one: str, other: str, terms: set[str]) ->
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("We ask the Blue Harbor Team.", "Nobody else is named."),
         ("NASA said so.", "NASA never defined it in brackets."),
-        ("In Berlin it rains.", "In Berlin it snows."),
         ("Moreover Berlin grew.", "Moreover Berlin shrank."),
         ("Please Note this.", "Please Note that."),
     ],

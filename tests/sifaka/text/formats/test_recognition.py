@@ -16,22 +16,15 @@ PROSE = "The meeting is on Monday, and all of us are going to be there.\n"
     [
         ("notes.md", Format.MARKDOWN),
         ("page.mdx", Format.MDX),
-        ("docs/index.rst", Format.RST),
         ("_sources/index.rst.txt", Format.RST),
         ("guide.adoc", Format.SOURCE),
-        ("todo.ORG", Format.SOURCE),
-        ("paper.tex", Format.LATEX),
-        ("index.html", Format.HTML),
         ("de.po", Format.DATA),
         ("notes.txt", Format.TEXT),
         ("README", Format.MARKDOWN),
         ("release-1.2", Format.MARKDOWN),
         ("module.py", Format.SOURCE),
-        ("main.rs", Format.SOURCE),
         ("Makefile", Format.SOURCE),
-        ("settings.toml", Format.DATA),
         ("requirements.txt", Format.DATA),
-        ("names.csv", Format.DATA),
     ],
 )
 def test_the_name_of_a_file_shows_its_format(path: str, format_: Format) -> None:
@@ -76,7 +69,6 @@ def test_markdown_that_shows_another_format_in_a_fence_is_markdown(format_: Form
     "text",
     [
         PROSE,
-        "Dear all,\n\nthe list is:\n\n- one\n- two\n\nRegards\n",
         "# Title\n\nThe costs are $5 {per head} and <b>more</b>.\n",
         "Title\n=====\n\nThe text, as Markdown has it: `code`.\n\nMore\n----\n\nText.\n",
         "Use <Name> and <Address> as they are.\n\n<Name>\nis yours.\n",
@@ -95,7 +87,6 @@ def test_ordinary_texts_are_markdown_in_doubt(text: str) -> None:
     [
         ".TH ONE 1\n.SH NAME\none \\- do it\n",
         "* Title\n:PROPERTIES:\n:ID: x\n:END:\nThe text.\n",
-        "#+title: One\n\nThe text.\n",
     ],
 )
 def test_markup_without_a_reader_is_source(text: str) -> None:
