@@ -228,7 +228,7 @@ class ThoughtNotFound(SifakaError):
 
     def __init__(self, thought_id: str) -> None:
         super().__init__(
-            f"no run or thought {_short(thought_id)!r}",
+            f"no run or thought {_shorten_id(thought_id)!r}",
             "the history lists the runs",
         )
         self.thought_id = thought_id
@@ -239,7 +239,7 @@ class StaleRevision(SifakaError):
 
     def __init__(self, parent_id: str, *, current_id: str) -> None:
         super().__init__(
-            f"parent {_short(parent_id)!r} is not the version to improve any more",
+            f"parent {_shorten_id(parent_id)!r} is not the version to improve any more",
             f"revise {current_id!r}, the text of the latest brief, and name that as the parent",
         )
         self.parent_id = parent_id
@@ -272,10 +272,10 @@ def code_of(error: BaseException) -> str:
 
 
 def _shorten_message(message: str) -> str:
-    told = masked(message[:_LOOKED_AT])
-    is_whole = len(message) <= _LOOKED_AT and len(told) <= _LONGEST
-    return told if is_whole else f"{told[:_LONGEST]}..."
+    safe = masked(message[:_LOOKED_AT])
+    is_whole = len(message) <= _LOOKED_AT and len(safe) <= _LONGEST
+    return safe if is_whole else f"{safe[:_LONGEST]}..."
 
 
-def _short(identifier: str) -> str:
+def _shorten_id(identifier: str) -> str:
     return identifier if len(identifier) <= 60 else f"{identifier[:50]}..."

@@ -15,7 +15,7 @@ def install(*extras: str, beside: str = "") -> str:
         extras: Their names.
         beside: More packages, with spaces between them.
     """
-    wanted, others = f"'{_source(','.join(extras))}'", beside.split()
+    wanted, others = f"'{_find_source(','.join(extras))}'", beside.split()
     prefix = Path(sys.prefix)
     if prefix.parent.name.startswith("archive-v"):  # uv's environment of a moment
         added = "".join(f" --with {other}" for other in others)
@@ -26,17 +26,17 @@ def install(*extras: str, beside: str = "") -> str:
     return " ".join([pip, wanted, *others])
 
 
-def _source(extras: str) -> str:
+def _find_source(extras: str) -> str:
     """This package with extras, from where it was installed: a folder, a repository or an index."""
     from importlib.metadata import distributions
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
-    found = (each.read_text("direct_url.json") for each in distributions(name="sifaka-mcp"))
-    told: dict[str, object] = json.loads(next(filter(None, found), "{}"))
-    if "dir_info" in told:
-        return f"{url2pathname(urlsplit(str(told['url'])).path)}[{extras}]"
-    where = f" @ {'git+' * ('vcs_info' in told)}{told['url']}" if told else ""
+    records = (each.read_text("direct_url.json") for each in distributions(name="sifaka-mcp"))
+    origin: dict[str, object] = json.loads(next(filter(None, records), "{}"))
+    if "dir_info" in origin:
+        return f"{url2pathname(urlsplit(str(origin['url'])).path)}[{extras}]"
+    where = f" @ {'git+' * ('vcs_info' in origin)}{origin['url']}" if origin else ""
     return f"sifaka-mcp[{extras}]{where}"
 
 

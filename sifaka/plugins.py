@@ -34,7 +34,7 @@ class Plugins:
     """
 
     def __init__(self, allowed: Iterable[str] = ()) -> None:
-        self.allowed: frozenset[str] = frozenset(_normal(name) for name in allowed)
+        self.allowed: frozenset[str] = frozenset(_normalise(name) for name in allowed)
 
     def offered(self, family: Family, built_in: Iterable[str] = ()) -> Mapping[str, str]:
         """The packages of the components that can be named, by the components' names.
@@ -44,13 +44,13 @@ class Plugins:
             built_in: Names that mean something already, and go on meaning that.
         """
         taken = frozenset(built_in)
-        found = {point.name: _package(point) for point in self._allowed(family)}
-        return {name: found[name] for name in sorted(found) if name not in taken}
+        packages = {point.name: _package(point) for point in self._list_allowed(family)}
+        return {name: packages[name] for name in sorted(packages) if name not in taken}
 
     def shadowed(self, family: Family, built_in: Iterable[str]) -> Mapping[str, str]:
         """The packages whose components cannot be named: something built in is so called."""
         taken = frozenset(built_in)
-        return {p.name: _package(p) for p in self._allowed(family) if p.name in taken}
+        return {p.name: _package(p) for p in self._list_allowed(family) if p.name in taken}
 
     def load(self, family: Family, name: str) -> Callable[..., Any] | None:
         """The callable that makes the component of a name; None when no package offers one.
@@ -58,8 +58,8 @@ class Plugins:
         Raises:
             PluginError: The package is not allowed, or what it offers cannot be used.
         """
-        points = [point for point in self._points(family) if point.name == name]
-        allowed = [point for point in points if _normal(_package(point)) in self.allowed]
+        points = [point for point in self._list_points(family) if point.name == name]
+        allowed = [point for point in points if _normalise(_package(point)) in self.allowed]
         if not points:
             return None
         one = family.removesuffix("s")
@@ -77,10 +77,10 @@ class Plugins:
             made: object = point.load()
         # Foreign code may fail in any way at its import: the process goes on without it.
         except (Exception, SystemExit) as error:
-            raise self._broken(point, one, "could not be imported", error) from error
+            raise self._refuse(point, one, "could not be imported", error) from error
         if not callable(made):
             raise PluginError(
-                f"{_offered(point, one)} is not usable: {point.value!r} is a "
+                f"{_describe_point(point, one)} is not usable: {point.value!r} is a "
                 f"{type(made).__name__}, not a class or a function",
                 f"report it to the makers of {_package(point)}",
             )
@@ -133,32 +133,32 @@ class Plugins:
         except SifakaError:
             raise
         except Exception as error:
-            (point,) = (p for p in self._allowed(family) if p.name == kind)
-            raise self._broken(point, one, "could not be made", error) from error
+            (point,) = (p for p in self._list_allowed(family) if p.name == kind)
+            raise self._refuse(point, one, "could not be made", error) from error
 
-    def _broken(self, point: EntryPoint, one: str, what: str, error: BaseException) -> PluginError:
+    def _refuse(self, point: EntryPoint, one: str, what: str, error: BaseException) -> PluginError:
         if isinstance(error, Exception):
             report_failure(logger, f"plugin {_package(point)}", error)
         return PluginError(
-            f"{_offered(point, one)} {what}: {type(error).__name__}",
+            f"{_describe_point(point, one)} {what}: {type(error).__name__}",
             f"see the log, and mend or leave out {_package(point)}",
         )
 
-    def _allowed(self, family: Family) -> list[EntryPoint]:
+    def _list_allowed(self, family: Family) -> list[EntryPoint]:
         if not self.allowed:
             return []
-        return [p for p in self._points(family) if _normal(_package(p)) in self.allowed]
+        return [p for p in self._list_points(family) if _normalise(_package(p)) in self.allowed]
 
-    def _points(self, family: Family) -> list[EntryPoint]:
+    def _list_points(self, family: Family) -> list[EntryPoint]:
         """The entry points that packages have declared; reading them imports no package."""
-        found = tuple(entry_points(group=f"sifaka.{family}"))
+        points = tuple(entry_points(group=f"sifaka.{family}"))
         # One distribution may be found in two folders of the path: the first one counts.
-        return list({(p.name, _normal(_package(p))): p for p in reversed(found)}.values())
+        return list({(p.name, _normalise(_package(p))): p for p in reversed(points)}.values())
 
 
 def among(name: str, packages: Iterable[str]) -> bool:
     """True when a distribution is among others, in any spelling of their names."""
-    return _normal(name) in map(_normal, packages)
+    return _normalise(name) in map(_normalise, packages)
 
 
 NO_PLUGINS = Plugins()
@@ -185,7 +185,7 @@ def _check_options(maker: Callable[..., Any], options: Mapping[str, object], pla
         return
 
 
-def _offered(point: EntryPoint, one: str) -> str:
+def _describe_point(point: EntryPoint, one: str) -> str:
     return f"{one} {point.name!r} of the package {_package(point)!r}"
 
 
@@ -193,6 +193,6 @@ def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else "?"
 
 
-def _normal(name: str) -> str:
+def _normalise(name: str) -> str:
     """A distribution's name as indexes compare it (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -66,7 +66,7 @@ class ScriptedCritic:
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptedJudge:
-    """A judge that prefers by a rule: a function of what stands first and what stands second."""
+    """A judge that prefers by a rule: a function of the first version and the second."""
 
     prefers: Callable[[str, str], Preference]
     name: str = "scripted"

@@ -14,7 +14,7 @@ from sifaka.errors import ModelProviderError
 LONGEST_COOLDOWN = 300.0
 """Seconds; the cooldown doubles with each trial call that fails, up to this."""
 _VERDICT = 5.0
-"""Seconds that others are told to wait while a trial call is under way."""
+"""Seconds that others are asked to wait while a trial call is under way."""
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Breakers:
         """See that the provider may be called, and take the trial call if it is due.
 
         Every call that was let through is followed by `succeeded`, `failed` or `abandoned`. A
-        trial of which nothing is heard gives way to the next after another cooldown.
+        trial without an outcome gives way to the next after another cooldown.
 
         Raises:
             ModelProviderError: With code `circuit_open`: the provider failed several times in a

@@ -97,8 +97,8 @@ class Journal:
 
     def next_key(self) -> str | None:
         """The key of the call that is made here and now; None outside any scope."""
-        place = _scope.get(None)
-        return None if place is None else place.next_key().removeprefix(self._outer)
+        here = _scope.get(None)
+        return None if here is None else here.next_key().removeprefix(self._outer)
 
     def recorded_at(self, *names: str) -> int:
         """The number of answers on record from the start at these places inside the current one.
@@ -206,8 +206,8 @@ async def recorded(source: str, request: object, make: Callable[[], Awaitable[st
     key = calls.journal.next_key()
     if key is None:
         return await make()
-    asked = json.dumps([source, request], sort_keys=True, default=str)
-    digest = sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+    question = json.dumps([source, request], sort_keys=True, default=str)
+    digest = sha256(question.encode("utf-8", "surrogatepass")).hexdigest()
     if (answer := calls.journal.answer(key, digest)) is not None:
         return answer
     if calls.replaying:
@@ -262,8 +262,8 @@ async def fan_out(
     set_aside: AbstractContextManager[None] = nullcontext()
     if calls_each:
         calls = current_calls()
-        known = calls.journal.recorded_at(*branches)
-        set_aside = calls.ledger.set_aside(max(0, calls_each * len(branches) - known))
+        recorded = calls.journal.recorded_at(*branches)
+        set_aside = calls.ledger.set_aside(max(0, calls_each * len(branches) - recorded))
     with set_aside:
         if len(branches) == 1:
             ((name, branch),) = branches.items()

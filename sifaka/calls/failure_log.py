@@ -59,7 +59,7 @@ def report_failure(
         level,
         "%s failed: %s",
         component,
-        _line(error.message) if ours else type(error).__name__,
+        _shorten(error.message) if ours else type(error).__name__,
         extra={
             "sifaka": {
                 "component": component,
@@ -85,13 +85,13 @@ def stack_of(error: BaseException) -> Iterator[str]:
         exception nor lines of code are among it.
     """
     chain = [error]
-    while (before := _before(chain[-1])) is not None and before not in chain:
-        chain.append(before)
+    while (cause := _find_cause(chain[-1])) is not None and cause not in chain:
+        chain.append(cause)
     for each in reversed(chain):
         frames = walk_tb(each.__traceback__)
         for frame in StackSummary.extract(frames, limit=-_DEEPEST, lookup_lines=False):
             yield f'File "{frame.filename}", line {frame.lineno}, in {frame.name}'
-        yield _kind(each)
+        yield _name_error(each)
         if isinstance(each, BaseExceptionGroup):
             for inner in cast("BaseExceptionGroup[BaseException]", each).exceptions:
                 yield from (f"| {line}" for line in stack_of(inner))
@@ -106,19 +106,19 @@ def _is_foreign(component: object) -> bool:
     return code.__module__.partition(".")[0] not in _OURS
 
 
-def _before(error: BaseException) -> BaseException | None:
+def _find_cause(error: BaseException) -> BaseException | None:
     if error.__cause__ is not None or error.__suppress_context__:
         return error.__cause__
     return error.__context__
 
 
-def _kind(error: BaseException) -> str:
+def _name_error(error: BaseException) -> str:
     name = type(error).__qualname__
     # The system's own reason quotes no text.
     number = error.errno if isinstance(error, OSError) else None
     return name if number is None else f"{name} {errno.errorcode.get(number, number)}"
 
 
-def _line(message: str) -> str:
+def _shorten(message: str) -> str:
     line = " ".join(message.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."

@@ -1,6 +1,6 @@
 """The model of the calling program: asked by a request, or when the caller comes back.
 
-A host that can be asked answers where the question is put. One that can only be told what is
+A host that can be asked answers where the question is put. One that can only be given what is
 needed makes the work break off with `Suspended`; what was answered by then is on record, and the
 work goes on from there when the answers have come.
 """

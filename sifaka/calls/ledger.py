@@ -212,10 +212,10 @@ class Ledger:
         if self.limits.max_seconds is None:
             return anyio.CancelScope()
         # Like a cancel scope it swallows the cancellation, which the decorator does not tell.
-        return cast("AbstractContextManager[anyio.CancelScope, bool]", self._limited())
+        return cast("AbstractContextManager[anyio.CancelScope, bool]", self._limit_time())
 
     @contextmanager
-    def _limited(self) -> Generator[anyio.CancelScope]:
+    def _limit_time(self) -> Generator[anyio.CancelScope]:
         scopes = self._accounts[0].scopes
         with anyio.CancelScope(deadline=_deadline(self._accounts)) as limit:
             scopes.append(limit)

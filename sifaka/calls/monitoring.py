@@ -44,7 +44,7 @@ _TIMES: tuple[tuple[str, Kind], ...] = (
 _OUTER = frozenset({"run", "phase"})
 """Kinds that contain the others: never what is slow in itself."""
 MOST_NAMES = 500
-"""Components, and kinds of error, that are told apart; all further ones are counted as `other`."""
+"""Components, and kinds of error, that are kept apart; all further ones are counted as `other`."""
 
 
 @dataclass(slots=True)
@@ -257,7 +257,7 @@ def find_tracer(given: "Tracer | None") -> "Tracer | None":
     if given is not None:
         return given
     provider = trace.get_tracer_provider()
-    # The proxy stands for a provider that is not configured.
+    # The proxy is there for a provider that is not configured.
     return (
         None if isinstance(provider, trace.ProxyTracerProvider) else provider.get_tracer("sifaka")
     )
@@ -324,27 +324,27 @@ def asked(
         base_url: The address that is called, where it is known.
         settings: Of the call.
     """
-    told: dict[str, Attribute] = {
+    attributes: dict[str, Attribute] = {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
         "gen_ai.request.model": model,
     }
-    parts, given = urlsplit(base_url or ""), settings or {}
+    parts, options = urlsplit(base_url or ""), settings or {}
     if parts.hostname:
-        told["server.address"] = parts.hostname
-        told["server.port"] = parts.port or (443 if parts.scheme == "https" else 80)
+        attributes["server.address"] = parts.hostname
+        attributes["server.port"] = parts.port or (443 if parts.scheme == "https" else 80)
     for name in _SETTINGS:
-        if isinstance(value := given.get(name), int | float):
-            told[f"gen_ai.request.{name}"] = value
-    if stops := given.get("stop_sequences"):
-        told["gen_ai.request.stop_sequences"] = list(stops)
-    return told
+        if isinstance(value := options.get(name), int | float):
+            attributes[f"gen_ai.request.{name}"] = value
+    if stops := options.get("stop_sequences"):
+        attributes["gen_ai.request.stop_sequences"] = list(stops)
+    return attributes
 
 
 def answered(response: "ModelResponse") -> dict[str, Attribute]:
     """The attributes of an answer."""
     usage, reason = response.usage, response.finish_reason
-    told: dict[str, Attribute | None] = {
+    attributes: dict[str, Attribute | None] = {
         "gen_ai.response.id": response.provider_response_id,
         "gen_ai.response.model": response.model_name,
         "gen_ai.response.finish_reasons": [reason] if reason else None,
@@ -352,4 +352,4 @@ def answered(response: "ModelResponse") -> dict[str, Attribute]:
         "gen_ai.usage.output_tokens": usage.output_tokens,
         "gen_ai.usage.cache_read.input_tokens": usage.cache_read_tokens or None,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in attributes.items() if value is not None}

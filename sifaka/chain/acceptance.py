@@ -3,7 +3,7 @@
 At the end of a run the best version is compared with the input once more: the look back. Each step
 of a long way may be a small loss that critics or a judge took for a gain; the comparison of the two
 ends sees the sum. Where a review has compared them already, with the input first, only the other
-order is asked, and only where its answer can change what stands. The input means the editor's
+order is asked, and only where its answer can change the end. The input means the editor's
 version of it where there is one: its edits are certain one by one.
 """
 
@@ -72,14 +72,14 @@ async def _decide(run: Run, judge: Judge | None, candidate: Thought, champion: T
         return Decision(accepted=True, by="policy")
     if candidate.author == EDITOR and not champion.critic_feedback:
         return compare(candidate, champion, original, COUNTED)
-    if broken := _broken(candidate, champion):
+    if broken := _find_breach(candidate, champion):
         return broken
     if unanswered := candidate.findings.open:
         ids = tuple(each.id for each in unanswered)
         return Decision(accepted=False, by="differences", over=over, differences=ids)
     if judge is not None and candidate.author != EDITOR:
         measured = first_difference(RULES, candidate, champion)
-        return measured or await _judged(run, judge, candidate, champion)
+        return measured or await _ask_judge(run, judge, candidate, champion)
     # The caller's judgement stands where no critic was asked for another.
     judged = any(f.judges_task and f.status == "ok" for f in candidate.critic_feedback)
     if written(run, candidate).author == CALLER and not judged:
@@ -94,43 +94,43 @@ def contenders(run: Run) -> tuple[Thought, ...]:
     """
     edited, champion = run.drafted, run.champion
     if edited == run.undecided:
-        return tuple(each for each in edited if champion is None or not _broken(each, champion))
+        return tuple(v for v in edited if champion is None or not _find_breach(v, champion))
     original = run.thoughts[0]
     lost = first_difference(COUNTED, edited[0], original)
     return (original,) if lost and not lost.accepted else edited
 
 
-def _broken(candidate: Thought, champion: Thought) -> Decision | None:
-    """The refusal of a version that breaks more required rules than the one that stands."""
+def _find_breach(candidate: Thought, champion: Thought) -> Decision | None:
+    """The refusal of a version that breaks more required rules than the champion."""
     decision = first_difference(REQUIRED, candidate, champion)
     return None if decision is None or decision.accepted else decision
 
 
-async def _judged(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
+async def _ask_judge(run: Run, judge: Judge, candidate: Thought, champion: Thought) -> Decision:
     with scope(f"{place(run, candidate.iteration)}/judge"):
         new, old = (with_original(each, run.original) for each in (candidate, champion))
-        found = await compare_in_both_orders(judge, new, old)
-    if run.handed_over and candidate.author == CALLER and found.preferred is None:
+        outcome = await compare_in_both_orders(judge, new, old)
+    if run.handed_over and candidate.author == CALLER and outcome.preferred is None:
         return Decision(accepted=True, by="caller", over=champion.iteration)
-    return _decision_of(found, champion, accepted=found.preferred == "candidate")
+    return _decision_of(outcome, champion, accepted=outcome.preferred == "candidate")
 
 
 def _decision_of(
-    found: Comparison, champion: Thought, *, accepted: bool, clear: bool = True
+    outcome: Comparison, champion: Thought, *, accepted: bool, clear: bool = True
 ) -> Decision:
     """What a judge's comparison decides, as it is put on record."""
     votes = Count(
-        candidate=int(found.preferred == "candidate"),
-        champion=int(found.preferred == "champion"),
+        candidate=int(outcome.preferred == "candidate"),
+        champion=int(outcome.preferred == "champion"),
         repeats=1,
     )
     return Decision(
         accepted=accepted,
         by="judge",
         over=champion.iteration,
-        votes=None if found.broke_off else votes,
+        votes=None if outcome.broke_off else votes,
         clear=clear,
-        note=found.broke_off or "",
+        note=outcome.broke_off or "",
     )
 
 
@@ -141,16 +141,16 @@ _ANSWERS: Mapping[str, Preference] = {"original": "first", "text": "second", "ne
 def ends_to_compare(run: Run) -> tuple[Thought, Thought] | None:
     """The best version and the input that it is to be compared with at the end of a run.
 
-    None unless a version that only opinions may have preferred stands in place of the input. The
+    None unless a version that only opinions may have preferred has replaced the input. The
     caller's own version is not looked back from: the caller has judged it. Nor is one that a review
-    prefers and that stands in doubt: no answer could change that.
+    prefers and that is kept in doubt: no answer could change that.
     """
-    champion, base = run.champion, _base(run)
+    champion, base = run.champion, _find_base(run)
     if not run.config.look_back or champion is None or base is None or champion.id == base.id:
         return None
     if champion.author == CALLER or run.is_declined(champion) or champion.id == run.thoughts[0].id:
         return None
-    stays = _known(run, champion) == "second" and _wins_in_doubt(run, champion, base)
+    stays = _find_answer(run, champion) == "second" and _wins_in_doubt(run, champion, base)
     return None if stays else (champion, base)
 
 
@@ -164,17 +164,17 @@ async def look_back(
     if measured := first_difference(RULES, champion, base):
         return measured, True
     with scope(f"{place(run, len(run.thoughts))}/anchor"):
-        found = await compare_in_both_orders(judge, champion, base, _known(run, champion))
+        outcome = await compare_in_both_orders(judge, champion, base, _find_answer(run, champion))
         for number in range(2, 1 + (run.config.look_back or 1)):
-            if found.preferred != "candidate":
+            if outcome.preferred != "candidate":
                 break
             again = as_reading(number, champion), as_reading(number, base)
             with scope(f"reading {number}"):
-                found = await compare_in_both_orders(judge, *again)
-    in_doubt = bool(found.broke_off) or _wins_in_doubt(run, champion, base)
-    stays = found.preferred == "candidate" or (in_doubt and found.preferred is None)
-    clear = bool(found.preferred or found.broke_off)
-    return _decision_of(found, base, accepted=stays, clear=clear), not found.broke_off
+                outcome = await compare_in_both_orders(judge, *again)
+    in_doubt = bool(outcome.broke_off) or _wins_in_doubt(run, champion, base)
+    stays = outcome.preferred == "candidate" or (in_doubt and outcome.preferred is None)
+    clear = bool(outcome.preferred or outcome.broke_off)
+    return _decision_of(outcome, base, accepted=stays, clear=clear), not outcome.broke_off
 
 
 def reserved_calls(run: Run) -> tuple[int, int]:
@@ -204,23 +204,23 @@ def look_back_check(run: Run) -> tuple[Check, ...]:
     return (Check(what=_WHAT, done=True),) if is_compared else ()
 
 
-def _known(run: Run, champion: Thought) -> Preference | None:
+def _find_answer(run: Run, champion: Thought) -> Preference | None:
     """The answer of a review that compared the version with the input, which stood first."""
     if run.config.look_back != 1:
         return None
-    said = [f.details[PREFERRED] for f in champion.critic_feedback if PREFERRED in f.details]
-    return _ANSWERS[str(said[0])] if said else None
+    answers = [f.details[PREFERRED] for f in champion.critic_feedback if PREFERRED in f.details]
+    return _ANSWERS[str(answers[0])] if answers else None
 
 
 def _wins_in_doubt(run: Run, champion: Thought, base: Thought) -> bool:
-    """True for a version with a reason of its own: a task, or mistakes of the input that it mends.
+    """True for a version with a reason of its own: a task, or mistakes of the input that it fixes.
 
     Any other must be shown to be better than the input.
     """
     return bool(run.prompt) or len(champion.mistakes) < len(base.mistakes)
 
 
-def _base(run: Run) -> Thought | None:
+def _find_base(run: Run) -> Thought | None:
     """The input, or the editor's version of it; None where there is no text to go back to."""
     original = run.original
     if original is None or original.author != "input" or not original.text.strip():

@@ -105,7 +105,7 @@ class Chain:
         made = {name: getattr(self.resources, name) for name in ("store", "breakers", "monitor")}
         return type(self)(**cast("ChainOptions", {**self.options, **made, **options}))
 
-    def _changed(self, method: str, **options: Unpack[ChainOptions]) -> Self:
+    def _derive(self, method: str, **options: Unpack[ChainOptions]) -> Self:
         changed = self.replace(**options)
         changed._unused.append(method)  # noqa: SLF001 - its own class
         weakref.finalize(changed, self._dropped.extend, changed._unused)  # noqa: SLF001 - as above
@@ -113,23 +113,23 @@ class Chain:
 
     def with_model(self, model: Any) -> Self:
         """This chain with another model."""
-        return self._changed("with_model", model=model)
+        return self._derive("with_model", model=model)
 
     def with_prompt(self, prompt: str) -> Self:
         """This chain with a task for runs that are given none."""
-        return self._changed("with_prompt", prompt=prompt)
+        return self._derive("with_prompt", prompt=prompt)
 
     def with_retriever(self, retriever: Retriever) -> Self:
         """This chain with one more retriever."""
-        return self._changed("with_retriever", retrievers=(*self.resources.retrievers, retriever))
+        return self._derive("with_retriever", retrievers=(*self.resources.retrievers, retriever))
 
     def validate_with(self, *validators: ValidatorLike) -> Self:
         """This chain with more validators."""
-        return self._changed("validate_with", validators=(*self.resources.validators, *validators))
+        return self._derive("validate_with", validators=(*self.resources.validators, *validators))
 
     def improve_with(self, *critics: CriticSpec) -> Self:
         """This chain with more critics; the first given replace the default ones."""
-        return self._changed(
+        return self._derive(
             "improve_with", critics=(*(self.options.get("critics") or ()), *critics)
         )
 
@@ -231,8 +231,8 @@ class Chain:
         self._unused.clear()
         if self._dropped:
             method = self._dropped[0]
-            told = f"what {method}() returned was dropped: chains never change, so keep it"
-            warnings.warn(f"{told}, as in chain = chain.{method}(...)", stacklevel=2)
+            note = f"what {method}() returned was dropped: chains never change, so keep it"
+            warnings.warn(f"{note}, as in chain = chain.{method}(...)", stacklevel=2)
         prompt = check_text(prompt or self.options.get("prompt", ""), "prompt")
         if not (check_text(text).strip() or prompt.strip()):
             raise ConfigurationError("there is no text and no prompt", "give one of them")
@@ -294,13 +294,13 @@ class Chain:
             ThoughtNotFound: There is no such run.
             ConfigurationError: It was started with another configuration; see `branch`.
         """
-        run, fence = await self._own(run_id), 0
+        run, fence = await self._load(run_id), 0
         if not _is_settled(run, reopen):
             fence = await self.store.claim(run_id)
-            run = await self._own(run_id)  # as it is now that no other process can go on with it
+            run = await self._load(run_id)  # as it is now that no other process can go on with it
         if _is_settled(run, reopen):
             return RunResult(run=run, warnings=self.store.degraded)
-        return await (await self._taken_over(run, fence)).work(listen, parting)
+        return await (await self._take_over(run, fence)).work(listen, parting)
 
     async def submit(
         self,
@@ -337,7 +337,7 @@ class Chain:
             ConfigurationError: The run does not wait for a revision, or the text is not usable.
         """
         check_submission(text, accept=accept, reason=reason)
-        run = await self._own(run_id)
+        run = await self._load(run_id)
         if run.status == "running" and not interrupted:
             run = await settled(self.store, run)
         if (new := revision(run, parent_id, text, accept=accept, reason=reason)) is None:
@@ -348,19 +348,19 @@ class Chain:
         if draft.id not in run.decisions:
             fence = await self.store.claim(run_id)
             # Another process may have judged or stopped it meanwhile.
-            run = await self._own(run_id)
+            run = await self._load(run_id)
             run, _ = await take_in(self.store, run, parent_id, *new, declined=reason)
         if draft.id in run.decisions:
             return Submission.of(run, draft.id, self.store.degraded)
         # A caller that leaves meanwhile may come back: what it submitted stays open.
-        result = await (await self._taken_over(run, fence)).work(listen, lambda: None)
+        result = await (await self._take_over(run, fence)).work(listen, lambda: None)
         return Submission.of(result.run, draft.id, result.warnings)
 
     async def replay(self, run_id: str) -> Replay:
         """Go through a finished run again, from its record alone: no provider is asked.
 
         Answers of models come from the journal, and so do versions and opinions that no journal can
-        see; everything else is computed anew, up to what a person said. Nothing is stored.
+        see; everything else is computed anew, up to what a person decided. Nothing is stored.
 
         Returns:
             The run as it came out, and every difference from the one on record.
@@ -370,7 +370,7 @@ class Chain:
             ConfigurationError: It is not finished, or was started with another configuration.
         """
         return await replay(
-            self.resources, await without_overrides(self.store, await self._own(run_id))
+            self.resources, await without_overrides(self.store, await self._load(run_id))
         )
 
     def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[ChainEvent]:
@@ -407,12 +407,12 @@ class Chain:
         """The components that took most wall-clock time, with their seconds, longest first."""
         return self.monitor.bottlenecks(limit)
 
-    async def _taken_over(self, run: Run, fence: int) -> RunHandle:
+    async def _take_over(self, run: Run, fence: int) -> RunHandle:
         # Once a run is handed over, its host is asked no more.
         parts = await build_parts(self.config, self.resources, without_host=run.handed_over)
         return RunHandle(parts, run.reopened(), fence=fence)
 
-    async def _own(self, run_id: str) -> Run:
+    async def _load(self, run_id: str) -> Run:
         self._unused.clear()
         run = await end_if_older(self.store, await self.store.load(run_id))
         # One of an older form has ended, and may have had options that are gone.
@@ -425,7 +425,7 @@ class Chain:
 
 
 def _is_settled(run: Run, reopen: bool) -> bool:
-    """True for a run that is not gone on with by itself."""
+    """True for a run that does not continue by itself."""
     goes_on = reopen or run.status == "running" or is_interrupted(run)
     return run.status in {"done", "needs_revision"} or not goes_on
 

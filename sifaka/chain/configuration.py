@@ -133,7 +133,7 @@ class TaskOptions(TypedDict, total=False):
     tags: Iterable[str]
     """Words to find its runs by."""
     remember: int
-    """From how many similar past runs of the store the writer is told the lessons."""
+    """From how many similar past runs of the store the writer is given the lessons."""
     deps: Any
     """The dependencies of a PydanticAI agent's tools."""
     message_history: "Sequence[ModelMessage]"
@@ -280,16 +280,16 @@ def parsed(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     for name in options:
         if name not in _NAMES:
-            told = instead_of("Chain", name) or did_you_mean(name, _NAMES)
-            raise ConfigurationError(f"unknown option {name!r}", told, parameter=name)
+            hint = instead_of("Chain", name) or did_you_mean(name, _NAMES)
+            raise ConfigurationError(f"unknown option {name!r}", hint, parameter=name)
     new = dict(options)
     if (checkpoints := new.pop("checkpoint_storage", None)) is not None:
         new["store"] = checkpoints
-    known = {} if new.get("plugins") is None else {"plugins": new["plugins"]}
+    plugins = {} if new.get("plugins") is None else {"plugins": new["plugins"]}
     if "validators" in new:
-        new["validators"] = parse_validators(new["validators"], **known)
+        new["validators"] = parse_validators(new["validators"], **plugins)
     if new.get("critics") is not None:
-        new["critics"] = parse_critics(new["critics"], **known)
+        new["critics"] = parse_critics(new["critics"], **plugins)
     if "tags" in new:
         new["tags"] = dict.fromkeys(new["tags"])
     new |= {
@@ -327,7 +327,7 @@ def config_of(options: Mapping[str, Any], resources: Resources) -> ChainConfig:
     Raises:
         ConfigurationError: An option is wrong, or two do not go together.
     """
-    data = {"fixes": "auto", "facts": "ask"} | _by_effort(options, resources)
+    data = {"fixes": "auto", "facts": "ask"} | _apply_effort(options, resources)
     judge = resources.judge_model
     data |= {
         "model": model_name(resources.model),
@@ -357,10 +357,10 @@ def config_of(options: Mapping[str, Any], resources: Resources) -> ChainConfig:
     if config.format is not None:
         from sifaka.text.formats import Format
 
-        known = [each.value for each in Format if each is not Format.SOURCE]
-        if config.format not in known:
+        formats = [each.value for each in Format if each is not Format.SOURCE]
+        if config.format not in formats:
             raise ConfigurationError(
-                f"unknown format {config.format!r}", did_you_mean(config.format, known)
+                f"unknown format {config.format!r}", did_you_mean(config.format, formats)
             )
     if config.lint_rules is not None:
         from sifaka.editor import rule_choice
@@ -382,13 +382,13 @@ def config_of(options: Mapping[str, Any], resources: Resources) -> ChainConfig:
     return config
 
 
-def _by_effort(options: Mapping[str, Any], resources: Resources) -> dict[str, Any]:
+def _apply_effort(options: Mapping[str, Any], resources: Resources) -> dict[str, Any]:
     """The settings, with what the effort means for this model where they leave it out."""
     effort = options.get("effort", "standard")
     if effort not in tuple(PRESETS):
         raise ConfigurationError(f"unknown effort {effort!r}", did_you_mean(str(effort), PRESETS))
-    meant = PRESETS[effort]
-    given = {
+    preset = PRESETS[effort]
+    chosen = {
         name: value
         for name, value in options.items()
         if name in ChainConfig.model_fields and (value is not None or name not in _USUAL_WHEN_NONE)
@@ -396,11 +396,11 @@ def _by_effort(options: Mapping[str, Any], resources: Resources) -> dict[str, An
     # A `Model` only writes; a provider's can be asked other questions too.
     writer = asks_a_provider(resources.model) and not isinstance(resources.model, Model)
     has_judge = writer or resources.judge_model is not None
-    policy = given.get("policy", meant.policy if has_judge else "best")
+    policy = chosen.get("policy", preset.policy if has_judge else "best")
     width = _WIDTH if policy == "best_of_n" else 1
-    look_back = given.get("look_back")
+    look_back = chosen.get("look_back")
     if look_back is None and has_judge:
-        look_back = 0 if policy == "last" else meant.look_back
+        look_back = 0 if policy == "last" else preset.look_back
     if not has_judge and (policy == "judged" or look_back):
         needs, instead = "the look back", "leave look_back out"
         if policy == "judged":
@@ -411,11 +411,11 @@ def _by_effort(options: Mapping[str, Any], resources: Resources) -> dict[str, An
         )
     return {
         "policy": policy,
-        "width": meant.width if "policy" not in given and has_judge else width,
-        "max_iterations": meant.rounds if writer else meant.max_iterations,
-        "own_review": meant.own_review,
+        "width": preset.width if "policy" not in chosen and has_judge else width,
+        "max_iterations": preset.rounds if writer else preset.max_iterations,
+        "own_review": preset.own_review,
         "budget": _NO_LIMIT,
-        **given,
+        **chosen,
         "look_back": look_back,
     }
 

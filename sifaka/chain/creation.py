@@ -19,8 +19,8 @@ from sifaka.validators.preserve import PreserveValidator
 
 def carried(thought: Thought) -> Mapping[str, object]:
     """The metadata that every version made from this one keeps."""
-    told = findings(thought)
-    return {RESEARCH: told} if told else {}
+    details = findings(thought)
+    return {RESEARCH: details} if details else {}
 
 
 _PARTING_SECONDS = 5.0

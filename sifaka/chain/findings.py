@@ -23,32 +23,32 @@ _TOO_MUCH = "a text that takes too long to compare"
 def is_compared(run: Run) -> bool:
     """True when the versions of a run are compared with its input."""
     original = run.original
-    given = original is not None and original.author == "input" and bool(original.text.strip())
+    has_input = original is not None and original.author == "input" and bool(original.text.strip())
     wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
-    return given and wanted and (run.config.protect or bool(run.prompt))
+    return has_input and wanted and (run.config.protect or bool(run.prompt))
 
 
 async def of_input(run: Run, version: Thought) -> Findings:
     """What the input lacks of the material that its task gives, and of the task's limits."""
-    absent = await _absent(run, version.text) if version.text.strip() else ()
-    return Findings(differences=absent, asked=_limits_of_task(run, version))
+    absent = await _find_absent(run, version.text) if version.text.strip() else ()
+    return Findings(differences=absent, asked=_measure_limits(run, version))
 
 
 async def by_person(run: Run, version: Thought) -> Findings:
-    """The findings of a version that stands because a person said so, who answers them all."""
-    found = await findings_of(run, version)
+    """The findings of a version that is kept because a person chose it, who answers them all."""
+    findings = await findings_of(run, version)
     differences = tuple(
         each.model_copy(update={"status": "accepted", "by": PERSON})
         if each.status == "open"
         else each
-        for each in found.differences
+        for each in findings.differences
     )
-    return found.model_copy(update={"differences": differences})
+    return findings.model_copy(update={"differences": differences})
 
 
 async def findings_of(run: Run, version: Thought) -> Findings:
     """What was measured of a version against the input and the limits of its task."""
-    original, asked = run.original, _limits_of_task(run, version)
+    original, limits = run.original, _measure_limits(run, version)
     text = written(run, version).text  # what the editor replaces is no loss
     # A limit in words of the task that a version does not meet is asked about once.
     unmet = [
@@ -58,40 +58,40 @@ async def findings_of(run: Run, version: Thought) -> Findings:
             before=each.limit if each.what == "language" else f"{each.limit} {each.what}",
             after=each.measured,
         )
-        for each in asked
+        for each in limits
         if not each.met
     ]
     if original is None or not is_compared(run) or text == original.text:
-        absent = await _absent(run, text)
-        return Findings(asked=asked, differences=_answered(run, version, [*unmet, *absent]))
+        absent = await _find_absent(run, text)
+        return Findings(asked=limits, differences=_add_answers(run, version, [*unmet, *absent]))
     try:
-        compared = await _compared(run, original.text, text)
+        compared = await _compare_texts(run, original.text, text)
     except GIVEN_UP:
         lost = Difference(id="d", kind="data", before=_TOO_MUCH, after=_TOO_MUCH)
-        return Findings(asked=asked, differences=_answered(run, version, [lost, *unmet]))
-    found = _answered(run, version, [*unmet, *compared.differences])
-    return Findings(differences=found, asked=asked, kept=compared.kept, total=compared.total)
+        return Findings(asked=limits, differences=_add_answers(run, version, [lost, *unmet]))
+    differences = _add_answers(run, version, [*unmet, *compared.differences])
+    return Findings(differences=differences, asked=limits, kept=compared.kept, total=compared.total)
 
 
-async def _absent(run: Run, text: str) -> tuple[Difference, ...]:
+async def _find_absent(run: Run, text: str) -> tuple[Difference, ...]:
     """The figures of the task, and the lines of its material, that a text lacks: not asked."""
     wanted = run.config.facts in {"ask", "require"} and run.config.inquiry is None
     if not (wanted and run.prompt.strip()):
         return ()
     try:
-        return (await _compared(run, text, text)).differences
+        return (await _compare_texts(run, text, text)).differences
     except GIVEN_UP:
         return ()
 
 
-async def _compared(run: Run, original: str, text: str) -> Differences:
+async def _compare_texts(run: Run, original: str, text: str) -> Differences:
     comparison = partial(
-        compare, task=run.prompt, sources=tuple(_sources(run)), failing=tuple(_failing(run))
+        compare, task=run.prompt, sources=tuple(_sources(run)), failing=tuple(_list_failures(run))
     )
     return await run_limited(comparison, original, text, size=len(original) + len(text))
 
 
-def _limits_of_task(run: Run, version: Thought) -> tuple[Asked, ...]:
+def _measure_limits(run: Run, version: Thought) -> tuple[Asked, ...]:
     worded = run.prompt.strip() and version.text.strip()
     return asked_of(run.prompt, version.text) if worded else ()
 
@@ -109,7 +109,7 @@ def _sources(run: Run) -> Iterator[str]:
         yield from (call.result for call in thought.tool_calls)
 
 
-def _failing(run: Run) -> Iterator[str]:
+def _list_failures(run: Run) -> Iterator[str]:
     """The places of the input that a required rule refuses."""
     original = run.original or Thought()
     for result in original.validation_results.values():
@@ -120,7 +120,7 @@ def _failing(run: Run) -> Iterator[str]:
             yield whole if is_value else issue.quote
 
 
-def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[Difference, ...]:
+def _add_answers(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[Difference, ...]:
     """The differences, numbered, with the caller's answers to them."""
     reason = run.declined.get(version.id, "") if run.config.facts == "ask" else ""
     earlier = [
@@ -130,19 +130,19 @@ def _answered(run: Run, version: Thought, found: Sequence[Difference]) -> tuple[
         for each in thought.findings.differences
     ]
     shown = {_key(each) for each in earlier if each.status in {"open", "refused"}}
-    asked = bool(run.prompt.strip()) or not (run.original and run.original.passed)
-    strict = frozenset[str]() if asked else _FIGURES
+    may_change = bool(run.prompt.strip()) or not (run.original and run.original.passed)
+    strict = frozenset[str]() if may_change else _FIGURES
     strict = FACTS if run.config.facts == "require" else strict
     taken = {_key(each): each for each in earlier if each.status == "accepted"}
     return tuple(
         each.model_copy(
-            update={"id": f"d{number}", **_answer(each, reason, shown, taken, strict=strict)}
+            update={"id": f"d{number}", **_decide_status(each, reason, shown, taken, strict=strict)}
         )
         for number, each in enumerate(found, 1)
     )
 
 
-def _answer(
+def _decide_status(
     difference: Difference,
     reason: str,
     shown: set[tuple[str, str, str]],
@@ -154,20 +154,20 @@ def _answer(
     key = _key(difference)
     if difference.status != "open":
         return {"status": opened_if_lost(difference, strict).status}
-    if known := taken.get(key):
-        return {"status": "accepted", "by": known.by, "reason": known.reason}
+    if answered := taken.get(key):
+        return {"status": "accepted", "by": answered.by, "reason": answered.reason}
     if difference.kind == "length" and any(limit == difference.before for _, limit, _ in shown):
         return {"status": "noted"}
-    if reason and (key in shown or _quotes(reason, difference)):
+    if reason and (key in shown or _names_difference(reason, difference)):
         return {"status": "accepted", "by": "caller", "reason": reason}
     return {}
 
 
-def _quotes(reason: str, difference: Difference) -> bool:
+def _names_difference(reason: str, difference: Difference) -> bool:
     """True when a reason that is given before anything was shown names what differs."""
-    told = " ".join(reason.casefold().split())
+    words = " ".join(reason.casefold().split())
     values = (" ".join(each.casefold().split()) for each in (difference.before, difference.after))
-    return any(value and value in told for value in values)
+    return any(value and value in words for value in values)
 
 
 def _key(difference: Difference) -> tuple[str, str, str]:

@@ -69,7 +69,7 @@ class RunHandle:
     fence: int = 0
     """The number under which it was claimed; 0 for the process that created it."""
     journal: Sequence[Called] | None = None
-    """The calls of the run that is gone through again, for a replay."""
+    """The calls of the run that is replayed; None outside a replay."""
     _context: PhaseContext | None = field(default=None, init=False)
 
     @property
@@ -122,7 +122,7 @@ class RunHandle:
                 try:
                     if recovery is not None:
                         self._context = await _recover(self._context, recovery)
-                    await self._phases(self._context)
+                    await self._run_phases(self._context)
                 except anyio.get_cancelled_exc_class():
                     if (entry := parting()) is not None:
                         await _abandon(self._context.recorder, entry)
@@ -180,7 +180,7 @@ class RunHandle:
         )
         return PhaseContext(parts=self.parts, calls=calls, recorder=recorder)
 
-    async def _phases(self, context: PhaseContext) -> None:
+    async def _run_phases(self, context: PhaseContext) -> None:
         """One phase after the other, until the run is done or waits for its caller."""
         recorder = context.recorder
         phases = _PHASES if self.parts.resources.retrievers else {**_PHASES, "drafted": validate}
@@ -206,7 +206,7 @@ class RunHandle:
                         with suppress(StorageError):
                             await recorder.store()
                         raise
-        with suppress(StorageError):  # `warnings` tells of it
+        with suppress(StorageError):  # `warnings` reports it
             await recorder.store()
 
 
@@ -256,22 +256,22 @@ class _Listening:
     """Passes events to a listener, one at a time and in the order in which they happened.
 
     A listener that raises cancels `scope`, in which the work is done, and not just the branch of
-    the work that had something to tell.
+    the work that had something to report.
     """
 
     def __init__(self, listen: Listener) -> None:
         self.scope = anyio.CancelScope()
         self.error: Exception | None = None
         self._listen = listen
-        self._untold: deque[ChainEvent] = deque()
+        self._unsent: deque[ChainEvent] = deque()
         self._turn = anyio.Lock(fast_acquire=True)
 
     async def __call__(self, event: ChainEvent) -> None:
-        self._untold.append(event)
+        self._unsent.append(event)
         async with self._turn:
-            while self._untold and self.error is None:
+            while self._unsent and self.error is None:
                 try:
-                    await self._listen(self._untold.popleft())
+                    await self._listen(self._unsent.popleft())
                 # Raised again by the handle, once the work has ended.
                 except Exception as error:  # noqa: BLE001
                     self.error = error

@@ -1,8 +1,8 @@
-"""A person's word on a run that has stopped: which version stands, with which words and issues.
+"""A person's choice on a run that has stopped: the version to keep, with which words and issues.
 
-"Never worse" binds machines, not the owner of a text. So a person's version stands because a person
-said so; its verdicts are on record like those of any other, and the reason names the rules that it
-breaks. No model is asked.
+"Never worse" binds machines, not the owner of a text. So a person's version is kept because a
+person chose it; its verdicts are on record like those of any other, and the reason names the rules
+that it breaks. No model is asked.
 """
 
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 async def choose_version(
     chain: "Chain", run_id: str, version_id: str, text: str = "", *, reason: str = ""
 ) -> RunResult:
-    """Let a version of a run stand, as it is or with other words, because a person said so.
+    """Keep a version of a run, as it is or with other words, because a person chose it.
 
     The same choice made twice is stored once.
 
@@ -53,14 +53,14 @@ async def choose_version(
     """
     check_text(text)
     check_text(reason, "reason")
-    run, version = await _stopped(chain.store, run_id, version_id)
-    said = (PERSON, version.id, text)
-    same = [each for each in run.thoughts if (each.author, each.parent_id, each.text) == said]
+    run, version = await _load_stopped(chain.store, run_id, version_id)
+    wanted = (PERSON, version.id, text)
+    same = [each for each in run.thoughts if (each.author, each.parent_id, each.text) == wanted]
     entries: list[Entry] = []
     if text and same:
         version = same[0]
     elif text and text != version.text:
-        version, entries = await _written(chain, run, version, text)
+        version, entries = await _write_version(chain, run, version, text)
     if version.id != run.champion_id:
         results = version.validation_results.items()
         broken = "; ".join(
@@ -80,25 +80,25 @@ async def choose_version(
 async def decline_issue(
     chain: "Chain", run_id: str, version_id: str, message: str, quote: str = "", *, reason: str
 ) -> RunResult:
-    """Decline one issue of the version that stands, there and in what is made of it.
+    """Decline one issue of the champion, there and in what is made of it.
 
     A run that waits goes on waiting unless nothing is left. The same issue is declined once.
 
     Args:
         chain: The chain of the run.
         run_id: The run, which no process may be at work on.
-        version_id: The version that stands.
+        version_id: The champion.
         message: The message of the issue.
         quote: The words that the issue is about.
         reason: The reason, for the record.
 
     Raises:
         ThoughtNotFound: There is no such run or version.
-        ConfigurationError: The run goes on or failed, another version stands, no critic has such an
-            issue, or there is no reason.
+        ConfigurationError: The run goes on or failed, another version is kept, no critic has such
+            an issue, or there is no reason.
         VersionConflict: Something else has happened to the run meanwhile.
     """
-    run, version = await _stopped(chain.store, run_id, version_id)
+    run, version = await _load_stopped(chain.store, run_id, version_id)
     result = RunResult(run=run, warnings=chain.store.degraded)
     if not check_text(reason, "reason").strip():
         raise ConfigurationError("an issue is declined for a reason", "give `reason`")
@@ -107,17 +107,17 @@ async def decline_issue(
             f"version {version_id!r} does not stand, or its run failed", "choose the version first"
         )
     named = (*result.declinable, *(i for f in version.critic_feedback for i in f.issues))
-    asked = [each for each in named if (each.message, each.quote) == (message, quote)]
-    issue = next((each for each in asked if not decline_of(run, version, each)), None)
-    if issue is None and asked:
+    matches = [each for each in named if (each.message, each.quote) == (message, quote)]
+    issue = next((each for each in matches if not decline_of(run, version, each)), None)
+    if issue is None and matches:
         return result
     if issue is None or run.is_declined(version):
         raise ConfigurationError(
             f"no critic has left the issue {message!r}", "what a rule refuses cannot be declined"
         )
     entries: list[Entry] = [Declined(thought_id=version.id, reason=reason, issue=issue)]
-    told = run.apply(entries[0])
-    if RunResult(run=told).left or open_task(told):
+    after = run.apply(entries[0])
+    if RunResult(run=after).left or open_task(after):
         entries.append(
             Stopped(
                 status=run.status,
@@ -134,7 +134,7 @@ async def decline_issue(
     return RunResult(run=run, warnings=chain.store.degraded)
 
 
-async def _stopped(store: ThoughtStore, run_id: str, version_id: str) -> tuple[Run, Thought]:
+async def _load_stopped(store: ThoughtStore, run_id: str, version_id: str) -> tuple[Run, Thought]:
     """A run that no process is at work on, and one of its versions."""
     run = await store.load(run_id)
     if run.status == "running" or is_interrupted(run):
@@ -147,7 +147,7 @@ async def _stopped(store: ThoughtStore, run_id: str, version_id: str) -> tuple[R
     return run, version
 
 
-async def _written(
+async def _write_version(
     chain: "Chain", run: Run, version: Thought, text: str
 ) -> tuple[Thought, list[Entry]]:
     """A person's version, and its entries up to the verdicts of the rules that ask no model."""

@@ -16,15 +16,15 @@ from sifaka.text.search_terms import language_of, text_terms
 logger = logging.getLogger(__name__)
 
 MOST_REMEMBERED = 20
-"""Past runs whose lessons a writer can be told."""
+"""Past runs whose lessons a writer can be given."""
 _HITS = 100
-"""Asked for: many versions of one run may match, and runs without lessons do not count."""
+"""Requested: many versions of one run may match, and runs without lessons do not count."""
 _MOST_CHARS = 12_000
 """Of all lessons together, so that a writer's prompt stays one that its model takes."""
 _LESSONS = 3
 """Kept of one run, the latest."""
 _CHANGES = 3
-"""Shown of one version that was turned down."""
+"""Shown of one version that was rejected."""
 _LONGEST = 600
 """Characters of a lesson."""
 _READ = 20_000
@@ -45,7 +45,7 @@ async def lessons_of_similar_runs(store: ThoughtStore, about: str, *, runs: int)
         runs: The number of runs to learn from; those without lessons do not count.
 
     Returns:
-        Reflections of critics and edits that were turned down, those of the most similar run
+        Reflections of critics and edits that were rejected, those of the most similar run
         first, each in some hundred characters, and at most 12,000 together.
     """
     lessons: dict[str, None] = {}
@@ -82,20 +82,20 @@ def _is_related(run: Run, about: str) -> bool:
     past = " ".join((run.prompt, *(thought.text for thought in run.thoughts)))
     language = language_of(about, past)
     filler = set(text_terms(FUNCTION_WORDS.get(language, ""), language))
-    asked, known = (set(text_terms(text[:_READ], language)) - filler for text in (about, past))
-    fewer = min(len(asked), len(known))
-    return len(asked & known) >= max(1, min(2, fewer), fewer // 4)
+    new, old = (set(text_terms(text[:_READ], language)) - filler for text in (about, past))
+    fewer = min(len(new), len(old))
+    return len(new & old) >= max(1, min(2, fewer), fewer // 4)
 
 
 def lessons_of(run: Run) -> tuple[str, ...]:
     """The lessons of a run: its last reflections, and its changes that were rejected."""
     reflections = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
-    refused = [lesson for thought in run.thoughts for lesson in _refused(run, thought)]
-    found = dict.fromkeys([*reflections[-_LESSONS:], *refused[-_LESSONS:]])
-    return tuple(_short(lesson, _LONGEST) for lesson in found)
+    rejected = [lesson for thought in run.thoughts for lesson in _describe_rejection(run, thought)]
+    lessons = dict.fromkeys([*reflections[-_LESSONS:], *rejected[-_LESSONS:]])
+    return tuple(_shorten(lesson, _LONGEST) for lesson in lessons)
 
 
-def _refused(run: Run, thought: Thought) -> Iterator[str]:
+def _describe_rejection(run: Run, thought: Thought) -> Iterator[str]:
     decision = run.decisions.get(thought.id)
     if decision is None or decision.accepted or thought.parent_id is None:
         return
@@ -103,13 +103,13 @@ def _refused(run: Run, thought: Thought) -> Iterator[str]:
     if not hunks:
         return
     changes = "; ".join(
-        f"{_short(h.before, _LONGEST_QUOTE)!r} became {_short(h.after, _LONGEST_QUOTE)!r}"
+        f"{_shorten(h.before, _LONGEST_QUOTE)!r} became {_shorten(h.after, _LONGEST_QUOTE)!r}"
         for h in hunks[:_CHANGES]
     )
     more = f" and {len(hunks) - _CHANGES} more" if len(hunks) > _CHANGES else ""
     yield f"A version was turned down ({decision.reason}) in which {changes}{more}."
 
 
-def _short(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1] + "…"

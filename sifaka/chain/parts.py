@@ -101,30 +101,30 @@ async def build_parts(
     named = (resources.model, resources.judge_model, *resources.fallback_models)
     models = [model for model in named if model is not None and asks_a_provider(model)]
     if models:
-        await _load(models, edits=config.inquiry is None and config.fixes != "none")
+        await _load_models(models, edits=config.inquiry is None and config.fixes != "none")
     host = _HANDED_OVER if without_host else resources.host or _NO_HOST
-    opening = partial(_open, resources, host)
+    opening = partial(_open_model, resources, host)
     writers = writers_for(resources, opening)
     # The model that critics ask when they name none: the judge, else the writer's.
-    asked, judge = None, resources.judge_model
+    judge_model, judge = None, resources.judge_model
     if judge is not None and not isinstance(judge, Judge):
-        asked = opening(judge, resources.fallback_models)
+        judge_model = opening(judge, resources.fallback_models)
     elif models:
-        asked = _model_of(writers)
+        judge_model = _model_of(writers)
     components = (*resources.validators, *resources.critics)
     checks = [check for component in components for check in component.claim_checks]
-    found = documents or bool(resources.retrievers) or config.inquiry is not None
-    checker, binding = None, Binding(model=asked)
+    has_source = documents or bool(resources.retrievers) or config.inquiry is not None
+    checker, binding = None, Binding(model=judge_model)
     if checks:
-        checker = _checker(checks, resources.adapters, asked, found=found)
-        binding = Binding(model=asked, checker=checker, search=bool(resources.adapters))
+        checker = _build_checker(checks, resources.adapters, judge_model, has_source=has_source)
+        binding = Binding(model=judge_model, checker=checker, search=bool(resources.adapters))
     researcher, fallback = resources.researcher, None
     if config.inquiry is not None and researcher is None:
         from sifaka.research.researcher import GraphResearcher
 
         # It writes from what it finds: that is the writer's to do. Another judge says when to stop.
         model, research = _model_of(writers), partial(GraphResearcher, config.inquiry)
-        researcher = research(resources.adapters, model, judge=asked)
+        researcher = research(resources.adapters, model, judge=judge_model)
         if model is not None and None in writers:
             fallback = research(resources.adapters, None)
     return bind_parts(
@@ -164,7 +164,7 @@ def bind_parts(
     # Where no model is, the caller judges by its own rubric.
     by_caller = config.model in {AUTO, CALLER} and config.judge_model is None
     # What the editor reads the text as by the format that a validator checks. YAML may be the front
-    # matter of a page, and Markdown may be MDX: those are told by the look.
+    # matter of a page, and Markdown may be MDX: those are recognised by their look.
     checked = (
         _READ_AS.get(v.format) for v in resources.validators if isinstance(v, FormatValidator)
     )
@@ -192,12 +192,12 @@ def bind_parts(
     )
 
 
-def _checker(
+def _build_checker(
     checks: Sequence[ClaimCheck],
     adapters: Adapters,
     model: "JournaledModel | None",
     *,
-    found: bool,
+    has_source: bool,
 ) -> "EvidenceChecker":
     """The checker of claims.
 
@@ -205,16 +205,16 @@ def _checker(
         checks: The checks that components make.
         adapters: Where documents are searched.
         model: Compares claims with documents.
-        found: True when documents come with the text or are found for it.
+        has_source: True when documents come with the text or are found for it.
 
     Raises:
         ConfigurationError: There is no evidence to be found, or an adapter is unknown: that is
-            told before anything is paid for.
+            reported before anything is paid for.
     """
     for name, options in checks:
-        if options.search and (options.adapters or adapters or not found):
+        if options.search and (options.adapters or adapters or not has_source):
             adapters.chosen(options.adapters)
-        elif not found:
+        elif not has_source:
             raise ConfigurationError(
                 f"{name!r} may not search, and there are no documents",
                 "give the chain a retriever, or let it search",
@@ -259,7 +259,7 @@ def writers_for(
         agent = cast("Agent[Any, Any]", model)
         writer = AgentModel(
             agent,
-            _that_answer(fallbacks),
+            _without_caller(fallbacks),
             deps=resources.deps,
             message_history=resources.message_history,
         )
@@ -272,7 +272,7 @@ def writers_for(
     )
 
 
-def _that_answer(fallbacks: Sequence[Any]) -> Sequence[Any]:
+def _without_caller(fallbacks: Sequence[Any]) -> Sequence[Any]:
     """Those that can be asked, which the calling agent cannot."""
     return [each for each in fallbacks if each != CALLER]
 
@@ -282,7 +282,7 @@ def _model_of(writers: Sequence[Writer]) -> "JournaledModel | None":
     return next((model for writer in writers for model in models_of(writer)), None)
 
 
-def _open(
+def _open_model(
     resources: Resources, host: Host, model: Any, fallbacks: Sequence[Any] = ()
 ) -> "JournaledModel":
     """The model of a name, with those that are asked when it fails; see `provider_model`."""
@@ -290,12 +290,12 @@ def _open(
     from sifaka.models.host import HostModel
 
     opening = provider_model if resources.connections is None else resources.connections.model
-    asked = (model, *_that_answer(fallbacks))
-    first, *others = (HostModel(host) if m == HOST else m for m in asked)
+    models = (model, *_without_caller(fallbacks))
+    first, *others = (HostModel(host) if m == HOST else m for m in models)
     return opening(first, others)
 
 
-async def _load(models: Sequence[object], *, edits: bool) -> None:
+async def _load_models(models: Sequence[object], *, edits: bool) -> None:
     """Load the clients of models, and begin to load the editor meanwhile."""
     loadings = [loading for model in models if (loading := start_loading(model)) is not None]
     if all(loading.done() for loading in loadings):

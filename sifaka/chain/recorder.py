@@ -89,7 +89,7 @@ class Recorder:
         """Appends that were tried, each with the run after it."""
         self._kept = run
         """The run without them, as the store holds it."""
-        self._untold: deque[tuple[Entry, Run]] = deque()
+        self._unsent: deque[tuple[Entry, Run]] = deque()
         """Steps that are stored, and not emitted yet."""
         self._failure: StorageError | None = None
         self._confirmed = 0.0
@@ -127,8 +127,8 @@ class Recorder:
         async with self._lock:
             self.add(*entries)
             await self._store_added()
-        while self._untold and self.emit is not None:
-            await self.emit(stored(*self._untold.popleft()))
+        while self._unsent and self.emit is not None:
+            await self.emit(stored(*self._unsent.popleft()))
 
     async def record_call(self, call: Called) -> None:
         """Store the answer of a model, with those that came while another append was under way.
@@ -141,7 +141,7 @@ class Recorder:
         with anyio.CancelScope(shield=True):
             async with self._lock:
                 await self._store_added()
-        if self._untold:
+        if self._unsent:
             await self.store()
 
     async def confirm(self) -> None:
@@ -178,7 +178,7 @@ class Recorder:
         ):
             await self._store_waiting()
         if self.emit is not None:
-            self._untold += (step for step in steps if not isinstance(step[0], Called))
+            self._unsent += (step for step in steps if not isinstance(step[0], Called))
 
     async def _store_waiting(self) -> None:
         try:
@@ -186,10 +186,10 @@ class Recorder:
             # and knows it again.
             while self._waiting:
                 run, entries = self._waiting[0]
-                asked = _now()  # this process may be stopped before it reads the answer
+                asked_at = _now()  # this process may be stopped before it reads the answer
                 version = self._kept.version
                 await self._store.append(run, entries, expected_version=version, fence=self._fence)
-                self._kept, self._confirmed = run, asked
+                self._kept, self._confirmed = run, asked_at
                 del self._waiting[0]
         except AppendRefused:
             raise
@@ -238,8 +238,8 @@ def ended_elsewhere(run: Run) -> ChainEvent | None:
     It carries no entry: that was stored elsewhere.
     """
     step = research_ended(run)
-    told = f"{run.status}, by somebody else"
-    return None if step is None else doing(run, "stop", told, run=run, research=step)
+    message = f"{run.status}, by somebody else"
+    return None if step is None else doing(run, "stop", message, run=run, research=step)
 
 
 def doing(of: Run, phase: Phase, message: str, **more: Any) -> ChainEvent:

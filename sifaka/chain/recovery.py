@@ -63,7 +63,7 @@ _OPTIONAL: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
         "circuit_open": (*_SLOWER[:2], "skip"),
         "context_window": (*_SHORTER, "skip"),
         "memory_limit_error": (*_SHORTER, "skip"),
-        # No strategy helps: a person mends the cause, or the store's fallback does.
+        # No strategy helps: a person fixes the cause, or the store's fallback does.
         "authentication": (),
         "quota": (),
         "not_found": (),
@@ -82,7 +82,7 @@ _OPTIONAL: Mapping[str, tuple[Strategy, ...]] = MappingProxyType(
 """The same for the critique, without which a version can go on; after any other failure it is tried
 once more first."""
 
-_TOLD: Mapping[Strategy, str] = MappingProxyType(
+_MESSAGES: Mapping[Strategy, str] = MappingProxyType(
     {
         "retry": "trying again",
         "skip": "going on without",
@@ -122,7 +122,7 @@ def can_be_shortened(run: Run) -> bool:
     """True when a further shortening would leave out something around the text."""
     base = run.champion or run.latest
     if base is None:  # what its first version was to be written from is looked for again
-        done = _halvings(run)
+        done = _count_halvings(run)
         return bool(
             (run.config.retrievers and done < _MOST_HALVINGS) or (run.remembered and not done)
         )
@@ -137,7 +137,7 @@ def can_be_shortened(run: Run) -> bool:
 
 def section_chars(run: Run, text: str) -> int | None:
     """The characters beyond which a text is worked on in sections, after failures fewer."""
-    chars, halvings = run.config.section_chars, _halvings(run)
+    chars, halvings = run.config.section_chars, _count_halvings(run)
     if chars is None or not halvings:
         return chars
     return max(_SMALLEST, min(chars, len(text)) >> halvings)
@@ -154,7 +154,7 @@ def shortened(run: Run, thought: Thought) -> Thought:
     Each time half of the documents' characters stay; the lessons of earlier attempts and the
     original beside the text go.
     """
-    halvings = _halvings(run)
+    halvings = _count_halvings(run)
     if not halvings:
         return thought
 
@@ -175,7 +175,7 @@ def shortened(run: Run, thought: Thought) -> Thought:
     )
 
 
-def _halvings(run: Run) -> int:
+def _count_halvings(run: Run) -> int:
     return sum(r.strategy == "shorter_context" for r in run.recoveries)
 
 
@@ -207,7 +207,7 @@ def plan_recovery(
     if at >= len(steps) or attempts >= MOST_ATTEMPTS:
         return None
     strategy = steps[at]
-    wait = _wait(strategy, attempts, retry_after, uniform)
+    wait = _choose_wait(strategy, attempts, retry_after, uniform)
     if wait > LONGEST_WAIT:
         if "skip" not in steps:
             return None
@@ -215,11 +215,11 @@ def plan_recovery(
     return Recovery(
         strategy=strategy,
         wait_seconds=wait,
-        why=f"{code} in phase {phase}: {_TOLD[strategy]}",
+        why=f"{code} in phase {phase}: {_MESSAGES[strategy]}",
     )
 
 
-def _wait(
+def _choose_wait(
     strategy: Strategy,
     attempts: int,
     retry_after: float | None,
@@ -256,15 +256,15 @@ def next_recovery(run: Run) -> Recovery | None:
     worked_on = run.latest.id if run.latest else None
     before = [r for r in run.recoveries if (r.thought_id, r.phase) == (worked_on, run.reached)]
     researches = run.config.inquiry is not None and run.reached == "started"
-    chosen = plan_recovery(
+    recovery = plan_recovery(
         run.error_code,
         phase="research" if researches else _NEXT[run.reached],
         attempts=len(before),
         retry_after=run.retry_after,
     )
-    if chosen and chosen.strategy == "shorter_context" and not can_be_shortened(run):
+    if recovery and recovery.strategy == "shorter_context" and not can_be_shortened(run):
         return None  # the very same question would be asked again
-    return chosen
+    return recovery
 
 
 def recovered(run: Run, chosen: Recovery) -> Recovered:
@@ -283,7 +283,7 @@ def unless_recovered(
     """A listener that takes research for failed only when nothing more will be tried.
 
     Args:
-        listen: Is told each event.
+        listen: Receives each event.
         left: The number of recoveries that are left.
     """
     if listen is None or left <= 0:

@@ -105,15 +105,15 @@ async def replay(resources: Resources, recorded: Run) -> Replay:
             scope.cancel()
             await checkpoint()
 
-    parts = _parts(replace(resources, store=store, connections=None), recorded)
+    parts = _bind_to_record(replace(resources, store=store, connections=None), recorded)
     handle = RunHandle(parts, run, journal=calls)
     with scope:
         await handle.work(leave_when_departed, lambda: None)
-    return Replay(run=handle.run, differences=tuple(_differences(recorded, handle.run)))
+    return Replay(run=handle.run, differences=tuple(_list_differences(recorded, handle.run)))
 
 
 async def without_overrides(store: ThoughtStore, run: Run) -> Run:
-    """A run as it was before a person said anything, which a replay can repeat.
+    """A run as it was before a person intervened, which a replay can repeat.
 
     Raises:
         StorageError: The store failed.
@@ -132,13 +132,13 @@ async def without_overrides(store: ThoughtStore, run: Run) -> Run:
     return Run.replay(kept)
 
 
-def _parts(resources: Resources, run: Run) -> Parts:
+def _bind_to_record(resources: Resources, run: Run) -> Parts:
     """The chain's components, bound to the record of a run."""
     load_pydantic_ai()
-    binding = Binding(model=_absent(run.config.judge_model or run.config.model), open=_absent)
+    binding = Binding(model=_stand_in(run.config.judge_model or run.config.model), open=_stand_in)
     if resources.retrievers:
         resources = replace(resources, retrievers=(_RecordedRetriever(run),))
-    parts = bind_parts(run.config, resources, _writers(run), binding)
+    parts = bind_parts(run.config, resources, _make_writers(run), binding)
     names = unique(validator.name for validator in parts.validators)
     return replace(
         parts,
@@ -150,7 +150,7 @@ def _parts(resources: Resources, run: Run) -> Parts:
     )
 
 
-def _writers(run: Run) -> tuple[Writer, ...]:
+def _make_writers(run: Run) -> tuple[Writer, ...]:
     model = run.config.model
     if model == EDITOR:
         return ()
@@ -158,7 +158,7 @@ def _writers(run: Run) -> tuple[Writer, ...]:
         return (_RecordedWriter(run, model if model.startswith("object:") else CALLER),)
     from sifaka.models.agent import DirectModel
 
-    return (DirectModel(_absent(model)),)
+    return (DirectModel(_stand_in(model)),)
 
 
 def _is_on_record(model: str) -> bool:
@@ -166,7 +166,7 @@ def _is_on_record(model: str) -> bool:
     return model in {AUTO, EDITOR, CALLER} or model.startswith("object:")
 
 
-def _absent(model: Any) -> "JournaledModel":
+def _stand_in(model: Any) -> "JournaledModel":
     """The stand-in for a model of a name, which answers from the journal alone."""
     if not isinstance(model, str):
         return provider_model(model)
@@ -187,10 +187,8 @@ class _RecordedWriter:
 
     def __init__(self, run: Run, name: str) -> None:
         self.name = name
-        given = run.config.inquiry is not None  # the first version is taken as it is on record
-        self._versions = iter(
-            [t for t in run.thoughts[given:] if t.author not in {EDITOR, "input"}]
-        )
+        skip = run.config.inquiry is not None  # the first version is taken as it is on record
+        self._versions = iter([t for t in run.thoughts[skip:] if t.author not in {EDITOR, "input"}])
 
     async def generate_with_thought(self, thought: Thought) -> Generation:
         """The next version on record; see `Model`."""
@@ -213,7 +211,7 @@ class _RecordedWriter:
 
 
 class _RecordedCritic(Component):
-    """A critic that abstains where it did, and where it is not ours says what it said."""
+    """A critic that abstains where it did, and where it is not ours repeats its answer."""
 
     def __init__(self, position: int, critic: CriticComponent, run: Run) -> None:
         self.name = critic.name
@@ -229,9 +227,9 @@ class _RecordedCritic(Component):
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The opinion, computed from the journal where that is possible; see `Critic`."""
-        said = self._said.get(thought.id)
-        if said is not None and (said.status == "abstained" or not self._computed):
-            return said
+        recorded = self._said.get(thought.id)
+        if recorded is not None and (recorded.status == "abstained" or not self._computed):
+            return recorded
         return await self._critic.critique(thought)
 
 
@@ -241,24 +239,24 @@ class _RecordedValidator(Component):
     def __init__(self, name: str, validator: Validator, run: Run) -> None:
         self.name = name
         self.required = validator.required
-        self._found = {
+        self._results = {
             t.id: result for t in run.thoughts if (result := t.validation_results.get(name))
         }
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """The result on record; see `Validator`."""
-        found = self._found.get(thought.id)
-        if found is None:
+        result = self._results.get(thought.id)
+        if result is None:
             raise SifakaError(f"what {self.name!r} found is not on record")
         # Later versions were afforded, or not, with what it has cost.
-        spent = Usage.model_validate(found.details.get("usage") or {})
+        spent = Usage.model_validate(result.details.get("usage") or {})
         current_calls().ledger.charge(spent.model_copy(update={"seconds": 0.0}))
-        return found
+        return result
 
 
 @dataclass(frozen=True)
 class _RecordedRetriever:
-    """Finds what was found."""
+    """Returns the documents on record."""
 
     run: Run
 
@@ -269,7 +267,7 @@ class _RecordedRetriever:
         return next(iter((*for_text, *for_task)), ())
 
 
-def _differences(recorded: Run, run: Run) -> Iterator[str]:
+def _list_differences(recorded: Run, run: Run) -> Iterator[str]:
     for before, now in zip(recorded.thoughts, run.thoughts, strict=False):
         if before.text != now.text:
             yield f"version {before.iteration} has another text"

@@ -41,7 +41,7 @@ class RunResult(Frozen):
 
     @cached_property
     def reported(self) -> Thought:
-        """The version whose verdicts and findings are told: the best one."""
+        """The version whose verdicts and findings are reported: the best one."""
         return self.thought
 
     @property
@@ -124,7 +124,7 @@ class RunResult(Frozen):
         lines = shortfalls(first) if first is not None and RESEARCH in first.metadata else ()
         lacking = [Issue(message=line, category="report", severity=4) for line in lines]
         failed = (r for r in self.thought.validation_results.values() if not r.passed)
-        found = [
+        unmet = [
             result.issues
             or (
                 Issue(
@@ -136,14 +136,14 @@ class RunResult(Frozen):
             for result in failed
         ]
         if self.run.finished and (reason := open_task(self.run)):
-            found.append((Issue(message=reason, category="task", severity=4, rule="task"),))
+            unmet.append((Issue(message=reason, category="task", severity=4, rule="task"),))
         if self.run.is_declined(self.thought):
-            return cluster([lacking, *found])
-        said = [
+            return cluster([lacking, *unmet])
+        suggestions = [
             each for f in self.thought.critic_feedback if f.judges_task for each in f.suggestions
         ]
-        notes = [Issue(message=each, category="suggestion", severity=1) for each in said]
-        return cluster([lacking, *found, *self._opinions, notes if self.run.finished else []])
+        notes = [Issue(message=each, category="suggestion", severity=1) for each in suggestions]
+        return cluster([lacking, *unmet, *self._opinions, notes if self.run.finished else []])
 
     @property
     def declinable(self) -> tuple[Issue, ...]:
@@ -156,8 +156,8 @@ class RunResult(Frozen):
         results = self.thought.validation_results.values()
         passed = [result for result in results if result.passed and result.details]
         open_ = [each for r in passed for each in r.issues if each.rule == "unverified"]
-        said = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
-        return still_open(self.run, self.thought, [open_, *said])
+        reported = [f.issues for f in self.thought.critic_feedback if f.status == "ok"]
+        return still_open(self.run, self.thought, [open_, *reported])
 
     @property
     def checked(self) -> tuple[Check, ...]:
@@ -214,13 +214,13 @@ class RunResult(Frozen):
     @property
     def degraded(self) -> tuple[str, ...]:
         """The steps that failed or fell back, one line each."""
-        return tuple(self._notes())
+        return tuple(self._list_notes())
 
-    def _notes(self) -> Iterator[str]:
+    def _list_notes(self) -> Iterator[str]:
         run, latest = self.run, self.run.latest
         yield from self.review.degraded
         # Where nobody reviews the input, the critics without an answer on the version that was
-        # turned down last may be the reason that it stands.
+        # rejected last may be the reason that it is kept.
         if not self.reported.critic_feedback and latest is not None:
             yield from Review(feedback=latest.critic_feedback, usage=Usage()).degraded
         # What research could not find is missing in every version that was made of it.

@@ -33,16 +33,16 @@ def checks_of(thought: Thought, *, has_task: bool, judged: bool) -> Iterator[Che
         judged: True when the caller or a person has judged it.
     """
     for name, result in thought.validation_results.items():
-        known = verdicts(result)
+        claims = verdicts(result)
         done, reason = result.unchecked is None, result.unchecked
-        if open_ := known.count("unverified"):
-            done = open_ < len(known)
-            reason = f"{open_} of {len(known)} claims could not be verified"
+        if open_ := claims.count("unverified"):
+            done = open_ < len(claims)
+            reason = f"{open_} of {len(claims)} claims could not be verified"
         yield Check(what=name, done=done, reason=reason)
-    for said in thought.critic_feedback:
-        silent = said.status == "abstained" or (said.verdict is None and not said.issues)
-        reason = "; ".join(filter(None, (said.reason, *said.degraded))) or None
-        yield Check(what=said.critic, done=not silent, reason=reason)
+    for opinion in thought.critic_feedback:
+        silent = opinion.status == "abstained" or (opinion.verdict is None and not opinion.issues)
+        reason = "; ".join(filter(None, (opinion.reason, *opinion.degraded))) or None
+        yield Check(what=opinion.critic, done=not silent, reason=reason)
     if not (judged or any(f.judges_task and f.status == "ok" for f in thought.critic_feedback)):
         reason = "no model judged it"
         if has_task:

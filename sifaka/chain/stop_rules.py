@@ -25,28 +25,28 @@ def finished(run: Run) -> StopReason | None:
     if run.declined and run.is_declined(champion):
         return None if is_review_due(run) else "accepted"
     feedback = champion.critic_feedback
-    unheard = all(f.status == "abstained" for f in feedback) if feedback else run.config.critics
+    unreviewed = all(f.status == "abstained" for f in feedback) if feedback else run.config.critics
     mistakes = champion.mistakes
     opposed = majority(feedback) == "revise" or bool(
         mistakes and any(still_open(run, champion, [mistakes]))
     )
     is_given = run.config.inquiry is None and run.thoughts[0].author == "input"
-    asked = bool(run.prompt.strip()) and run.config.model != EDITOR and is_given
+    has_task = bool(run.prompt.strip()) and run.config.model != EDITOR and is_given
     if run.config.inquiry is None and (run.config.model in {AUTO, CALLER} or run.handed_over):
         if any(thought.author == CALLER for thought in run.thoughts):
-            return _finished_by_caller(run, champion, opposed=opposed)
+            return _find_caller_stop(run, champion, opposed=opposed)
         results = champion.validation_results.values()
         if results and (reason := shortcoming(run.original, champion)):
             return reason
         # It is briefed once for what was found, or to judge by its own rubric.
         advised = any(not result.passed for result in results)
         own = any(critic.get("type") == "prompt" for critic in run.config.critics)
-        return None if asked or opposed or advised or own else "rules_met"
-    # Where the caller has written in place of a model, no critic is left that could be heard.
+        return None if has_task or opposed or advised or own else "rules_met"
+    # Where the caller has written in place of a model, no critic is left that could answer.
     left_alone = run.handed_over and champion.author == CALLER
-    if (unheard and not left_alone) or (opposed and _is_worth_a_try(run, champion)):
+    if (unreviewed and not left_alone) or (opposed and _is_worth_a_try(run, champion)):
         return None
-    if asked and not attempts(run):
+    if has_task and not attempts(run):
         return None
     if opposed:
         return "issues_left"
@@ -72,7 +72,7 @@ def is_review_due(run: Run) -> bool:
     return len(taken) == 1 and taken[0] == run.latest
 
 
-def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopReason | None:
+def _find_caller_stop(run: Run, champion: Thought, *, opposed: bool) -> StopReason | None:
     """As `finished`, where the caller has handed a version in: it decides."""
     if is_review_due(run):
         return None
@@ -82,7 +82,7 @@ def _finished_by_caller(run: Run, champion: Thought, *, opposed: bool) -> StopRe
         return reason
     latest = submissions(run)[-1]
     if latest.id != champion.id and (latest.findings.open or not latest.passed):
-        return None  # it is to answer what is open, to mend it, or to accept what stands
+        return None  # it is to answer what is open, to mend it, or to accept the champion
     return "passed" if written(run, champion).author == CALLER else None
 
 
@@ -92,13 +92,13 @@ def _is_worth_a_try(run: Run, champion: Thought) -> bool:
         f.verdict == "revise" and (f.judges_task or not f.issues) for f in champion.critic_feedback
     ):
         return True
-    open_ = {_key(issue) for issue in _asked_for(champion)}
+    open_ = {_key(issue) for issue in _list_requests(champion)}
     revised = (t.parent_id for t in run.thoughts if t.parent_id and _is_of_writer(t))
-    known = {_key(issue) for each in set(revised) for issue in _asked_for(run.thought(each))}
+    known = {_key(issue) for each in set(revised) for issue in _list_requests(run.thought(each))}
     return bool(open_ - known)
 
 
-def _asked_for(thought: Thought) -> Iterator[Issue]:
+def _list_requests(thought: Thought) -> Iterator[Issue]:
     """The mistakes, and all that a critic of mechanics reports when it asks for a revision."""
     for feedback in thought.critic_feedback:
         asks = feedback.verdict == "revise" and not feedback.judges_task
@@ -124,14 +124,14 @@ def no_more_attempts(run: Run) -> StopReason | None:
     patience = run.config.patience
     if patience is None:
         return None
-    recent = _rounds(run)[-patience:]
-    lost = [all(_lost_for_good(run, thought) for thought in part) for part in recent]
+    recent = _group_rounds(run)[-patience:]
+    lost = [all(_is_lost_by_opinion(run, thought) for thought in part) for part in recent]
     repeated = recent and all(twin(run, t.text, before=t) is not None for t in recent[-1])
     return "stalled" if repeated or lost == [True] * patience else None
 
 
-def _lost_for_good(run: Run, thought: Thought) -> bool:
-    """True when the version lost by opinion; what is measured its writer is told, to mend it."""
+def _is_lost_by_opinion(run: Run, thought: Thought) -> bool:
+    """True when the version lost by opinion; what is measured is reported to its writer."""
     decision = run.decisions[thought.id]
     return thought.passed and not decision.accepted and not is_measured(decision)
 
@@ -158,7 +158,7 @@ def attempts(run: Run) -> int:
     )
 
 
-def _rounds(run: Run) -> list[list[Thought]]:
+def _group_rounds(run: Run) -> list[list[Thought]]:
     """The versions of each round written on purpose; several first versions are no round."""
     written = [thought for thought in run.thoughts[1:] if thought.author != EDITOR]
     starts = [at for at, thought in enumerate(written) if thought.candidate == 0]

@@ -30,7 +30,7 @@ class Submission(RunResult):
     accepted: bool
     reason: str
     handed_in: Thought | None = None
-    """The version that was submitted; None where the one that stands was accepted."""
+    """The version that was submitted; None where the champion was accepted."""
 
     @cached_property
     def reported(self) -> Thought:
@@ -109,8 +109,8 @@ def revision(
             "leave out `accept` or `text`; `reason` answers for what the revision changes",
         )
     # An outline that is handed back is not a report that is accepted.
-    said = accept or reason is not None or run.config.inquiry is None
-    return None if stays and said else draft
+    decided = accept or reason is not None or run.config.inquiry is None
+    return None if stays and decided else draft
 
 
 async def take_in(
@@ -188,9 +188,9 @@ async def accept(store: ThoughtStore, run: Run, parent_id: str, reason: str) -> 
 
 def _earlier_submission(run: Run, parent_id: str, text: str, reason: str | None) -> Thought | None:
     """The version of this text and reason that was submitted against this parent before, if any."""
-    given = (CALLER, parent_id, text, reason)
-    said = ((t, (t.author, t.parent_id, t.text, run.declined.get(t.id))) for t in run.thoughts)
-    return next((thought for thought, told in said if told == given), None)
+    submission = (CALLER, parent_id, text, reason)
+    versions = ((t, (t.author, t.parent_id, t.text, run.declined.get(t.id))) for t in run.thoughts)
+    return next((thought for thought, values in versions if values == submission), None)
 
 
 def _waiting_champion(run: Run, parent_id: str) -> Thought:
@@ -216,9 +216,9 @@ async def end_if_older(store: ThoughtStore, run: Run) -> Run:
     """A run of an older form, which means something else now, ends with its best text."""
     if run.form >= FORM or run.finished:
         return run
-    told = "the run is of an older form: it ends with its best text; start a new run to go on"
+    message = "the run is of an older form: it ends with its best text; start a new run to go on"
     return await append_outside(
-        store, run, Stopped(status="done", stop_reason="stalled", error=told)
+        store, run, Stopped(status="done", stop_reason="stalled", error=message)
     )
 
 

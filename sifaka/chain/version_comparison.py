@@ -100,7 +100,7 @@ class Comparison(Frozen):
 async def compare_in_both_orders(
     judge: Judge, candidate: Thought, champion: Thought, known: Preference | None = None
 ) -> Comparison:
-    """Compare two versions in both orders: a judge that likes a place has no vote.
+    """Compare two versions in both orders: a judge that prefers a position has no vote.
 
     The candidate is preferred where both orders prefer it (Wang et al. 2023, arXiv 2305.17926), the
     champion where one does and the other does not contradict. Each order is one model call; both
@@ -109,7 +109,7 @@ async def compare_in_both_orders(
     Args:
         judge: Compares.
         candidate: The version that may take the other's place.
-        champion: The version that stands.
+        champion: The best version so far.
         known: The answer with the champion first, where somebody has given it already.
     """
 
@@ -145,17 +145,17 @@ Criteria = Mapping[str, _Measure]
 """Ways in which a version can be better than another, by what is measured."""
 
 
-def _blank(thought: Thought, _: Thought) -> float:
+def _is_blank(thought: Thought, _: Thought) -> float:
     return float(not thought.text.strip())
 
 
-def _failed(*, required: bool) -> _Measure:
+def _count_failed(*, required: bool) -> _Measure:
     return lambda thought, _: sum(
         not r.passed and r.required is required for r in thought.validation_results.values()
     )
 
 
-def _shortfall(*, required: bool) -> _Measure:
+def _measure_shortfall(*, required: bool) -> _Measure:
     return lambda thought, _: sum(
         1 - r.score
         for r in thought.validation_results.values()
@@ -163,25 +163,25 @@ def _shortfall(*, required: bool) -> _Measure:
     )
 
 
-def _heard(thought: Thought) -> set[str]:
+def _answering_critics(thought: Thought) -> set[str]:
     return {f.critic for f in thought.critic_feedback if f.status == "ok"}
 
 
-def _common(thought: Thought, rival: Thought) -> tuple[CriticFeedback, ...]:
-    """The feedback on a version of the critics that were heard on its rival too."""
-    both = _heard(thought) & _heard(rival)
+def _common_feedback(thought: Thought, rival: Thought) -> tuple[CriticFeedback, ...]:
+    """The feedback on a version of the critics that answered on its rival too."""
+    both = _answering_critics(thought) & _answering_critics(rival)
     return tuple(f for f in thought.critic_feedback if f.critic in both)
 
 
-def _unheard(thought: Thought, _: Thought) -> float:
-    return float(bool(thought.critic_feedback) and not _heard(thought))
+def _is_unanswered(thought: Thought, _: Thought) -> float:
+    return float(bool(thought.critic_feedback) and not _answering_critics(thought))
 
 
-def _objection(thought: Thought, rival: Thought) -> float:
-    return float(majority(_common(thought, rival)) == "revise")
+def _is_opposed(thought: Thought, rival: Thought) -> float:
+    return float(majority(_common_feedback(thought, rival)) == "revise")
 
 
-def _not_preferred(thought: Thought, _: Thought) -> float:
+def _is_not_preferred(thought: Thought, _: Thought) -> float:
     """1 where a critic that compared the version with the original finds it no better.
 
     A version for a task is taken where neither is better.
@@ -190,10 +190,10 @@ def _not_preferred(thought: Thought, _: Thought) -> float:
     return float(any(f.details.get(PREFERRED) in lost for f in thought.critic_feedback))
 
 
-def _weight_of_issues(thought: Thought, rival: Thought) -> float:
+def _weigh_issues(thought: Thought, rival: Thought) -> float:
     return sum(
         issue.severity
-        for feedback in _common(thought, rival)
+        for feedback in _common_feedback(thought, rival)
         for issue in feedback.issues
         if issue.anchored
     )
@@ -214,25 +214,25 @@ def words_changed(original: Thought, thought: Thought) -> int:
 
 
 REQUIRED: Criteria = {
-    "empty text": _blank,
-    "required validators failed": _failed(required=True),
-    "distance from passing them": _shortfall(required=True),
+    "empty text": _is_blank,
+    "required validators failed": _count_failed(required=True),
+    "distance from passing them": _measure_shortfall(required=True),
 }
 """Criteria that no opinion and no reason outweighs."""
 RULES: Criteria = {
     **REQUIRED,
-    "advisory validators failed": _failed(required=False),
-    "distance from passing the advisory ones": _shortfall(required=False),
+    "advisory validators failed": _count_failed(required=False),
+    "distance from passing the advisory ones": _measure_shortfall(required=False),
 }
 """Criteria that are measured."""
 COUNTED: Criteria = {what: RULES[what] for what in RULES if not what.startswith("distance")}
 """Those for certain edits, which may make a text longer that is too long already."""
 OPINIONS: Criteria = {
-    "critics that gave no answer": _unheard,
-    # The others are those of critics that were heard on both versions.
-    "comparison with the original": _not_preferred,
-    "revision asked for by the critics": _objection,
-    "severity of the issues found": _weight_of_issues,
+    "critics that gave no answer": _is_unanswered,
+    # The others are those of critics that answered on both versions.
+    "comparison with the original": _is_not_preferred,
+    "revision asked for by the critics": _is_opposed,
+    "severity of the issues found": _weigh_issues,
 }
 """Criteria of the critics."""
 CRITERIA: Criteria = {**RULES, **OPINIONS}
@@ -276,6 +276,6 @@ def compare(
     nearer: Criteria = {
         "words changed from the original": lambda each, _: words_changed(original, each)
     }
-    told = f"no better than version {champion.iteration}"
-    alike = Decision(accepted=False, by="rules", over=champion.iteration, note=told)
+    note = f"no better than version {champion.iteration}"
+    alike = Decision(accepted=False, by="rules", over=champion.iteration, note=note)
     return first_difference(nearer, candidate, champion) or alike

@@ -125,7 +125,7 @@ class CheckOptions(Frozen):
     search: bool = True
     """True to search; False to compare claims with the given documents only."""
     max_claims: int = Field(default=20, ge=1, le=100)
-    """Of more, those that need evidence most; the others are told to be unchecked."""
+    """Of more, those that need evidence most; the others are reported as unchecked."""
     max_documents: int = Field(default=4, ge=1, le=20)
     """Documents looked at for each claim."""
     max_age_seconds: float = Field(default=86_400.0, ge=0, allow_inf_nan=False)
@@ -161,7 +161,7 @@ class ClaimChecker(Protocol):
 
         Args:
             text: Whose claims to extract, where none are given.
-            claims: What to check; offsets are filled in for those that stand in `text` verbatim.
+            claims: What to check; offsets are filled in for those that are in `text` verbatim.
             documents: Evidence that is at hand besides what is found.
             options: How to go about it.
             judgements: Of claims that the caller judges; no model is asked about these.
@@ -179,11 +179,11 @@ class ClaimChecker(Protocol):
 
 def verdicts_in(details: Mapping[str, object]) -> tuple[ClaimVerdict, ...]:
     """The verdicts that the `details` of a validator or a critic hold; what is none is left out."""
-    told = details.get("claims")
-    found: list[ClaimVerdict] = []
-    for each in cast("Sequence[object]", told) if isinstance(told, list | tuple) else ():
+    claims = details.get("claims")
+    verdicts: list[ClaimVerdict] = []
+    for each in cast("Sequence[object]", claims) if isinstance(claims, list | tuple) else ():
         try:
-            found.append(ClaimVerdict.model_validate(each))
+            verdicts.append(ClaimVerdict.model_validate(each))
         except ValidationError:  # a critic of another kind keeps claims of its own
             continue
-    return tuple(found)
+    return tuple(verdicts)

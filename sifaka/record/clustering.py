@@ -52,7 +52,7 @@ def cluster(groups: Sequence[Sequence[Issue]]) -> tuple[Issue, ...]:
         crowds.update(report.keys)
         left -= sum(crowds[key] for key in report.keys)
         report.compared = left >= 0
-    alike = _clusters(report for report in reports if report.compared)
+    alike = _group_reports(report for report in reports if report.compared)
     merged = (joined([(r.group, r.issue) for r in same]) for same in alike)
     rest = (report.issue for report in reports if not report.compared)
     return tuple(sorted((*merged, *rest), key=_sort_key))
@@ -62,7 +62,7 @@ def without(groups: Sequence[Sequence[Issue]], gone: Sequence[Issue]) -> list[li
     """The groups without the issues that say the same as one of `gone`, in whatever words."""
     known = [_Report(-1, issue) for issue in gone]
     return [
-        [issue for issue in group if not any(_alike(_Report(n, issue), known, range(len(known))))]
+        [issue for issue in group if not any(_compare(_Report(n, issue), known, range(len(known))))]
         for n, group in enumerate(groups)
     ]
 
@@ -126,7 +126,7 @@ class _Report:
         """False where there are too many to compare this one too."""
 
 
-def _clusters(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:
+def _group_reports(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:
     """Each report put to those it is most like, if there are any.
 
     It must be like every one of them, so that an issue about a whole page does not draw those
@@ -138,13 +138,13 @@ def _clusters(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:
     """The cluster of each one seen."""
     around: dict[object, list[int]] = defaultdict(list)
     for report in reports:
-        found: dict[int, list[float]] = {}
+        scores: dict[int, list[float]] = {}
         among = sorted({at for key in report.keys for at in around[key]})
-        for at, score in _alike(report, seen, among):
-            found.setdefault(home[at], []).append(score)
+        for at, score in _compare(report, seen, among):
+            scores.setdefault(home[at], []).append(score)
         for key in report.keys:
             around[key].append(len(seen))
-        fitting = [(min(s), -at) for at, s in found.items() if len(s) == len(clusters[at])]
+        fitting = [(min(s), -at) for at, s in scores.items() if len(s) == len(clusters[at])]
         _, where = max(fitting, default=(0.0, -len(clusters)))
         if -where == len(clusters):
             clusters.append([])
@@ -154,13 +154,13 @@ def _clusters(reports: Iterable[_Report]) -> Iterable[Sequence[_Report]]:
     return clusters
 
 
-def _alike(
+def _compare(
     report: _Report, seen: Sequence[_Report], among: Iterable[int]
 ) -> Iterable[tuple[int, float]]:
     """The reports that mean the same, each with a certainty above 0 and up to 300."""
     from rapidfuzz import fuzz, process
 
-    shares = dict(_near(report, seen, among))
+    shares = dict(_find_near(report, seen, among))
     if not shares:
         return
     places = list(shares)
@@ -179,11 +179,11 @@ def _alike(
             yield at, alike
             continue
         category = categorised and seen[at].category == report.category
-        if category or alike >= _ALIKE or _one_place(report, seen[at]):
+        if category or alike >= _ALIKE or _is_one_place(report, seen[at]):
             yield at, 1 + alike + 100 * shares[at] + (99 if category else 0)
 
 
-def _near(
+def _find_near(
     report: _Report, seen: Sequence[_Report], among: Iterable[int]
 ) -> Iterable[tuple[int, float]]:
     """Those that may mean the same by their place or category, with the share they overlap.
@@ -196,13 +196,13 @@ def _near(
             near, share = not other.anchored and other.category == report.category, 0.0
         else:
             near = other.start <= report.end and report.start <= other.end and other.anchored
-            share = _overlap(report, other) if near else 0.0
+            share = _measure_overlap(report, other) if near else 0.0
             near = share >= _OVERLAP
         if near and (other.group != report.group or other.text == report.text):
             yield at, share
 
 
-def _overlap(one: _Report, other: _Report) -> float:
+def _measure_overlap(one: _Report, other: _Report) -> float:
     """The common part of two spans, as a share of the shorter one."""
     shorter = min(one.end - one.start, other.end - other.start)
     common = min(one.end, other.end) - max(one.start, other.start)
@@ -211,7 +211,7 @@ def _overlap(one: _Report, other: _Report) -> float:
     return max(0, common) / shorter
 
 
-def _one_place(one: _Report, other: _Report) -> bool:
+def _is_one_place(one: _Report, other: _Report) -> bool:
     """True when two spans are one place: a word more or less at an end makes no other."""
     common = min(one.end, other.end) - max(one.start, other.start)
     both = max(one.end, other.end) - min(one.start, other.start)
@@ -236,20 +236,20 @@ def still_open(
     run: "Run", thought: Thought, groups: Sequence[Sequence[Issue]]
 ) -> list[list[Issue]]:
     """Groups of issues of a version, without those that a person has declined."""
-    gone = [issue for entry in run.declined_issues if (issue := _placed(entry, thought))]
+    gone = [issue for entry in run.declined_issues if (issue := _place_declined(entry, thought))]
     return without(groups, gone) if gone else [list(group) for group in groups]
 
 
 def decline_of(run: "Run", thought: Thought, issue: Issue) -> Declined | None:
     """The entry by which an issue of a version was declined; None when it was not."""
     for entry in run.declined_issues:
-        gone = _placed(entry, thought)
+        gone = _place_declined(entry, thought)
         if gone is not None and without([[issue]], [gone]) == [[]]:
             return entry
     return None
 
 
-def _placed(entry: Declined, thought: Thought) -> Issue | None:
+def _place_declined(entry: Declined, thought: Thought) -> Issue | None:
     """The declined issue at the nearest place of the same words; None where they are gone."""
     issue = entry.issue
     if issue is None or thought.id == entry.thought_id:
@@ -259,7 +259,7 @@ def _placed(entry: Declined, thought: Thought) -> Issue | None:
     if issue.start is None:
         return issue
     at = issue.start
-    starts = [found.start() for found in re.finditer(re.escape(issue.quote), thought.text)]
+    starts = [match.start() for match in re.finditer(re.escape(issue.quote), thought.text)]
     if not issue.quote or not starts:
         return None
     start = min(starts, key=lambda place: abs(place - at))

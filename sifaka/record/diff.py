@@ -28,7 +28,7 @@ _LARGEST = 400_000_000
 
 
 class Hunk(Frozen):
-    """One stretch of the first text and what stands in its place in the second."""
+    """One stretch of the first text and what is in its place in the second."""
 
     op: Literal["equal", "insert", "delete", "replace"]
     before: str
@@ -60,7 +60,7 @@ def diff(
     hunks: list[Hunk] = []
     position = 0
     compared = words_diff(before, after, _LEVELS) if pieces is None else pieces
-    for op, old, new in _merged(compared):
+    for op, old, new in _merge(compared):
         reason = None if op == "equal" else reasons.of(position, position + len(old))
         hunks.append(Hunk(op=op, before=old, after=new, start=position, reason=reason))
         position += len(old)
@@ -69,7 +69,7 @@ def diff(
 
 def lines_diff(before: str, after: str) -> Iterator[Piece]:
     """The lines that are the same and those that differ, not looked into."""
-    return _aligned(before.splitlines(keepends=True), after.splitlines(keepends=True))
+    return _align(before.splitlines(keepends=True), after.splitlines(keepends=True))
 
 
 _LEVELS: Sequence[Callable[[str], list[str]]] = (
@@ -85,14 +85,14 @@ def words_diff(
 ) -> Iterator[Piece]:
     """The sentences that are the same, and the words of those that differ."""
     split, *finer = levels
-    for op, old, new in _aligned(split(before), split(after)):
+    for op, old, new in _align(split(before), split(after)):
         if op == "replace" and finer:
             yield from words_diff(old, new, finer)
         else:
             yield op, old, new
 
 
-def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
+def _align(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
     """The equal, inserted, deleted and replaced parts of two lists of pieces."""
     pairs = len(old) * len(new)
     if pairs <= _CAREFUL:
@@ -110,18 +110,18 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
 _Opcode = tuple[Literal["equal", "insert", "delete", "replace"], int, int, int, int]
 
 
-def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def _merge(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Changes with nothing but white space between them, as one change."""
     pending: list[Piece] = []
     for piece in pieces:
         pending.append(piece)
         if piece[0] == "equal" and (piece[1].strip() or "\n" in piece[1]):
-            yield from _joined(pending)
+            yield from _join_changes(pending)
             pending = []
-    yield from _joined(pending)
+    yield from _join_changes(pending)
 
 
-def _joined(pieces: list[Piece]) -> Iterator[Piece]:
+def _join_changes(pieces: list[Piece]) -> Iterator[Piece]:
     changed = [n for n, piece in enumerate(pieces) if piece[0] != "equal"]
     if not changed:
         yield from pieces
@@ -153,12 +153,12 @@ class Reasons:
         """The message of the issue that covers most of a place, the most precise one of several."""
         first = bisect_right(self._short, (start - self._LONG,))
         last = bisect_right(self._short, (end + 1,))
-        asked = [
+        matches = [
             (max(start, at) - min(end, until), until - at, message)
             for at, until, message in (*self._short[first:last], *self._long)
             if at <= end and start <= until
         ]
-        return min(asked)[2] if asked else None
+        return min(matches)[2] if matches else None
 
 
 _WORD_BEFORE = re.compile(r"\s*\S+\s*\Z")
@@ -204,7 +204,7 @@ def edits_of(hunks: Sequence[Hunk]) -> tuple[Edit, ...] | None:
             first, last, earlier = spans.pop()
             start, end, together = min(first, start), max(last, end), [*earlier, *together]
         spans.append((start, end, together))
-    return tuple(_edit(text, *span) for span in spans)
+    return tuple(_make_edit(text, *span) for span in spans)
 
 
 class _Places:
@@ -222,10 +222,10 @@ class _Places:
             unique = self._text.find(words, self._text.find(words) + 1) < 0
             if unique and (words or not self._text):
                 return start, end
-            start, end = self._wider(start, end)
+            start, end = self._widen(start, end)
         return None
 
-    def _wider(self, start: int, end: int) -> tuple[int, int]:
+    def _widen(self, start: int, end: int) -> tuple[int, int]:
         """One word more on both sides."""
         self._left -= _LONGEST_WORD * _LONGEST_WORD // 2
         before = _WORD_BEFORE.search(self._text, max(0, start - _LONGEST_WORD), start)
@@ -236,7 +236,7 @@ class _Places:
         return first, after.end() if after else len(self._text)
 
 
-def _edit(text: str, start: int, end: int, hunks: Sequence[Hunk]) -> Edit:
+def _make_edit(text: str, start: int, end: int, hunks: Sequence[Hunk]) -> Edit:
     parts: list[str] = []
     at = start
     for hunk in hunks:
@@ -257,7 +257,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
     for number, edit in enumerate(edits):
         at = text.find(edit.find) if edit.find else -1
         if at < 0 or text.find(edit.find, at + 1) >= 0:
-            raise _not_once(text, edit.find, number)
+            raise _explain_not_once(text, edit.find, number)
         places.append((at, at + len(edit.find), number, edit.replace))
     parts: list[str] = []
     end, before = 0, -1
@@ -272,7 +272,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def _not_once(text: str, find: str, number: int) -> ConfigurationError:
+def _explain_not_once(text: str, find: str, number: int) -> ConfigurationError:
     if not find:
         return ConfigurationError(
             f"edits[{number}].find is empty", "give the words to replace, or the words beside"

@@ -84,7 +84,7 @@ class ChainConfig(Frozen):
     """True when code, numbers, quotes, links and names must survive in a run without a task."""
     patience: int | None = Field(default=1, ge=1)
     """Rounds in a row of which all versions lose by opinion, after which a model is not asked
-    again; None means no limit. What is measured its writer is told, and may mend."""
+    again; None means no limit. What is measured is reported to its writer, to mend."""
     critic_deadline: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """Seconds after which a critic that has not answered abstains."""
     max_iterations: int = Field(default=3, ge=0)
@@ -126,10 +126,10 @@ class ChainConfig(Frozen):
             "look_back": 1,
         }
         left_out = {name for name in usual if getattr(self, name) in {None, usual[name]}}
-        told = self.model_dump(mode="json", exclude=left_out)
+        data = self.model_dump(mode="json", exclude=left_out)
         if self.inquiry is not None and not self.inquiry.sources:
-            del told["inquiry"]["sources"]
-        return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+            del data["inquiry"]["sources"]
+        return sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 TAG = "1 to 64 letters, digits or characters of _ . / @ -"
@@ -137,7 +137,7 @@ TAG = "1 to 64 letters, digits or characters of _ . / @ -"
 MOST_TAGS = 32
 
 
-def _says_what_it_may_be(value: object, check: ValidatorFunctionWrapHandler) -> str:
+def _explain_tag(value: object, check: ValidatorFunctionWrapHandler) -> str:
     try:
         return check(value)
     except ValidationError:
@@ -148,7 +148,7 @@ Tag = Annotated[
     str,
     # The bound is not in the pattern: `{1,64}` takes 15 ms to compile.
     StringConstraints(pattern=r"^[\w./@-]+$", max_length=64),
-    WrapValidator(_says_what_it_may_be),
+    WrapValidator(_explain_tag),
 ]
 """A word to find runs by: see `TAG`."""
 Strategy = Literal["retry", "skip", "restart_iteration", "shorter_context", "fewer_parallel_calls"]
@@ -224,11 +224,11 @@ class Decision(Frozen):
             doubt = "" if self.clear else "; that is not clear, and what is in doubt stays"
             of = f"{self.votes.candidate} of {self.votes.repeats} comparisons in both orders"
             return f"preferred in {of}, version {self.over} in {self.votes.champion}{doubt}"
-        told = _TOLD.get(self.by, "{note}")
-        return told.format(over=self.over, note=self.note, count=len(self.differences))
+        template = _MESSAGES.get(self.by, "{note}")
+        return template.format(over=self.over, note=self.note, count=len(self.differences))
 
 
-_TOLD: Mapping[Decider, str] = MappingProxyType(
+_MESSAGES: Mapping[Decider, str] = MappingProxyType(
     {
         "first": "the first version",
         "differences": "differences from the original that nobody has answered: {count}",
@@ -325,7 +325,7 @@ class Declined(_Entry):
     kind: Literal["declined"] = "declined"
     thought_id: str
     reason: str = ""
-    issue: Issue | None = None  # None stands for all that is left
+    issue: Issue | None = None  # None is for all that is left
 
 
 class Called(_Entry):

@@ -18,8 +18,8 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 def findings(thought: Thought | None) -> Mapping[str, object]:
     """The details of the research that a version goes back to; empty where there was none."""
-    told = None if thought is None else thought.metadata.get(RESEARCH)
-    return cast("Mapping[str, object]", told) if isinstance(told, Mapping) else _NOTHING
+    details = None if thought is None else thought.metadata.get(RESEARCH)
+    return cast("Mapping[str, object]", details) if isinstance(details, Mapping) else _NOTHING
 
 
 def shortfalls(thought: Thought) -> Iterator[str]:
@@ -28,16 +28,16 @@ def shortfalls(thought: Thought) -> Iterator[str]:
     A section that failed, one that was cut by time or that no room was left to write, and a report
     that cites no document. Writing the text anew does not bring them back.
     """
-    told = findings(thought)
-    for section in _all(told.get("sections")):
+    details = findings(thought)
+    for section in _mappings_in(details.get("sections")):
         title = section.get("title")
         if section.get("status") == "failed":
             yield f"the section {title!r} could not be researched: {section.get('error')}"
-        elif "time" in _words(section.get("stop_reasons")):
+        elif "time" in _as_list(section.get("stop_reasons")):
             yield f"the research of the section {title!r} was cut by time"
-        elif section.get("written") == "plain" and _words(section.get("stop_reasons")):
+        elif section.get("written") == "plain" and _as_list(section.get("stop_reasons")):
             yield f"the budget left no room to write the section {title!r}"
-    if not told.get("references", True):
+    if not details.get("references", True):
         yield "nothing was found that the report could cite"
 
 
@@ -58,17 +58,17 @@ def shortcoming(
 
 def verdicts(result: ValidationResult) -> tuple[str, ...]:
     """The verdicts on the claims that a validator has checked, in their order."""
-    return tuple(str(claim.get("verdict")) for claim in _all(result.details.get("claims")))
+    return tuple(str(claim.get("verdict")) for claim in _mappings_in(result.details.get("claims")))
 
 
-def _all(told: object) -> Iterator[Mapping[str, object]]:
+def _mappings_in(value: object) -> Iterator[Mapping[str, object]]:
     return (
-        cast("Mapping[str, object]", each) for each in _words(told) if isinstance(each, Mapping)
+        cast("Mapping[str, object]", each) for each in _as_list(value) if isinstance(each, Mapping)
     )
 
 
-def _words(told: object) -> Sequence[object]:
-    return cast("Sequence[object]", told) if isinstance(told, list | tuple) else ()
+def _as_list(value: object) -> Sequence[object]:
+    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else ()
 
 
 NOBODY = "nobody"

@@ -35,7 +35,7 @@ class _Stretch(NamedTuple):
     start: int
     end: int
     before: int
-    """The offset of what stood there in the version before."""
+    """The offset of what was there in the version before."""
     before_end: int
     same: bool
     reason: str | None = None
@@ -84,10 +84,10 @@ def explained_diff(run: Run, thought: Thought, steps: Steps | None = None) -> tu
     line = [*(run.thought(each.thought_id) for each in thought.history), thought]
     if len(line) == 2 or line[0].id != original.id:
         return diff(original.text, thought.text, reasons_for(original, thought))
-    known = steps or Steps()
-    way = [known.between(before, after) for before, after in pairwise(line)]
-    pieces = known.pieces(original.text, thought.text)
-    return tuple(_explained(diff(original.text, thought.text, pieces=pieces), way))
+    compared = steps or Steps()
+    way = [compared.between(before, after) for before, after in pairwise(line)]
+    pieces = compared.pieces(original.text, thought.text)
+    return tuple(_add_reasons(diff(original.text, thought.text, pieces=pieces), way))
 
 
 def step_diff(before: Thought, after: Thought, steps: Steps | None = None) -> tuple[Hunk, ...]:
@@ -120,8 +120,8 @@ def reasons_for(before: Thought, after: Thought) -> list[Issue]:
 
 def issues_of(thought: Thought) -> list[Issue]:
     """Everything that validators and critics have pointed at in a version."""
-    found = [i for r in thought.validation_results.values() for i in r.issues]
-    return found + [i for f in thought.critic_feedback for i in f.issues]
+    reported = [i for r in thought.validation_results.values() for i in r.issues]
+    return reported + [i for f in thought.critic_feedback for i in f.issues]
 
 
 class _Step:
@@ -135,24 +135,24 @@ class _Step:
 
     def hunks(self) -> tuple[Hunk, ...]:
         """All of the step, each change with its reason."""
-        pieces = (piece for place in range(len(self._lines)) for piece in self._pieces_of(place))
+        pieces = (piece for number in range(len(self._lines)) for piece in self._pieces_of(number))
         issues = reasons_for(self._before, self._after)
         return diff(self._before.text, self._after.text, issues, pieces)
 
     def at(self, start: int, end: int) -> Iterator[_Stretch]:
         """The stretches that touch a place of the version, in their order."""
-        for place in range(bisect_left(self._ends, start), len(self._lines)):
-            lines = self._lines[place]
+        for number in range(bisect_left(self._ends, start), len(self._lines)):
+            lines = self._lines[number]
             if lines.start > end:
                 return
-            for each in (lines,) if lines.same else self._words_of(place):
+            for each in (lines,) if lines.same else self._words_of(number):
                 if each.start <= end and start <= each.end:
                     yield each
 
     @cached_property
     def _lines(self) -> Sequence[_Stretch]:
         pieces = lines_diff(self._before.text, self._after.text)
-        return tuple(_stretches((op == "equal", old, new) for op, old, new in pieces))
+        return tuple(_place_pieces((op == "equal", old, new) for op, old, new in pieces))
 
     @cached_property
     def _ends(self) -> Sequence[int]:
@@ -162,31 +162,31 @@ class _Step:
     def _reasons(self) -> Reasons:
         return Reasons(reasons_for(self._before, self._after))
 
-    def _words_of(self, place: int) -> Sequence[_Stretch]:
+    def _words_of(self, number: int) -> Sequence[_Stretch]:
         """The stretches in lines that differ."""
-        if place not in self._words:
-            lines = self._lines[place]
-            old, new = self._texts_of(place)
-            hunks = diff(old, new, pieces=self._pieces_of(place))
+        if number not in self._words:
+            lines = self._lines[number]
+            old, new = self._texts_of(number)
+            hunks = diff(old, new, pieces=self._pieces_of(number))
             pieces = ((hunk.op == "equal", hunk.before, hunk.after) for hunk in hunks)
-            self._words[place] = [
+            self._words[number] = [
                 each if each.same else each._replace(reason=self._reasons.of(*each[2:4]))
-                for each in _stretches(pieces, lines.start, lines.before)
+                for each in _place_pieces(pieces, lines.start, lines.before)
             ]
-        return self._words[place]
+        return self._words[number]
 
-    def _pieces_of(self, place: int) -> Sequence[Piece]:
+    def _pieces_of(self, number: int) -> Sequence[Piece]:
         """Lines that are the same, or what differs in them."""
-        old, new = self._texts_of(place)
-        return (("equal", old, new),) if self._lines[place].same else self._steps.words(old, new)
+        old, new = self._texts_of(number)
+        return (("equal", old, new),) if self._lines[number].same else self._steps.words(old, new)
 
-    def _texts_of(self, place: int) -> tuple[str, str]:
-        lines = self._lines[place]
+    def _texts_of(self, number: int) -> tuple[str, str]:
+        lines = self._lines[number]
         old = self._before.text[lines.before : lines.before_end]
         return old, self._after.text[lines.start : lines.end]
 
 
-def _stretches(
+def _place_pieces(
     pieces: Iterable[tuple[bool, str, str]], start: int = 0, before: int = 0
 ) -> Iterator[_Stretch]:
     """Pieces of two versions, each same or not, at their places."""
@@ -196,19 +196,19 @@ def _stretches(
         start, before = end, before_end
 
 
-def _explained(hunks: Iterable[Hunk], way: Sequence[_Step]) -> Iterator[Hunk]:
+def _add_reasons(hunks: Iterable[Hunk], way: Sequence[_Step]) -> Iterator[Hunk]:
     at = 0
     for hunk in hunks:
         end = at + len(hunk.after)
-        reason = None if hunk.op == "equal" else _reason(way, at, end)
+        reason = None if hunk.op == "equal" else _find_reason(way, at, end)
         yield hunk.model_copy(update={"reason": reason})
         at = end
 
 
-def _reason(way: Sequence[_Step], start: int, end: int) -> str | None:
+def _find_reason(way: Sequence[_Step], start: int, end: int) -> str | None:
     """The reason of the change that covers most of a place, the latest of several."""
     most, best = -_NEAR - 1, None
-    for change_start, change_end, reason in _changes(way, start - _NEAR, end + _NEAR):
+    for change_start, change_end, reason in _trace(way, start - _NEAR, end + _NEAR):
         common = min(change_end, end) - max(change_start, start)
         if reason is not None and common > most:
             most, best = common, reason
@@ -217,7 +217,7 @@ def _reason(way: Sequence[_Step], start: int, end: int) -> str | None:
     return best
 
 
-def _changes(way: Sequence[_Step], start: int, end: int) -> Iterator[tuple[int, int, str | None]]:
+def _trace(way: Sequence[_Step], start: int, end: int) -> Iterator[tuple[int, int, str | None]]:
     """What the steps have written at a place of the last version, the latest step first.
 
     What a later step has put something else in the place of is gone.

@@ -50,7 +50,7 @@ class Inquiry(Frozen):
     max_iterations: int = Field(default=3, ge=1, le=20)
     """Rounds of searches in each loop."""
     max_sections: int = Field(default=6, ge=1, le=12)
-    """Of a plan with more, the first ones are researched and the rest is told."""
+    """Of a plan with more, the first ones are researched and the rest is reported."""
     parallel: int = Field(default=4, ge=1, le=12)
     """Sections researched at the same time."""
     section_budget: Budget | None = None

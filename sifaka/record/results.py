@@ -19,7 +19,7 @@ class Issue(Frozen):
 
     message: str
     quote: str = ""
-    """The words the issue is about, exactly as they stand in the text; of a span longer than
+    """The words the issue is about, exactly as they are in the text; of a span longer than
     `QUOTE_LIMIT` characters only the beginning."""
     start: int | None = None
     """Offset of the quote's first character (Unicode code points); None when it was not found."""
@@ -169,7 +169,7 @@ class CriticFeedback(Frozen):
     suggestions: tuple[str, ...] = ()
     confidence: float | None = Field(default=None, ge=0, le=1)
     reflection: str | None = None
-    """A lesson for the next attempt; kept apart from what is said about this text."""
+    """A lesson for the next attempt; kept apart from the feedback on this text."""
     details: FrozenJson = Field(default_factory=dict[str, object])
     """More of the technique's record: agreement, rankings, the principles that fired."""
     degraded: tuple[str, ...] = ()
@@ -224,6 +224,6 @@ def covered_in(feedback: Iterable[CriticFeedback]) -> dict[str, str]:
 
     What a critic of others means by the same key is left out.
     """
-    said = (each.details.get(COVERED) for each in feedback)
-    told = [cast("Mapping[str, object]", each) for each in said if isinstance(each, Mapping)]
-    return {id_: quote for each in told for id_, quote in each.items() if isinstance(quote, str)}
+    answers = (each.details.get(COVERED) for each in feedback)
+    quotes = [cast("Mapping[str, object]", each) for each in answers if isinstance(each, Mapping)]
+    return {id_: quote for each in quotes for id_, quote in each.items() if isinstance(quote, str)}

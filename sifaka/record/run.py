@@ -116,9 +116,9 @@ class Run(RunStart):
     @classmethod
     def start(cls, entry: Started) -> "Run":
         """The run right after its first entry."""
-        given = {name: getattr(entry, name) for name in RunStart.model_fields}
-        given["frame_key"] = entry.frame_key or entry.run_id
-        return cls(**given, version=1, created_at=entry.at, updated_at=entry.at)
+        fields = {name: getattr(entry, name) for name in RunStart.model_fields}
+        fields["frame_key"] = entry.frame_key or entry.run_id
+        return cls(**fields, version=1, created_at=entry.at, updated_at=entry.at)
 
     def apply(self, entry: Entry) -> "Run":
         """The run after one more entry."""
@@ -147,7 +147,7 @@ class Run(RunStart):
                 )
             case Critiqued(thought_id=id_, feedback=feedback):
                 revised = self.thought(id_).add_critic_feedback(*feedback)
-                revised = self._reviewed(revised) if revised.findings.differences else revised
+                revised = self._add_answers(revised) if revised.findings.differences else revised
             case Decided(thought_id=id_, decision=decision):
                 changes = {
                     "decisions": MappingProxyType({**self.decisions, id_: decision}),
@@ -264,8 +264,8 @@ class Run(RunStart):
         source = written(self, champion)
         if source.author == CALLER or source.id in self.declined:
             return CALLER
-        heard = any(f.judges_task and f.status == "ok" for f in champion.critic_feedback)
-        if heard or decision.by == "judge":
+        reviewed = any(f.judges_task and f.status == "ok" for f in champion.critic_feedback)
+        if reviewed or decision.by == "judge":
             return self.config.judge_model or self.config.model
         return NOBODY
 
@@ -275,8 +275,8 @@ class Run(RunStart):
 
         Where a model reviews that has not called the tool it was shown, there is nobody to ask.
         """
-        asked = self.config.facts == "ask" and not self.handed_over
-        return "require" if asked and any(c.unable for c in self.calls) else self.config.facts
+        asks = self.config.facts == "ask" and not self.handed_over
+        return "require" if asks and any(c.unable for c in self.calls) else self.config.facts
 
     @property
     def is_edited(self) -> bool:
@@ -318,7 +318,7 @@ class Run(RunStart):
             updated_at=self.updated_at,
         )
 
-    def _reviewed(self, thought: Thought) -> Thought:
+    def _add_answers(self, thought: Thought) -> Thought:
         """The version with what its critics say of differences, where they can say it."""
         if self.config.facts != "ask":
             return thought

@@ -18,7 +18,7 @@ EDITOR = "editor"
 """The author whose edits are certain one by one and therefore win a tie."""
 
 PERSON = "person"
-"""The author whose versions stand because a person said so."""
+"""The author whose versions are kept because a person chose them."""
 
 
 def new_run_id() -> str:
@@ -120,8 +120,8 @@ class Thought(Frozen):
         """This thought with notes on what did not work as it should have, one line each."""
         if not lines:
             return self
-        known = cast("tuple[str, ...]", self.metadata.get("degraded", ()))
-        return self.with_metadata({"degraded": (*known, *lines)})
+        earlier = cast("tuple[str, ...]", self.metadata.get("degraded", ()))
+        return self.with_metadata({"degraded": (*earlier, *lines)})
 
     def with_metadata(self, values: Mapping[str, object]) -> "Thought":
         """This thought with more metadata, replacing those of the same names."""
@@ -133,7 +133,7 @@ class Thought(Frozen):
         It starts from this text, without verdicts, feedback, tool calls or usage.
 
         Args:
-            iteration: Its number in the run, when versions that were turned down lie between;
+            iteration: Its number in the run, when versions that were rejected lie between;
                 otherwise one more than this thought's.
             candidate: Its number among those written at the same time.
         """
@@ -166,8 +166,8 @@ class Thought(Frozen):
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """This thought with other values, which are checked and frozen as on construction."""
-        known = {"run_id": self.run_id, "id": self.id, "created_at": self.created_at}
-        checked = type(self).model_validate({**known, **(update or {})})
+        own = {"run_id": self.run_id, "id": self.id, "created_at": self.created_at}
+        checked = type(self).model_validate({**own, **(update or {})})
         changes = {name: getattr(checked, name) for name in update or {}}
         return super().model_copy(update=changes, deep=deep)
 

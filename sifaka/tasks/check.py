@@ -95,9 +95,9 @@ def check(
         tier = "suggested" if fixes == "suggested" else "safe"
         edited = edit(text, fixes=tier, format=format, rules=rules)
         text, edits = edited.text, edited.edits
-    found, parsed = lint(text, format=format, rules=rules), ParsedText.read(text, format)
-    issues = list(found.issues)
-    skipped = [line for line in found.degraded if line not in found.failed]
+    report, parsed = lint(text, format=format, rules=rules), ParsedText.read(text, format)
+    issues = list(report.issues)
+    skipped = [line for line in report.degraded if line not in report.failed]
     if min_style:
         score = stock_prose(parsed, 0, rules)[1]
         if score is None:
@@ -107,28 +107,28 @@ def check(
             issues.insert(0, Issue.at(text, 0, 0, message, category="style", rule="style.score"))
     return CheckedText(
         text=text,
-        diagnostics=tuple(_diagnostics(parsed, issues)),
+        diagnostics=tuple(_locate_issues(parsed, issues)),
         edits=edits,
-        degraded=found.failed,
+        degraded=report.failed,
         skipped=tuple(skipped),
     )
 
 
-def _diagnostics(parsed: ParsedText, issues: Iterable[Issue]) -> Iterator[Diagnostic]:
+def _locate_issues(parsed: ParsedText, issues: Iterable[Issue]) -> Iterator[Diagnostic]:
     line_starts = [0, *(match.end() for match in _LINE_END.finditer(parsed.text))]
 
-    def place(offset: int) -> tuple[int, int]:
+    def position(offset: int) -> tuple[int, int]:
         line = bisect_right(line_starts, offset)
         return line, offset - line_starts[line - 1] + 1
 
-    known = Counter[str]()
+    seen = Counter[str]()
     for issue in issues:
         start, end = issue.start or 0, issue.end or 0
         rule = issue.rule or issue.category
-        line, column = place(start)
-        end_line, end_column = place(end)
+        line, column = position(start)
+        end_line, end_column = position(end)
         same = "\0".join((rule, issue.quote, parsed.line(start).strip()))
-        known[same] += 1
+        seen[same] += 1
         yield Diagnostic(
             rule=rule,
             message=issue.message,
@@ -143,5 +143,5 @@ def _diagnostics(parsed: ParsedText, issues: Iterable[Issue]) -> Iterator[Diagno
             quote=issue.quote,
             fix=issue.fix,
             safe=issue.safe,
-            fingerprint=sha256(f"{same}\0{known[same]}".encode()).hexdigest()[:16],
+            fingerprint=sha256(f"{same}\0{seen[same]}".encode()).hexdigest()[:16],
         )

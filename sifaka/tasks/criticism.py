@@ -80,15 +80,15 @@ async def review(
     if chain.options.get("critics") is None and not _is_judged(chain):
         chain = chain.improve_with(*chain.resources.critics, StyleCritic())
     run_id = review_id or new_run_id()
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "prompt": check_text(prompt, "prompt"),
         "run_id": run_id,
         "pre_generation_context": tuple(documents),
     }
     run = Run.start(Started(run_id=run_id, prompt=prompt, config=chain.config))
     if check_text(original, "original").strip():
-        run = run.apply(Drafted(thought=Thought(text=original, author="input", **given)))
-    thought = Thought(text=text, **given)
+        run = run.apply(Drafted(thought=Thought(text=original, author="input", **fields)))
+    thought = Thought(text=text, **fields)
     findings = await findings_of(run, thought)
     thought = with_original(thought.model_copy(update={"findings": findings}), run.original)
     parts = await build_parts(chain.config, chain.resources, documents=bool(documents))

@@ -64,20 +64,20 @@ async def look_up(
     if query and cursor:
         raise ConfigurationError("a search has one page", "raise the limit instead of a cursor")
     if run_id:
-        found = await _versions(store, run_id, limit, cursor)
+        result = await _load_versions(store, run_id, limit, cursor)
     elif query:
         words, only = parse_query(query)
         if not words:
-            return replace(await _filtered(store, only, limit), degraded=store.degraded)
+            return replace(await _filter_runs(store, only, limit), degraded=store.degraded)
         matching = await store.search(words, limit=limit, only=only)
-        found = History(hits=tuple(matching.hits), search=_kind(matching.search, embeds=embeds))
+        result = History(hits=tuple(matching.hits), search=_explain(matching.search, embeds=embeds))
     else:
         page = await store.recent(limit=limit, cursor=cursor or None)
-        found = History(runs=tuple(page.runs), next_cursor=page.next_cursor)
-    return replace(found, degraded=store.degraded)
+        result = History(runs=tuple(page.runs), next_cursor=page.next_cursor)
+    return replace(result, degraded=store.degraded)
 
 
-async def _filtered(store: ThoughtStore, only: Filters, limit: int) -> History:
+async def _filter_runs(store: ThoughtStore, only: Filters, limit: int) -> History:
     """The latest runs that filters let through, each by its last change."""
     runs: list[RunSummary] = []
     cursor: str | None = None
@@ -85,7 +85,7 @@ async def _filtered(store: ThoughtStore, only: Filters, limit: int) -> History:
         page = await store.recent(limit=_PAGE, cursor=cursor)
         for summary in page.runs:
             if only.admit_time(summary.updated_at) and only.admit_run(
-                passed=summary.passed, tags=await _tags(store, summary) if only.tags else ()
+                passed=summary.passed, tags=await _load_tags(store, summary) if only.tags else ()
             ):
                 runs.append(summary)
             if len(runs) == limit:
@@ -96,7 +96,7 @@ async def _filtered(store: ThoughtStore, only: Filters, limit: int) -> History:
     return History(runs=tuple(runs), search=_FILTERS)
 
 
-async def _tags(store: ThoughtStore, summary: RunSummary) -> Sequence[str]:
+async def _load_tags(store: ThoughtStore, summary: RunSummary) -> Sequence[str]:
     try:
         return (await store.load(summary.run_id)).tags
     except ThoughtNotFound:
@@ -116,7 +116,7 @@ def number_of(cursor: str) -> int:
     return int(cursor or 0)
 
 
-async def _versions(store: ThoughtStore, run_id: str, limit: int, cursor: str) -> History:
+async def _load_versions(store: ThoughtStore, run_id: str, limit: int, cursor: str) -> History:
     """A page of a run's versions; the cursor is the number of the next one."""
     first = number_of(cursor)
     run = await store.load(run_id)
@@ -128,7 +128,7 @@ async def _versions(store: ThoughtStore, run_id: str, limit: int, cursor: str) -
     )
 
 
-def _kind(search: str, *, embeds: bool) -> str:
+def _explain(search: str, *, embeds: bool) -> str:
     if search.startswith(("hybrid", "dense")) or "semantic:" in search:
         return search
     why = "this store keeps no vectors" if embeds else "no embedding model configured"

@@ -41,7 +41,7 @@ from sifaka.validators.evidence import result_of
 _VALIDATOR = "evidence"
 _OPTIONS = "check"
 """The key of the version's metadata that holds the options of its check."""
-_SAID = "judgements#"
+_JUDGEMENTS = "judgements#"
 """The place in the journal of the caller's answers."""
 _AS_JSON = TypeAdapter(tuple[Judgement, ...])
 
@@ -82,7 +82,7 @@ class KeptCheck(NamedTuple):
             pre_generation_context=tuple(documents),
             metadata={_OPTIONS: options.model_dump(mode="json")},
         )
-        entries = (started, Drafted(thought=thought), *_answer_of_caller(judgements, 0))
+        entries = (started, Drafted(thought=thought), *_record_judgements(judgements, 0))
         return cls(text, claims, documents, options, judgements, Run.replay(entries), entries)
 
     @property
@@ -107,19 +107,19 @@ class KeptCheck(NamedTuple):
                 f"run {run_id!r} is no check of claims",
                 "give the run_id that verify_evidence answered",
             )
-        answers = [call.response for call in run.calls if call.key.startswith(_SAID)]
+        answers = [call.response for call in run.calls if call.key.startswith(_JUDGEMENTS)]
         before = [each for answer in answers for each in _AS_JSON.validate_json(answer)]
         details = first.validation_results[_VALIDATOR].details
         claims = [verdict.claim for verdict in verdicts_in(details)]
-        said = _answer_of_caller(judgements, len(answers))
+        entries = _record_judgements(judgements, len(answers))
         return cls(
             first.text,
             [claim.text for claim in claims],
             first.pre_generation_context,
             CheckOptions.model_validate(first.metadata[_OPTIONS]),
             [*before, *judgements],
-            reduce(Run.apply, said, run),
-            said,
+            reduce(Run.apply, entries, run),
+            entries,
             claims,
         )
 
@@ -140,13 +140,13 @@ class KeptCheck(NamedTuple):
             ),
             Stopped(status="done", stop_reason=reason),
         )
-        found = [*calls, *outcome]
-        run = reduce(Run.apply, found, self.run)
+        entries = [*calls, *outcome]
+        run = reduce(Run.apply, entries, self.run)
         try:
-            await store.append(run, [*self.entries, *found], expected_version=self.stored)
+            await store.append(run, [*self.entries, *entries], expected_version=self.stored)
         except StorageError as error:
-            told = f"the check is not stored, so judgements need all of it again: {error.message}"
-            return report.model_copy(update={"degraded": (*report.degraded, told)})
+            note = f"the check is not stored, so judgements need all of it again: {error.message}"
+            return report.model_copy(update={"degraded": (*report.degraded, note)})
         return report.model_copy(update={"run_id": run.run_id})
 
     def placed(self, report: ClaimReport) -> ClaimReport:
@@ -160,17 +160,17 @@ class KeptCheck(NamedTuple):
         return report.model_copy(update={"verdicts": verdicts, "run_id": self.run.run_id})
 
 
-def _answer_of_caller(judgements: Sequence[Judgement], number: int) -> tuple[Called, ...]:
+def _record_judgements(judgements: Sequence[Judgement], number: int) -> tuple[Called, ...]:
     """The answer of a caller, as the journal has those of models."""
     if not judgements:
         return ()
-    told = _AS_JSON.dump_json(tuple(judgements)).decode()
-    return (Called(key=f"{_SAID}{number}", request="", model=CALLER, response=told),)
+    answer = _AS_JSON.dump_json(tuple(judgements)).decode()
+    return (Called(key=f"{_JUDGEMENTS}{number}", request="", model=CALLER, response=answer),)
 
 
 MOST_CLAIMS = 100
 Hear = Callable[[str], Awaitable[None]]
-"""Is told what was done, in a line for a person."""
+"""Receives what was done, in a line for a person."""
 _PLACE = "verify"
 """The journal's place for the calls."""
 MOST_DOCUMENTS = 20
@@ -233,7 +233,7 @@ async def check_claims(
     Args:
         chain: The chain.
         text: The text to find claims in, where none are given.
-        claims: The claims to check; those that stand in `text` verbatim get their place in it.
+        claims: The claims to check; those that are in `text` verbatim get their place in it.
         documents: Evidence that is at hand. What is searched besides, `options` say.
         options: The filters and limits of the check.
         judgements: The caller's own, of claims that no model is to judge.
@@ -262,12 +262,12 @@ async def check_claims(
             raise ConfigurationError(NO_ADAPTER, "give `sources`, or set SIFAKA_ADAPTERS")
     calls = [*check.run.calls]
     before = len(calls)
-    report = check.placed(await _checked(chain, check, frame_key, hear, calls))
+    report = check.placed(await _run_check(chain, check, frame_key, hear, calls))
     is_news = bool(judgements) if check.stored else keep and report.is_for_caller
     return await check.keep(chain.store, report, calls[before:]) if is_news else report
 
 
-async def _checked(
+async def _run_check(
     chain: Chain, check: KeptCheck, frame_key: str | None, hear: Hear | None, calls: list[Called]
 ) -> ClaimReport:
     """The report of a check; `calls` are taken again, and further answers are added to them."""
@@ -291,7 +291,7 @@ async def _checked(
 
         checker = EvidenceChecker(adapters, parts.judge_model)
     context = chain.resources.calls(
-        chain.config.budget, frame_key, Journal(tuple(calls), _telling(hear, adapters, calls))
+        chain.config.budget, frame_key, Journal(tuple(calls), _keep_answers(hear, adapters, calls))
     )
     async with replace(parts, checker=checker).connected():
         with context.active(), scope(_PLACE):
@@ -306,22 +306,22 @@ async def _checked(
     return report.model_copy(update={"usage": usage, "degraded": (*report.degraded, *usage.notes)})
 
 
-def _telling(
+def _keep_answers(
     hear: Hear | None, adapters: Adapters, calls: list[Called]
 ) -> Callable[[Called], Awaitable[None]]:
-    """Keeps each answer, and tells of it as it goes into the journal, which is when it is there."""
+    """Keeps each answer, and reports it as it goes into the journal, which is when it is there."""
     done: Counter[str] = Counter()
 
     async def tell(call: Called) -> None:
         calls.append(call)
-        if hear is not None and (what := _step(call, adapters)):
+        if hear is not None and (what := _describe_answer(call, adapters)):
             done[what] += 1
             await hear(f"{what}: {done[what]}")
 
     return tell
 
 
-def _step(call: Called, adapters: Adapters) -> str | None:
+def _describe_answer(call: Called, adapters: Adapters) -> str | None:
     """A line about one answer; None for an answer that is not reported."""
     if call.model in adapters.names:
         return f"searches of {call.model}"
@@ -367,8 +367,8 @@ def check_options(
     return CheckOptions(
         adapters=named,
         search=bool(named) or not documents,
-        since=_moment("since", since),
-        until=_moment("until", until),
+        since=_parse_moment("since", since),
+        until=_parse_moment("until", until),
         sites=hosts,
         max_documents=max_documents,
         max_claims=max_claims,
@@ -376,14 +376,14 @@ def check_options(
     )
 
 
-def _moment(name: str, written: str) -> datetime | None:
+def _parse_moment(name: str, written: str) -> datetime | None:
     age = parse_duration(written.strip())
     try:
-        found = moment(written) if age is None else datetime.now(UTC) - age
+        time = moment(written) if age is None else datetime.now(UTC) - age
     except OverflowError:
-        found = None
-    if written.strip() and found is None:
+        time = None
+    if written.strip() and time is None:
         raise ConfigurationError(
             f"{name} {written[:40]!r} is not a date", "write it as 2026-01-31, or 7d"
         )
-    return found
+    return time

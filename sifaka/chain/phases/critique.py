@@ -46,13 +46,13 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
             for thought in run.thoughts
             for each in (*thought.validation_results.values(), *thought.critic_feedback)
         )
-        known = [verdict for details in on_record for verdict in verdicts_in(details)]
-        await context.parts.checker.remember(known)
+        verdicts = [verdict for details in on_record for verdict in verdicts_in(details)]
+        await context.parts.checker.remember(verdicts)
     if validators:
         await context.tell("validate", f"{len(validators)} validators")
     original = run.original.text if run.original else None
     validated: list[Validated] = []
-    calls = _without_critics(context) if validators or context.parts.judge_model else context.calls
+    calls = _reserve_critics(context) if validators or context.parts.judge_model else context.calls
     with calls.active(), calls.monitor.measure("phase", "validate"):
         for version in run.drafted:
             results, findings = dict[str, ValidationResult](), Findings()
@@ -67,7 +67,7 @@ async def validate(context: PhaseContext) -> Sequence[Entry]:
     return validated
 
 
-def _without_critics(context: PhaseContext) -> Calls:
+def _reserve_critics(context: PhaseContext) -> Calls:
     """The surroundings without the calls that the critics of the versions will make at least."""
     calls = context.calls
     left = calls.ledger.calls_left
@@ -110,7 +110,7 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     first = run.thoughts[0]
     is_new = len(run.thoughts) == 1 and run.champion is None and first.author == "input"
     if is_new and (edited := await edit(context, first)):
-        return edited  # no critic is paid for what the editor mends
+        return edited  # no critic is paid for what the editor corrects
     final = run.config.policy == "last" and attempts(run) >= run.config.max_iterations
     worded = any(thought.text.strip() for thought in run.undecided)
     if not parts.critics or not worded or (final and len(run.thoughts) > 1):
@@ -120,22 +120,22 @@ async def critique(context: PhaseContext) -> Sequence[Entry]:
     await context.tell("critique", f"asking {', '.join(critic.name for critic in parts.critics)}")
     with calls.monitor.measure("phase", "critique"):
         by_version = await fan_out(
-            {place(run, each.iteration): partial(_feedback, context, each) for each in versions},
+            {place(run, each.iteration): partial(_ask_critics, context, each) for each in versions},
             calls_each=0,
         )
     critiqued = [
         Critiqued(thought_id=version.id, feedback=feedback)
         for version, feedback in zip(versions, by_version, strict=True)
     ]
-    said = [each for feedback in by_version for each in feedback]
+    opinions = [each for feedback in by_version for each in feedback]
     # One whose calls the budget has no room for has not failed.
-    failed = [f for f in said if f.status == "abstained" and "limit" not in f.details]
+    failed = [f for f in opinions if f.status == "abstained" and "limit" not in f.details]
     if (
-        said
-        and len(failed) == len(said)
-        and not (calls.ledger.exhausted() or _left_out(run) or CALLER in run.config.fallback_models)
+        opinions
+        and len(failed) == len(opinions)
+        and not (calls.ledger.exhausted() or _has_skip(run) or CALLER in run.config.fallback_models)
     ):
-        raise _silence(said)
+        raise _build_no_answer_error(opinions)
     if parts.judge is not None and run.config.policy == "judged":
         return critiqued
     # The comparison costs nothing and follows from what is stored: one append holds both.
@@ -157,17 +157,17 @@ def _is_written_first(context: PhaseContext) -> bool:
     return may_write and bool(run.prompt.strip()) and run.champion is None
 
 
-async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeedback, ...]:
+async def _ask_critics(context: PhaseContext, version: Thought) -> tuple[CriticFeedback, ...]:
     run, critics = context.recorder.run, context.parts.critics
     if not version.text.strip():
         return ()
     if len(run.thoughts) > 1:
         same = twin(run, version.text, before=version)
         if same is not None:
-            return same.critic_feedback  # it is turned down anyway
+            return same.critic_feedback  # it is rejected anyway
         version = with_original(version, run.original)
     if run.recoveries:
-        if _left_out(run):
+        if _has_skip(run):
             return tuple(
                 CriticFeedback.abstain(name, "left out after a failure")
                 for name in unique(critic.name for critic in critics)
@@ -179,11 +179,11 @@ async def _feedback(context: PhaseContext, version: Thought) -> tuple[CriticFeed
     return await run_critics(critics, version, context.calls, deadline=run.config.critic_deadline)
 
 
-def _silence(said: Sequence[CriticFeedback]) -> CriticError:
+def _build_no_answer_error(abstained: Sequence[CriticFeedback]) -> CriticError:
     """The error for critics that all abstained; with the code that all of them failed with."""
-    reasons = "; ".join(f"{feedback.critic}: {feedback.reason}" for feedback in said)
-    codes = {feedback.details.get("code") for feedback in said}
-    waits = [w for f in said if isinstance(w := f.details.get("retry_after"), float | int)]
+    reasons = "; ".join(f"{feedback.critic}: {feedback.reason}" for feedback in abstained)
+    codes = {feedback.details.get("code") for feedback in abstained}
+    waits = [w for f in abstained if isinstance(w := f.details.get("retry_after"), float | int)]
     return CriticError(
         f"every critic abstained: {reasons}",
         error_code=str(code) if len(codes) == 1 and (code := codes.pop()) else "",
@@ -191,7 +191,7 @@ def _silence(said: Sequence[CriticFeedback]) -> CriticError:
     )
 
 
-def _left_out(run: Run) -> bool:
+def _has_skip(run: Run) -> bool:
     """True when a recovery has skipped the critics of these versions."""
     latest = run.undecided[-1].id
     return any(

@@ -80,13 +80,13 @@ async def write(context: PhaseContext) -> Sequence[Entry]:
             return (stopped_by(failure, "needs_revision", "awaiting_revision"),)
         await context.tell("generate", f"{writer.name} writes version {len(run.thoughts)}")
         try:
-            drafts = await _next_versions(context, base, writer)
+            drafts = await _write_drafts(context, base, writer)
         except ModelProviderError as error:
             if None not in writers:
                 raise
             failure = error  # the caller writes
             continue
-        return [entry for draft in drafts for entry in _drafted(draft)]
+        return [entry for draft in drafts for entry in _make_entries(draft)]
     return await end(context, status="done", reason="stalled" if writers else "no_safe_edit")
 
 
@@ -99,10 +99,10 @@ async def edit(context: PhaseContext, base: Thought) -> Sequence[Entry]:
         generation = await editor.edit_input(base)
     if generation.text == base.text or twin(run, generation.text):
         return ()
-    return (Drafted(thought=_draft(run, base, generation, editor.name)),)
+    return (Drafted(thought=_make_draft(run, base, generation, editor.name)),)
 
 
-async def _next_versions(context: PhaseContext, base: Thought, writer: Model) -> Sequence[Thought]:
+async def _write_drafts(context: PhaseContext, base: Thought, writer: Model) -> Sequence[Thought]:
     """The versions that a writer makes of a base: one, or `width` at once with `best_of_n`.
 
     Of several that are written at once some may fail; the others are returned.
@@ -113,54 +113,54 @@ async def _next_versions(context: PhaseContext, base: Thought, writer: Model) ->
     """
     run, calls = context.recorder.run, context.calls
     first = len(run.thoughts)
-    metadata = {**base.metadata, **_told_besides(context, base)}
-    asked = with_original(
-        base.model_copy(update={"lessons": _lessons(run), "metadata": metadata}),
+    metadata = {**base.metadata, **_collect_notes(context, base)}
+    request = with_original(
+        base.model_copy(update={"lessons": _collect_lessons(run), "metadata": metadata}),
         run.original,
     )
-    if run.config.width == 1 and (fixes := fixed(asked)):
+    if run.config.width == 1 and (fixes := fixed(request)):
         generation = Generation(text=fixes.text, metadata={CHANGES: fixes.changes})
-        return (_draft(run, base, generation, writer.name),)
-    asked = shortened(run, asked)
+        return (_make_draft(run, base, generation, writer.name),)
+    request = shortened(run, request)
     answers: Sequence[Attempt] = ()
     with calls.monitor.measure("phase", "write"), calls.ledger.within_time():
         chars, protect = section_chars(run, base.text), run.config.protect
-        count, calls_each = _affordable(context, asked, first, chars)
+        count, calls_each = _count_affordable(context, request, first, chars)
         write = partial(write_text, section_chars=chars, protect=protect, calls=calls_each)
         answers = await fan_out(
             {
-                f"{place(run, first + n)}/write": partial(attempt, writer, _varied(asked, n), write)
+                f"{place(run, first + n)}/write": partial(attempt, writer, _vary(request, n), write)
                 for n in range(count)
             }
         )
     if not answers:
         raise BudgetExceeded("seconds")
     generations = [
-        await _edited(context, base, each) for each in answers if isinstance(each, Generation)
+        await _edit_answer(context, base, each) for each in answers if isinstance(each, Generation)
     ]
     failures = [each for each in answers if not isinstance(each, Generation)]
-    # A first version that is refused has nothing to stand beside.
+    # A first version that is refused has no other one beside it.
     refused = [each for each in failures if isinstance(each, UnfitDraft) and base.text]
     if not generations and not refused:
         raise failures[0]
-    drafted_from = base.model_copy(update={"lessons": asked.lessons})
+    drafted_from = base.model_copy(update={"lessons": request.lessons})
     return [
-        _draft(run, drafted_from, each, writer.name, candidate=n)
-        # Those that are decided on already come first: what is open stands at the end of a run.
+        _make_draft(run, drafted_from, each, writer.name, candidate=n)
+        # Those that are decided on already come first: what is open is at the end of a run.
         for n, each in enumerate((*(error.refused for error in refused), *generations))
     ]
 
 
-def _varied(asked: Thought, number: int) -> Thought:
-    """The question for one of several drafts: after the first each is told to differ."""
+def _vary(request: Thought, number: int) -> Thought:
+    """The question for one of several drafts: after the first each is asked to differ."""
     line = (
         f"This is draft {number + 1} of several that are written at the same time. Where you have "
         "a choice, do not take the nearest one."
     )
-    return asked.with_metadata({DRAFT: (line,)}) if number else asked
+    return request.with_metadata({DRAFT: (line,)}) if number else request
 
 
-async def _edited(context: PhaseContext, base: Thought, answer: Generation) -> Generation:
+async def _edit_answer(context: PhaseContext, base: Thought, answer: Generation) -> Generation:
     """A model's version with the certain edits, where the run is edited."""
     run, editor = context.recorder.run, context.parts.editor
     if editor is None or not run.is_edited:
@@ -169,7 +169,7 @@ async def _edited(context: PhaseContext, base: Thought, answer: Generation) -> G
         return await editor.edit_answer(base, answer)
 
 
-def _affordable(
+def _count_affordable(
     context: PhaseContext, base: Thought, first: int, section_chars: int | None
 ) -> tuple[int, float]:
     """The number of versions that there is room for, and the calls that each of them may take.
@@ -200,7 +200,7 @@ def _affordable(
     return count, max(1.0, room / count - judging)
 
 
-def _draft(
+def _make_draft(
     run: Run, base: Thought, generation: Generation, writer: str, *, candidate: int = 0
 ) -> Thought:
     changes = {
@@ -218,7 +218,7 @@ def _draft(
     return following.with_text(generation.text, history=(), **changes)
 
 
-def _drafted(draft: Thought) -> Sequence[Entry]:
+def _make_entries(draft: Thought) -> Sequence[Entry]:
     """The entries for a version: one that is refused is decided on without being looked at."""
     refused = draft.metadata.get(REFUSED)
     if refused is None:
@@ -227,16 +227,16 @@ def _drafted(draft: Thought) -> Sequence[Entry]:
     return (Drafted(thought=draft), Decided(thought_id=draft.id, decision=decision))
 
 
-def _lessons(run: Run) -> tuple[str, ...]:
+def _collect_lessons(run: Run) -> tuple[str, ...]:
     """The lessons of past runs, and the last reflections on this run's versions."""
-    said = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
+    lines = [f.reflection for t in run.thoughts for f in t.critic_feedback if f.reflection]
     refused = {str(t.metadata[REFUSED]): None for t in run.thoughts if REFUSED in t.metadata}
-    said += [f"An answer was refused: {reason}. Answer with the text alone." for reason in refused]
-    return (*run.remembered, *tuple(dict.fromkeys(said))[-MEMORY:])
+    lines += [f"An answer was refused: {reason}. Answer with the text alone." for reason in refused]
+    return (*run.remembered, *tuple(dict.fromkeys(lines))[-MEMORY:])
 
 
-def _told_besides(context: PhaseContext, base: Thought) -> Mapping[str, object]:
-    """What the writer of the next version is told that stands in no version."""
+def _collect_notes(context: PhaseContext, base: Thought) -> Mapping[str, object]:
+    """What the writer of the next version is given besides the versions."""
     run, latest = context.recorder.run, context.recorder.run.latest
     if not base.text:
         specs = [dict(each.spec()) for each in context.parts.validators]
@@ -370,16 +370,16 @@ class _Desk:
         return _Desk(self._recorder, failures=self._failures + 1)
 
     async def record(self, entry: Researched) -> None:
-        _check(entry.step)
+        _check_step(entry.step)
         await self._recorder.store(entry)
 
     async def tell(self, step: ResearchStep, message: str, *, section: int | None = None) -> None:
-        _check(step)
+        _check_step(step)
         if self._recorder.emit is not None:
-            told = doing(self.run, "research", message, research=step, section=section)
-            await self._recorder.emit(told)
+            event = doing(self.run, "research", message, research=step, section=section)
+            await self._recorder.emit(event)
 
 
-def _check(step: ResearchStep) -> None:
+def _check_step(step: ResearchStep) -> None:
     if step in TERMINAL:
         raise ValueError(f"how the run ends is not for the researcher to say: {step!r}")
