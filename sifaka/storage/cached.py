@@ -529,10 +529,10 @@ class CachedCheckpointStorage(CachedStorage):
         super().__init__(MemoryStorage(), storage, queue=queue, tenant=tenant)
 
 
-async def _push_row(row: Waiting, known: Run | None, log: ThoughtStore) -> Run:
+async def _push_row(row: Waiting, run: Run | None, log: ThoughtStore) -> Run:
     about = (row.run_id, row.expected_version, row.entries())
     try:
-        return await push(log, *about, fence=row.fence, known=known)
+        return await push(log, *about, fence=row.fence, known=run)
     except VersionConflict as conflict:
         if conflict.found >= row.expected_version:
             raise

@@ -46,13 +46,13 @@ def encode_draft(run_id: str, thought: Thought) -> str:
 def batches(items: Iterable[tuple[T, int]], *, size: int, count: int) -> Iterator[list[T]]:
     """Items, each with its size, in lists that a server takes: of so much together, and so many."""
     batch: list[T] = []
-    held = 0
+    total = 0
     for item, length in items:
-        if batch and (held + length > size or len(batch) == count):
+        if batch and (total + length > size or len(batch) == count):
             yield batch
-            batch, held = [], 0
+            batch, total = [], 0
         batch.append(item)
-        held += length
+        total += length
     if batch:
         yield batch
 

@@ -163,8 +163,8 @@ async def push(
             break
         missing = entries
         if held is not None and version > after:
-            _, there = await read_entries(log, run_id, version)
-            overlap = there[after:]
+            _, stored = await read_entries(log, run_id, version)
+            overlap = stored[after:]
             if any(mine != theirs for mine, theirs in zip(entries, overlap, strict=False)):
                 break
             missing = entries[len(overlap) :]

@@ -76,10 +76,10 @@ class Part(Generic[Inner]):
             StorageError: It has just failed, and nothing inside was done.
         """
         self.check()
-        begun = time.monotonic()
+        started = time.monotonic()
         if self.failure is not None and self.failure.retryable:
             # One task finds out for all whether it works again; no other waits for that.
-            self._ask_again = begun + self.retry_after
+            self._ask_again = started + self.retry_after
         try:
             yield
         except (AppendRefused, ThoughtNotFound):
@@ -88,7 +88,7 @@ class Part(Generic[Inner]):
         except StorageError as failure:
             self.failure = failure
             if failure.retryable and self.retry_after:
-                seconds = time.monotonic() - begun
+                seconds = time.monotonic() - started
                 pause = max(self.retry_after, _LONGER * seconds)
                 self._ask_again = time.monotonic() + pause
             raise

@@ -163,12 +163,12 @@ async def _move_run(store: ThoughtStore, line: RunSummary, archive: ThoughtStore
     run = await store.load(line.run_id)
     if run.updated_at != line.updated_at:
         raise _changed_error(line.run_id)
-    taken = await store.claim(line.run_id)
+    number = await store.claim(line.run_id)
     run = await copy_run(store, archive, line.run_id)
     # The archive refuses every claim that the store refuses.
-    while await archive.claim(line.run_id) <= taken:
+    while await archive.claim(line.run_id) <= number:
         pass
-    if await store.claim(line.run_id) != taken + 1 or await store.load(line.run_id) != run:
+    if await store.claim(line.run_id) != number + 1 or await store.load(line.run_id) != run:
         raise StorageError(f"run {line.run_id!r} was taken up meanwhile", "try again later")
     await store.delete(line.run_id)
 
@@ -247,12 +247,12 @@ class HybridMemory(ThoughtStore):
 
     async def claim(self, run_id: str) -> int:
         """Take a run over where it is; see `ThoughtStore.claim`."""
-        return await self._ask(lambda home: home.claim(run_id))
+        return await self._ask_memory(lambda home: home.claim(run_id))
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry; as the record has it, when the other store fails."""
         try:
-            return await self._ask(lambda home: home.load(run_id))
+            return await self._ask_memory(lambda home: home.load(run_id))
         except StorageError as failure:
             run = await load_if_there(self.episodic, run_id)
             if run is None:
@@ -322,12 +322,12 @@ class HybridMemory(ThoughtStore):
         """Let both do what they have put off; every minute, move and forget by the policies."""
         for tenant, last in {"": _LONG_AGO, **self._caught_up_at}.items():
             if self.clock() - last >= timedelta(minutes=1):
-                mine = self.scoped(tenant) if tenant else self
-                moved = await mine.move()
+                view = self.scoped(tenant) if tenant else self
+                moved = await view.move()
                 if len(moved.gone) < _MOVED_AT_ONCE:
                     self._caught_up_at[tenant] = self.clock()
-                old = await plan(mine.episodic, self.episodic_keeps, self.clock())
-                for failure in (*moved.failed, *(await carry_out(mine.episodic, old)).failed):
+                old = await plan(view.episodic, self.episodic_keeps, self.clock())
+                for failure in (*moved.failed, *(await carry_out(view.episodic, old)).failed):
                     logger.warning("run %r stays: %s", failure.leaving.run.run_id, failure.error)
         return sum([await memory.catch_up() for memory in self._parts])
 
@@ -353,7 +353,7 @@ class HybridMemory(ThoughtStore):
     def _parts(self) -> tuple[ThoughtStore, ...]:
         return self.short_term, self.episodic
 
-    async def _ask(self, ask: Callable[[ThoughtStore], Awaitable[T]]) -> T:
+    async def _ask_memory(self, ask: Callable[[ThoughtStore], Awaitable[T]]) -> T:
         """The answer of the store that the run is in; while it is moved it is in both."""
         try:
             return await ask(self.short_term)

@@ -105,12 +105,12 @@ async def embed_missing(server: ElasticsearchConnection, vectors: Vectors) -> in
             hit["_id"]: meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in lacking
         }
         # Of nothing there is no vector.
-        made = await embed_documents(
+        embedded = await embed_documents(
             vectors.embedder, {doc_id: text for doc_id, text in texts.items() if text}
         )
-    vectors.refused |= texts.keys() - made.keys()
+    vectors.refused |= texts.keys() - embedded.keys()
     await server.update(
-        {doc_id: {"doc": {vectors.name: list(vector)}} for doc_id, vector in made.items()},
+        {doc_id: {"doc": {vectors.name: list(vector)}} for doc_id, vector in embedded.items()},
         tolerated=frozenset({404}),  # deleted meanwhile
     )
     return hits["total"]["value"] - len(hits["hits"])

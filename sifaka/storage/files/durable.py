@@ -159,9 +159,9 @@ if sys.platform == "win32":
 
     _TAKE, _GIVE_BACK = msvcrt.LK_NBLCK, msvcrt.LK_UNLCK
 
-    def _lock(descriptor: int, how: int) -> None:
+    def _lock(descriptor: int, mode: int) -> None:
         os.lseek(descriptor, _LOCK_OFFSET, os.SEEK_SET)
-        msvcrt.locking(descriptor, how, 1)
+        msvcrt.locking(descriptor, mode, 1)
 
 else:
     import fcntl

@@ -66,7 +66,7 @@ class FileRecord:
 def parse_record(content: bytes) -> FileRecord:
     """The record in a file's content; entries are not parsed."""
     payloads: list[bytes] = []
-    whole = fence = length = position = missing = 0
+    complete = fence = length = position = missing = 0
     *lines, rest = content.split(b"\n")
     with suppress(ValueError):  # half a line
         json.loads(rest)
@@ -85,9 +85,9 @@ def parse_record(content: bytes) -> FileRecord:
         else:
             missing = int(mark[2])
         if not missing:
-            whole, length = len(payloads), position
+            complete, length = len(payloads), position
     ended = not length or content[length - 1 : length] == b"\n"
-    return FileRecord(tuple(payloads[:whole]), fence, length, ended)
+    return FileRecord(tuple(payloads[:complete]), fence, length, ended)
 
 
 def append_lines(payloads: Sequence[str]) -> bytes:

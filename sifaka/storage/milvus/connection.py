@@ -106,8 +106,8 @@ class MilvusConnection:
         if name in self.ready:
             return name
         with self.shared.opening:
-            there = name in self.client.list_collections()
-            if not there and not create(self.client, name, kind, dimension):
+            exists = name in self.client.list_collections()
+            if not exists and not create(self.client, name, kind, dimension):
                 return name
             layout = self.client.describe_collection(name)
             compare(name, kind, dimension, layout)
@@ -191,12 +191,12 @@ class MilvusConnection:
         return rows
 
     def nearest(
-        self, collection: str, what: object, field: str, condition: str, limit: int
+        self, collection: str, query: object, field: str, condition: str, limit: int
     ) -> list[tuple[str, float]]:
         """The keys of the best rows and how good they are, best first."""
         (hits,) = self.client.search(
             collection,
-            data=[what],
+            data=[query],
             anns_field=field,
             filter=condition,
             limit=limit,

@@ -73,8 +73,8 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
         )
         names = [*await worker.run(lambda m: look_for_missing(m, collection))][:_AT_ONCE]
         rows = await worker.run(lambda m: _prepare_rows(m, names))
-        made = await embed_documents(embedder, {name: text for name, (_, text) in rows.items()})
-    vectors = [{**rows[name][0], "vector": list(vector)} for name, vector in made.items()]
+        embedded = await embed_documents(embedder, {name: text for name, (_, text) in rows.items()})
+    vectors = [{**rows[name][0], "vector": list(vector)} for name, vector in embedded.items()]
 
     def keep(milvus: MilvusConnection) -> int:
         milvus.put(collection, vectors)
@@ -222,15 +222,15 @@ def _build_hits(
 ) -> tuple[Hit, ...]:
     hits: list[Hit] = []
     for begin in range(0, len(best), limit):
-        some = dict(best[begin : begin + limit])
-        versions = milvus.versions(list(some), strong=False)
-        if len(versions) < len(some):  # put just now
-            versions = milvus.versions(list(some), strong=True)
+        top = dict(best[begin : begin + limit])
+        versions = milvus.versions(list(top), strong=False)
+        if len(versions) < len(top):  # put just now
+            versions = milvus.versions(list(top), strong=True)
         fields = {
             key: (thought.created_at, row["run_id"], thought.id, thought.text, prompt)
             for key, row, prompt, thought in readable(versions)
         }
-        hits += [hit_of(words, score, *fields[key]) for key, score in some.items() if key in fields]
+        hits += [hit_of(words, score, *fields[key]) for key, score in top.items() if key in fields]
         if len(hits) >= limit:
             break
     return tuple(hits[:limit])

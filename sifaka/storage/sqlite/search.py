@@ -279,14 +279,14 @@ def _store_vectors(
     connection: SqlConnection, table: VectorTable, until: int, vectors: Mapping[int, Vector]
 ) -> None:
     with transaction(connection, "IMMEDIATE"):
-        mine = connection.execute(
+        claimed = connection.execute(
             """
             UPDATE vector_models SET embedded_until = ?
             WHERE number = ? AND embedded_until = ? RETURNING number
             """,
             (until, table.number, table.until),
         ).fetchall()
-        if mine:  # and no other process has been faster
+        if claimed:  # and no other process has been faster
             # Unless the version has been deleted.
             connection.executemany(
                 f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours

@@ -101,7 +101,7 @@ class SQLiteStorage(ErasingStore, PolledStore):
 
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version."""
-        return await self._query_run(run_id, partial(read_entries, known=version))
+        return await self._query_run(run_id, partial(read_entries, after=version))
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
@@ -288,17 +288,17 @@ def load_run(connection: SqlConnection, tenant: str, run_id: str) -> Run:
 
 
 def read_entries(
-    connection: SqlConnection, tenant: str, run_id: str, known: int
+    connection: SqlConnection, tenant: str, run_id: str, after: int
 ) -> Sequence[Entry]:
     """The entries of the run beyond the first so many; one look-up where there are none."""
     with transaction(connection, "DEFERRED"):
         version = _read_version(connection, tenant, run_id)
-        if version < known:  # it was deleted, and another one has taken its id
+        if version < after:  # it was deleted, and another one has taken its id
             raise ThoughtNotFound(run_id)
-        if 0 < version == known:
+        if 0 < version == after:
             return ()
-        payloads = _read_payloads(connection, tenant, run_id, known, version)
-        return tuple(decode_entries(run_id, payloads, after=known))
+        payloads = _read_payloads(connection, tenant, run_id, after, version)
+        return tuple(decode_entries(run_id, payloads, after=after))
 
 
 def describe_file(connection: SqlConnection) -> str:
