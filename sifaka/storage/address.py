@@ -31,7 +31,7 @@ class UrlKind:
     prefixes: str
     """What matches it, for people."""
     options: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The patterns of the options that the server is told."""
+    """The patterns of the options that are sent to the server."""
     port: int | None = None
     """The port where none is named."""
 
@@ -71,7 +71,7 @@ class StoreUrl:
 
     @property
     def folder(self) -> Path | None:
-        """The path on this machine, as it stands; None for a server."""
+        """The path on this machine, as written; None for a server."""
         return None if self.server else Path(self.path[1:]).absolute()
 
 
@@ -98,9 +98,9 @@ def parse_store_url(
         parts = urlsplit(url)
         path, number = kind.paths.get(parts.scheme), parts.port or kind.port
         query = bool(parts.query)
-        found = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=query))
+        options = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=query))
     except ValueError:
-        raise _wrong_url(url, kind) from None
+        raise _url_error(url, kind) from None
     local = parts.scheme in _OF_THIS_MACHINE and "://" in url
     if (
         path is None
@@ -108,38 +108,38 @@ def parse_store_url(
         or parts.fragment
         or local == bool(parts.hostname)
     ):
-        raise _wrong_url(url, kind)
+        raise _url_error(url, kind)
     patterns = {**_KEEPING, **kind.options}
-    for option in sorted(found):
+    for option in sorted(options):
         if option not in patterns:
             raise ConfigurationError(
-                f"{_masked(url)!r} has the unknown option {option!r}",
+                f"{_mask_secrets(url)!r} has the unknown option {option!r}",
                 f"allowed: {', '.join(sorted(patterns))}",
             )
-        if not re.fullmatch(patterns[option], found[option], re.ASCII):
+        if not re.fullmatch(patterns[option], options[option], re.ASCII):
             raise ConfigurationError(
-                f"{_masked(url)!r} has a wrong {option}", f"allowed: {kind.forms}"
+                f"{_mask_secrets(url)!r} has a wrong {option}", f"allowed: {kind.forms}"
             )
-    rest = {name: value for name, value in found.items() if name not in _KEEPING}
-    names = found.get("prefix", DEFAULT_PREFIX) if prefix is None else prefix
+    rest = {name: value for name, value in options.items() if name not in _KEEPING}
+    names = options.get("prefix", DEFAULT_PREFIX) if prefix is None else prefix
     if not re.fullmatch(kind.prefix, names, re.ASCII):
         raise ConfigurationError(
             f"{names!r} is not a prefix for names", f"allowed: {kind.prefixes}"
         )
     if ttl is not None:
-        _checked_ttl(ttl)
-    elif "ttl" in found:
-        ttl = parse_ttl(found["ttl"])
+        _check_ttl(ttl)
+    elif "ttl" in options:
+        ttl = parse_ttl(options["ttl"])
     host = parts.hostname or ""
-    shown = f"[{host}]" if ":" in host else host
+    netloc = f"[{host}]" if ":" in host else host
     return StoreUrl(
         url=f"{url.partition('?')[0]}{'?' if rest else ''}{urlencode(rest)}",
         scheme=parts.scheme,
-        server=f"{shown}:{number}" if number and not local else shown,
+        server=f"{netloc}:{number}" if number and not local else netloc,
         path=parts.path,
         user=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
-        options=found,
+        options=options,
         prefix=names,
         ttl=ttl,
     )
@@ -150,10 +150,10 @@ def parse_ttl(text: str) -> float:
     duration = parse_duration(f"{text}s" if text.isdecimal() and text.isascii() else text)
     if duration is None:
         raise ConfigurationError(f"{text!r} is not a time to live", "write 7d, 12h, 30m or 3600")
-    return _checked_ttl(duration.total_seconds())
+    return _check_ttl(duration.total_seconds())
 
 
-def _checked_ttl(ttl: float) -> float:
+def _check_ttl(ttl: float) -> float:
     """The same seconds.
 
     Raises:
@@ -166,15 +166,15 @@ def _checked_ttl(ttl: float) -> float:
     return ttl
 
 
-def _wrong_url(url: str, kind: UrlKind) -> ConfigurationError:
+def _url_error(url: str, kind: UrlKind) -> ConfigurationError:
     return ConfigurationError(
-        f"{_masked(url)!r} is not the URL of a store: its scheme, server or path is wrong",
+        f"{_mask_secrets(url)!r} is not the URL of a store: its scheme, server or path is wrong",
         f"allowed: {kind.forms}",
     )
 
 
-def _masked(url: str) -> str:
-    # Whatever stands before the last @, or after a question mark, may be a secret.
+def _mask_secrets(url: str) -> str:
+    # Whatever comes before the last @, or after a question mark, may be a secret.
     return re.sub(r"(?s)//.*@", "//***@", re.sub(r"(?s)[?#].*", "", url))[:200]
 
 

@@ -79,31 +79,31 @@ class WordIndex:
             length = 0
             language = language_of(*(text for text, _ in fields))
             for text, weight in fields:
-                found = term_counts(text, language)
-                length += found.total()
-                for term, count in found.items():
+                terms = term_counts(text, language)
+                length += terms.total()
+                for term, count in terms.items():
                     if wanted is None or term in wanted:
                         counts[term] = counts.get(term, 0.0) + count * weight
             self._lengths.append(length)
             for term, count in counts.items():
-                numbers, often = self._holders.setdefault(term, (array("I"), array("d")))
+                numbers, frequencies = self._holders.setdefault(term, (array("I"), array("d")))
                 numbers.append(number)
-                often.append(count)
+                frequencies.append(count)
 
     def rank(self, words: Sequence[str]) -> list[float]:
         """The score of each text for any of the words; 0 where none occurs."""
         scores = [0.0] * len(self._lengths)
         average = sum(self._lengths) / len(self._lengths) if self._lengths else 0.0
         for forms in query_terms(words):
-            held: dict[int, float] = {}
+            matches: dict[int, float] = {}
             for form in forms:
                 # A text has a word in the forms of its own language, which are counted once.
-                numbers, often = self._holders.get(form, ((), ()))
-                for number, count in zip(numbers, often, strict=True):
-                    held[number] = max(held.get(number, 0.0), count)
+                numbers, frequencies = self._holders.get(form, ((), ()))
+                for number, count in zip(numbers, frequencies, strict=True):
+                    matches[number] = max(matches.get(number, 0.0), count)
             # The `1 +` keeps the weight of a word that most texts contain above zero.
-            weight = log(1 + (len(scores) - len(held) + 0.5) / (len(held) + 0.5))
-            for number, count in held.items():
+            weight = log(1 + (len(scores) - len(matches) + 0.5) / (len(matches) + 0.5))
+            for number, count in matches.items():
                 length = _K1 * (1 - _B + _B * (self._lengths[number] / average))
                 scores[number] += weight * (count * (_K1 + 1) / (count + length))
         return scores
@@ -126,16 +126,16 @@ def snippet(words: Sequence[str], fields: Sequence[str]) -> str:
             before.extend(part for part in parts(text, span) if part[1] <= first[0])
             rest = (part for part in parts(text, span) if part[1] > first[0])
             further = chain(rest, chain.from_iterable(parts(text, each) for each in spans))
-            shown = [*before, *islice(further, _SNIPPET_WORDS - len(before))]
-            begin, end = shown[0][0], shown[-1][1]
+            window = [*before, *islice(further, _SNIPPET_WORDS - len(before))]
+            begin, end = window[0][0], window[-1][1]
             cut = "…" if begin > begins else ""
             if next(further, None):
-                return shorten(f"{cut}{_marked(text[begin:end], wanted, language)}…")
-            return shorten(cut + _marked(text[begin:], wanted, language))
+                return shorten(f"{cut}{_mark_matches(text[begin:end], wanted, language)}…")
+            return shorten(cut + _mark_matches(text[begin:], wanted, language))
     return ""
 
 
-def _marked(window: str, wanted: frozenset[str], language: str) -> str:
+def _mark_matches(window: str, wanted: frozenset[str], language: str) -> str:
     pieces: list[str] = []
     at = 0
     for span in written(window):
@@ -173,8 +173,8 @@ async def scan_log(
             may_hold = only.since is None or line.updated_at >= only.since
             if may_hold and only.admit_run(passed=line.passed, tags=only.tags):
                 wanted[line.run_id] = partial(load_if_readable, log, line.run_id)
-    found = await fan_out(wanted, calls_each=0, parallel=16)
-    runs = [run for run in found if run is not None]
+    loaded = await fan_out(wanted, calls_each=0, parallel=16)
+    runs = [run for run in loaded if run is not None]
     # In a thread: reading through many long texts takes a while.
     hits = await to_thread.run_sync(lambda: search_runs(runs, query, limit=limit, only=only))
     return hits.model_copy(update={"search": hits.search + more})

@@ -72,7 +72,7 @@ class CachedStorage(TenantView, ThoughtStore):
         retry_after: Seconds in which a part that cannot be reached is not asked again.
 
     Raises:
-        ConfigurationError: A part stands there twice, or not exactly one of them is a log that
+        ConfigurationError: A part is named twice, or not exactly one of them is a log that
             lasts.
     """
 
@@ -104,7 +104,7 @@ class CachedStorage(TenantView, ThoughtStore):
         """The parts that fail, the changes that wait and the entries that were refused."""
         return degraded_lines(self._log, self._indexes, self._outbox, self.tenant)
 
-    async def _ask(self, work: Callable[[ThoughtStore], Awaitable[T]]) -> T:
+    async def _ask_log(self, work: Callable[[ThoughtStore], Awaitable[T]]) -> T:
         """Ask the log, as the tenant sees it; see `Part.ask`."""
         return await self._log.ask(self.tenant, work)
 
@@ -120,10 +120,10 @@ class CachedStorage(TenantView, ThoughtStore):
         """
         kept, key = tuple(entries), (self.tenant, run.run_id)
         with anyio.CancelScope(shield=True):
-            waiting = await self._waiting(run.run_id)
+            waiting = await self._read_queue(run.run_id)
             if key in self._outbox.refused:
                 # The writer of what was refused may have as many entries as the log, but others.
-                held = await self._ask(lambda log: load_if_there(log, run.run_id))
+                held = await self._ask_log(lambda log: load_if_there(log, run.run_id))
                 # With another number of entries the log itself compares.
                 same = held and held.version == expected_version
                 if same and extended(held, kept) != run:
@@ -132,19 +132,19 @@ class CachedStorage(TenantView, ThoughtStore):
                     )
             if kept:
                 # Noted before, so that it is known when the process dies right after the answer.
-                await self._mark(run.run_id)
+                await self._mark_unindexed(run.run_id)
             if not waiting:
                 await self._append_or_queue(run, kept, expected_version, fence)
             elif kept:
-                await self._queue(run, kept, expected_version, fence)
+                await self._enqueue(run, kept, expected_version, fence)
             if kept:
-                await self._mark(run.run_id)
+                await self._mark_unindexed(run.run_id)
 
     async def _append_or_queue(
         self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
     ) -> None:
         try:
-            await self._ask(
+            await self._ask_log(
                 lambda log: log.append(run, entries, expected_version=expected_version, fence=fence)
             )
             if entries:
@@ -155,20 +155,20 @@ class CachedStorage(TenantView, ThoughtStore):
             if isinstance(failure, AppendRefused) or not (self.queue and entries and cured):
                 raise
             try:
-                await self._queue(run, entries, expected_version, fence)
+                await self._enqueue(run, entries, expected_version, fence)
             except AppendRefused:
                 raise
             except StorageError as error:
                 raise failure from error
 
-    async def _queue(
+    async def _enqueue(
         self, run: Run, entries: tuple[Entry, ...], expected_version: int, fence: int | None
     ) -> None:
         payloads = encode_entries(run, entries, expected_version)
         about = (self._log.name, self.tenant, run.run_id)
         await self._outbox.put(Waiting(*about, "append", expected_version, fence, payloads))
 
-    async def _mark(self, run_id: str) -> None:
+    async def _mark_unindexed(self, run_id: str) -> None:
         try:
             await self._outbox.note(self.tenant, [run_id])
         except StorageError as failure:
@@ -185,24 +185,24 @@ class CachedStorage(TenantView, ThoughtStore):
         Raises:
             StorageError: Also while entries of the run wait for the log.
         """
-        waiting = await self._waiting(run_id)
+        waiting = await self._read_queue(run_id)
         if waiting:
             # Once the log has some of it, other processes may have claimed it.
             if waiting[0].expected_version == 0:
                 return 0
-            raise self._still_waiting(run_id)
-        return await self._ask(lambda log: log.claim(run_id))
+            raise self._waiting_error(run_id)
+        return await self._ask_log(lambda log: log.claim(run_id))
 
     async def load(self, run_id: str) -> Run:
         """The run as the log has it; while that is down, as this process knows it."""
-        rows = await self._waiting(run_id)
+        rows = await self._read_queue(run_id)
         failure = self._log.failure
         if not rows:
             try:
-                return await self._ask(lambda log: log.load(run_id))
+                return await self._ask_log(lambda log: log.load(run_id))
             except StorageError as error:
                 failure = error
-        run = self._at_hand(run_id, rows)
+        run = self._assemble_run(run_id, rows)
         if run is None:
             raise failure or StorageError(
                 f"only the end of run {run_id!r} is known here", "try again in a moment"
@@ -211,20 +211,20 @@ class CachedStorage(TenantView, ThoughtStore):
 
     async def follow(self, run_id: str, *, after: int = 0) -> AsyncGenerator[tuple[Entry, Run]]:
         """Every entry of a run; while the log is down, those that pass through here."""
-        known = after
+        seen = after
         run: Run | None = None
         while True:
-            rows = await self._waiting(run_id)
+            rows = await self._read_queue(run_id)
             if not rows:
                 try:
                     # No attempt: whether it works now does not follow from what lasts for hours.
                     self._log.check()
                     async with aclosing(
-                        self._log.inner.scoped(self.tenant).follow(run_id, after=known)
+                        self._log.inner.scoped(self.tenant).follow(run_id, after=seen)
                     ) as steps:
                         async for entry, run in steps:
                             yield entry, run
-                            known = run.version
+                            seen = run.version
                     return
                 except StorageError as failure:
                     if not failure.retryable:
@@ -233,10 +233,10 @@ class CachedStorage(TenantView, ThoughtStore):
                 # Whether there is such a run at all, and how far it has come.
                 run = await self.load(run_id)
             for entry, at in queued_steps(self._cache.run(self.tenant, run_id), rows) or ():
-                if at.version > known:
-                    run, known = at, at.version
+                if at.version > seen:
+                    run, seen = at, at.version
                     yield entry, at
-            if run.finished and run.version <= known:
+            if run.finished and run.version <= seen:
                 return
             await anyio.sleep(LOOK_AGAIN)  # at the outbox
 
@@ -244,17 +244,17 @@ class CachedStorage(TenantView, ThoughtStore):
         """Runs, as the log lists them; while it is down, as the cache does."""
         await self._bring_up_to_date(self._log, time.monotonic() + _BEFORE_SEARCH_SECONDS)
         try:
-            return await self._ask(lambda log: log.recent(limit=limit, cursor=cursor))
+            return await self._ask_log(lambda log: log.recent(limit=limit, cursor=cursor))
         except StorageError as failure:
             if not failure.retryable:
                 raise
-        known = {run.run_id: run for run in self._cache.runs(self.tenant)}
+        runs = {run.run_id: run for run in self._cache.runs(self.tenant)}
         waiting = await self._outbox.runs(self._log.name)
         for owner, run_id in waiting[:_LISTED]:
             if owner == self.tenant:
                 with suppress(StorageError, ThoughtNotFound):  # only its end is known here
-                    known[run_id] = await self.load(run_id)
-        return page_of([run.summary() for run in known.values()], limit=limit, cursor=cursor)
+                    runs[run_id] = await self.load(run_id)
+        return page_of([run.summary() for run in runs.values()], limit=limit, cursor=cursor)
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Past versions, by the last index that works, or by the log.
@@ -276,11 +276,11 @@ class CachedStorage(TenantView, ThoughtStore):
                 continue
             if late := self._outbox.waiting.get(part.name, 0):
                 lacks.append(f"{count_of(late, 'change')} not in it yet")
-            return _lacking(hits, lacks)
+            return _add_gaps(hits, lacks)
         assert failure is not None, "a part that works answers"
         if not failure.retryable:
             raise failure
-        return _lacking(
+        return _add_gaps(
             search_runs(self._cache.runs(self.tenant), query, limit=limit, only=only), lacks
         )
 
@@ -291,11 +291,11 @@ class CachedStorage(TenantView, ThoughtStore):
             StorageError: The log failed, or entries of the run wait for it.
         """
         with anyio.CancelScope(shield=True):
-            if await self._waiting(run_id):
-                raise self._still_waiting(run_id)
+            if await self._read_queue(run_id):
+                raise self._waiting_error(run_id)
             await self._outbox.forget(self.tenant, [run_id])
             self._cache.evict(self.tenant, run_id)
-            await self._ask(lambda log: log.delete(run_id))
+            await self._ask_log(lambda log: log.delete(run_id))
             for index in self._indexes:
                 if not index.paused:
                     await self._deliver(index, run_id)
@@ -307,7 +307,7 @@ class CachedStorage(TenantView, ThoughtStore):
         """
         if not lines:
             await self.catch_up(seconds=60.0)
-            return await self._ask(lambda log: erase_each(log, ()))
+            return await self._ask_log(lambda log: erase_each(log, ()))
         gone = frozenset[str]()
         with anyio.CancelScope(shield=True):
             waiting = await self._outbox.runs(self._log.name)
@@ -316,7 +316,7 @@ class CachedStorage(TenantView, ThoughtStore):
             self._cache.evict(self.tenant, *ids)
             # Noted before, so that it is known when the process dies right after the log's answer.
             await self._outbox.note(self.tenant, ids)
-            gone = frozenset(ids) - await self._ask(lambda log: erase_each(log, free))
+            gone = frozenset(ids) - await self._ask_log(lambda log: erase_each(log, free))
             await self._outbox.forget(self.tenant, gone)
         return frozenset(line.run_id for line in lines) - gone
 
@@ -339,9 +339,9 @@ class CachedStorage(TenantView, ThoughtStore):
             self._owed.discard((tenant, run_id))
         left = 0
         for part in self._parts:
-            left += await self._work_off(part, deadline)
+            left += await self._deliver_queue(part, deadline)
         for part in self._parts:
-            left += await self._look_after(part)
+            left += await self._catch_up_part(part)
         return left
 
     async def index_missing(self) -> int:
@@ -379,20 +379,20 @@ class CachedStorage(TenantView, ThoughtStore):
                 with suppress(SifakaError), anyio.move_on_after(_CLOSING_SECONDS):
                     for part in self._parts:
                         part.try_again()
-                        await self._work_off(part, deadline)
+                        await self._deliver_queue(part, deadline)
 
     async def _bring_up_to_date(self, part: AnyPart, deadline: float) -> None:
         """Deliver what waits for a part, as far as that is possible by the deadline."""
         if self._outbox.empty:
             return
-        # The outbox's failure is told by `health`.
+        # The outbox's failure is reported by `health`.
         with suppress(StorageError), anyio.move_on_after(max(0.0, deadline - time.monotonic())):
             # An event would belong to one event loop; the delivering task may be in another.
             while part.delivering:  # noqa: ASYNC110 - see above
                 await anyio.sleep(0.01)
-            await self._work_off(part, deadline)
+            await self._deliver_queue(part, deadline)
 
-    async def _look_after(self, part: AnyPart) -> int:
+    async def _catch_up_part(self, part: AnyPart) -> int:
         """Let a part do what it has put off; how much is left that could be done now.
 
         When it would not do that and does now, the runs that it refused are tried again.
@@ -409,7 +409,7 @@ class CachedStorage(TenantView, ThoughtStore):
         part.closed = False
         return left
 
-    async def _work_off(self, part: AnyPart, deadline: float) -> int:
+    async def _deliver_queue(self, part: AnyPart, deadline: float) -> int:
         """Deliver what waits for one part, in order, until the time is over.
 
         Returns:
@@ -432,7 +432,7 @@ class CachedStorage(TenantView, ThoughtStore):
         finally:
             part.delivering = False
 
-    async def _waiting(self, run_id: str) -> list[Waiting]:
+    async def _read_queue(self, run_id: str) -> list[Waiting]:
         """The changes of a run that wait for the log, after an attempt to deliver them."""
         about = (self._log.name, self.tenant, run_id)
         try:
@@ -455,9 +455,9 @@ class CachedStorage(TenantView, ThoughtStore):
             return
         try:
             if isinstance(part, IndexPart):
-                await self._to_index(part, run_id, rows)
+                await self._send_to_index(part, run_id, rows)
             else:
-                await self._to_log(run_id, rows)
+                await self._send_to_log(run_id, rows)
         except StorageError as failure:
             if not failure.retryable:
                 # A part that works would not take it: it is tried again in a minute.
@@ -465,11 +465,11 @@ class CachedStorage(TenantView, ThoughtStore):
             return
         part.aside.pop((self.tenant, run_id), None)
 
-    async def _to_log(self, run_id: str, rows: Sequence[Waiting]) -> None:
+    async def _send_to_log(self, run_id: str, rows: Sequence[Waiting]) -> None:
         run: Run | None = None
         for row in rows:
             try:
-                run = await self._ask(partial(_push, row, run))
+                run = await self._ask_log(partial(_push_row, row, run))
             except AppendRefused as refusal:
                 # Another process went on with the run meanwhile. Its entries count.
                 self._cache.evict(self.tenant, run_id)
@@ -478,15 +478,15 @@ class CachedStorage(TenantView, ThoughtStore):
             await self._outbox.remove([row])
             self._cache.keep(self.tenant, run)
 
-    async def _to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
-        # The log may be behind itself: the entries that wait for it are at hand.
+    async def _send_to_index(self, index: IndexPart, run_id: str, rows: Sequence[Waiting]) -> None:
+        # The log itself may be behind: the entries that wait for it are here.
         queued = await self._outbox.rows(self._log.name, self.tenant, run_id)
-        run = self._at_hand(run_id, queued)
+        run = self._assemble_run(run_id, queued)
         if run is None and queued:
             return
         if run is None:
             try:
-                run = await self._ask(lambda log: load_if_there(log, run_id))
+                run = await self._ask_log(lambda log: load_if_there(log, run_id))
             except StorageError:
                 return
         if run is None or any(row.kind == "delete" for row in rows):
@@ -495,14 +495,14 @@ class CachedStorage(TenantView, ThoughtStore):
             await index.bring(self.tenant, run)
         await self._outbox.remove(rows)
 
-    def _still_waiting(self, run_id: str) -> StorageError:
+    def _waiting_error(self, run_id: str) -> StorageError:
         return StorageError(
             f"entries of run {run_id!r} wait until {self._log.name} can be reached",
             "try again when it can",
             retryable=True,
         )
 
-    def _at_hand(self, run_id: str, queued: Sequence[Waiting]) -> Run | None:
+    def _assemble_run(self, run_id: str, queued: Sequence[Waiting]) -> Run | None:
         """A run with what waits for the log; None when not all of it is known here."""
         run = self._cache.run(self.tenant, run_id)
         steps = queued_steps(run, queued)
@@ -529,10 +529,10 @@ class CachedCheckpointStorage(CachedStorage):
         super().__init__(MemoryStorage(), storage, queue=queue, tenant=tenant)
 
 
-async def _push(row: Waiting, known: Run | None, log: ThoughtStore) -> Run:
+async def _push_row(row: Waiting, run: Run | None, log: ThoughtStore) -> Run:
     about = (row.run_id, row.expected_version, row.entries())
     try:
-        return await push(log, *about, fence=row.fence, known=known)
+        return await push(log, *about, fence=row.fence, known=run)
     except VersionConflict as conflict:
         if conflict.found >= row.expected_version:
             raise
@@ -541,9 +541,9 @@ async def _push(row: Waiting, known: Run | None, log: ThoughtStore) -> Run:
         return await push(log, *about, fence=row.fence)
 
 
-def _lacking(hits: Hits, lacks: Sequence[str]) -> Hits:
+def _add_gaps(hits: Hits, lacks: Sequence[str]) -> Hits:
     if not lacks:
         return hits
-    found, lacked = hits.search, "; ".join(lacks)
-    search = f"{found[:-1]}; {lacked})" if found.endswith(")") else f"{found} ({lacked})"
+    kind, lacked = hits.search, "; ".join(lacks)
+    search = f"{kind[:-1]}; {lacked})" if kind.endswith(")") else f"{kind} ({lacked})"
     return hits.model_copy(update={"search": search})

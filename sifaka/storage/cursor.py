@@ -62,9 +62,9 @@ def decode_cursor(cursor: str | None) -> Position:
     if cursor is None:
         return NEWEST
     try:
-        found = _POSITION.validate_json(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if encode_cursor(found) == cursor:
-            return found
+        start = _POSITION.validate_json(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if encode_cursor(start) == cursor:
+            return start
     except ValueError:
         pass
     raise ConfigurationError(

@@ -36,8 +36,8 @@ async def embed_documents(embedder: Embedder, texts: Mapping[Key, str]) -> dict[
     if not texts:
         return {}
     try:
-        found = await embedder.embed([*texts.values()], role="document")
-        return dict(zip(texts, found, strict=True))
+        vectors = await embedder.embed([*texts.values()], role="document")
+        return dict(zip(texts, vectors, strict=True))
     except EmbeddingError as error:
         if error.retryable:
             raise
@@ -92,7 +92,7 @@ _K = 60
 def fused_depth(limit: int) -> int:
     """The depth to which rankings are fused when so many hits are asked for.
 
-    Not more than would be shown of each alone: far down a list by words stands what shares but a
+    Not more than would be shown of each alone: far down a list by words comes what shares but a
     common word with the query, and with `K` = 60 places 50 in two lists beat a first place in one.
     """
     return max(10, limit)

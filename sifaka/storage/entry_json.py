@@ -39,20 +39,20 @@ def encode_entries(run: Run, entries: Sequence[Entry], expected_version: int) ->
 
 
 def encode_draft(run_id: str, thought: Thought) -> str:
-    """A version as an index keeps it, without the history that earlier versions tell."""
+    """A version as an index keeps it, without the history that earlier versions hold."""
     return _encode(run_id, 0, Drafted(thought=thought, at=thought.created_at))
 
 
 def batches(items: Iterable[tuple[T, int]], *, size: int, count: int) -> Iterator[list[T]]:
     """Items, each with its size, in lists that a server takes: of so much together, and so many."""
     batch: list[T] = []
-    held = 0
+    total = 0
     for item, length in items:
-        if batch and (held + length > size or len(batch) == count):
+        if batch and (total + length > size or len(batch) == count):
             yield batch
-            batch, held = [], 0
+            batch, total = [], 0
         batch.append(item)
-        held += length
+        total += length
     if batch:
         yield batch
 
@@ -65,8 +65,8 @@ def run_key(tenant: str, run_id: str) -> str:
 
 def encode_version(run: Run, thought: Thought) -> str:
     """A version with its task, for an index that has a value for both."""
-    found = {"prompt": run.prompt, "drafted": encode_draft(run.run_id, thought)}
-    return json.dumps(found, ensure_ascii=False)
+    version = {"prompt": run.prompt, "drafted": encode_draft(run.run_id, thought)}
+    return json.dumps(version, ensure_ascii=False)
 
 
 def decode_version(run_id: str, payload: str) -> tuple[str, Drafted]:
@@ -76,10 +76,10 @@ def decode_version(run_id: str, payload: str) -> tuple[str, Drafted]:
         StorageError: It cannot be read.
     """
     try:
-        found = json.loads(payload)
-        (drafted,) = decode_entries(run_id, [found["drafted"]])
+        version = json.loads(payload)
+        (drafted,) = decode_entries(run_id, [version["drafted"]])
         if isinstance(drafted, Drafted):
-            return found["prompt"], drafted
+            return version["prompt"], drafted
     except (KeyError, TypeError, ValueError):
         pass
     raise StorageError(f"a version of run {run_id!r} cannot be read", "put the run again")
@@ -107,7 +107,7 @@ def decode_entries(
         try:
             yield _adapter().validate_json(payload)
         except ValueError as error:
-            raise _unreadable(run_id, seq) from error
+            raise _entry_error(run_id, seq) from error
 
 
 def replay_run(run_id: str, payloads: Iterable[str | bytes]) -> Run:
@@ -120,12 +120,12 @@ def replay_run(run_id: str, payloads: Iterable[str | bytes]) -> Run:
     for entry in decode_entries(run_id, payloads):
         run = apply_entry(run_id, run, entry)
     if run is None:
-        raise _unreadable(run_id, 0)
+        raise _entry_error(run_id, 0)
     return run
 
 
 def apply_entry(run_id: str, run: Run | None, entry: Entry) -> Run:
-    """The run after one more of its stored entries; None stands for the run before the first.
+    """The run after one more of its stored entries; None is the run before the first.
 
     Raises:
         StorageError: The entry does not fit the ones before it.
@@ -133,7 +133,7 @@ def apply_entry(run_id: str, run: Run | None, entry: Entry) -> Run:
     try:
         return run.apply(entry) if run else Run.replay([entry])
     except (KeyError, ValueError) as error:
-        raise _unreadable(run_id, run.version + 1 if run else 1) from error
+        raise _entry_error(run_id, run.version + 1 if run else 1) from error
 
 
 def extended(run: Run | None, entries: Iterable[Entry]) -> Run | None:
@@ -146,7 +146,7 @@ def extended(run: Run | None, entries: Iterable[Entry]) -> Run | None:
     return run
 
 
-def _unreadable(run_id: str, seq: int) -> StorageError:
+def _entry_error(run_id: str, seq: int) -> StorageError:
     return StorageError(
         f"entry {seq} of run {run_id!r} cannot be read",
         "it is damaged or was written by a newer release; other runs are not affected",
@@ -157,7 +157,7 @@ def _encode(run_id: str, seq: int, entry: Entry) -> str:
     # The history of a version that has a parent is left out: it grows with every iteration and
     # `Run.apply` rebuilds it. Defaults are kept, at some 500 bytes a version: without
     # them `kind` would be gone, and a later release with another default would change old runs.
-    # A thought that was saved by itself stands in a run that has none of its parents.
+    # A thought that was saved by itself is in a run that has none of its parents.
     draft = entry.thought if isinstance(entry, Drafted) else None
     rebuilt = draft and draft.parent_id is not None and draft.run_id == run_id
     try:

@@ -26,10 +26,10 @@ async def look_at(part: str, look: Callable[[], Awaitable[str]], *, seconds: flo
         with anyio.fail_after(seconds):
             return Health(part=part, works=True, found=await look())
     except SifakaError as error:
-        found = str(error)
+        fault = str(error)
     except TimeoutError:
-        found = f"no answer within {seconds:g} seconds"
-    return Health(part=part, works=False, found=found)
+        fault = f"no answer within {seconds:g} seconds"
+    return Health(part=part, works=False, found=fault)
 
 
 async def read_entries(log: ThoughtStore, run_id: str, version: int) -> tuple[Run, list[Entry]]:
@@ -161,20 +161,20 @@ async def push(
         version = held.version if held else 0
         if version < after:
             break
-        lacking = entries
+        missing = entries
         if held is not None and version > after:
-            _, there = await read_entries(log, run_id, version)
-            overlap = there[after:]
+            _, stored = await read_entries(log, run_id, version)
+            overlap = stored[after:]
             if any(mine != theirs for mine, theirs in zip(entries, overlap, strict=False)):
                 break
-            lacking = entries[len(overlap) :]
-            if not lacking:
+            missing = entries[len(overlap) :]
+            if not missing:
                 return held
-        run = extended(held, lacking)
+        run = extended(held, missing)
         with suppress(VersionConflict):  # some of it may be there
             if run is not None:
                 add = append or log.append
-                await add(run, lacking, expected_version=version, fence=fence)
+                await add(run, missing, expected_version=version, fence=fence)
                 return run
         # Or they do not continue this run: it is another one under the same id.
         held = await load_if_there(log, run_id)

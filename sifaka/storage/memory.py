@@ -59,18 +59,18 @@ class MemoryStorage(PolledStore):
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`."""
         with self._lock:
-            record = self._record(run_id)
+            record = self._find_record(run_id)
             claimed = replace(record, fence=record.fence + 1)
             self._records[self.tenant, run_id] = claimed
             return claimed.fence
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
-        return self._record(run_id).run
+        return self._find_record(run_id).run
 
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version."""
-        payloads = self._record(run_id).payloads[version:]
+        payloads = self._find_record(run_id).payloads[version:]
         return tuple(decode_entries(run_id, payloads, after=version))
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
@@ -92,7 +92,7 @@ class MemoryStorage(PolledStore):
         """It works."""
         return (Health(part="memory", works=True, found="ends with this process"),)
 
-    def _record(self, run_id: str) -> _Record:
+    def _find_record(self, run_id: str) -> _Record:
         record = self._records.get((self.tenant, run_id))
         if record is None:
             raise ThoughtNotFound(run_id)

@@ -97,7 +97,7 @@ def open_store(
     The caller closes it with `aclose`; views that `scoped` makes are closed with it.
 
     Args:
-        url: One of `FORMS`, or several. A path is taken as it stands, without decoding; a relative
+        url: One of `FORMS`, or several. A path is used as written, without decoding; a relative
             one starts at the current directory.
         home: The folder of the default files, for `sqlite:`, `file:`, logs and the outbox; the
             current one by default.
@@ -115,14 +115,14 @@ def open_store(
     """
     home = home or Path()
     if url.startswith("hybrid:"):
-        opened = partial(
+        open_part = partial(
             open_store,
             tenant=tenant,
             embedder=embedder,
             environment=environment,
             plugins=plugins,
         )
-        return _hybrid(url, home, opened)
+        return _open_hybrid(url, home, open_part)
     schemes: list[Scheme] = []
     parts: list[Opened] = []
     for part in _NEXT_TIER.split(url):
@@ -132,7 +132,7 @@ def open_store(
         if colon and name in SCHEMES:
             store = _open_part(f"{name}:{rest}", home, tenant, embedder, environment)
         elif colon and _PLUGGED_SCHEME.fullmatch(name):
-            store = _plugged(name, f"{name}:{rest}", home, tenant, plugins)
+            store = _plug_in(name, f"{name}:{rest}", home, tenant, plugins)
         if store is None:
             offered = [f"{each}:..." for each in plugins.offered("stores", SCHEMES)]
             raise ConfigurationError(
@@ -153,19 +153,19 @@ def open_store(
     return CachedStorage(*parts, queue=home / "queue.db", tenant=tenant)
 
 
-def _hybrid(url: str, home: Path, opened: Callable[..., ThoughtStore]) -> ThoughtStore:
+def _open_hybrid(url: str, home: Path, open_part: Callable[..., ThoughtStore]) -> ThoughtStore:
     from sifaka.storage.retention import HybridMemory, Policy
 
-    found = _MEMORIES.fullmatch(url)
-    if found is None:
+    matched = _MEMORIES.fullmatch(url)
+    if matched is None:
         raise ConfigurationError(f"{_mask_url(url)!r} is no hybrid memory", f"allowed: {HYBRID}")
-    most = int(found["most"]) if found["most"] else None
+    most = int(matched["most"]) if matched["most"] else None
     return HybridMemory(
-        short_term=opened(found["short_term"], home=home),
+        short_term=open_part(matched["short_term"], home=home),
         # In a folder of its own, as both may keep a queue and files.
-        episodic=opened(found["episodic"], home=home / "episodic"),
-        short_term_keeps=Policy(max_age=parse_duration(found["after"]), max_runs=most),
-        episodic_keeps=Policy(max_age=parse_duration(found["forget"] or "")),
+        episodic=open_part(matched["episodic"], home=home / "episodic"),
+        short_term_keeps=Policy(max_age=parse_duration(matched["after"]), max_runs=most),
+        episodic_keeps=Policy(max_age=parse_duration(matched["forget"] or "")),
     )
 
 
@@ -183,12 +183,12 @@ def _open_part(
         case ["memory"]:
             return MemoryStorage(tenant=tenant) if url in {"memory:", "memory://"} else None
         case ["sqlite"]:
-            path = _path(url, home / _FILE)
+            path = _parse_path(url, home / _FILE)
             return path and SQLiteStorage(path, tenant=tenant, embedder=embedder)
         case ["file"]:
             from sifaka.storage.files import FileStorage
 
-            folder = _path(url, home / "runs")
+            folder = _parse_path(url, home / "runs")
             return folder and FileStorage(folder, tenant=tenant)
         case [kind, "mcp"]:
             from sifaka.storage.tool_backed import MilvusToolIndex, RedisToolStorage
@@ -217,7 +217,7 @@ def _open_part(
             return RedisStorage(url, tenant=tenant)
 
 
-def _plugged(name: str, url: str, home: Path, tenant: str, plugins: Plugins) -> ThoughtStore | None:
+def _plug_in(name: str, url: str, home: Path, tenant: str, plugins: Plugins) -> ThoughtStore | None:
     make = plugins.load("stores", name)
     if make is None:
         return None
@@ -225,7 +225,7 @@ def _plugged(name: str, url: str, home: Path, tenant: str, plugins: Plugins) -> 
         store = make(url, home=home, tenant=tenant)
     except SifakaError:
         raise
-    # Foreign code: whatever is wrong with it is told in our words.
+    # Foreign code: whatever is wrong with it is reported in our words.
     except Exception as error:
         report_failure(logger, f"plugin {name}", error)
         raise PluginError(
@@ -242,7 +242,7 @@ def _plugged(name: str, url: str, home: Path, tenant: str, plugins: Plugins) -> 
     return cast("ThoughtStore", store)
 
 
-def _path(url: str, default: Path) -> Path | None:
+def _parse_path(url: str, default: Path) -> Path | None:
     """The path after the scheme; None for one that is wrong."""
     rest = url.partition(":")[2]
     path = rest.removeprefix("///")

@@ -132,13 +132,13 @@ class Outbox:
         Raises:
             VersionConflict: An append does not continue those that wait.
         """
-        await self._run(lambda sql: _insert(sql, row))
+        await self._run(lambda sql: _insert_row(sql, row))
 
     async def note(self, tenant: str, run_ids: Iterable[str]) -> None:
         """The indexes lack something of these runs."""
         rows = [Waiting(i, tenant, run_id, "copy") for run_id in run_ids for i in self._indexes]
         if rows:
-            await self._run(lambda sql: [_insert(sql, row) for row in rows])
+            await self._run(lambda sql: [_insert_row(sql, row) for row in rows])
 
     async def remove(self, rows: Iterable[Waiting]) -> None:
         """Take changes out that may be gone already."""
@@ -150,7 +150,7 @@ class Outbox:
         """The changes that wait for a part about one run, in order."""
         if not is_unicode(run_id):
             return []
-        return await self._read(lambda sql: _rows_of(sql, part, tenant, run_id)) or []
+        return await self._read(lambda sql: _read_rows(sql, part, tenant, run_id)) or []
 
     async def runs(self, part: str) -> list[tuple[str, str]]:
         """Tenant and id of the runs about which something waits for a part, longest first."""
@@ -170,30 +170,30 @@ class Outbox:
             )
             sql.execute("DELETE FROM waiting WHERE tier = ? AND tenant = ? AND run_id = ?", about)
             for index in self._indexes:
-                _insert(sql, Waiting(index, tenant, run_id, "delete"))
+                _insert_row(sql, Waiting(index, tenant, run_id, "delete"))
 
         await self._run(work)
 
     async def forget(self, tenant: str, run_ids: Iterable[str]) -> None:
         """Drop all there is about some runs, and queue that the indexes drop them."""
-        known = [run_id for run_id in run_ids if is_unicode(run_id)]
-        if (self.empty and not self._indexes) or not known:
+        ids = [run_id for run_id in run_ids if is_unicode(run_id)]
+        if (self.empty and not self._indexes) or not ids:
             return
 
         def work(sql: SqlConnection) -> None:
-            for about in ((tenant, run_id) for run_id in known):
+            for about in ((tenant, run_id) for run_id in ids):
                 sql.execute("DELETE FROM waiting WHERE tenant = ? AND run_id = ?", about)
                 sql.execute("DELETE FROM refused WHERE tenant = ? AND run_id = ?", about)
                 for index in self._indexes:
-                    _insert(sql, Waiting(index, *about, "delete"))
+                    _insert_row(sql, Waiting(index, *about, "delete"))
 
         await self._run(work)
         await self._worker.run(truncate_log)
 
     async def oldest(self) -> datetime | None:
         """Since when the first change waits."""
-        found = await self._select("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1")
-        return from_microseconds(found[0][0]) if found else None
+        rows = await self._select("SELECT enqueued_at FROM waiting ORDER BY id LIMIT 1")
+        return from_microseconds(rows[0][0]) if rows else None
 
     async def refusals(self, tenant: str) -> list[Refused]:
         """A tenant's entries that the log refused, oldest first."""
@@ -229,24 +229,24 @@ class Outbox:
     async def _run(self, work: Callable[[SqlConnection], T], kind: str = "IMMEDIATE") -> T:
         def whole(sql: SqlConnection) -> T:
             with transaction(sql, kind):
-                found = work(sql)
-                self.waiting, self.refused = _counts(sql)
-                return found
+                result = work(sql)
+                self.waiting, self.refused = _read_counts(sql)
+                return result
 
         try:
-            found = await self._worker.run(whole)
+            result = await self._worker.run(whole)
         except AppendRefused:
             raise
         except StorageError as failure:
-            if self.failure is None:  # told once, not with every append
+            if self.failure is None:  # logged once, not with every append
                 logger.warning("the queue of the store failed: %s", failure)
             self.failure = failure
             raise
         self.failure = None
-        return found
+        return result
 
 
-def _counts(sql: SqlConnection) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+def _read_counts(sql: SqlConnection) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
     waiting = sql.execute("SELECT tier, waiting FROM counts WHERE waiting > 0").fetchall()
     refused = sql.execute(
         "SELECT tenant, run_id, sum(json_array_length(payloads)) FROM refused"
@@ -255,21 +255,21 @@ def _counts(sql: SqlConnection) -> tuple[dict[str, int], dict[tuple[str, str], i
     return dict(waiting), {(tenant, run_id): number for tenant, run_id, number in refused}
 
 
-def _rows_of(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[Waiting]:
-    found = sql.execute(
+def _read_rows(sql: SqlConnection, part: str, tenant: str, run_id: str) -> list[Waiting]:
+    rows = sql.execute(
         "SELECT id, kind, expected_version, fence, payloads FROM waiting"
         " WHERE tier = ? AND tenant = ? AND run_id = ? ORDER BY id",
         (part, tenant, run_id),
     )
     return [
         Waiting(part, tenant, run_id, kind, after, fence, tuple(json.loads(payloads)), number)
-        for number, kind, after, fence, payloads in found
+        for number, kind, after, fence, payloads in rows
     ]
 
 
-def _insert(sql: SqlConnection, row: Waiting) -> None:
+def _insert_row(sql: SqlConnection, row: Waiting) -> None:
     """Add a change at the end, unless it waits there already."""
-    waiting = _rows_of(sql, row.part, row.tenant, row.run_id)
+    waiting = _read_rows(sql, row.part, row.tenant, row.run_id)
     if row.kind == "append":
         if _is_held([each for each in waiting if each.payloads], row):
             return
@@ -289,15 +289,15 @@ def _is_held(queued: Sequence[Waiting], row: Waiting) -> bool:
     payloads = [payload for each in queued for payload in each.payloads]
     before = row.expected_version - first
     if before != len(payloads) and (before < 0 or not holds(payloads, row.payloads, after=before)):
-        found = first + len(payloads)
-        raise VersionConflict(row.run_id, expected=row.expected_version, found=found)
+        version = first + len(payloads)
+        raise VersionConflict(row.run_id, expected=row.expected_version, found=version)
     return before != len(payloads)
 
 
 def queued_steps(run: Run | None, queued: Sequence[Waiting]) -> list[tuple[Entry, Run]] | None:
     """The entries that wait for the log and that a run lacks, each with the run after it.
 
-    None when the beginning of the run is not at hand, or the log has gone on otherwise.
+    None when the beginning of the run is not known here, or the log has gone on otherwise.
     """
     steps: list[tuple[Entry, Run]] = []
     for row in queued:

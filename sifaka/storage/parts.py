@@ -76,26 +76,26 @@ class Part(Generic[Inner]):
             StorageError: It has just failed, and nothing inside was done.
         """
         self.check()
-        begun = time.monotonic()
+        started = time.monotonic()
         if self.failure is not None and self.failure.retryable:
             # One task finds out for all whether it works again; no other waits for that.
-            self._ask_again = begun + self.retry_after
+            self._ask_again = started + self.retry_after
         try:
             yield
         except (AppendRefused, ThoughtNotFound):
-            self._works()
+            self._note_success()
             raise
         except StorageError as failure:
             self.failure = failure
             if failure.retryable and self.retry_after:
-                seconds = time.monotonic() - begun
+                seconds = time.monotonic() - started
                 pause = max(self.retry_after, _LONGER * seconds)
                 self._ask_again = time.monotonic() + pause
             raise
         except BaseException:
             self.try_again()  # it was not found out
             raise
-        self._works()
+        self._note_success()
 
     async def ask(self, tenant: str, work: Callable[[Inner], Awaitable[T]]) -> T:
         """The result of some work on it, as a tenant sees it; how that went is remembered.
@@ -116,7 +116,7 @@ class Part(Generic[Inner]):
         now = time.monotonic()
         return [run for run in runs if run not in self.aside or self.aside[run][0] <= now]
 
-    def _works(self) -> None:
+    def _note_success(self) -> None:
         self.failure = None
         self.try_again()
 
@@ -204,35 +204,35 @@ def degraded_lines(
         "part now"
         for name, number in waiting.items()
     ]
-    lines += _some(undelivered, "more runs are not delivered")
-    return (*lines, *_refusals(log.name, outbox, tenant))
+    lines += _limit_lines(undelivered, "more runs are not delivered")
+    return (*lines, *_list_refusals(log.name, outbox, tenant))
 
 
 async def look_at_parts(
     parts: Sequence[AnyPart], outbox: Outbox, tenant: str
 ) -> tuple[Health, ...]:
-    """The health of every part, the log first, looked at at the same time, then of the outbox."""
+    """The health of every part, the log first, checked at the same time, then of the outbox."""
 
     async def look(part: AnyPart) -> tuple[Health, ...]:
-        found = (Health(part=part.name, works=False, found="no answer within 5 seconds"),)
+        health = (Health(part=part.name, works=False, found="no answer within 5 seconds"),)
         with anyio.move_on_after(5):
-            found = await part.inner.health()
-        if all(line.works for line in found):
+            health = await part.inner.health()
+        if all(line.works for line in health):
             part.try_again()
-        return found
+        return health
 
     asks = {part.name: partial(look, part) for part in parts}
     lines = chain.from_iterable(await fan_out(asks, calls_each=0))
-    return (*lines, await _queue(parts[0].name, outbox, tenant))
+    return (*lines, await _check_queue(parts[0].name, outbox, tenant))
 
 
-async def _queue(log: str, outbox: Outbox, tenant: str) -> Health:
+async def _check_queue(log: str, outbox: Outbox, tenant: str) -> Health:
     part = f"queue {str(outbox.path)!r}" if outbox.path else "queue in memory"
     try:
         since = await outbox.oldest()
     except StorageError as failure:
         return Health(part=part, works=False, found=str(failure))
-    if refusals := _refusals(log, outbox, tenant):
+    if refusals := _list_refusals(log, outbox, tenant):
         return Health(part=part, works=False, found="; ".join(refusals))
     if since is None:
         return Health(part=part, works=True, found="nothing waits")
@@ -240,7 +240,7 @@ async def _queue(log: str, outbox: Outbox, tenant: str) -> Health:
     return Health(part=part, works=True, found=f"{waiting} wait, the first since {since:%F %T} UTC")
 
 
-def _refusals(log: str, outbox: Outbox, tenant: str) -> list[str]:
+def _list_refusals(log: str, outbox: Outbox, tenant: str) -> list[str]:
     refusals = [
         f"{log}: {'1 entry' if count == 1 else f'{count} entries'} of run {run_id!r}, "
         f"appended while it was down, {'was' if count == 1 else 'were'} refused because another "
@@ -248,10 +248,10 @@ def _refusals(log: str, outbox: Outbox, tenant: str) -> list[str]:
         for (owner, run_id), count in outbox.refused.items()
         if owner == tenant
     ]
-    return _some(refusals, "more runs have entries that were refused")
+    return _limit_lines(refusals, "more runs have entries that were refused")
 
 
-def _some(lines: list[str], more: str) -> list[str]:
+def _limit_lines(lines: list[str], more: str) -> list[str]:
     # Three are named one by one; further ones are counted.
     return lines if len(lines) <= 3 else [*lines[:3], f"{len(lines) - 3} {more}"]
 

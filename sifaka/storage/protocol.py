@@ -82,7 +82,7 @@ class StorePart(Protocol):
 
     @property
     def place(self) -> str:
-        """The place, for people, and to tell two apart; without secrets."""
+        """The place, for people, and to distinguish two; without secrets."""
         ...
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
@@ -100,7 +100,7 @@ class StorePart(Protocol):
         ...
 
     async def health(self) -> tuple[Health, ...]:
-        """Look at each part, within some seconds; a failure is told, not raised."""
+        """Look at each part, within some seconds; a failure is reported, not raised."""
         ...
 
     def scoped(self, tenant: str) -> Self:
@@ -166,7 +166,7 @@ class ThoughtStore(StorePart, Protocol):
     def degraded(self) -> tuple[str, ...]:
         """The known failures, without looking for more, one line each.
 
-        They are told with every result, so they are those that affect the record, not what a kind
+        They come with every result, so they are those that affect the record, not what a kind
         of store never does.
         """
         ...

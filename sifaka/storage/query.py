@@ -34,35 +34,35 @@ def parse_query(query: str, *, now: datetime | None = None) -> tuple[str, Filter
             is there twice, or there is nothing.
     """
     moment = now or datetime.now(UTC)
-    found: dict[str, object] = {}
+    filters: dict[str, object] = {}
     tags: list[str] = []
     for match in _FILTER.finditer(query):
         key = match["key"]
         if key == "tag":
-            tags.append(_one_of(_TAG, TAG, match))
-        elif key in found:
-            raise _wrong(match, f"{key}: once")
+            tags.append(_validate(_TAG, TAG, match))
+        elif key in filters:
+            raise _filter_error(match, f"{key}: once")
         else:
             is_truth = key == "passed"
-            found[key] = (
-                _one_of(_TRUTH, "true or false", match) if is_truth else _moment(match, moment)
+            filters[key] = (
+                _validate(_TRUTH, "true or false", match) if is_truth else _read_time(match, moment)
             )
     words = " ".join(_FILTER.sub(" ", query).split())
-    if not (words or found or tags):
+    if not (words or filters or tags):
         raise ConfigurationError(
             "the query has neither words nor filters", "add some; without a query, runs are listed"
         )
-    return words, Filters.model_validate({**found, "tags": tuple(tags)})
+    return words, Filters.model_validate({**filters, "tags": tuple(tags)})
 
 
-def _one_of(kind: TypeAdapter[T], allowed: str, match: re.Match[str]) -> T:
+def _validate(kind: TypeAdapter[T], allowed: str, match: re.Match[str]) -> T:
     try:
         return kind.validate_python(match["value"])
     except ValidationError as error:
-        raise _wrong(match, allowed) from error
+        raise _filter_error(match, allowed) from error
 
 
-def _moment(match: re.Match[str], now: datetime) -> datetime:
+def _read_time(match: re.Match[str], now: datetime) -> datetime:
     ago = parse_duration(match["value"])
     try:
         if ago is not None:
@@ -73,8 +73,8 @@ def _moment(match: re.Match[str], now: datetime) -> datetime:
         # Seen from here, so that a moment at the edge of time is refused now and not in a store.
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise _wrong(match, "a date such as 2026-01-31, or 30m, 12h, 7d, 2w ago") from error
+        raise _filter_error(match, "a date such as 2026-01-31, or 30m, 12h, 7d, 2w ago") from error
 
 
-def _wrong(match: re.Match[str], allowed: str) -> ConfigurationError:
+def _filter_error(match: re.Match[str], allowed: str) -> ConfigurationError:
     return ConfigurationError(f"{match.group()[:60]!r} in the query", f"allowed: {allowed}")

@@ -92,7 +92,7 @@ async def plan(store: ThoughtStore, policy: Policy, now: datetime | None = None)
     """
     moment = now or datetime.now(UTC)
     lines = [line async for line in every_run(store)]
-    reasons = [_reason(policy, line, moment, runs) for runs, line in enumerate(lines, 1)]
+    reasons = [_find_reason(policy, line, moment, runs) for runs, line in enumerate(lines, 1)]
     leaving = tuple(
         Leaving(run=line, reason=reason)
         for line, reason in zip(lines, reasons, strict=True)
@@ -114,7 +114,7 @@ async def carry_out(
     errors: dict[str, str] = {}
     try:
         if archive is not None and lines:
-            await _check_apart(store, archive)
+            await _check_separate(store, archive)
     except SifakaError as error:
         errors, lines = {line.run_id: str(error) for line in lines}, []
     at_once = 500 if archive is None and isinstance(store, Eraser) else 1
@@ -122,10 +122,10 @@ async def carry_out(
         some = lines[begin : begin + at_once]
         try:
             if archive is not None:
-                await _move(store, some[0], archive)
+                await _move_run(store, some[0], archive)
             else:
                 stayed = await erase_each(store, some)
-                errors |= {run_id: str(_changed(run_id)) for run_id in stayed}
+                errors |= {run_id: str(_changed_error(run_id)) for run_id in stayed}
         except ThoughtNotFound:
             pass  # it was gone already
         except SifakaError as error:
@@ -149,7 +149,7 @@ def unfinished(line: RunSummary) -> bool:
     return line.status not in FINAL
 
 
-def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int) -> str | None:
+def _find_reason(policy: Policy, line: RunSummary, now: datetime, runs: int) -> str | None:
     age = timedelta(microseconds=to_microseconds(now) - to_microseconds(line.updated_at))
     if policy.max_age is not None and age > policy.max_age:
         return "too old"
@@ -159,25 +159,25 @@ def _reason(policy: Policy, line: RunSummary, now: datetime, runs: int) -> str |
     return None
 
 
-async def _move(store: ThoughtStore, line: RunSummary, archive: ThoughtStore) -> None:
+async def _move_run(store: ThoughtStore, line: RunSummary, archive: ThoughtStore) -> None:
     run = await store.load(line.run_id)
     if run.updated_at != line.updated_at:
-        raise _changed(line.run_id)
-    taken = await store.claim(line.run_id)
+        raise _changed_error(line.run_id)
+    number = await store.claim(line.run_id)
     run = await copy_run(store, archive, line.run_id)
     # The archive refuses every claim that the store refuses.
-    while await archive.claim(line.run_id) <= taken:
+    while await archive.claim(line.run_id) <= number:
         pass
-    if await store.claim(line.run_id) != taken + 1 or await store.load(line.run_id) != run:
+    if await store.claim(line.run_id) != number + 1 or await store.load(line.run_id) != run:
         raise StorageError(f"run {line.run_id!r} was taken up meanwhile", "try again later")
     await store.delete(line.run_id)
 
 
-def _changed(run_id: str) -> StorageError:
+def _changed_error(run_id: str) -> StorageError:
     return StorageError(f"run {run_id!r} has changed meanwhile", "make a new plan")
 
 
-async def _check_apart(store: ThoughtStore, archive: ThoughtStore) -> None:
+async def _check_separate(store: ThoughtStore, archive: ThoughtStore) -> None:
     """Refuse an archive that is the store itself or one of its parts: deleting would empty it."""
     started = Started(prompt="Look whether this archive is a store of its own.")
     trial = Run.start(started)
@@ -200,7 +200,7 @@ class HybridMemory(ThoughtStore):
 
     A run begins in the short-term memory. Once it is finished, `catch_up` takes it to the episodic
     record, if the policy of the short-term memory says so, and forgets there what the other one
-    says. At any time one store has the say about a run, so it never forks: the short-term memory if
+    says. At any time one store decides about a run, so it never forks: the short-term memory if
     it holds the run, else the episodic record; a run that is taken up again after it was moved is
     carried on there, and does not come back.
 
@@ -217,7 +217,7 @@ class HybridMemory(ThoughtStore):
     short_term_keeps: Policy = field(default_factory=Policy)
     episodic_keeps: Policy = field(default_factory=Policy)
     clock: Callable[[], datetime] = field(default=partial(datetime.now, UTC))
-    _looked: dict[str, datetime] = field(default_factory=dict[str, datetime], repr=False)
+    _caught_up_at: dict[str, datetime] = field(default_factory=dict[str, datetime], repr=False)
     """When `catch_up` has last gone through the runs of a tenant, by those that were seen; the one
     that it was opened for is empty."""
 
@@ -247,12 +247,12 @@ class HybridMemory(ThoughtStore):
 
     async def claim(self, run_id: str) -> int:
         """Take a run over where it is; see `ThoughtStore.claim`."""
-        return await self._ask(lambda home: home.claim(run_id))
+        return await self._ask_memory(lambda home: home.claim(run_id))
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry; as the record has it, when the other store fails."""
         try:
-            return await self._ask(lambda home: home.load(run_id))
+            return await self._ask_memory(lambda home: home.load(run_id))
         except StorageError as failure:
             run = await load_if_there(self.episodic, run_id)
             if run is None:
@@ -285,18 +285,18 @@ class HybridMemory(ThoughtStore):
 
     async def search(self, query: str, *, limit: int, only: Filters = ANY) -> Hits:
         """Versions in both, merged by their ranks."""
-        found: list[Hits] = []
+        results: list[Hits] = []
         lacking: list[str] = []
         for memory in self._parts:
             try:
-                found.append(await memory.search(query, limit=limit, only=only))
+                results.append(await memory.search(query, limit=limit, only=only))
             except StorageError as failure:
                 lacking.append(failure.message)
                 if len(lacking) == 2:
                     raise
-        how = " + ".join(dict.fromkeys(hits.search for hits in found))
+        how = " + ".join(dict.fromkeys(hits.search for hits in results))
         note = f" (incomplete: {lacking[0]})" if lacking else ""
-        return Hits(hits=merge_hits([hits.hits for hits in found])[:limit], search=how + note)
+        return Hits(hits=merge_hits([hits.hits for hits in results])[:limit], search=how + note)
 
     async def delete(self, run_id: str) -> None:
         """Forget a run in both."""
@@ -320,14 +320,14 @@ class HybridMemory(ThoughtStore):
 
     async def catch_up(self) -> int:
         """Let both do what they have put off; every minute, move and forget by the policies."""
-        for tenant, looked in {"": _LONG_AGO, **self._looked}.items():
-            if self.clock() - looked >= timedelta(minutes=1):
-                mine = self.scoped(tenant) if tenant else self
-                moved = await mine.move()
+        for tenant, last in {"": _LONG_AGO, **self._caught_up_at}.items():
+            if self.clock() - last >= timedelta(minutes=1):
+                view = self.scoped(tenant) if tenant else self
+                moved = await view.move()
                 if len(moved.gone) < _MOVED_AT_ONCE:
-                    self._looked[tenant] = self.clock()
-                old = await plan(mine.episodic, self.episodic_keeps, self.clock())
-                for failure in (*moved.failed, *(await carry_out(mine.episodic, old)).failed):
+                    self._caught_up_at[tenant] = self.clock()
+                old = await plan(view.episodic, self.episodic_keeps, self.clock())
+                for failure in (*moved.failed, *(await carry_out(view.episodic, old)).failed):
                     logger.warning("run %r stays: %s", failure.leaving.run.run_id, failure.error)
         return sum([await memory.catch_up() for memory in self._parts])
 
@@ -337,7 +337,7 @@ class HybridMemory(ThoughtStore):
 
     def scoped(self, tenant: str) -> Self:
         """The same memories as another tenant has them."""
-        self._looked.setdefault(tenant, _LONG_AGO)
+        self._caught_up_at.setdefault(tenant, _LONG_AGO)
         return replace(
             self,
             short_term=self.short_term.scoped(tenant),
@@ -353,7 +353,7 @@ class HybridMemory(ThoughtStore):
     def _parts(self) -> tuple[ThoughtStore, ...]:
         return self.short_term, self.episodic
 
-    async def _ask(self, ask: Callable[[ThoughtStore], Awaitable[T]]) -> T:
+    async def _ask_memory(self, ask: Callable[[ThoughtStore], Awaitable[T]]) -> T:
         """The answer of the store that the run is in; while it is moved it is in both."""
         try:
             return await ask(self.short_term)

@@ -137,7 +137,7 @@ class RunCache:
 
     def __init__(self, most: int = 500) -> None:
         self.source = ""
-        """Which log it was; empty as long as it cannot be told."""
+        """Which log it was; empty as long as it is unknown."""
         self._most = most
         self._states: OrderedDict[tuple[str, str], State] = OrderedDict()
 
@@ -148,9 +148,9 @@ class RunCache:
     def keep(self, tenant: str, run: Run, entries: Sequence[Entry] = (), *, after: int = 0) -> None:
         """Note an append that the log has acknowledged; its entries where they are asked for."""
         key = (tenant, run.run_id)
-        known = self._states.pop(key, None)
-        if known and known.run.version == after:
-            entries, after = (*known.entries, *entries), known.after
+        previous = self._states.pop(key, None)
+        if previous and previous.run.version == after:
+            entries, after = (*previous.entries, *entries), previous.after
         self._states[key] = State(run, after, entries, time.monotonic())
         if len(self._states) > self._most:
             self._states.popitem(last=False)
@@ -175,21 +175,21 @@ class RunCache:
 
 
 _RECENT = 600.0
-"""Seconds since its last entry in which a run that is not there at all is taken for lost. Beyond
+"""Seconds since its last entry in which a run that is not there at all counts as lost. Beyond
 that it is more likely that another process has deleted it."""
 
 
 def identity_of(path: Path) -> str:
-    """A file or a folder, told apart from one that was put in its place; empty without one."""
+    """The identity of a file or a folder: one put in its place has another; empty without one."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return ""
-    return f"{found.st_dev}:{found.st_ino}"
+    return f"{status.st_dev}:{status.st_ino}"
 
 
 class RepairingStore(LogStore):
-    """A `LogStore` that tells a log which moved backwards from a rival, and brings it back.
+    """A `LogStore` that restores entries its log has lost, unless a rival has written others.
 
     Args:
         place: The place, for people; without secrets.
@@ -220,22 +220,22 @@ class RepairingStore(LogStore):
             ):
                 raise
             await self._append(run, kept, expected_version=expected_version, fence=fence)
-        known = self._acknowledged
-        if not known.source:
-            known.source = await self._identity_now()
-        known.keep(self.tenant, run, kept, after=expected_version)
+        cache = self._acknowledged
+        if not cache.source:
+            cache.source = await self._find_identity()
+        cache.keep(self.tenant, run, kept, after=expected_version)
 
     async def catch_up(self) -> int:
         """Bring back what a log that was restarted or replaced has lost, of all tenants.
 
         Where that fails it is tried again next time; nothing else is put off.
         """
-        known = self._acknowledged
-        if known.source and (now := await self._identity_now()) not in {known.source, ""}:
+        cache = self._acknowledged
+        if cache.source and (now := await self._find_identity()) not in {cache.source, ""}:
             with suppress(StorageError):
-                for tenant, state in known.items():
+                for tenant, state in cache.items():
                     await self.scoped(tenant)._bring_back(state.run.run_id, state.run.version)  # noqa: SLF001 - its own class
-                known.source = now
+                cache.source = now
         return 0
 
     async def _bring_back(self, run_id: str, version: int, *, fence: int | None = None) -> bool:
@@ -249,18 +249,18 @@ class RepairingStore(LogStore):
         """
         state = self._acknowledged.get(self.tenant, run_id)
         held = await load_if_there(self, run_id)
-        found = 0 if held is None else held.version
-        if found >= version or state is None or found >= state.run.version:
-            return found >= version
-        if not found:
+        current = 0 if held is None else held.version
+        if current >= version or state is None or current >= state.run.version:
+            return current >= version
+        if not current:
             recent = time.monotonic() - state.at < _RECENT
-            if not recent or await self._identity_now() in {self._acknowledged.source, ""}:
+            if not recent or await self._find_identity() in {self._acknowledged.source, ""}:
                 return False
-        if found < state.after:
+        if current < state.after:
             logger.warning(
                 "this process, which has not written entries %d to %d of run %r, cannot bring back "
                 "what the store has lost",
-                *(found + 1, state.after, run_id),
+                *(current + 1, state.after, run_id),
             )
             return False
         try:
@@ -269,13 +269,13 @@ class RepairingStore(LogStore):
             return False  # another process has gone on from what was left
         logger.warning(
             "the store had lost entries %d to %d of run %r; they are stored again",
-            *(found + 1, state.run.version, run_id),
+            *(current + 1, state.run.version, run_id),
         )
         return state.run.version >= version
 
-    async def _identity_now(self) -> str:
+    async def _find_identity(self) -> str:
         with suppress(StorageError):
-            return await self._identity()
+            return await self._read_identity()
         return ""
 
     @abstractmethod
@@ -285,7 +285,7 @@ class RepairingStore(LogStore):
         """As `append`, into the log as it is."""
 
     @abstractmethod
-    async def _identity(self) -> str:
+    async def _read_identity(self) -> str:
         """The log at this moment: another one after a restart or a replacement."""
 
 
@@ -323,19 +323,19 @@ class Worker(ABC, Generic[Opened]):
     Nothing in it belongs to an event loop, so it outlives them; the first function opens it.
 
     Args:
-        shown: What is opened, for people.
+        name: What is opened, for people.
         most: How many functions are at work; further tasks wait for their turn, those of one event
             loop without a thread.
     """
 
-    def __init__(self, shown: str, most: int) -> None:
-        self._shown = shown
+    def __init__(self, name: str, most: int) -> None:
+        self._name = name
         self._most = most
         self._opened: Opened | None = None
         self._closed = False
         self._guard = threading.Lock()
         self._turns = threading.Semaphore(most)
-        self._limiters: RunVar[CapacityLimiter] = RunVar(shown)
+        self._limiters: RunVar[CapacityLimiter] = RunVar(name)
 
     @property
     def used(self) -> bool:
@@ -360,7 +360,7 @@ class Worker(ABC, Generic[Opened]):
             with self._turns:
                 with self._guard:
                     if self._closed:
-                        raise StorageError(f"{self._shown} is closed", "open it again")
+                        raise StorageError(f"{self._name} is closed", "open it again")
                     self._opened = self._open(self._opened)
                 return work(self._opened)
         except SifakaError:
@@ -381,7 +381,7 @@ class Worker(ABC, Generic[Opened]):
             self._close(opened)
 
     @abstractmethod
-    def _open(self, known: Opened | None) -> Opened:
+    def _open(self, current: Opened | None) -> Opened:
         """What is open, if it is of use still, or a new one."""
 
     @abstractmethod

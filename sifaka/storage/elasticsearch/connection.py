@@ -64,8 +64,8 @@ class Response:
         error = self._error()
         roots = cast("list[Json]", error.get("root_cause") or [])
         # The root says what; around it may be `all shards failed`.
-        said = (roots[0].get("reason") if roots else None) or error.get("reason") or ""
-        return " ".join(str(said).split())[:200]
+        message = (roots[0].get("reason") if roots else None) or error.get("reason") or ""
+        return " ".join(str(message).split())[:200]
 
     def checked(self) -> Json:
         """The body of a request that succeeded."""
@@ -105,7 +105,7 @@ class Response:
 
 _CONNECTIONS = 32
 _KEPT: Json = {"type": "object", "enabled": False}
-"""Given back as it is and never looked into, whatever its size."""
+"""Returned as it is and never indexed, whatever its size."""
 _WORD: Json = {"type": "keyword", "ignore_above": 8191}
 """The longest that fits into a term of 32,766 bytes whatever its characters."""
 _NUMBER: Json = {"type": "long"}
@@ -150,7 +150,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         self._authorization = authorization(address)
         self.alias = f"{address.prefix}-versions"
         """The alias of the index, with a document a version."""
-        self._there = False
+        self._has_index = False
         """True once the index is known to be there."""
         self._deleted = False
         """True while deleted versions may be in the server's files."""
@@ -177,7 +177,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
 
     async def ensure_index(self) -> None:
         """Create the index unless it is there."""
-        if self._there:
+        if self._has_index:
             return
         # Several tasks may come here at once: creating what is there changes nothing. A field that
         # a newer release writes is refused instead of guessed at.
@@ -188,7 +188,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         answer = await self.send("PUT", f"/{index_of(self.alias)}", body)
         if answer.kind != "resource_already_exists_exception":
             answer.checked()
-        self._there = True
+        self._has_index = True
 
     async def update(
         self, changes: Mapping[str, Json], *, tolerated: frozenset[int] = frozenset()
@@ -198,7 +198,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         Raises:
             StorageError: One failed with a status that is not `tolerated`, after all were tried.
         """
-        for body in _bodies(self.alias, changes.items()):
+        for body in _encode_updates(self.alias, changes.items()):
             answer = await self.send("POST", "/_bulk", body, require_alias="true")
             for item in cast("list[dict[str, Json]]", answer.checked()["items"]):
                 (result,) = item.values()
@@ -248,7 +248,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
 
         content = body if isinstance(body, bytes) or body is None else encode_json(body)
         kind = "application/x-ndjson" if isinstance(body, bytes) else "application/json"
-        ask = partial(
+        request = partial(
             client.request,
             method,
             self.url + path,
@@ -259,19 +259,19 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         )
         try:
             try:
-                response = ask()
+                response = request()
             except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
-                response = ask()  # the server had closed the connection
+                response = request()  # the server had closed the connection
         except httpx.HTTPError as error:
-            said = " ".join(str(error).split())[:120] or type(error).__name__
+            message = " ".join(str(error).split())[:120] or type(error).__name__
             raise StorageError(
-                f"Elasticsearch at {self.url} cannot be reached: {said}",
+                f"Elasticsearch at {self.url} cannot be reached: {message}",
                 "start it, or check the URL and the network",
                 retryable=True,
             ) from error
-        return Response(response.status_code, _object(response.content), self.url)
+        return Response(response.status_code, _parse_object(response.content), self.url)
 
-    def _open(self, known: httpx.Client | None) -> httpx.Client:
+    def _open(self, current: httpx.Client | None) -> httpx.Client:
         try:
             import httpx
         except ImportError as error:
@@ -279,7 +279,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
                 "the index in Elasticsearch needs httpx",
                 install("elasticsearch"),
             ) from error
-        return known or httpx.Client(
+        return current or httpx.Client(
             headers={"Authorization": self._authorization} if self._authorization else None,
             limits=httpx.Limits(max_connections=_CONNECTIONS),
         )
@@ -288,7 +288,7 @@ class ElasticsearchConnection(Worker["httpx.Client"]):
         opened.close()
 
 
-def _bodies(alias: str, changes: Iterable[tuple[str, Json]]) -> Iterable[bytes]:
+def _encode_updates(alias: str, changes: Iterable[tuple[str, Json]]) -> Iterable[bytes]:
     head: Json = {"_index": alias, "retry_on_conflict": 3}
     heads: Iterable[tuple[Json, Json]] = (
         ({"update": {**head, "_id": doc_id}}, change) for doc_id, change in changes
@@ -304,7 +304,7 @@ def encode_json(body: Json) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _object(content: bytes) -> Json:
+def _parse_object(content: bytes) -> Json:
     # A proxy in front of the server answers with whatever it likes.
     try:
         body: Any = json.loads(content)

@@ -105,18 +105,18 @@ async def embed_missing(server: ElasticsearchConnection, vectors: Vectors) -> in
             hit["_id"]: meaning(hit["_source"]["prompt"], hit["_source"]["text"]) for hit in lacking
         }
         # Of nothing there is no vector.
-        made = await embed_documents(
+        embedded = await embed_documents(
             vectors.embedder, {doc_id: text for doc_id, text in texts.items() if text}
         )
-    vectors.refused |= texts.keys() - made.keys()
+    vectors.refused |= texts.keys() - embedded.keys()
     await server.update(
-        {doc_id: {"doc": {vectors.name: list(vector)}} for doc_id, vector in made.items()},
+        {doc_id: {"doc": {vectors.name: list(vector)}} for doc_id, vector in embedded.items()},
         tolerated=frozenset({404}),  # deleted meanwhile
     )
     return hits["total"]["value"] - len(hits["hits"])
 
 
-_SHOWN = ["run_id", "thought_id", "created_at", "text", "prompt"]
+_HIT_FIELDS = ["run_id", "thought_id", "created_at", "text", "prompt"]
 _RELATED = 0.0002
 """A cosine a hair above that of vectors at right angles, which have nothing in common."""
 _MOST_FORMS = 400
@@ -126,14 +126,14 @@ _MOST_FORMS = 400
 def admitting(tenant: str, only: Filters) -> list[Json]:
     """The filters of a search."""
     since, until = only.since, only.until
-    written: Json = {
+    period: Json = {
         **({"gte": to_microseconds(since)} if since else {}),
         **({"lt": to_microseconds(until)} if until else {}),
     }
     return [
         {"term": {"tenant": tenant}},
         {"bool": {"must_not": [{"range": {"expires_at": {"lte": now_in_microseconds()}}}]}},
-        *([{"range": {"created_at": written}}] if written else []),
+        *([{"range": {"created_at": period}}] if period else []),
         *([{"term": {"passed": only.passed}}] if only.passed is not None else []),
         # Half a surrogate pair is no text that could be sent, and in no tag.
         *({"term": {"tags": tag.encode(errors="replace").decode()}} for tag in only.tags),
@@ -160,7 +160,7 @@ def by_words(terms: str, filters: Sequence[Json], size: int) -> Json:
         # Equal ones in an order of their own, so that a shorter answer begins like a longer one.
         "sort": [{"_score": "desc"}, {"created_at": "desc"}, {"key": "desc"}],
         "size": size,
-        "_source": _SHOWN,
+        "_source": _HIT_FIELDS,
         "track_total_hits": False,
     }
 
@@ -177,7 +177,7 @@ def by_meaning(field: str, vector: Vector, filters: Sequence[Json], size: int) -
             "filter": list(filters),
         },
         "size": size,
-        "_source": _SHOWN,
+        "_source": _HIT_FIELDS,
         "track_total_hits": False,
     }
 
@@ -199,22 +199,22 @@ async def search_versions(
     if not text:
         return Hits(hits=(), search="bm25")
     await server.refresh()
-    meant, search = await _meant(server, vectors, query, filters, fused_depth(limit))
-    size = limit if meant is None else fused_depth(limit)
-    worded = (await server.search(by_words(text, filters, size)))["hits"]
-    if meant is None:
-        best = [(hit, cast("float", hit["sort"][0])) for hit in worded]
+    semantic, search = await _search_by_meaning(server, vectors, query, filters, fused_depth(limit))
+    size = limit if semantic is None else fused_depth(limit)
+    lexical = (await server.search(by_words(text, filters, size)))["hits"]
+    if semantic is None:
+        best = [(hit, cast("float", hit["sort"][0])) for hit in lexical]
     else:
-        hits = {hit["_id"]: hit for hit in (*meant, *worded)}
-        ranks = fuse([hit["_id"] for hit in meant], [hit["_id"] for hit in worded])
+        hits = {hit["_id"]: hit for hit in (*semantic, *lexical)}
+        ranks = fuse([hit["_id"] for hit in semantic], [hit["_id"] for hit in lexical])
         best = [(hits[doc_id], score) for doc_id, score in ranks]
     return Hits(
-        hits=tuple(_hit(*each, words) for each in best[:limit]),
+        hits=tuple(_build_hit(*each, words) for each in best[:limit]),
         search=search,
     )
 
 
-async def _meant(
+async def _search_by_meaning(
     server: ElasticsearchConnection,
     vectors: Vectors | None,
     query: str,
@@ -233,7 +233,7 @@ async def _meant(
         return None, f"bm25 (semantic: the server keeps no vectors ({vectors.lack}))"
     if vector is None:
         return None, f"bm25{failed}"
-    meant = await server.search(by_meaning(vectors.name, vector, filters, size))
+    nearest = await server.search(by_meaning(vectors.name, vector, filters, size))
     counted = await server.search(
         {
             "query": {"bool": {"filter": [filters[0], vectors.missing]}},
@@ -241,13 +241,13 @@ async def _meant(
             "track_total_hits": True,
         }
     )
-    return meant["hits"], hybrid_name(counted["total"]["value"])
+    return nearest["hits"], hybrid_name(counted["total"]["value"])
 
 
-def _hit(hit: Json, score: float, words: Sequence[str]) -> Hit:
+def _build_hit(hit: Json, score: float, words: Sequence[str]) -> Hit:
     source = hit["_source"]
-    shown = (source[name] for name in ("run_id", "thought_id", "text", "prompt"))
-    return hit_of(words, score, from_microseconds(source["created_at"]), *shown)
+    fields = (source[name] for name in ("run_id", "thought_id", "text", "prompt"))
+    return hit_of(words, score, from_microseconds(source["created_at"]), *fields)
 
 
 _HEALTH_SECONDS = 3.0
@@ -291,7 +291,7 @@ class ElasticsearchIndex(TenantView):
         begin = 0 if ttl else first  # the whole run lives on
         changes: dict[str, Json] = {
             f"{run_key(self.tenant, run.run_id)}:{number}": {
-                "doc": self._source(run, number, expires_at),
+                "doc": self._build_document(run, number, expires_at),
                 "doc_as_upsert": True,
             }
             for number in range(begin, len(run.thoughts))
@@ -315,7 +315,7 @@ class ElasticsearchIndex(TenantView):
         """The versions of a run that were indexed, whole and in order."""
         await self._server.ensure_index()
         await self._server.refresh()
-        found = await self._server.search(
+        answer = await self._server.search(
             {
                 "query": {"term": {"key": run_key(self.tenant, run_id)}},
                 "sort": [{"number": "asc"}],
@@ -323,7 +323,7 @@ class ElasticsearchIndex(TenantView):
                 "_source": ["drafted"],
             }
         )
-        drafted = decode_entries(run_id, (hit["_source"]["drafted"] for hit in found["hits"]))
+        drafted = decode_entries(run_id, (hit["_source"]["drafted"] for hit in answer["hits"]))
         return whole_thoughts(run_id, drafted)
 
     async def drop(self, run_id: str) -> None:
@@ -347,15 +347,15 @@ class ElasticsearchIndex(TenantView):
 
     async def _look_at_server(self) -> str:
         send = self._server.send
-        said = (await send("GET", "/", seconds=_HEALTH_SECONDS)).checked().get("version", {})
-        looked = await send("GET", f"/{self._server.alias}", seconds=_HEALTH_SECONDS)
-        found = f"{said.get('distribution', 'elasticsearch')} {said.get('number', '?')}"
-        if looked.status == 404:
-            return f"{found}, its index is created on first use"
-        looked.checked()
-        return found
+        version = (await send("GET", "/", seconds=_HEALTH_SECONDS)).checked().get("version", {})
+        answer = await send("GET", f"/{self._server.alias}", seconds=_HEALTH_SECONDS)
+        summary = f"{version.get('distribution', 'elasticsearch')} {version.get('number', '?')}"
+        if answer.status == 404:
+            return f"{summary}, its index is created on first use"
+        answer.checked()
+        return summary
 
-    def _source(self, run: Run, number: int, expires_at: int | None) -> Json:
+    def _build_document(self, run: Run, number: int, expires_at: int | None) -> Json:
         thought = run.thoughts[number]
         language = language_of(thought.text, run.prompt)
         return {

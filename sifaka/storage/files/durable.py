@@ -30,10 +30,10 @@ _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENO
 def stamp_of(path: Path | int) -> Stamp:
     """The state that a file, or an open descriptor, is in; all 0 when there is no file."""
     try:
-        found = os.stat(path)  # noqa: PTH116 # takes a descriptor as well
+        status = os.stat(path)  # noqa: PTH116 # takes a descriptor as well
     except FileNotFoundError:
         return _NONE
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def read_stamped(path: Path) -> tuple[bytes, Stamp]:
@@ -51,19 +51,19 @@ def write_end(path: Path, keep: int, addition: bytes) -> Stamp:
 
     Only its owner may read it. When that fails, the file has its first `keep` bytes and no more.
     """
-    with _opened(path, _OPEN) as descriptor:
+    with _open_descriptor(path, _OPEN) as descriptor:
         try:
             os.ftruncate(descriptor, keep)
             os.lseek(descriptor, keep, os.SEEK_SET)
             rest = memoryview(addition)
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
-            _to_disk(descriptor)
+            _flush_to_disk(descriptor)
         except OSError:
             # On a file system that refuses this as well, reading leaves half an append out.
             with suppress(OSError):
                 os.ftruncate(descriptor, keep)
-                _to_disk(descriptor)
+                _flush_to_disk(descriptor)
                 if not keep:
                     path.unlink()
             raise
@@ -74,8 +74,8 @@ def write_end(path: Path, keep: int, addition: bytes) -> Stamp:
 
 def settle(path: Path) -> None:
     """Make an earlier write to a file durable; its process may have been killed before it did."""
-    with _opened(path, os.O_RDWR | _BINARY) as descriptor:
-        _to_disk(descriptor)
+    with _open_descriptor(path, os.O_RDWR | _BINARY) as descriptor:
+        _flush_to_disk(descriptor)
     settle_folder(path.parent)
 
 
@@ -83,8 +83,8 @@ def settle_folder(folder: Path) -> None:
     """Make the names in a folder as durable as the files; Windows does so by itself."""
     if sys.platform == "win32":
         return
-    with _opened(folder, os.O_RDONLY) as descriptor:
-        _to_disk(descriptor)
+    with _open_descriptor(folder, os.O_RDONLY) as descriptor:
+        _flush_to_disk(descriptor)
 
 
 def remove(paths: Iterable[Path]) -> None:
@@ -109,7 +109,7 @@ class FolderWorker(Worker[Path]):
         super().__init__(f"the store {str(folder)!r}", most)
         self._folder = folder
 
-    def _open(self, known: Path | None) -> Path:
+    def _open(self, current: Path | None) -> Path:
         return self._folder
 
     def _close(self, opened: Path) -> None:
@@ -130,7 +130,7 @@ class FolderWorker(Worker[Path]):
 
 
 @contextmanager
-def _opened(path: Path, flags: int) -> Generator[int]:
+def _open_descriptor(path: Path, flags: int) -> Generator[int]:
     descriptor = os.open(path, flags, 0o600)
     try:
         yield descriptor
@@ -138,7 +138,7 @@ def _opened(path: Path, flags: int) -> Generator[int]:
         os.close(descriptor)
 
 
-def _to_disk(descriptor: int) -> None:
+def _flush_to_disk(descriptor: int) -> None:
     if sys.platform == "darwin":
         import fcntl
 
@@ -155,13 +155,13 @@ if sys.platform == "win32":
     import msvcrt
 
     # Beyond the end of the file: on Windows no other process can read what is locked.
-    _PLACE = 2**30
+    _LOCK_OFFSET = 2**30
 
     _TAKE, _GIVE_BACK = msvcrt.LK_NBLCK, msvcrt.LK_UNLCK
 
-    def _lock(descriptor: int, how: int) -> None:
-        os.lseek(descriptor, _PLACE, os.SEEK_SET)
-        msvcrt.locking(descriptor, how, 1)
+    def _lock(descriptor: int, mode: int) -> None:
+        os.lseek(descriptor, _LOCK_OFFSET, os.SEEK_SET)
+        msvcrt.locking(descriptor, mode, 1)
 
 else:
     import fcntl
@@ -180,7 +180,7 @@ def exclusive(path: Path) -> Generator[None]:
         StorageError: Another writer has kept it locked for `BUSY_SECONDS`; trying again may help.
         OSError: It cannot be opened.
     """
-    with _opened(path, _OPEN) as descriptor:
+    with _open_descriptor(path, _OPEN) as descriptor:
         deadline = time.monotonic() + BUSY_SECONDS
         while not _try_to_lock(descriptor):
             if time.monotonic() > deadline:
@@ -237,7 +237,7 @@ def _try_to_lock(descriptor: int) -> bool:
     return True
 
 
-_PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
+_SAFE_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_-")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
 )
@@ -251,7 +251,7 @@ def file_name(identifier: str) -> str:
     Of a long id the name has the beginning and a SHA-256.
     """
     octets = identifier.encode("utf-8", "surrogatepass")
-    name = "".join(chr(octet) if octet in _PLAIN else f"%{octet:02x}" for octet in octets)
+    name = "".join(chr(octet) if octet in _SAFE_BYTES else f"%{octet:02x}" for octet in octets)
     if name in _DEVICES:
         return f"%{octets[0]:02x}{name[1:]}"
     if len(name) > 120:

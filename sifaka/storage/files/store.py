@@ -10,7 +10,7 @@ What follows the last append that is whole, such as half a line or one entry of 
 acknowledged: a process was killed, or the power failed, while it was written. It is not part of the
 run, and the next append cuts it off. Half a line is never JSON, so a last line that is only lacks
 its `\n`, which an editor may have taken away. Nor does it matter what else editors do to the ends
-of lines: empty ones and `\r` are passed over.
+of lines: empty ones and `\r` are ignored.
 """
 
 import json
@@ -64,9 +64,9 @@ class FileRecord:
 
 
 def parse_record(content: bytes) -> FileRecord:
-    """The record in a file's content; entries are not looked into."""
+    """The record in a file's content; entries are not parsed."""
     payloads: list[bytes] = []
-    whole = fence = length = position = missing = 0
+    complete = fence = length = position = missing = 0
     *lines, rest = content.split(b"\n")
     with suppress(ValueError):  # half a line
         json.loads(rest)
@@ -85,9 +85,9 @@ def parse_record(content: bytes) -> FileRecord:
         else:
             missing = int(mark[2])
         if not missing:
-            whole, length = len(payloads), position
+            complete, length = len(payloads), position
     ended = not length or content[length - 1 : length] == b"\n"
-    return FileRecord(tuple(payloads[:whole]), fence, length, ended)
+    return FileRecord(tuple(payloads[:complete]), fence, length, ended)
 
 
 def append_lines(payloads: Sequence[str]) -> bytes:
@@ -107,7 +107,7 @@ _ENDING = ".jsonl"
 class FileStorage(ErasingStore, PolledStore):
     """A `ThoughtStore` of JSON Lines files, `<folder>/<tenant>/<run>.jsonl`, an entry each line.
 
-    Any program can read them; `sifaka.storage.files.store` tells their form. Several processes may
+    Any program can read them; `sifaka.storage.files.store` has their form. Several processes may
     use a folder at the same time. An append that has returned survives the end of the process and
     of the power supply; one that was interrupted leaves nothing. Folders and files are created on
     first use, for their owner only, and no file stays open.
@@ -137,7 +137,7 @@ class FileStorage(ErasingStore, PolledStore):
             lambda _: self._append_to_file(run, entries, expected_version, fence)
         )
 
-    async def _identity(self) -> str:
+    async def _read_identity(self) -> str:
         return identity_of(self.folder)
 
     async def claim(self, run_id: str) -> int:
@@ -146,13 +146,13 @@ class FileStorage(ErasingStore, PolledStore):
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
-        return await self._readers.run(lambda _: self._load(run_id))
+        return await self._readers.run(lambda _: self._load_run(run_id))
 
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version."""
 
         def read(_: Path) -> Sequence[Entry]:
-            payloads = self._existing(run_id).payloads[version:]
+            payloads = self._read_existing(run_id).payloads[version:]
             return tuple(decode_entries(run_id, payloads, after=version))
 
         return await self._readers.run(read)
@@ -160,7 +160,7 @@ class FileStorage(ErasingStore, PolledStore):
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         return await self._readers.run(
-            lambda _: page_of(self._summaries(), limit=limit, cursor=cursor)
+            lambda _: page_of(self._list_summaries(), limit=limit, cursor=cursor)
         )
 
     async def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
@@ -179,17 +179,17 @@ class FileStorage(ErasingStore, PolledStore):
         """The file of the run of this id."""
         return self._home / f"{file_name(run_id)}{_ENDING}"
 
-    def _paths(self) -> list[Path]:
+    def _list_paths(self) -> list[Path]:
         """The files of all runs; what is no file, such as a folder or a pipe, is not one."""
         try:
             named = [path for path in self._home.iterdir() if path.name.endswith(_ENDING)]
         except FileNotFoundError:
             return []
-        # Where it cannot be told, as of a link to itself, `Path.is_file` of Python 3.11 raises.
+        # Where that is unknown, as of a link to itself, `Path.is_file` of Python 3.11 raises.
         return [path for path in named if os.path.isfile(path)]  # noqa: PTH113 - see above
 
     @contextmanager
-    def _writing(self) -> Generator[None]:
+    def _lock_tenant(self) -> Generator[None]:
         """Lock the tenant for writing; its folder is created if need be."""
         for folder in (self.folder, self._home):
             if not folder.is_dir():
@@ -207,10 +207,10 @@ class FileStorage(ErasingStore, PolledStore):
         if expected_version and not self._home.is_dir():
             # No folder is made for a run that is gone: a new one would seem to be an older copy.
             raise VersionConflict(run.run_id, expected=expected_version, found=0)
-        with self._writing():
-            record = self._record(path)
-            found, added = len(record.payloads), [payload.encode() for payload in payloads]
-            if found != expected_version and holds(record.payloads, added, after=expected_version):
+        with self._lock_tenant():
+            record = self._read_record(path)
+            count, added = len(record.payloads), [payload.encode() for payload in payloads]
+            if count != expected_version and holds(record.payloads, added, after=expected_version):
                 settle(path)
                 return
             check_append(
@@ -218,32 +218,32 @@ class FileStorage(ErasingStore, PolledStore):
                 fence=fence,
                 current=record.fence,
                 expected=expected_version,
-                found=found,
+                found=count,
             )
             if payloads:
                 after = replace(record, payloads=(*record.payloads, *added))
-                stamp = self._add(path, after, append_lines(payloads))
+                stamp = self._write_lines(path, after, append_lines(payloads))
                 if self._lines.get(path, (stamp, run))[1] is not None:
                     self._lines[path] = stamp, run.summary()
 
     def _write_claim(self, run_id: str) -> int:
         """Write down that the run was taken over."""
-        self._existing(run_id)  # no folder is made for a run that is unknown
-        with self._writing():
-            record = self._existing(run_id)
+        self._read_existing(run_id)  # no folder is made for a run that is unknown
+        with self._lock_tenant():
+            record = self._read_existing(run_id)
             after = replace(record, fence=record.fence + 1)
-            self._add(self._path(run_id), after, claim_line(after.fence))
+            self._write_lines(self._path(run_id), after, claim_line(after.fence))
             return after.fence
 
-    def _load(self, run_id: str) -> Run:
+    def _load_run(self, run_id: str) -> Run:
         """The run, replayed from its file."""
         try:
-            return self._replay(run_id)
+            return self._replay_file(run_id)
         except StorageError as damage:
             # Or half an append is being cut off just now; under the lock it is certain.
             try:
-                with self._writing():
-                    return self._replay(run_id)
+                with self._lock_tenant():
+                    return self._replay_file(run_id)
             except OSError:
                 raise damage from None
 
@@ -252,33 +252,33 @@ class FileStorage(ErasingStore, PolledStore):
         paths = {run_id: self._path(run_id) for run_id in moments}
         if not any(any(stamp_of(path)) for path in paths.values()):
             return frozenset()
-        with self._writing():
+        with self._lock_tenant():
             stayed = frozenset(
                 run_id
                 for run_id, path in paths.items()
-                if not self._ended_at(moments[run_id], path) and any(stamp_of(path))
+                if not self._is_unchanged(moments[run_id], path) and any(stamp_of(path))
             )
             remove(path for run_id, path in paths.items() if run_id not in stayed)
             settle_folder(self._home)
         return stayed
 
-    def _ended_at(self, moment: datetime | None, path: Path) -> bool:
+    def _is_unchanged(self, moment: datetime | None, path: Path) -> bool:
         """True when the last entry of a file is of this moment, or any will do."""
-        held = moment and self._line(path)
+        held = moment and self._read_summary(path)
         return moment is None or (held is not None and held.updated_at == moment)
 
     def _describe(self) -> str:
         """The number of runs in one line, after a trial of the lock."""
-        with self._writing():
-            return f"{len(self._paths())} runs in {str(self._home)!r}"
+        with self._lock_tenant():
+            return f"{len(self._list_paths())} runs in {str(self._home)!r}"
 
-    def _record(self, path: Path) -> FileRecord:
-        known = self._records.get(path)
-        if known and known[0] == stamp_of(path):
-            return known[1]
+    def _read_record(self, path: Path) -> FileRecord:
+        cached = self._records.get(path)
+        if cached and cached[0] == stamp_of(path):
+            return cached[1]
         return parse_record(read_stamped(path)[0])
 
-    def _add(self, path: Path, after: FileRecord, lines: bytes) -> Stamp:
+    def _write_lines(self, path: Path, after: FileRecord, lines: bytes) -> Stamp:
         """Write lines behind what counts of the file, whose record is then this one."""
         addition = lines if after.ended else b"\n" + lines
         stamp = write_end(path, after.length, addition)
@@ -289,24 +289,24 @@ class FileStorage(ErasingStore, PolledStore):
             del self._records[next(iter(self._records))]
         return stamp
 
-    def _existing(self, run_id: str) -> FileRecord:
-        record = self._record(self._path(run_id))
+    def _read_existing(self, run_id: str) -> FileRecord:
+        record = self._read_record(self._path(run_id))
         if not record.payloads:
             raise ThoughtNotFound(run_id)
         return record
 
-    def _summaries(self) -> Iterator[RunSummary]:
-        paths = self._paths()
-        known = {path for path in list(self._lines) if path.parent == self._home}
-        for gone in known.difference(paths):
+    def _list_summaries(self) -> Iterator[RunSummary]:
+        paths = self._list_paths()
+        listed = {path for path in list(self._lines) if path.parent == self._home}
+        for gone in listed.difference(paths):
             self._lines.pop(gone, None)
-        yield from filter(None, map(self._line, paths))
+        yield from filter(None, map(self._read_summary, paths))
 
-    def _line(self, path: Path) -> RunSummary | None:
+    def _read_summary(self, path: Path) -> RunSummary | None:
         """The line of a run, read where its file has changed; a damaged one is logged once."""
-        known = self._lines.get(path)
-        if known and known[0] == stamp_of(path):
-            return known[1]
+        cached = self._lines.get(path)
+        if cached and cached[0] == stamp_of(path):
+            return cached[1]
         try:
             content, stamp = read_stamped(path)
         except OSError as failure:
@@ -317,18 +317,18 @@ class FileStorage(ErasingStore, PolledStore):
             return None
         line = None
         try:
-            line = self._checked(path, replay_run(path.name, payloads)).summary()
+            line = self._check_path(path, replay_run(path.name, payloads)).summary()
         except StorageError as damage:
             logger.warning("%s is left out of lists: %s", path, damage.message)
         self._lines[path] = stamp, line
         return line
 
-    def _replay(self, run_id: str) -> Run:
-        return self._checked(
-            self._path(run_id), replay_run(run_id, self._existing(run_id).payloads)
+    def _replay_file(self, run_id: str) -> Run:
+        return self._check_path(
+            self._path(run_id), replay_run(run_id, self._read_existing(run_id).payloads)
         )
 
-    def _checked(self, path: Path, run: Run) -> Run:
+    def _check_path(self, path: Path, run: Run) -> Run:
         """The run, when the file is the one for its id."""
         own = self._path(run.run_id)
         if own != path:

@@ -69,7 +69,7 @@ def connect(address: StoreUrl, uri: str) -> MilvusClient:
     return pymilvus().MilvusClient(uri, **login(address), timeout=CONNECT_SECONDS, dedicated=True)
 
 
-def translate(shown: str, error: Exception) -> StorageError | None:
+def translate(name: str, error: Exception) -> StorageError | None:
     """What pymilvus or gRPC has raised; `retryable` where Milvus was away or busy."""
     raised = (pymilvus().MilvusException, importlib.import_module("grpc").RpcError)
     if not isinstance(error, raised):
@@ -78,16 +78,16 @@ def translate(shown: str, error: Exception) -> StorageError | None:
     # A refused connection looks like one that failed, but for its cause.
     if _DENIED.search(f"{line} {error.__cause__}"):
         return StorageError(
-            f"the Milvus server {shown!r} refuses the user name, the password or the token",
+            f"the Milvus server {name!r} refuses the user name, the password or the token",
             "check them in SIFAKA_STORE, and that the user may use these collections",
         )
     if _UNREACHABLE.search(line):
         return StorageError(
-            f"the Milvus server {shown!r} cannot be reached or is too busy",
+            f"the Milvus server {name!r} cannot be reached or is too busy",
             "check that it runs and that the URL is right",
             retryable=True,
         )
-    return StorageError(f"the Milvus store {shown!r} failed: {line}", "look into its log")
+    return StorageError(f"the Milvus store {name!r} failed: {line}", "look into its log")
 
 
 MOST_BYTES = 65_535
@@ -144,9 +144,9 @@ def create(client: MilvusClient, name: str, kind: str, dimension: int) -> bool:
         )
         index.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
     else:
-        schema.add_field(_vector(kind), types.FLOAT_VECTOR, dim=dimension)
+        schema.add_field(_vector_field(kind), types.FLOAT_VECTOR, dim=dimension)
         metric = "COSINE" if kind == "vectors" else "L2"
-        index.add_index(_vector(kind), index_type="AUTOINDEX", metric_type=metric)
+        index.add_index(_vector_field(kind), index_type="AUTOINDEX", metric_type=metric)
     try:
         client.create_collection(name, schema=schema, consistency_level="Strong")
         client.create_index(name, index, sync=False)
@@ -159,12 +159,12 @@ def create(client: MilvusClient, name: str, kind: str, dimension: int) -> bool:
     return True
 
 
-def _vector(kind: str) -> str:
+def _vector_field(kind: str) -> str:
     # Every collection needs a vector; where there is nothing to find it is a small one of zeros.
     return {"words": "sparse", "vectors": "vector"}.get(kind, "unused")
 
 
-def compare(name: str, kind: str, dimension: int, found: Mapping[str, Any]) -> None:
+def compare(name: str, kind: str, dimension: int, layout: Mapping[str, Any]) -> None:
     """Refuse a collection that is not as its kind is laid out.
 
     Raises:
@@ -172,9 +172,9 @@ def compare(name: str, kind: str, dimension: int, found: Mapping[str, Any]) -> N
     """
     fields = {
         cast("str", field["name"]): cast("Mapping[str, object]", field.get("params", {}))
-        for field in found["fields"]
+        for field in layout["fields"]
     }
-    if fields.keys() != {*_SCALARS[kind], _vector(kind)}:
+    if fields.keys() != {*_SCALARS[kind], _vector_field(kind)}:
         raise ConfigurationError(
             f"the collection {name!r} is not one of Sifaka's, or of another release",
             "name another prefix with ?prefix=, or drop the collection",
@@ -255,9 +255,9 @@ def joined(rows: Sequence[Row]) -> dict[str, str]:
     for run, number, chunk in sorted(parts):
         if chunk == 0:
             count = parts[run, number, 0]["chunks"]
-            found = [parts[run, number, n] for n in range(count) if (run, number, n) in parts]
-            if len(found) == count:
-                whole[f"{run}:{number}"] = "".join(part["payload"] for part in found)
+            pieces = [parts[run, number, n] for n in range(count) if (run, number, n) in parts]
+            if len(pieces) == count:
+                whole[f"{run}:{number}"] = "".join(part["payload"] for part in pieces)
     return whole
 
 

@@ -106,12 +106,12 @@ class MilvusConnection:
         if name in self.ready:
             return name
         with self.shared.opening:
-            there = name in self.client.list_collections()
-            if not there and not create(self.client, name, kind, dimension):
+            exists = name in self.client.list_collections()
+            if not exists and not create(self.client, name, kind, dimension):
                 return name
-            found = self.client.describe_collection(name)
-            compare(name, kind, dimension, found)
-            if kind == "words" and not found.get("functions"):
+            layout = self.client.describe_collection(name)
+            compare(name, kind, dimension, layout)
+            if kind == "words" and not layout.get("functions"):
                 # Older servers accept the schema and drop the function.
                 self.client.drop_collection(name)
                 return name
@@ -126,7 +126,7 @@ class MilvusConnection:
     def put(self, collection: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Write rows, replacing those of the same keys."""
         # So that each fits into one message of a server.
-        sized = ((row, _size(row)) for row in rows)
+        sized = ((row, _estimate_size(row)) for row in rows)
         for batch in batches(sized, size=2_000_000, count=_BATCH_ROWS):
             with self.shared.writing:
                 self.client.upsert(collection, batch, timeout=CALL_SECONDS)
@@ -143,7 +143,7 @@ class MilvusConnection:
         self, collection: str, keys: Sequence[str], fields: Sequence[str], *, strong: bool
     ) -> dict[str, Row]:
         """The rows of some keys, those that are there."""
-        found: dict[str, Row] = {}
+        by_key: dict[str, Row] = {}
         for batch in batches(((key, 0) for key in keys), size=0, count=_BATCH_ROWS):
             rows = self.client.get(
                 collection,
@@ -152,8 +152,8 @@ class MilvusConnection:
                 consistency_level="Strong" if strong else "Eventually",
                 timeout=CALL_SECONDS,
             )
-            found |= {str(row["pk"]): row for row in rows}
-        return found
+            by_key |= {str(row["pk"]): row for row in rows}
+        return by_key
 
     def heads(self, keys: Sequence[str]) -> dict[str, Row]:
         """The first rows of some versions without their text, those that are there, by key."""
@@ -163,27 +163,27 @@ class MilvusConnection:
     def versions(self, keys: Sequence[str], *, strong: bool) -> dict[str, tuple[Row, str]]:
         """Some versions: the first row of each and its JSON, in the order of the keys."""
         fields = (*_HEAD_FIELDS, "payload")
-        found = self.get(self.thoughts, [f"{k}:0" for k in keys], fields, strong=strong)
-        firsts = {key: found[f"{key}:0"] for key in keys if f"{key}:0" in found}
+        rows = self.get(self.thoughts, [f"{k}:0" for k in keys], fields, strong=strong)
+        firsts = {key: rows[f"{key}:0"] for key in keys if f"{key}:0" in rows}
         more = [
             f"{key}:{chunk}" for key, row in firsts.items() for chunk in range(1, row["chunks"])
         ]
-        found |= self.get(self.thoughts, more, fields, strong=strong)
-        whole = joined(list(found.values()))
+        rows |= self.get(self.thoughts, more, fields, strong=strong)
+        whole = joined(list(rows.values()))
         return {key: (row, whole[key]) for key, row in firsts.items() if key in whole}
 
     def select(self, collection: str, condition: str, fields: Sequence[str]) -> list[Row]:
         """Every row that a condition holds for, in no order."""
-        asked: dict[str, Any] = {
+        options: dict[str, Any] = {
             "filter": condition,
             "output_fields": ["pk", *fields],
             "consistency_level": "Strong",
             "timeout": CALL_SECONDS,
         }
-        rows = list(self.client.query(collection, limit=MOST_ROWS, **asked))
+        rows = list(self.client.query(collection, limit=MOST_ROWS, **options))
         if len(rows) < MOST_ROWS:
             return rows
-        pages = self.client.query_iterator(collection, batch_size=MOST_ROWS // 4, **asked)
+        pages = self.client.query_iterator(collection, batch_size=MOST_ROWS // 4, **options)
         rows.clear()
         while page := pages.next():
             rows += page
@@ -191,12 +191,12 @@ class MilvusConnection:
         return rows
 
     def nearest(
-        self, collection: str, what: object, field: str, condition: str, limit: int
+        self, collection: str, query: object, field: str, condition: str, limit: int
     ) -> list[tuple[str, float]]:
         """The keys of the best rows and how good they are, best first."""
-        (found,) = self.client.search(
+        (hits,) = self.client.search(
             collection,
-            data=[what],
+            data=[query],
             anns_field=field,
             filter=condition,
             limit=limit,
@@ -204,9 +204,9 @@ class MilvusConnection:
             consistency_level="Strong",
             timeout=CALL_SECONDS,
         )
-        # Milvus Lite tells a BM25 score as a negative distance.
+        # Milvus Lite gives a BM25 score as a negative distance.
         read = abs if field == "sparse" else float
-        scores = [(str(hit["pk"]), read(float(hit["distance"]))) for hit in found]
+        scores = [(str(hit["pk"]), read(float(hit["distance"]))) for hit in hits]
         return sorted(scores, key=lambda hit: (-hit[1], hit[0]))
 
     def remove(self, collection: str, keys: Sequence[str]) -> None:
@@ -223,7 +223,7 @@ class MilvusConnection:
                 self.client.compact(collection, timeout=CALL_SECONDS)
 
 
-def _size(row: Mapping[str, object]) -> int:
+def _estimate_size(row: Mapping[str, object]) -> int:
     return 4 * sum(len(value) for value in row.values() if isinstance(value, str))
 
 
@@ -234,9 +234,9 @@ class MilvusWorker(Worker[MilvusConnection]):
         super().__init__(f"the index {address.shown!r}", 8)
         self._address = address
 
-    def _open(self, known: MilvusConnection | None) -> MilvusConnection:
-        if known is not None:
-            return known
+    def _open(self, current: MilvusConnection | None) -> MilvusConnection:
+        if current is not None:
+            return current
         address = self._address
         place = enter(address)
         with ExitStack() as undo:
@@ -270,7 +270,7 @@ def enter(address: StoreUrl) -> MilvusPlace:
         place = _places.get(name)
         if place is None:
             folder = address.folder
-            place = _start(folder) if folder else MilvusPlace(address.base, lambda: None)
+            place = _start_server(folder) if folder else MilvusPlace(address.base, lambda: None)
             _places[name] = place
         place.users += 1
         return place
@@ -287,7 +287,7 @@ def leave(address: StoreUrl) -> None:
             place.stop()
 
 
-def _start(folder: Path) -> MilvusPlace:
+def _start_server(folder: Path) -> MilvusPlace:
     try:
         lite = importlib.import_module("milvus_lite.adapter.grpc.server")
         errors = importlib.import_module("milvus_lite.exceptions")

@@ -55,12 +55,12 @@ def look_for_missing(milvus: MilvusConnection, collection: str) -> dict[str, str
         missing[collection] = {}  # what is put meanwhile is noted already
         try:
             versions = milvus.select(milvus.thoughts, "chunk == 0", ("tenant",))
-            there = {str(row["pk"]) for row in milvus.select(collection, 'tenant != ""', ())}
+            embedded = {str(row["pk"]) for row in milvus.select(collection, 'tenant != ""', ())}
         except BaseException:
             del missing[collection]
             raise
         keys = {str(row["pk"]).removesuffix(":0"): str(row["tenant"]) for row in versions}
-        missing[collection].update({key: keys[key] for key in keys if key not in there})
+        missing[collection].update({key: keys[key] for key in keys if key not in embedded})
     return missing[collection].copy()
 
 
@@ -72,9 +72,9 @@ async def fill_vectors(worker: MilvusWorker, embedder: Embedder) -> int:
             lambda m: m.ensure(m.vectors(embedder.model_id), "vectors", dimension)
         )
         names = [*await worker.run(lambda m: look_for_missing(m, collection))][:_AT_ONCE]
-        rows = await worker.run(lambda m: _rows_of(m, names))
-        made = await embed_documents(embedder, {name: text for name, (_, text) in rows.items()})
-    vectors = [{**rows[name][0], "vector": list(vector)} for name, vector in made.items()]
+        rows = await worker.run(lambda m: _prepare_rows(m, names))
+        embedded = await embed_documents(embedder, {name: text for name, (_, text) in rows.items()})
+    vectors = [{**rows[name][0], "vector": list(vector)} for name, vector in embedded.items()]
 
     def keep(milvus: MilvusConnection) -> int:
         milvus.put(collection, vectors)
@@ -109,7 +109,7 @@ def purge(milvus: MilvusConnection, key: str) -> None:
             milvus.shared.purged.add(name)
 
 
-def _rows_of(milvus: MilvusConnection, names: Sequence[str]) -> dict[str, tuple[Row, str]]:
+def _prepare_rows(milvus: MilvusConnection, names: Sequence[str]) -> dict[str, tuple[Row, str]]:
     """The rows of these versions but for their vectors, with the text to embed of each."""
     return {
         name: (
@@ -165,8 +165,8 @@ def search_versions(
     if not words or limit < 1:
         return Hits(hits=(), search="bm25")
     if not milvus.full_text and meaning is None:
-        return _scan(milvus, tenant, words, limit, only)
-    condition = _condition(tenant, only)
+        return _scan_latest(milvus, tenant, words, limit, only)
+    condition = _build_condition(tenant, only)
     depth = limit if meaning is None else fused_depth(limit)
     rankings: list[list[Scored]] = []
     search = "bm25"
@@ -174,27 +174,27 @@ def search_versions(
         name, vector = meaning
         missing = look_for_missing(milvus, name)
         by_meaning = partial(milvus.nearest, name, list(vector), "vector", condition)
-        rankings.append(_rank(milvus, by_meaning, _UNRELATED, depth, only))
+        rankings.append(_rank_versions(milvus, by_meaning, _UNRELATED, depth, only))
         search = hybrid_name([*missing.values()].count(tenant_key(tenant)))
         if not milvus.full_text:
             search = f"{search.replace('hybrid', 'dense', 1)} ({_NO_FULL_TEXT})"
     if milvus.full_text:
         text = " ".join(plain(form) for forms in query_terms(words) for form in sorted(forms))
         by_words = partial(milvus.nearest, milvus.words, text, "sparse", condition)
-        rankings.append(_rank(milvus, by_words, 0.0, depth, only))
+        rankings.append(_rank_versions(milvus, by_words, 0.0, depth, only))
     best = rankings[0]
     if len(rankings) > 1:
         best = fuse(*([name for name, _ in ranking] for ranking in rankings))
-    return Hits(hits=_show(milvus, best, words, limit), search=search)
+    return Hits(hits=_build_hits(milvus, best, words, limit), search=search)
 
 
-def _condition(tenant: str, only: Filters) -> str:
+def _build_condition(tenant: str, only: Filters) -> str:
     bounds = {">=": only.since, "<": only.until}
     times = [f"at {sign} {to_microseconds(at)}" for sign, at in bounds.items() if at is not None]
     return " and ".join([f'tenant == "{tenant_key(tenant)}"', *times])
 
 
-def _rank(
+def _rank_versions(
     milvus: MilvusConnection,
     nearest: Callable[[int], list[Scored]],
     above: float,
@@ -204,49 +204,49 @@ def _rank(
     """The first so many with such a score that are there and that these filters admit."""
     count = min(max(4 * depth, 50), MOST_ROWS)
     while True:
-        found = [(key, score) for key, score in nearest(count) if score > above]
-        rows = milvus.heads([key for key, _ in found])
-        admitted = [(key, s) for key, s in found if key in rows and _admits(rows[key], only)]
-        if len(admitted) >= depth or count == MOST_ROWS or len(found) < count:
+        scored = [(key, score) for key, score in nearest(count) if score > above]
+        rows = milvus.heads([key for key, _ in scored])
+        admitted = [(key, s) for key, s in scored if key in rows and _is_admitted(rows[key], only)]
+        if len(admitted) >= depth or count == MOST_ROWS or len(scored) < count:
             return admitted[:depth]
         count = min(count * 8, MOST_ROWS)
 
 
-def _admits(row: Row, only: Filters) -> bool:
+def _is_admitted(row: Row, only: Filters) -> bool:
     expired = 0 < row["expires_at"] <= now_in_microseconds()
     return not expired and only.admit_run(passed=bool(row["passed"]), tags=json.loads(row["tags"]))
 
 
-def _show(
+def _build_hits(
     milvus: MilvusConnection, best: Sequence[Scored], words: Sequence[str], limit: int
 ) -> tuple[Hit, ...]:
     hits: list[Hit] = []
     for begin in range(0, len(best), limit):
-        some = dict(best[begin : begin + limit])
-        versions = milvus.versions(list(some), strong=False)
-        if len(versions) < len(some):  # put just now
-            versions = milvus.versions(list(some), strong=True)
-        found = {
+        top = dict(best[begin : begin + limit])
+        versions = milvus.versions(list(top), strong=False)
+        if len(versions) < len(top):  # put just now
+            versions = milvus.versions(list(top), strong=True)
+        fields = {
             key: (thought.created_at, row["run_id"], thought.id, thought.text, prompt)
             for key, row, prompt, thought in readable(versions)
         }
-        hits += [hit_of(words, score, *found[key]) for key, score in some.items() if key in found]
+        hits += [hit_of(words, score, *fields[key]) for key, score in top.items() if key in fields]
         if len(hits) >= limit:
             break
     return tuple(hits[:limit])
 
 
-def _scan(
+def _scan_latest(
     milvus: MilvusConnection, tenant: str, words: Sequence[str], limit: int, only: Filters
 ) -> Hits:
-    condition = f"{_condition(tenant, only)} and chunk == 0"
+    condition = f"{_build_condition(tenant, only)} and chunk == 0"
     rows = milvus.select(milvus.thoughts, condition, ("at", "passed", "tags", "expires_at"))
     latest = sorted(rows, key=lambda row: row["at"], reverse=True)[:_SCANNED]
-    keys = [str(row["pk"]).removesuffix(":0") for row in latest if _admits(row, only)]
+    keys = [str(row["pk"]).removesuffix(":0") for row in latest if _is_admitted(row, only)]
     versions = readable(milvus.versions(keys, strong=True))
-    found = [(row["run_id"], task, thought) for _, row, task, thought in versions]
+    candidates = [(row["run_id"], task, thought) for _, row, task, thought in versions]
     return Hits(
-        hits=best_hits(words, found, limit),
+        hits=best_hits(words, candidates, limit),
         search=f"bm25 over the latest {_SCANNED} versions ({_NO_FULL_TEXT})",
     )
 

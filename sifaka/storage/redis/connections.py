@@ -135,17 +135,17 @@ class RedisConnections(Worker[RedisClient]):
     @asynccontextmanager
     async def blocking(self) -> AsyncGenerator[Any]:
         """A `redis.asyncio.Redis` for commands that block: its reads have no time limit."""
-        client = await super().run(lambda _: _client(self.address, seconds=None, in_loop=True))
+        client = await super().run(lambda _: _make_client(self.address, seconds=None, in_loop=True))
         try:
             yield client
         finally:
             with CancelScope(shield=True):
                 await client.aclose()
 
-    def _attempt(self, work: Callable[[RedisClient], T], asked: float, client: RedisClient) -> T:
+    def _attempt(self, work: Callable[[RedisClient], T], asked_at: float, client: RedisClient) -> T:
         from redis import exceptions
 
-        if self._silent_at > asked:
+        if self._silent_at > asked_at:
             # Who waited for their turn does not wait for the server again, one by one.
             raise TimeoutError
         pauses = iter(_PAUSES)
@@ -167,8 +167,8 @@ class RedisConnections(Worker[RedisClient]):
                 self._silent_at = -math.inf
                 return answer
 
-    def _open(self, known: RedisClient | None) -> RedisClient:
-        return known or _client(self.address, seconds=_COMMAND_SECONDS, in_loop=False)
+    def _open(self, current: RedisClient | None) -> RedisClient:
+        return current or _make_client(self.address, seconds=_COMMAND_SECONDS, in_loop=False)
 
     def _close(self, opened: RedisClient) -> None:
         opened.close()
@@ -177,7 +177,7 @@ class RedisConnections(Worker[RedisClient]):
         return _translate(self.address.shown, error)
 
 
-def _client(address: StoreUrl, *, seconds: float | None, in_loop: bool) -> RedisClient:
+def _make_client(address: StoreUrl, *, seconds: float | None, in_loop: bool) -> RedisClient:
     try:
         with IMPORTING:
             from redis import Redis, asyncio

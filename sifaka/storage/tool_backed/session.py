@@ -73,20 +73,20 @@ class StdioToolSession(ToolCaller):
 
     async def call(self, tool: str, arguments: Mapping[str, object]) -> str:
         """The text that a tool answers with; see `ToolCaller.call`."""
-        connection = await self._connected(lost=None)
+        connection = await self._get_connection(lost=None)
         try:
             result = await connection.call(tool, arguments)
             if result is None:
-                connection = await self._connected(lost=connection)
+                connection = await self._get_connection(lost=connection)
                 result = await connection.call(tool, arguments)
         # Schemas of answers, time limits, refusals: each means that the call has failed.
         except (MCPError, RuntimeError, ValueError) as error:
-            raise self._failed(f"the tool {tool} failed: {_line(error)}") from error
+            raise self._server_error(f"the tool {tool} failed: {_describe_error(error)}") from error
         if result is None:
-            raise self._failed(f"the server ended during {tool}{connection.said}")
+            raise self._server_error(f"the server ended during {tool}{connection.stderr_note}")
         text = "\n".join(part.text for part in result.content if isinstance(part, TextContent))
         if result.is_error:
-            raise self._failed(f"the tool {tool} failed: {_line(text)}")
+            raise self._server_error(f"the tool {tool} failed: {_describe_error(text)}")
         return text
 
     async def aclose(self) -> None:
@@ -102,7 +102,7 @@ class StdioToolSession(ToolCaller):
                 self._connection.close()
                 self._connection = None
 
-    async def _connected(self, *, lost: "_Connection | None") -> "_Connection":
+    async def _get_connection(self, *, lost: "_Connection | None") -> "_Connection":
         connection = self._connection
         if connection is not None and connection is not lost:
             return connection
@@ -123,12 +123,12 @@ class StdioToolSession(ToolCaller):
                 # Any error of a foreign program means that it could not be started.
                 except Exception as error:
                     connection.close()
-                    what = f"it did not start: {_line(error)}{connection.said}"
-                    raise self._failed(what) from error
+                    what = f"it did not start: {_describe_error(error)}{connection.stderr_note}"
+                    raise self._server_error(what) from error
                 self._connection = connection
             return self._connection
 
-    def _failed(self, what: str) -> StorageError:
+    def _server_error(self, what: str) -> StorageError:
         return StorageError(
             f"MCP server {self.shown!r}: {without_secrets(what)}",
             "run the command to see why",
@@ -145,7 +145,7 @@ class _Connection(ExitStack):
 
     def open(self, parameters: StdioServerParameters, start_seconds: float) -> None:
         """Start the server; waits for the handshake."""
-        errors = self.enter_context(self._stderr())
+        errors = self.enter_context(self._open_stderr())
         self._portal: BlockingPortal = self.enter_context(start_blocking_portal())
         # The handshake of before 2026 is what all servers know; some write pages of complaints
         # about the newer one.
@@ -155,7 +155,7 @@ class _Connection(ExitStack):
         self._client: Client = self.enter_context(self._portal.wrap_async_context_manager(client))
 
     @property
-    def said(self) -> str:
+    def stderr_note(self) -> str:
         """The last line that the server has written to stderr, for a message."""
         return f"; it said {self._lines[-1]!r}" if self._lines else ""
 
@@ -171,7 +171,7 @@ class _Connection(ExitStack):
                 return None
             raise
 
-    def _stderr(self) -> TextIO:
+    def _open_stderr(self) -> TextIO:
         """The server's stderr; its last line is remembered."""
         reading, writing = os.pipe()
 
@@ -187,11 +187,11 @@ class _Connection(ExitStack):
 
 def without_secrets(text: str) -> str:
     """A command line or a message without what looks like a password, a token or a key."""
-    return _SECRETS.sub(lambda found: f"{found[1] or found[2]}***", text)
+    return _SECRETS.sub(lambda match: f"{match[1] or match[2]}***", text)
 
 
-def _line(error: BaseException | str) -> str:
+def _describe_error(error: BaseException | str) -> str:
     """The message of an error in one line; of a group, that of its first error."""
     if isinstance(error, BaseExceptionGroup):
-        return _line(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
+        return _describe_error(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
     return " ".join(str(error).split())[:200] or type(error).__name__
