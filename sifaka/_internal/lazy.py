@@ -1,4 +1,4 @@
-"""Imports that wait: names of a package when first asked for (PEP 562), and PydanticAI."""
+"""Deferred imports: names of a package at their first use (PEP 562), and PydanticAI."""
 
 import threading
 from collections.abc import Callable, Mapping

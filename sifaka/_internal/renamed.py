@@ -25,7 +25,7 @@ def no_attribute(owner: str, name: str) -> AttributeError:
 
 
 class _Finder:
-    """Is asked last by an import (PEP 302), so only about modules that are not there."""
+    """Runs last in an import (PEP 302), so only for modules that do not exist."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:

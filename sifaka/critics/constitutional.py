@@ -257,7 +257,7 @@ class ConstitutionalCritic(JudgingCritic):
     type: Literal["constitutional"] = "constitutional"
     name: Name = "constitutional"
     principles: tuple[Principle, ...] = ()
-    """Inline, or what a file was found to hold, or the built-in ones."""
+    """Inline, or those of the file, or the built-in ones."""
     file: str | None = Field(default=None, exclude=True)
     """A .yaml, .yml or .md file to take them from. It is read once and then forgotten."""
     version: str = ""

@@ -159,7 +159,7 @@ class MetaRewardingCritic(JudgingCritic):
         texts = [_judgment_as_json(judgment) for judgment in judgments]
         return await ask_all(
             {
-                _pair(one, other): partial(
+                _name_pair(one, other): partial(
                     self._ask,
                     META_PROMPT,
                     "\n\n".join(
@@ -192,7 +192,7 @@ def _tally(count: int, comparisons: Mapping[str, _Comparison]) -> tuple[list[lis
         better = [
             order[answer.better == "second"]
             for order in (pair, pair[::-1])
-            if (answer := comparisons.get(_pair(*order)))
+            if (answer := comparisons.get(_name_pair(*order)))
         ]
         split += len(set(better)) > 1
         # Where one order has no answer a bias could not be seen: a draw, as when they disagree.
@@ -201,7 +201,7 @@ def _tally(count: int, comparisons: Mapping[str, _Comparison]) -> tuple[list[lis
     return wins, split
 
 
-def _pair(first: int, second: int) -> str:
+def _name_pair(first: int, second: int) -> str:
     return f"{first} before {second}"
 
 

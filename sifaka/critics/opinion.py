@@ -147,7 +147,7 @@ def _fold(text: str) -> str:
 
 
 def _asks(quote: str, difference: Difference) -> bool:
-    """True for words that can ask for a difference: one word that is none of its own cannot."""
+    """True for words that can ask for a difference: a single word that is not its own cannot."""
     words = _WORD.findall(quote)
     named = _fold(quote) in {_fold(difference.before), _fold(difference.after)}
     return len(words) > 1 or named or any(map(str.isdigit, "".join(words)))

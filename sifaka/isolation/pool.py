@@ -1,4 +1,4 @@
-"""The one door of work on foreign text: here while the text is short, in a worker process beyond.
+"""Runs work on foreign text: here while the text is short, in a worker process beyond that.
 
 What takes quadratic time takes next to none on a short text; on a long one it would hold up all
 that this process serves, and go on after its client has left.

@@ -58,7 +58,7 @@ Given = TypeVar("Given")
 
 
 async def called(check: Callable[[Given], object], given: Given, size: int) -> object:
-    """The answer of a check that may be synchronous, as which it works on a long text in a thread.
+    """The answer of a check; a synchronous one works on a long text in a thread.
 
     Args:
         check: The check.

@@ -41,7 +41,7 @@ class ReportLines:
     headings: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
     """The titles, and where their lines are."""
     unwritten: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
-    """The titles of sections yet to be written, and the lines that stand for them."""
+    """The titles of sections yet to be written, and the lines in their place."""
     markers: list[tuple[int, Span]] = field(default_factory=list[tuple[int, Span]])
     """The numbers that are cited before the list of references, and where."""
     entries: list[ReferenceEntry] = field(default_factory=list[ReferenceEntry])

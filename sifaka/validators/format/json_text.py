@@ -217,10 +217,10 @@ def _pieces(value: Json) -> Iterator[str]:
 
 def _tokens(text: str) -> Iterator[str]:
     for token in _PATTERNS["token"].findall(text):
-        yield _SYNONYMS.get(token) or _number(token)
+        yield _SYNONYMS.get(token) or _normalize_number(token)
 
 
-def _number(token: str) -> str:
+def _normalize_number(token: str) -> str:
     """A number in one form for all its spellings; any other token as it is."""
     try:
         return str(Decimal(token).normalize() + 0) if token.strip("-")[0].isdigit() else token

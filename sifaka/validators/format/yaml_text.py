@@ -20,7 +20,7 @@ from sifaka.validators.format.reading import (
 from sifaka.validators.format.schema import Json, Path
 
 _DATA = re.compile(r"(?:\s*#.*\n)*\s*(?:[\[{&!%]|- |[^\s:]+:(?:\s|\Z)|---)")
-"""The beginning of a further document of YAML, where prose would stand under front matter."""
+"""The beginning of a further document of YAML, where prose would be under front matter."""
 EXPANSION_LIMIT = 100_000
 """The most values that aliases may add."""
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
