@@ -19,11 +19,11 @@ UNITS: Mapping[str, timedelta] = MappingProxyType(
 
 def parse_duration(text: str) -> timedelta | None:
     """A whole number of weeks, days, hours, minutes or seconds; None for anything else."""
-    found = re.fullmatch(r"([0-9]{1,9})([wdhms])", text)
-    if found is None:
+    match = re.fullmatch(r"([0-9]{1,9})([wdhms])", text)
+    if match is None:
         return None
     try:
-        return int(found[1]) * UNITS[found[2]]
+        return int(match[1]) * UNITS[match[2]]
     except OverflowError:
         return None
 

@@ -81,8 +81,8 @@ def explain(error: ValidationError, root: str = "", *, tags: Collection[str] = (
     else:
         path, more = _path(root, chosen["loc"], tags), len(errors) - len(group)
         reason = _reason([chosen] if best else group, tags)
-    told = (f"{path}:" if path else "", reason, f"(and {more} more)" if more else "")
-    return " ".join(" ".join(told).split())
+    parts = (f"{path}:" if path else "", reason, f"(and {more} more)" if more else "")
+    return " ".join(" ".join(parts).split())
 
 
 def _alternatives(errors: list[ErrorDetails]) -> list[ErrorDetails]:
@@ -122,22 +122,22 @@ def _reason(group: list[ErrorDetails], tags: Collection[str]) -> str:
             return "is not a known option"
         case "union_tag_invalid":
             known = tags or str(context["expected_tags"]).replace("'", "").split(", ")
-            told = did_you_mean(str(context["tag"]), known)
-            return f"unknown {_discriminator(context)} {_shorten_input(context['tag'])}; {told}"
+            hint = did_you_mean(str(context["tag"]), known)
+            return f"unknown {_discriminator(context)} {_shorten_input(context['tag'])}; {hint}"
         case "union_tag_not_found":
             known = f"; known: {', '.join(tags)}" if tags else ""
             return f"{_discriminator(context)!r} is missing{known}"
         case "value_error":
             return str(context["error"])
         case _:
-            expected = [_expected(each) for each in group]
+            expected = [_describe_type(each) for each in group]
             if any(phrase is None for phrase in expected):
                 return detail["msg"].removeprefix("Input ")
             phrases = cast("list[str]", list(dict.fromkeys(expected)))
-            return f"should be {' or '.join(phrases)}, not {_received(detail)}{_similar(detail)}"
+            return f"should be {' or '.join(phrases)}, not {_show_input(detail)}{_suggest(detail)}"
 
 
-def _similar(detail: ErrorDetails) -> str:
+def _suggest(detail: ErrorDetails) -> str:
     """The allowed word that a misspelt one resembles, as a question."""
     if detail["type"] not in {"literal_error", "enum"} or not isinstance(detail["input"], str):
         return ""
@@ -150,12 +150,12 @@ def _discriminator(context: Mapping[str, object]) -> str:
     return str(context["discriminator"]).replace("'", "").removesuffix("()")
 
 
-def _expected(detail: ErrorDetails) -> str | None:
+def _describe_type(detail: ErrorDetails) -> str | None:
     template = _EXPECTED.get(detail["type"])
     return template.format(**detail.get("ctx", {})) if template else None
 
 
-def _received(detail: ErrorDetails) -> str:
+def _show_input(detail: ErrorDetails) -> str:
     if detail["type"] in {"too_short", "too_long"}:
         return str(detail.get("ctx", {}).get("actual_length", "more"))
     if detail["type"] in {"string_too_short", "string_too_long"}:

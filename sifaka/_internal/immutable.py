@@ -28,8 +28,8 @@ class Frozen(BaseModel):
 
     def __repr__(self) -> str:
         """One short line: long values are cut, and of collections the size is shown."""
-        told = ", ".join(f"{name}={_short(value)}" for name, value in self._repr_values().items())
-        return f"{type(self).__name__}({told})"
+        text = ", ".join(f"{name}={_shorten(value)}" for name, value in self._repr_values().items())
+        return f"{type(self).__name__}({text})"
 
     __str__ = __repr__
 
@@ -48,28 +48,28 @@ def _is_empty(value: object) -> bool:
     return value is None or (isinstance(value, Collection) and not value)
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     if isinstance(value, Frozen):
         return f"{type(value).__name__}(...)"
     if isinstance(value, str):
         return repr(value if len(value) <= _LONGEST else f"{value[: _LONGEST - 3]}...")
     if isinstance(value, Collection):
         return f"<{len(cast('Collection[object]', value))}>"
-    told = str(value)
-    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 3]}..."
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _read_only(values: dict[str, object]) -> MappingProxyType[str, object]:
     return MappingProxyType(values)
 
 
-def _reduced(
+def _reduce(
     mapping: MappingProxyType[str, object],
 ) -> tuple[Callable[..., MappingProxyType[str, object]], tuple[dict[str, object]]]:
     return _read_only, (dict(mapping),)
 
 
-copyreg.pickle(MappingProxyType, _reduced)  # Python does not copy these by itself
+copyreg.pickle(MappingProxyType, _reduce)  # Python does not copy these by itself
 
 
 def _hash(value: Any) -> int:

@@ -1,4 +1,4 @@
-"""Imports that wait: names of a package when first asked for (PEP 562), and PydanticAI."""
+"""Deferred imports: names of a package at their first use (PEP 562), and PydanticAI."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -18,8 +18,8 @@ def imported_later(package: str, places: Mapping[str, str]) -> Callable[[str], A
 
     def find(name: str) -> Any:
         if name not in places:
-            if told := instead_of(package, name):
-                raise ImportError(f"{package} has no {name!r}: {told}")
+            if advice := instead_of(package, name):
+                raise ImportError(f"{package} has no {name!r}: {advice}")
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(places[name]), name)
 

@@ -1,7 +1,7 @@
-"""Secrets, kept out of what is told or recorded about failures.
+"""Secrets, kept out of what is reported or recorded about failures.
 
-Two ways: by the shape of well-known keys and of places where a secret stands, and by the very
-values that `conceal` was told. Texts under review never pass through here.
+Two ways: by the shape of well-known keys and of places where a secret is, and by the very
+values that `conceal` was given. Texts under review never pass through here.
 """
 
 import re
@@ -19,7 +19,7 @@ _SHAPES = (
     ),
     (re.compile(r"\bsk-[\w-]{8,}"), "sk-***"),
     (
-        # What stands before the token is looked at once, and only where there may be one: a text of
+        # What comes before the token is looked at once, and only where there may be one: a text of
         # nothing but beginnings would otherwise be read again from each of them.
         re.compile(
             r"(?<![\w-])(?=[\w-]{11,}+\.[\w-]{4,}+\.)((?:[\w-]*?-)??)"
@@ -60,7 +60,7 @@ _SECRET_NAME = re.compile(
 )
 _USERINFO = re.compile(r"//(?:[^/\s,]*?:)?([^\s,]*)@")
 
-_known: set[str] = set()
+_secrets: set[str] = set()
 _pattern: re.Pattern[str] | None = None
 _changing = threading.Lock()
 
@@ -75,7 +75,7 @@ def masked(text: str) -> str:
 
 
 def conceal(secrets: Iterable[str]) -> None:
-    """Have these values masked from now on, wherever this process tells of failures.
+    """Have these values masked from now on, wherever this process reports failures.
 
     What is too short for a secret, or could be an ordinary word, is left out: masking it would
     hide more than a secret.
@@ -84,13 +84,13 @@ def conceal(secrets: Iterable[str]) -> None:
     with _changing:
         for value in secrets:
             if len(value) >= (_SHORTEST_WORD if value.isalpha() else _SHORTEST):
-                _known.update({value, quote(value, safe=""), unquote(value)})
-        longest_first = sorted(_known, key=len, reverse=True)
-        _pattern = re.compile("|".join(map(re.escape, longest_first))) if _known else None
+                _secrets.update({value, quote(value, safe=""), unquote(value)})
+        longest_first = sorted(_secrets, key=len, reverse=True)
+        _pattern = re.compile("|".join(map(re.escape, longest_first))) if _secrets else None
 
 
 def secrets_in(environ: Mapping[str, str]) -> Iterable[str]:
-    """The values of variables whose names say that they hold a secret, lists taken apart."""
+    """The values of variables whose names say that they hold a secret, lists split."""
     for name, value in environ.items():
         if _SECRET_NAME.search(name):
             yield value.strip()
@@ -99,4 +99,4 @@ def secrets_in(environ: Mapping[str, str]) -> Iterable[str]:
 
 def passwords_in(url: str) -> Iterable[str]:
     """The user information before the host of a URL, or of several URLs with commas."""
-    return (found[1] for found in _USERINFO.finditer(url))
+    return (match[1] for match in _USERINFO.finditer(url))

@@ -21,18 +21,18 @@ def unique(
         taken: Names that none may have.
         key: What two names must not have in common, such as their form without case.
     """
-    given = list(names)
-    different = set(map(key, given))
-    known = set(map(key, taken))
-    found: list[str] = []
-    for name in given:
+    listed = list(names)
+    different = set(map(key, listed))
+    used = set(map(key, taken))
+    results: list[str] = []
+    for name in listed:
         count, candidate = 1, name
-        while key(candidate) in known or (count > 1 and key(candidate) in different):
+        while key(candidate) in used or (count > 1 and key(candidate) in different):
             count += 1
             candidate = numbered.format(name, count)
-        known.add(key(candidate))
-        found.append(candidate)
-    return found
+        used.add(key(candidate))
+        results.append(candidate)
+    return results
 
 
 def function_name(function: Callable[..., object]) -> str:
@@ -58,9 +58,9 @@ _LONGEST = 60
 
 def closest(name: str, allowed: Iterable[str], *, similarity: float = 0.6) -> str | None:
     """The allowed name that is most similar to a misspelt one; None when none is similar."""
-    by_form = {_form(each): each for each in allowed}
-    found = get_close_matches(_form(name), by_form, n=1, cutoff=similarity)
-    return by_form[found[0]] if found else None
+    by_form = {_normalize(each): each for each in allowed}
+    matches = get_close_matches(_normalize(name), by_form, n=1, cutoff=similarity)
+    return by_form[matches[0]] if matches else None
 
 
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:
@@ -80,6 +80,6 @@ def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     return known if similar is None else f"did you mean {similar!r}? {known}"
 
 
-def _form(name: str) -> str:
+def _normalize(name: str) -> str:
     """A name as it is compared: case and the kind of separator do not count."""
     return name[:_LONGEST].lower().replace("-", "_").strip()

@@ -20,18 +20,18 @@ def instead_of(owner: str, name: str) -> str | None:
 
 def no_attribute(owner: str, name: str) -> AttributeError:
     """The error for an attribute that a class does not have, with what to use instead of it."""
-    told = instead_of(owner, name)
-    return AttributeError(f"a {owner} has no {name!r}" + (f": {told}" if told else ""))
+    advice = instead_of(owner, name)
+    return AttributeError(f"a {owner} has no {name!r}" + (f": {advice}" if advice else ""))
 
 
 class _Finder:
-    """Is asked last by an import (PEP 302), so only about modules that are not there."""
+    """Runs last in an import (PEP 302), so only for modules that do not exist."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
         owner, _, module = name.rpartition(".")
-        if owner.startswith("sifaka") and (told := instead_of(owner, module)):
-            raise ModuleNotFoundError(f"there is no {name}: {told}", name=name)
+        if owner.startswith("sifaka") and (advice := instead_of(owner, module)):
+            raise ModuleNotFoundError(f"there is no {name}: {advice}", name=name)
 
 
 def answer_imports() -> None:

@@ -62,10 +62,10 @@ def opened(path: Path, root: Path | None = None, *, hidden: bool = True) -> Gene
         path = Path(os.path.realpath(path))
         root = path.parent
     roots = (Path(os.path.abspath(root)), Path(os.path.realpath(root)))  # noqa: PTH100 - links stay
-    inside = _below(Path(os.path.abspath(path)), roots)  # noqa: PTH100 - links stay
+    inside = _get_steps(Path(os.path.abspath(path)), roots)  # noqa: PTH100 - links stay
     by = opened_by_descriptors if _BY_DESCRIPTORS else opened_by_names
     with by(inside, roots) as file:
-        if not hidden and any(name.startswith(".") for name in _below(file.real, roots)):
+        if not hidden and any(name.startswith(".") for name in _get_steps(file.real, roots)):
             raise PermissionError(errno.EPERM, "is hidden")
         if not stat.S_ISREG(os.fstat(file.stream.fileno()).st_mode):
             raise _irregular()
@@ -89,26 +89,26 @@ def read_beneath(path: Path, most: int, root: Path | None = None, *, hidden: boo
 @contextmanager
 def opened_by_descriptors(inside: Sequence[str], roots: Sequence[Path]) -> Generator[Opened]:
     """Open what a path below the last of the roots leads to, step by step; see `opened`."""
-    held = [("", os.open(roots[-1], _FOLDER))]
+    stack = [("", os.open(roots[-1], _FOLDER))]
     try:
-        _walk(held, inside, roots)
-        with open(held[-1][1], "rb", closefd=False) as stream:
-            real = Path(roots[-1], *(name for name, _ in held[1:]))
-            yield Opened(stream=stream, real=real, name=real.name, folder=held[-2][1])
+        _walk(stack, inside, roots)
+        with open(stack[-1][1], "rb", closefd=False) as stream:
+            real = Path(roots[-1], *(name for name, _ in stack[1:]))
+            yield Opened(stream=stream, real=real, name=real.name, folder=stack[-2][1])
     finally:
-        for _, descriptor in held:
+        for _, descriptor in stack:
             os.close(descriptor)
 
 
-def _walk(held: list[tuple[str, int]], inside: Sequence[str], roots: Sequence[Path]) -> None:
-    """Put the folders on the way, and the file, behind the root in `held`."""
+def _walk(stack: list[tuple[str, int]], inside: Sequence[str], roots: Sequence[Path]) -> None:
+    """Put the folders on the way, and the file, behind the root in `stack`."""
     waiting, links = [*reversed(inside)], 0
     while waiting:
-        name, (_, here) = waiting.pop(), held[-1]
+        name, (_, here) = waiting.pop(), stack[-1]
         if name == "..":
-            if len(held) == 1:
+            if len(stack) == 1:
                 raise _outside()
-            os.close(held.pop()[1])
+            os.close(stack.pop()[1])
             continue
         mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
         if stat.S_ISLNK(mode):
@@ -116,15 +116,15 @@ def _walk(held: list[tuple[str, int]], inside: Sequence[str], roots: Sequence[Pa
             target = Path(os.readlink(name, dir_fd=here))
             if links > _LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-            waiting += reversed(_below(target, roots) if target.is_absolute() else target.parts)
-            while target.is_absolute() and len(held) > 1:
-                os.close(held.pop()[1])
-        elif len(held) > _DEEPEST:
+            waiting += reversed(_get_steps(target, roots) if target.is_absolute() else target.parts)
+            while target.is_absolute() and len(stack) > 1:
+                os.close(stack.pop()[1])
+        elif len(stack) > _DEEPEST:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         elif stat.S_ISDIR(mode):
-            held.append((name, os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here)))
+            stack.append((name, os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here)))
         elif stat.S_ISREG(mode):
-            held.append((name, os.open(name, _FILE, dir_fd=here)))
+            stack.append((name, os.open(name, _FILE, dir_fd=here)))
         else:
             raise _irregular()
 
@@ -134,7 +134,7 @@ def opened_by_names(inside: Sequence[str], roots: Sequence[Path]) -> Generator[O
     """Open what a path below the last of the roots leads to, where no descriptors can be walked."""
     path = Path(roots[-1], *inside)
     real = Path(os.path.realpath(path, strict=True))
-    _below(real, roots)
+    _get_steps(real, roots)
     if not real.is_file():
         raise _irregular()
     with os.fdopen(os.open(real, _FILE), "rb") as stream:
@@ -143,7 +143,7 @@ def opened_by_names(inside: Sequence[str], roots: Sequence[Path]) -> Generator[O
         yield Opened(stream=stream, real=real, name=str(real), folder=None)
 
 
-def _below(path: PurePath, roots: Sequence[Path]) -> Sequence[str]:
+def _get_steps(path: PurePath, roots: Sequence[Path]) -> Sequence[str]:
     """The steps from a root to a path."""
     for root in roots:
         if path.is_relative_to(root):

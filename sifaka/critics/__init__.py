@@ -75,15 +75,15 @@ def parse_critics(
         PluginError: A critic of another package is not allowed, or cannot be used.
     """
     is_single = isinstance(specs, str | Mapping | Critic) or callable(specs)
-    given = tuple(cast("Iterable[CriticSpec]", (specs,) if is_single else specs))
-    if len(given) > _MOST:
-        raise ConfigurationError(f"{len(given)} critics", f"ask {_MOST} or fewer")
+    items = tuple(cast("Iterable[CriticSpec]", (specs,) if is_single else specs))
+    if len(items) > _MOST:
+        raise ConfigurationError(f"{len(items)} critics", f"ask {_MOST} or fewer")
     context = {} if read_file is None else {"read_file": read_file}
-    return tuple(_parse(spec, f"critics[{n}]", context, plugins) for n, spec in enumerate(given))
+    return tuple(_parse(spec, f"critics[{n}]", context, plugins) for n, spec in enumerate(items))
 
 
 def _parse(
-    spec: CriticSpec, place: str, context: Mapping[str, object], plugins: Plugins
+    spec: CriticSpec, path: str, context: Mapping[str, object], plugins: Plugins
 ) -> CriticComponent:
     try:
         if not isinstance(spec, str | Mapping):
@@ -93,17 +93,17 @@ def _parse(
         if isinstance(kind, str) and kind in CRITICS:
             return CRITICS[kind].model_validate(dict(data), context=dict(context))
     except ValidationError as error:
-        raise ConfigurationError(explain(error, place)) from error
+        raise ConfigurationError(explain(error, path)) from error
     except ConfigurationError as error:
-        raise ConfigurationError(f"{place}: {error.message}", error.suggestion) from error
-    made = plugins.make("critics", data, place)
+        raise ConfigurationError(f"{path}: {error.message}", error.suggestion) from error
+    made = plugins.make("critics", data, path)
     if made is not None:
         return ForeignCritic(*made)
-    known = (*CRITICS, *plugins.offered("critics", CRITICS))
-    similar = closest(str(kind), known)
-    meant = f"did you mean {similar!r}? " if similar else ""
+    names = (*CRITICS, *plugins.offered("critics", CRITICS))
+    similar = closest(str(kind), names)
+    hint = f"did you mean {similar!r}? " if similar else ""
     raise ConfigurationError(
-        f"{place}: unknown critic {kind!r}", f"{meant}known critics: {', '.join(known)}"
+        f"{path}: unknown critic {kind!r}", f"{hint}known critics: {', '.join(names)}"
     )
 
 

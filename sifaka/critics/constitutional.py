@@ -116,7 +116,7 @@ def load_constitution(
     """The principles of a YAML or Markdown file.
 
     YAML is a list of mappings with `name`, `critique` and `revision`, or has one under
-    `principles`. In Markdown each heading is a principle, what stands under it the critique
+    `principles`. In Markdown each heading is a principle, what comes below it the critique
     request, and a paragraph that begins with `Revision:` the revision request.
 
     Args:
@@ -132,9 +132,9 @@ def load_constitution(
     if suffix not in {".yaml", ".yml", ".md"}:
         raise ConfigurationError(f"{path}: not a constitution", "use a .yaml, .yml or .md file")
     content = read(path)
-    found = _in_markdown(content) if suffix == ".md" else _in_yaml(content, path)
+    entries = _read_markdown(content) if suffix == ".md" else _read_yaml(content, path)
     principles = tuple(
-        _principle(each, path, number, quotes=quotes) for number, each in enumerate(found, 1)
+        _parse_entry(each, path, number, quotes=quotes) for number, each in enumerate(entries, 1)
     )
     if problem := problem_of(principles, quotes=quotes):
         raise ConfigurationError(f"{path}: {problem}", "see the documentation of `constitutional`")
@@ -160,24 +160,24 @@ def version_of(principles: Sequence[Principle]) -> str:
     return sha256(json.dumps(canonical, ensure_ascii=False).encode()).hexdigest()[:12]
 
 
-def _principle(found: object, path: str, number: int, *, quotes: bool) -> Principle:
-    named = cast("dict[str, object]", found).get("name") if isinstance(found, dict) else None
-    place = f"{path}: principle {number}"
+def _parse_entry(data: object, path: str, number: int, *, quotes: bool) -> Principle:
+    named = cast("dict[str, object]", data).get("name") if isinstance(data, dict) else None
+    where = f"{path}: principle {number}"
     try:
-        return Principle.model_validate(found)
+        return Principle.model_validate(data)
     except ValidationError as error:
         if quotes:
-            place += f" {str(named)[:60]!r}" if named else ""
-            raise ConfigurationError(f"{place}: {explain(error)}") from error
+            where += f" {str(named)[:60]!r}" if named else ""
+            raise ConfigurationError(f"{where}: {explain(error)}") from error
         first = error.errors(include_url=False, include_input=False)[0]
         reason = f"should have {', '.join(Principle.model_fields)}, and nothing else"
         if first["loc"] and first["loc"][0] in Principle.model_fields:
             fault = "is missing" if first["type"] == "missing" else "cannot be used"
             reason = f"{first['loc'][0]}: {fault}"
-        raise ConfigurationError(f"{place}: {reason}") from None
+        raise ConfigurationError(f"{where}: {reason}") from None
 
 
-def _in_yaml(content: str, path: str) -> Iterable[object]:
+def _read_yaml(content: str, path: str) -> Iterable[object]:
     import yaml
 
     try:
@@ -203,7 +203,7 @@ def _in_yaml(content: str, path: str) -> Iterable[object]:
     return cast("list[object]", loaded or [])
 
 
-def _in_markdown(content: str) -> Iterable[object]:
+def _read_markdown(content: str) -> Iterable[object]:
     headings = list(_HEADING.finditer(content))
     levels = [len(heading[0]) - len(heading[0].lstrip("#")) for heading in headings]
     # A first heading above all others is that of the document, not of a principle.
@@ -215,7 +215,7 @@ def _in_markdown(content: str) -> Iterable[object]:
         revision = [_REVISION.sub("", each) for each in paragraphs if _REVISION.match(each)]
         critique = [each for each in paragraphs if each and not _REVISION.match(each)]
         requests = {"critique": "\n".join(critique), "revision": "\n".join(revision)}
-        yield {"name": heading[1], **{name: told for name, told in requests.items() if told}}
+        yield {"name": heading[1], **{name: words for name, words in requests.items() if words}}
 
 
 # --- the critic ---
@@ -257,7 +257,7 @@ class ConstitutionalCritic(JudgingCritic):
     type: Literal["constitutional"] = "constitutional"
     name: Name = "constitutional"
     principles: tuple[Principle, ...] = ()
-    """Inline, or what a file was found to hold, or the built-in ones."""
+    """Inline, or those of the file, or the built-in ones."""
     file: str | None = Field(default=None, exclude=True)
     """A .yaml, .yml or .md file to take them from. It is read once and then forgotten."""
     version: str = ""
@@ -268,30 +268,30 @@ class ConstitutionalCritic(JudgingCritic):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_principles(cls, data: Any, info: ValidationInfo) -> Any:
+    def _load_principles(cls, data: Any, info: ValidationInfo) -> Any:
         if not isinstance(data, Mapping):
             return data
-        given = dict(cast("Mapping[str, object]", data))
-        path, inline = given.get("file"), given.get("principles")
+        options = dict(cast("Mapping[str, object]", data))
+        path, inline = options.get("file"), options.get("principles")
         if path is not None and inline is not None:
             raise ValueError("give principles or a file, not both")
         if isinstance(path, str):
             context = cast("Mapping[str, Any]", info.context or {})
             read = cast("Callable[[str], str]", context.get("read_file", read_file))
             quotes = read is read_file
-            given |= {"file": None, "principles": load_constitution(path, read, quotes=quotes)}
+            options |= {"file": None, "principles": load_constitution(path, read, quotes=quotes)}
         elif inline is None:
-            given["principles"] = BUILT_IN
+            options["principles"] = BUILT_IN
         elif isinstance(inline, Sequence):
             # Not in a file: any list of words in one would be a constitution, and quoted.
-            given["principles"] = [
+            options["principles"] = [
                 Principle.of_sentence(each) if isinstance(each, str) else each
                 for each in cast("Sequence[object]", inline)
             ]
-        return given
+        return options
 
     @model_validator(mode="after")
-    def _usable(self) -> Self:
+    def _check_principles(self) -> Self:
         if problem := problem_of(self.principles):
             raise ValueError(f"principles: {problem}")
         if self.draw is not None and self.draw > len(self.principles):
@@ -312,17 +312,17 @@ class ConstitutionalCritic(JudgingCritic):
         One whose call fails is on record in `degraded`. When that are half of them or more, there
         is no vote.
         """
-        drawn = self._drawn(thought)
+        drawn = self._draw_principles(thought)
         replies = await ask_all({p.name: partial(self._judge, p, thought) for p in drawn})
-        found = replies.answers
-        fired = [p for p in drawn if p.name in found and found[p.name].verdict == "revise"]
+        findings = replies.answers
+        fired = [p for p in drawn if p.name in findings and findings[p.name].verdict == "revise"]
         if not fired and len(replies.failures) * 2 >= len(drawn):
             return no_answer(self.name, replies)
         return CriticFeedback(
             critic=self.name,
             verdict="revise" if fired else "accept",
-            scores={"principles kept": round(1 - len(fired) / len(found), 3)},
-            issues=tuple(_issue(p, found[p.name], thought.text) for p in fired),
+            scores={"principles kept": round(1 - len(fired) / len(findings), 3)},
+            issues=tuple(_issue(p, findings[p.name], thought.text) for p in fired),
             suggestions=tuple(each.revision for each in fired),
             details={
                 "constitution": self.version,
@@ -333,7 +333,7 @@ class ConstitutionalCritic(JudgingCritic):
             usage=replies.usage,
         )
 
-    def _drawn(self, thought: Thought) -> tuple[Principle, ...]:
+    def _draw_principles(self, thought: Thought) -> tuple[Principle, ...]:
         def lot(principle: Principle) -> str:
             key = f"{thought.run_id}\n{thought.iteration}\n{principle.name}"
             return sha256(key.encode()).hexdigest()
@@ -342,19 +342,19 @@ class ConstitutionalCritic(JudgingCritic):
         return tuple(each for each in self.principles if each.name in chosen)
 
     async def _judge(self, principle: Principle, thought: Thought) -> tuple[_Finding, Usage]:
-        shown = case(thought, frame("principle", principle.critique, lasting=True))
-        return await self._ask(PROMPT, f"{shown}\n\n{_ASKED}", _Finding)
+        material = case(thought, frame("principle", principle.critique, lasting=True))
+        return await self._ask(PROMPT, f"{material}\n\n{_ASKED}", _Finding)
 
 
 def _issue(principle: Principle, finding: _Finding, text: str) -> Issue:
     """The one issue about a broken principle: at its first place, naming the others."""
-    places = [place for quote in finding.quotes[:_MOST_PLACES] if (place := anchor(text, quote))]
+    spans = [span for quote in finding.quotes[:_MOST_PLACES] if (span := anchor(text, quote))]
     wrong = finding.message.strip()[:LONGEST_REMARK] or f"breaks the principle {principle.name!r}"
-    others = ", ".join(repr(text[slice(*place)][:_SHOWN]) for place in places[1:])
-    start, end = places[0] if places else (None, None)
+    others = ", ".join(repr(text[slice(*span)][:_SHOWN]) for span in spans[1:])
+    start, end = spans[0] if spans else (None, None)
     return Issue(
         message=f"{wrong} Also in {others}." if others else wrong,
-        quote=text[start:end][:QUOTE_LIMIT] if places else "",
+        quote=text[start:end][:QUOTE_LIMIT] if spans else "",
         start=start,
         end=end,
         severity=finding.severity,

@@ -26,7 +26,7 @@ class EvidenceCritic(ClaimComponent):
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The verdicts on the claims; see `Critic`."""
-        report = await self._report(thought)
+        report = await self._check_claims(thought)
         if report is None:
             return CriticFeedback.abstain(self.name, "no_evidence: there are no documents")
         result = result_of(report, thought.text)

@@ -52,14 +52,14 @@ async def run_critics(
     with calls.active():
         return await fan_out(
             {
-                f"critics[{n}].{name}": partial(_feedback, name, critic, thought, calls, deadline)
+                f"critics[{n}].{name}": partial(_run_one, name, critic, thought, calls, deadline)
                 for n, (name, critic) in enumerate(zip(names, critics, strict=True))
             },
             calls_each=0,
         )
 
 
-async def _feedback(
+async def _run_one(
     name: str, critic: CriticComponent, thought: Thought, calls: Calls, deadline: float | None
 ) -> CriticFeedback:
     began = perf_counter()
@@ -127,7 +127,7 @@ _MOST_SUGGESTIONS = 200
 _LONGEST_REFLECTION = 1_000
 """Characters of the lessons of all sections together."""
 
-_Heard = Sequence[tuple[Section, CriticFeedback]]
+_Replies = Sequence[tuple[Section, CriticFeedback]]
 
 
 class SectionedCritic(Adapted):
@@ -137,7 +137,7 @@ class SectionedCritic(Adapted):
     gets an opinion of its own, and there is either room in the budget for all of them or none is
     asked for. The text needs a revision when one section does. Places are those of the whole text;
     a remark without a place begins with the label of its section. A section without an opinion is
-    told in `degraded`; when half of them or more have none and no other asks for a revision, there
+    named in `degraded`; when half of them or more have none and no other asks for a revision, there
     is no vote.
 
     Args:
@@ -154,29 +154,29 @@ class SectionedCritic(Adapted):
 
     def calls(self, text: str = "") -> int:
         """Those of one opinion for each section."""
-        return (len(_worded(self._sections(text))) or 1) * self.inner.calls(text)
+        return (len(_select_worded(self._sections(text))) or 1) * self.inner.calls(text)
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The joint feedback on all sections; see `Critic`."""
         sections = self._sections(thought.text)
         if not sections:
             return await self.inner.critique(thought)
-        worded = _worded(sections)
+        worded = _select_worded(sections)
         originals = self._originals(thought, sections)
-        # What is lost stands in no section: each may say that the task asks for it.
+        # What is lost is in no section: each may say that the task asks for it.
         unanswered = {"findings": Findings(differences=thought.findings.open)}
-        shown = {
+        thoughts = {
             n: thought_of(thought, sections, n - 1, original=originals.get(n))
             for n in (each.number for each in worded)
         }
-        said = await fan_out(
+        replies = await fan_out(
             {
                 f"section {number}": partial(self._ask, section.model_copy(update=unanswered))
-                for number, section in shown.items()
+                for number, section in thoughts.items()
             },
             calls_each=self.inner.calls(),
         )
-        return _merged(self.name, list(zip(worded, said, strict=True)))
+        return _merge_replies(self.name, list(zip(worded, replies, strict=True)))
 
     def _sections(self, text: str) -> Sequence[Section]:
         """All of them; none when the text is read as a whole."""
@@ -200,57 +200,57 @@ class SectionedCritic(Adapted):
             return abstention(self.name, error)
 
 
-def _worded(sections: Sequence[Section]) -> list[Section]:
+def _select_worded(sections: Sequence[Section]) -> list[Section]:
     """Those with anything to judge in them."""
     return [section for section in sections if section.text.strip()]
 
 
-def _merged(critic: str, heard: _Heard) -> CriticFeedback:
-    spoke = [(section, said) for section, said in heard if said.status == "ok"]
-    silent = [(section, said) for section, said in heard if said.status == "abstained"]
-    usage = sum((said.usage for _, said in heard), Usage())
-    revise = any(said.verdict == "revise" for _, said in spoke)
-    if not spoke or (2 * len(silent) >= len(heard) and not revise):
-        return _abstention(critic, silent, len(heard), usage)
-    confidences = [said.confidence for _, said in spoke if said.confidence is not None]
-    lessons = dict.fromkeys(said.reflection for _, said in spoke if said.reflection)
-    voted = any(said.verdict is not None for _, said in spoke)
+def _merge_replies(critic: str, replies: _Replies) -> CriticFeedback:
+    spoke = [(section, reply) for section, reply in replies if reply.status == "ok"]
+    silent = [(section, reply) for section, reply in replies if reply.status == "abstained"]
+    usage = sum((reply.usage for _, reply in replies), Usage())
+    revise = any(reply.verdict == "revise" for _, reply in spoke)
+    if not spoke or (2 * len(silent) >= len(replies) and not revise):
+        return _abstention(critic, silent, len(replies), usage)
+    confidences = [reply.confidence for _, reply in spoke if reply.confidence is not None]
+    lessons = dict.fromkeys(reply.reflection for _, reply in spoke if reply.reflection)
+    voted = any(reply.verdict is not None for _, reply in spoke)
     return CriticFeedback(
         critic=critic,
         verdict="revise" if revise else "accept" if voted else None,
-        judges_task=any(said.judges_task for _, said in spoke),
+        judges_task=any(reply.judges_task for _, reply in spoke),
         scores=_scores(spoke),
         issues=strongest(
-            [i for section, said in spoke for i in _placed(section, said)], MOST_ISSUES
+            [i for section, reply in spoke for i in _place_issues(section, reply)], MOST_ISSUES
         ),
         suggestions=_suggestions(spoke),
         confidence=min(confidences, default=None),
         reflection="\n".join(lessons)[:_LONGEST_REFLECTION] or None,
         details={
-            "sections": [_noted(section, said) for section, said in heard],
-            **covered_by([said for _, said in spoke]),
+            "sections": [_describe_reply(section, reply) for section, reply in replies],
+            **covered_by([reply for _, reply in spoke]),
         },
         degraded=(
-            *(f"{section.label} was not judged: {said.reason}" for section, said in silent),
-            *(f"{section.label} {line}" for section, said in spoke for line in said.degraded),
+            *(f"{section.label} was not judged: {reply.reason}" for section, reply in silent),
+            *(f"{section.label} {line}" for section, reply in spoke for line in reply.degraded),
         ),
         usage=usage,
     )
 
 
-def _abstention(critic: str, silent: _Heard, of: int, usage: Usage) -> CriticFeedback:
+def _abstention(critic: str, silent: _Replies, of: int, usage: Usage) -> CriticFeedback:
     """The abstention of a critic most of whose sections have no opinion."""
-    reason, *others = dict.fromkeys(str(said.reason) for _, said in silent)
+    reason, *others = dict.fromkeys(str(reply.reason) for _, reply in silent)
     if others or len(silent) < of:
         reason = f"{len(silent)} of {of} sections were not judged: {reason}"
     details: dict[str, object] = {
-        **shared_failure(said.details for _, said in silent),
-        "sections": [_noted(section, said) for section, said in silent],
+        **shared_failure(reply.details for _, reply in silent),
+        "sections": [_describe_reply(section, reply) for section, reply in silent],
     }
     return CriticFeedback.abstain(critic, reason, usage, details)
 
 
-def _placed(section: Section, said: CriticFeedback) -> list[Issue]:
+def _place_issues(section: Section, reply: CriticFeedback) -> list[Issue]:
     """The issues of one section where they are in the whole text."""
     return [
         issue.model_copy(
@@ -258,36 +258,36 @@ def _placed(section: Section, said: CriticFeedback) -> list[Issue]:
         )
         if issue.start is not None and issue.end is not None
         else issue.model_copy(update={"message": f"{section.label} {issue.message}"})
-        for issue in said.issues
+        for issue in reply.issues
     ]
 
 
-def _suggestions(spoke: _Heard) -> tuple[str, ...]:
+def _suggestions(spoke: _Replies) -> tuple[str, ...]:
     """The suggestions under their sections' labels; a request without any words is one too."""
-    told: list[str] = []
-    for section, said in spoke:
-        silent = said.verdict == "revise" and not said.issues
-        words = said.suggestions or (("it needs a revision",) if silent else ())
-        told += [f"{section.label} {suggestion}" for suggestion in words]
-    return tuple(told[:_MOST_SUGGESTIONS])
+    lines: list[str] = []
+    for section, reply in spoke:
+        silent = reply.verdict == "revise" and not reply.issues
+        words = reply.suggestions or (("it needs a revision",) if silent else ())
+        lines += [f"{section.label} {suggestion}" for suggestion in words]
+    return tuple(lines[:_MOST_SUGGESTIONS])
 
 
-def _scores(spoke: _Heard) -> Mapping[str, float]:
+def _scores(spoke: _Replies) -> Mapping[str, float]:
     """The mean score of each aspect, a longer section counting for more."""
     sums: defaultdict[str, float] = defaultdict(float)
     weights: defaultdict[str, int] = defaultdict(int)
-    for section, said in spoke:
-        for aspect, score in said.scores.items():
+    for section, reply in spoke:
+        for aspect, score in reply.scores.items():
             sums[aspect] += score * len(section.text)
             weights[aspect] += len(section.text)
     return {aspect: round(total / weights[aspect], 3) for aspect, total in sums.items()}
 
 
-def _noted(section: Section, said: CriticFeedback) -> dict[str, object]:
-    more = said.model_dump(mode="json", include={"reason", "details"})
+def _describe_reply(section: Section, reply: CriticFeedback) -> dict[str, object]:
+    more = reply.model_dump(mode="json", include={"reason", "details"})
     return {
         "number": section.number,
         "title": section.title[:200],
-        "verdict": said.verdict or said.status,
-        **{name: told for name, told in more.items() if told},
+        "verdict": reply.verdict or reply.status,
+        **{name: value for name, value in more.items() if value},
     }

@@ -101,7 +101,7 @@ class JudgingCritic(DataComponent, ABC):
 
     def bind(self, binding: Binding) -> Self:
         """The critic with its model opened; the binding's model is asked where it names none."""
-        return self.model_copy(update={"model": self._opened(self.model, binding)})
+        return self.model_copy(update={"model": self._open_model(self.model, binding)})
 
     def spec(self) -> Mapping[str, object]:
         """Its type and its options; with a model that is an object it is code."""
@@ -110,16 +110,16 @@ class JudgingCritic(DataComponent, ABC):
             return code_spec(self)
         return {**super().spec(), **own}
 
-    def _opened(self, model: Any, binding: Binding = _UNBOUND) -> "Model":
+    def _open_model(self, model: Any, binding: Binding = _UNBOUND) -> "Model":
         from sifaka.models.provider import provider_model
 
-        asked = binding.model if model is None else model
-        if asked is None:
+        chosen = binding.model if model is None else model
+        if chosen is None:
             raise ConfigurationError(
                 f"critic {self.name!r} needs a model",
                 "configure one (SIFAKA_MODEL, or model=provider:name), or use the critic `lint`",
             )
-        return (binding.open or provider_model)(asked)
+        return (binding.open or provider_model)(chosen)
 
     async def _ask(
         self,
@@ -131,7 +131,7 @@ class JudgingCritic(DataComponent, ABC):
         settings: "ModelSettings | None" = None,
     ) -> tuple[Answer, Usage]:
         """One question; see `sifaka.models.structured.ask`."""
-        opened = self._opened(self.model if model is None else model)
+        opened = self._open_model(self.model if model is None else model)
         return await ask(opened, prompt.text, question, form, settings=settings)
 
     def _question(self, thought: Thought, *standards: str, sample: str = "") -> str:
@@ -161,7 +161,7 @@ class JudgingCritic(DataComponent, ABC):
         opinion, usage = await self._ask(prompt, question, Opinion, model=model, settings=settings)
         return feedback_of(self.name, opinion, thought, usage), usage
 
-    async def _samples(
+    async def _draw_samples(
         self, prompt: Prompt, thought: Thought, what: str, n: int, temperature: float
     ) -> Replies[CriticFeedback]:
         """The feedback of several calls for the same, drawn at a temperature.

@@ -64,9 +64,9 @@ class LintCritic(EditorCritic):
         try:
             report = await run_editor(text, partial(lint, text, format=format, rules=self.rules))
         except PluginError as error:
-            return _silent(self.name, None, f"mechanics: not checked, {error.message}")
+            return _withhold_vote(self.name, None, f"mechanics: not checked, {error.message}")
         if not (report.checked or report.issues):
-            return _silent(self.name, "; ".join(report.degraded))
+            return _withhold_vote(self.name, "; ".join(report.degraded))
         score = 1.0
         if points := sum(issue.severity for issue in report.issues):
             hundreds = max(count_words(text), 100) / 100
@@ -108,10 +108,10 @@ class StyleCritic(EditorCritic):
         try:
             return await run_editor(thought.text, read)
         except PluginError as error:
-            return _silent(self.name, None, f"style: not checked, {error.message}")
+            return _withhold_vote(self.name, None, f"style: not checked, {error.message}")
 
 
-def _silent(critic: str, reason: str | None = None, *degraded: str) -> CriticFeedback:
+def _withhold_vote(critic: str, reason: str | None = None, *degraded: str) -> CriticFeedback:
     """Feedback without a vote, of a text that was not read, or of rules that broke."""
     return CriticFeedback(critic=critic, judges_task=False, reason=reason, degraded=degraded)
 
@@ -127,10 +127,10 @@ def find_stock_prose(
 
     format = Format(named) if named else recognise(text)
     if format in UNCHECKED:
-        return _silent(critic, UNCHECKED[format])
+        return _withhold_vote(critic, UNCHECKED[format])
     parsed = ParsedText.read(text, format)
     if parsed.foreign_share > MOSTLY:
-        return _silent(critic, "the text is not in English")
+        return _withhold_vote(critic, "the text is not in English")
     issues, score = stock_prose(parsed, MOST_HABITS, rules)
     scores = {} if score is None else {"style": score}
     return CriticFeedback(critic=critic, judges_task=False, issues=issues, scores=scores)

@@ -44,22 +44,22 @@ def bradley_terry(wins: Sequence[Sequence[float]], *, prior: float = PRIOR) -> t
     Returns:
         The strengths, which add up to 1. Without any comparison they are equal.
     """
-    known = range(len(wins))
+    indices = range(len(wins))
     won = [
-        [wins[i][j] + prior if i != j and wins[i][j] + wins[j][i] else 0.0 for j in known]
-        for i in known
+        [wins[i][j] + prior if i != j and wins[i][j] + wins[j][i] else 0.0 for j in indices]
+        for i in indices
     ]
     strengths = [1 / len(wins)] * len(wins)
     for _ in range(_ROUNDS):
-        raised = [_raised(i, won, strengths) for i in known]
-        total = sum(raised)
-        before, strengths = strengths, [strength / total for strength in raised]
+        updated = [_update_strength(i, won, strengths) for i in indices]
+        total = sum(updated)
+        before, strengths = strengths, [strength / total for strength in updated]
         if max(abs(a - b) for a, b in zip(before, strengths, strict=True)) < _PRECISION:
             break
     return tuple(strengths)
 
 
-def _raised(i: int, won: Sequence[Sequence[float]], strengths: Sequence[float]) -> float:
+def _update_strength(i: int, won: Sequence[Sequence[float]], strengths: Sequence[float]) -> float:
     against = sum(
         (won[i][j] + won[j][i]) / (strengths[i] + strengths[j])
         for j in range(len(won))
@@ -124,17 +124,17 @@ class MetaRewardingCritic(JudgingCritic):
         Judgments and comparisons that fail do not count.
         """
         with current_calls().ledger.set_aside(self.calls()):
-            judged = await self._samples(PROMPT, thought, "judgment", self.n, self.temperature)
+            judged = await self._draw_samples(PROMPT, thought, "judgment", self.n, self.temperature)
             if not judged.answers:
                 return no_answer(self.name, judged)
             judgments = list(judged.answers.values())
             compared = await self._compare(thought, judgments)
-        wins, split = _standing(len(judgments), compared.answers)
+        wins, split = _tally(len(judgments), compared.answers)
         strengths = bradley_terry(wins)
         chosen = shortest_near_best(strengths, [len(_judgment_as_json(each)) for each in judgments])
         first = [each.better == "first" for each in compared.answers.values()]
-        found = findings_of([judgments[chosen], *judgments[:chosen], *judgments[chosen + 1 :]])
-        issues, suggestions = reported(cluster(found))
+        findings = findings_of([judgments[chosen], *judgments[:chosen], *judgments[chosen + 1 :]])
+        issues, suggestions = reported(cluster(findings))
         details = {
             "judgments": [each.verdict for each in judgments],
             "strengths": [round(strength, 3) for strength in strengths],
@@ -156,17 +156,17 @@ class MetaRewardingCritic(JudgingCritic):
     async def _compare(
         self, thought: Thought, judgments: Sequence[CriticFeedback]
     ) -> Replies[_Comparison]:
-        shown = [_judgment_as_json(judgment) for judgment in judgments]
+        texts = [_judgment_as_json(judgment) for judgment in judgments]
         return await ask_all(
             {
-                _pair(one, other): partial(
+                _name_pair(one, other): partial(
                     self._ask,
                     META_PROMPT,
                     "\n\n".join(
                         (
                             case(thought),
-                            frame("first", shown[one]),
-                            frame("second", shown[other]),
+                            frame("first", texts[one]),
+                            frame("second", texts[other]),
                             _ASKED,
                         )
                     ),
@@ -184,15 +184,15 @@ def shortest_near_best(strengths: Sequence[float], lengths: Sequence[int]) -> in
     return min(near, key=lambda at: (lengths[at], -strengths[at], at))
 
 
-def _standing(count: int, comparisons: Mapping[str, _Comparison]) -> tuple[list[list[float]], int]:
+def _tally(count: int, comparisons: Mapping[str, _Comparison]) -> tuple[list[list[float]], int]:
     """How often each has won against each, and the pairs whose two orders disagree."""
     wins = [[0.0] * count for _ in range(count)]
     split = 0
     for pair in combinations(range(count), 2):
         better = [
-            order[said.better == "second"]
+            order[answer.better == "second"]
             for order in (pair, pair[::-1])
-            if (said := comparisons.get(_pair(*order)))
+            if (answer := comparisons.get(_name_pair(*order)))
         ]
         split += len(set(better)) > 1
         # Where one order has no answer a bias could not be seen: a draw, as when they disagree.
@@ -201,7 +201,7 @@ def _standing(count: int, comparisons: Mapping[str, _Comparison]) -> tuple[list[
     return wins, split
 
 
-def _pair(first: int, second: int) -> str:
+def _name_pair(first: int, second: int) -> str:
     return f"{first} before {second}"
 
 

@@ -91,7 +91,7 @@ class NCriticsCritic(JudgingCritic):
         """The critic with the models of its members opened; see `JudgingCritic`."""
         if self.models_ is None:
             return super().bind(binding)
-        opened = tuple(self._opened(model, binding) for model in self.models_)
+        opened = tuple(self._open_model(model, binding) for model in self.models_)
         return self.model_copy(update={"models_": opened})
 
     async def critique(self, thought: Thought) -> CriticFeedback:
@@ -118,5 +118,5 @@ class NCriticsCritic(JudgingCritic):
             }
             for number, (role, model) in enumerate(self.members)
         ]
-        found = cluster(findings_of(replies.answers.values()))
-        return agreed(self.name, replies, found, members=members)
+        findings = cluster(findings_of(replies.answers.values()))
+        return agreed(self.name, replies, findings, members=members)

@@ -87,15 +87,15 @@ def case(thought: Thought, *standards: str) -> str:
         standards: The standards to judge it by, framed.
     """
     parts = [frame("task", thought.prompt, lasting=True)] if thought.prompt else []
-    given = thought.pre_generation_context
-    parts += [frame("document", f"{d.title}\n{d.text}", lasting=True) for d in given]
+    documents = thought.pre_generation_context
+    parts += [frame("document", f"{d.title}\n{d.text}", lasting=True) for d in documents]
     parts += original_of(thought)
     parts += standards
     parts += [frame("document", f"{d.title}\n{d.text}") for d in thought.post_generation_context]
     parts += section_note(thought, _SECTION)
     parts.append(frame("text", thought.text))
     parts += rules_of(thought)
-    if unanswered := _unanswered(thought):
+    if unanswered := _list_open(thought):
         lines = [f"{each.id} ({each.kind}): {each.words}" for each in unanswered]
         parts += (frame("differences", "\n".join(lines)), _COVERED)
     return "\n\n".join(parts)
@@ -119,41 +119,41 @@ def feedback_of(
         issues=anchored(opinion.issues, thought.text),
         suggestions=bounded(opinion.suggestions),
         confidence=opinion.confidence,
-        details={**(details or {}), **_covered(opinion, thought)},
+        details={**(details or {}), **_find_covered(opinion, thought)},
         usage=usage or Usage(),
     )
 
 
-def _covered(opinion: Opinion, thought: Thought) -> Mapping[str, object]:
-    """The words that cover open differences, where they stand in the task or in a document."""
-    asked = {each.id: each for each in _unanswered(thought)}
-    if not asked:
+def _find_covered(opinion: Opinion, thought: Thought) -> Mapping[str, object]:
+    """The words that cover open differences, where they are in the task or in a document."""
+    open_ = {each.id: each for each in _list_open(thought)}
+    if not open_:
         return {}
     documents = (*thought.pre_generation_context, *thought.post_generation_context)
-    places = [_plain(text) for text in (thought.prompt, *(each.text for each in documents))]
+    texts = [_fold(text) for text in (thought.prompt, *(each.text for each in documents))]
     quotes = {each.id.strip(): each.quote.strip()[:LONGEST_REMARK] for each in opinion.covered}
     return {
         COVERED: {
             id_: quote
             for id_, quote in quotes.items()
-            if id_ in asked and _says(quote, asked[id_]) and any(_plain(quote) in p for p in places)
+            if id_ in open_ and _asks(quote, open_[id_]) and any(_fold(quote) in p for p in texts)
         }
     }
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     """The words between spaces, by which a quote is looked up."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-def _says(quote: str, difference: Difference) -> bool:
-    """True for words that can ask for a difference: one word that is none of its own cannot."""
+def _asks(quote: str, difference: Difference) -> bool:
+    """True for words that can ask for a difference: a single word that is not its own cannot."""
     words = _WORD.findall(quote)
-    named = _plain(quote) in {_plain(difference.before), _plain(difference.after)}
+    named = _fold(quote) in {_fold(difference.before), _fold(difference.after)}
     return len(words) > 1 or named or any(map(str.isdigit, "".join(words)))
 
 
-def _unanswered(thought: Thought) -> list[Difference]:
+def _list_open(thought: Thought) -> list[Difference]:
     """The open differences that words can ask for; those of a limit ask for the contrary."""
     return [each for each in thought.findings.open if each.kind != "length"]
 
@@ -168,31 +168,31 @@ def on_record(
 
 def bounded(suggestions: Iterable[str]) -> tuple[str, ...]:
     """Different suggestions, not too many and none too long."""
-    given = (suggestion.strip()[:LONGEST_REMARK] for suggestion in suggestions)
-    return tuple(dict.fromkeys(filter(None, given)))[:MOST_SUGGESTIONS]
+    shortened = (suggestion.strip()[:LONGEST_REMARK] for suggestion in suggestions)
+    return tuple(dict.fromkeys(filter(None, shortened)))[:MOST_SUGGESTIONS]
 
 
-def anchored(found: Iterable[FoundIssue], text: str) -> tuple[Issue, ...]:
+def anchored(issues: Iterable[FoundIssue], text: str) -> tuple[Issue, ...]:
     """Issues at the places they quote; one whose quote is not in the text has no place."""
-    told = [issue for issue in found if _bare(issue.message) not in {"", _bare(issue.quote)}]
-    return tuple(_issue(issue, text) for issue in told[:MOST_ISSUES])
+    kept = [issue for issue in issues if _squeeze(issue.message) not in {"", _squeeze(issue.quote)}]
+    return tuple(_issue(issue, text) for issue in kept[:MOST_ISSUES])
 
 
-def _bare(words: str) -> str:
+def _squeeze(words: str) -> str:
     """The words without case, punctuation and spaces; what only repeats a quote says nothing."""
     return "".join(_WORD.findall(words)).casefold()
 
 
-def _issue(found: FoundIssue, text: str) -> Issue:
-    message = found.message.strip()[:LONGEST_REMARK]
-    category = found.category.strip().casefold()[:_LONGEST_NAME] or "general"
-    about: dict[str, Any] = {"category": category, "severity": found.severity}
-    span = anchor(text, found.quote)
+def _issue(answer: FoundIssue, text: str) -> Issue:
+    message = answer.message.strip()[:LONGEST_REMARK]
+    category = answer.category.strip().casefold()[:_LONGEST_NAME] or "general"
+    about: dict[str, Any] = {"category": category, "severity": answer.severity}
+    span = anchor(text, answer.quote)
     if span is None:
         # Without a place there is nothing that a fix could replace.
-        return Issue(message=message, quote=found.quote[:200], **about)
-    is_useful = len(found.fix or "") <= _LONGEST_FIX and found.fix != text[slice(*span)]
-    return Issue.at(text, *span, message, **about, fix=found.fix if is_useful else None)
+        return Issue(message=message, quote=answer.quote[:200], **about)
+    is_useful = len(answer.fix or "") <= _LONGEST_FIX and answer.fix != text[slice(*span)]
+    return Issue.at(text, *span, message, **about, fix=answer.fix if is_useful else None)
 
 
 # --- several opinions ---
@@ -280,11 +280,11 @@ def failed_with(failures: Sequence[SifakaError]) -> dict[str, object]:
 
 def shared_failure(failures: Iterable[Mapping[str, Any]]) -> dict[str, object]:
     """What the details of several failures have in common; see `failed_with`."""
-    told = list(failures)
-    if limits := [each["limit"] for each in told if "limit" in each]:
+    details = list(failures)
+    if limits := [each["limit"] for each in details if "limit" in each]:
         return {"limit": limits[0]}
-    codes = {each["code"] for each in told if "code" in each}
-    waits = [each["retry_after"] for each in told if each.get("retry_after")]
+    codes = {each["code"] for each in details if "code" in each}
+    waits = [each["retry_after"] for each in details if each.get("retry_after")]
     return {
         **({"code": codes.pop()} if len(codes) == 1 else {}),
         **({"retry_after": max(waits)} if waits else {}),

@@ -63,8 +63,8 @@ class FunctionCritic(FunctionComponent):
 
     async def critique(self, thought: Thought) -> CriticFeedback:
         """The function's answer; see `Critic`."""
-        given = self.function(thought.text)
-        answer: object = await given if isawaitable(given) else given
+        result = self.function(thought.text)
+        answer: object = await result if isawaitable(result) else result
         match answer:
             case CriticFeedback():
                 return answer

@@ -97,9 +97,9 @@ class ReflexionCritic(JudgingCritic):
         )
 
     async def _reflect(self, thought: Thought, failures: Sequence[str]) -> tuple[str, Usage]:
-        told = {"lessons": thought.lessons[-MEMORY:], "failures": failures}
-        listed = {name: "\n".join(f"- {each}" for each in lines) for name, lines in told.items()}
-        shown = (frame(name, lines) for name, lines in listed.items() if lines)
-        question = "\n\n".join((case(thought), *shown, _ASKED))
+        parts = {"lessons": thought.lessons[-MEMORY:], "failures": failures}
+        listed = {name: "\n".join(f"- {each}" for each in lines) for name, lines in parts.items()}
+        frames = (frame(name, lines) for name, lines in listed.items() if lines)
+        question = "\n\n".join((case(thought), *frames, _ASKED))
         answer, usage = await self._ask(REFLECT, question, _Reflection)
         return answer.reflection.strip()[:_LONGEST_LESSON], usage

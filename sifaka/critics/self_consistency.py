@@ -69,16 +69,16 @@ class SelfConsistencyCritic(JudgingCritic):
         A sample that fails has no vote. When the call that joins their findings fails, those are
         joined by their places and words, and `degraded` says so.
         """
-        replies = await self._samples(PROMPT, thought, "review", self.n, self.temperature)
+        replies = await self._draw_samples(PROMPT, thought, "review", self.n, self.temperature)
         if not replies.answers:
             return no_answer(self.name, replies)
         answered = len(replies.answers)
         with scope("join"):
-            points, spent, failed = await self._joined(findings_of(replies.answers.values()))
+            points, spent, failed = await self._join_findings(findings_of(replies.answers.values()))
         shared = [point for point in points if point.support > answered / 2]
-        noted = {"message", "quote", "start", "end", "category", "severity", "support"}
+        fields = {"message", "quote", "start", "end", "category", "severity", "support"}
         others = [
-            point.model_dump(mode="json", include=noted)
+            point.model_dump(mode="json", include=fields)
             for point in points
             if point.support <= answered / 2
         ]
@@ -97,7 +97,7 @@ class SelfConsistencyCritic(JudgingCritic):
             }
         )
 
-    async def _joined(
+    async def _join_findings(
         self, findings: Sequence[Sequence[Issue]]
     ) -> tuple[Sequence[Issue], Usage, Sequence[str]]:
         """Each point once with its support, the usage, and why it was not the model that joined."""
@@ -113,9 +113,9 @@ class SelfConsistencyCritic(JudgingCritic):
         answer = await attempt(partial(self._ask, JOIN_PROMPT, question, _Join))
         if not isinstance(answer, tuple):
             return cluster(findings), Usage(), (f"joined by their words: {answer.message}",)
-        said, usage = answer
-        # An id that is not known, or stands in a second list, counts for nothing.
-        groups = [[named.pop(id_) for id_ in ids if id_ in named] for ids in said.same]
+        joint, usage = answer
+        # An id that is not known, or is in a second list, counts for nothing.
+        groups = [[named.pop(id_) for id_ in ids if id_ in named] for ids in joint.same]
         alone = [[each] for each in named.values()]
         points = [joined(group) for group in (*groups, *alone) if group]
         return sorted(points, key=lambda p: (not p.anchored, p.start or 0)), usage, ()

@@ -1,4 +1,4 @@
-"""Self-RAG: claims held against evidence."""
+"""Self-RAG: claims checked against evidence."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -43,7 +43,7 @@ class Reflection(Form):
     none: Number = Field(ge=0, description="probability that it says nothing or the contrary")
 
     @model_validator(mode="after")
-    def _says_something(self) -> "Reflection":
+    def _check_degrees(self) -> "Reflection":
         if not 0 < self.full + self.partial + self.none < inf:
             raise ValueError("`full`, `partial` and `none` must add up to 1")
         return self
@@ -120,7 +120,7 @@ class _Judged(NamedTuple):
         return self.best is not None and self.best.supports != "full"
 
 
-def _usable_retriever(retriever: Any) -> Any:
+def _check_retriever(retriever: Any) -> Any:
     if retriever is not None and not isinstance(retriever, Retriever):
         raise ValueError(
             f"should be an object with a method `retrieve`, not {type(retriever).__name__}"
@@ -129,7 +129,7 @@ def _usable_retriever(retriever: Any) -> Any:
 
 
 class SelfRAGCritic(JudgingCritic):
-    """Holds every claim of the text against the passages of documents.
+    """Checks every claim of the text against the passages of documents.
 
     Self-RAG (Asai et al. 2023, arXiv 2310.11511): for each claim that needs evidence, relevance
     (ISREL) and support (ISSUP) of each passage and its usefulness (ISUSE) as probabilities, and
@@ -141,10 +141,10 @@ class SelfRAGCritic(JudgingCritic):
 
     type: Literal["self_rag"] = "self_rag"
     name: Name = "self_rag"
-    retriever: Annotated[Any, AfterValidator(_usable_retriever)] = Field(default=None, exclude=True)
+    retriever: Annotated[Any, AfterValidator(_check_retriever)] = Field(default=None, exclude=True)
     """A `Retriever` to ask besides; an object, so no part of the spec as data."""
     max_claims: int = Field(default=8, ge=1, le=50)
-    """Those that need evidence most; the others are told to be unchecked."""
+    """Those that need evidence most; the others are reported as unchecked."""
     max_passages: int = Field(default=5, ge=1, le=20)
     """Passages for each claim, those that have most words in common with it."""
 
@@ -160,21 +160,21 @@ class SelfRAGCritic(JudgingCritic):
         """The support of the claims; see `Critic`.
 
         A claim whose call fails is on record in `degraded`. When half of the claims or more have no
-        answer, and no claim was found wanting, there is no vote.
+        answer, and no claim is refuted, there is no vote.
         """
-        given = (*thought.pre_generation_context, *thought.post_generation_context)
+        documents = (*thought.pre_generation_context, *thought.post_generation_context)
         if self.retriever is not None:
-            given += tuple(await self.retriever.retrieve(thought.text, self.max_passages))
-        passages = passages_of(given)
+            documents += tuple(await self.retriever.retrieve(thought.text, self.max_passages))
+        passages = passages_of(documents)
         if not passages:
-            return self._without_evidence("there are no documents")
+            return self._abstain("there are no documents")
         with scope("claims"):
-            extracted = await claims_in(thought.text, self._opened(self.model), task=thought.prompt)
-        usage = extracted.usage
-        needing = [each for each in extracted.claims if each.need >= NEEDS_EVIDENCE]
+            reply = await claims_in(thought.text, self._open_model(self.model), task=thought.prompt)
+        usage = reply.usage
+        needing = [each for each in reply.claims if each.need >= NEEDS_EVIDENCE]
         claims = sorted(needing, key=lambda each: -each.need)[: self.max_claims]
         if not claims:
-            return self._without_evidence("the text makes no claim that needs any", usage)
+            return self._abstain("the text makes no claim that needs any", usage)
         replies = await ask_all(
             {
                 f"claim {number}": partial(
@@ -203,15 +203,15 @@ class SelfRAGCritic(JudgingCritic):
             parts += (f"Passage {number}:", frame("passage", words, lasting=True))
         parts += (frame("claim", claim.text), _ASKED)
         answer, usage = await self._ask(PROMPT, "\n\n".join(parts), Reflections)
-        shown = dict(enumerate(passages, 1))
-        judged = [each for each in answer.passages if each.passage in shown]
+        numbered = dict(enumerate(passages, 1))
+        judged = [each for each in answer.passages if each.passage in numbered]
         if not judged:
             raise ModelProviderError("the answer is about other passages", error_code="malformed")
         relevant = [each for each in judged if each.relevant >= 0.5]
         best = max(relevant, key=answer.score, default=None)
         if best is None:
             return _Judged(claim, answered=True), usage
-        passage = shown[best.passage]
+        passage = numbered[best.passage]
         span = anchor(passage.text, best.quote) or (0, 0)
         words = passage.text[slice(*span)][:_LONGEST_QUOTE]
         evidence = _Evidence(passage, best.supports, answer.score(best), words)
@@ -228,7 +228,7 @@ class SelfRAGCritic(JudgingCritic):
         with_evidence = sum(each.best is not None for each in judged)
         if not with_evidence:
             reason = "; ".join(("no passage speaks about its claims", *replies.degraded[:1]))
-            return self._without_evidence(reason, usage, judged).model_copy(
+            return self._abstain(reason, usage, judged).model_copy(
                 update={"degraded": replies.degraded}
             )
         issues = tuple(
@@ -244,7 +244,7 @@ class SelfRAGCritic(JudgingCritic):
             issues=issues,
             details={
                 "verdict": "unsupported" if issues else "supported",
-                "claims": [_noted(each) for each in judged],
+                "claims": [_describe_claim(each) for each in judged],
             },
             degraded=(
                 *replies.degraded,
@@ -253,20 +253,20 @@ class SelfRAGCritic(JudgingCritic):
             usage=usage,
         )
 
-    def _without_evidence(
+    def _abstain(
         self, reason: str, usage: Usage | None = None, judged: Sequence[_Judged] = ()
     ) -> CriticFeedback:
-        claims = {"claims": [_noted(each) for each in judged]} if judged else {}
+        claims = {"claims": [_describe_claim(each) for each in judged]} if judged else {}
         details = {"verdict": "no_evidence", **claims}
         return CriticFeedback.abstain(self.name, f"no_evidence: {reason}", usage, details)
 
 
-def _noted(judged: _Judged) -> dict[str, object]:
-    told: dict[str, object] = {"claim": judged.claim.text[:500], "quote": judged.claim.quote[:200]}
+def _describe_claim(judged: _Judged) -> dict[str, object]:
+    data: dict[str, object] = {"claim": judged.claim.text[:500], "quote": judged.claim.quote[:200]}
     if judged.best is None:
-        return told | {"support": "no_evidence" if judged.answered else "not_judged"}
+        return data | {"support": "no_evidence" if judged.answered else "not_judged"}
     document = judged.best.passage.document
-    return told | {
+    return data | {
         "support": judged.best.supports,
         "score": round(judged.best.score, 3),
         "document": {"id": document.id, "title": document.title},

@@ -66,8 +66,8 @@ class SelfRefineCritic(JudgingCritic):
         style = await StyleCritic(rules=self._rules).critique(thought)
         unwanted = self._rules is not None and style.critic in self._rules.ignore
         if not unwanted and (worst := worst_style(style)):
-            told = "\n".join(f"- {issue.quote!r} {issue.message}" for issue in worst)
-            standards += (frame("stock prose", told), "Report of it what a reader would mind.")
+            lines = "\n".join(f"- {issue.quote!r} {issue.message}" for issue in worst)
+            standards += (frame("stock prose", lines), "Report of it what a reader would mind.")
         opinion, usage = await self._ask(PROMPT, self._question(thought, *standards), _Review)
         compared = bool(original_of(thought)) and thought.author != EDITOR
         better = {PREFERRED: opinion.better} if opinion.better and compared else {}

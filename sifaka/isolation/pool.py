@@ -1,4 +1,4 @@
-"""The one door of work on foreign text: here while the text is short, in a worker process beyond.
+"""Runs work on foreign text: here while the text is short, in a worker process beyond that.
 
 What takes quadratic time takes next to none on a short text; on a long one it would hold up all
 that this process serves, and go on after its client has left.
@@ -65,7 +65,7 @@ class WorkerProcess:
         with self._lock:
             if self._killed:
                 raise ChildProcessError("the work was given up")
-            child = self._process or self._started(())
+            child = self._process or self._start_process(())
             self._late = False
         limit = Timer(1 + seconds * _PATIENCE, self._give_up, (child,))
         limit.daemon = True
@@ -96,7 +96,7 @@ class WorkerProcess:
         """
         with self._lock:
             if self._process is None and not self._killed:
-                self._started(self._modules)
+                self._start_process(self._modules)
 
     def kill(self) -> None:
         """Let the work fail with `ChildProcessError`, until `close`; from any thread."""
@@ -113,10 +113,10 @@ class WorkerProcess:
             child.kill()
             child.communicate()
 
-    def _started(self, modules: Collection[str]) -> "Popen[bytes]":
-        told = json.dumps([[folder or str(Path.cwd()) for folder in sys.path], sorted(modules)])
+    def _start_process(self, modules: Collection[str]) -> "Popen[bytes]":
+        options = json.dumps([[folder or str(Path.cwd()) for folder in sys.path], sorted(modules)])
         self._process = child = Popen(  # noqa: S603 - a fixed command; the work goes through stdin
-            [sys.executable, "-I", str(process.__file__), told],
+            [sys.executable, "-I", str(process.__file__), options],
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
@@ -273,7 +273,7 @@ class _Pool:
         """Of the workers without work; the last one has its process warm."""
         self._workers: set[WorkerProcess] = set()
         self._modules: set[str] = set()
-        """Of the functions that were asked for."""
+        """Of the functions that were called."""
 
     def put(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> _Job:
         """A job, which begins when it is its owner's turn."""
@@ -297,7 +297,7 @@ class _Pool:
         free = Condition(self._lock)
         while (job := self._take_job(worker, free)) is not None:
             job.run(worker)
-            with suppress(OSError):  # the next work is told
+            with suppress(OSError):  # the next work fails with it
                 worker.start()
             with self._lock:
                 self._at_work[job.owner] -= 1

@@ -1,6 +1,6 @@
 """The program of a worker process: a function and its arguments in, its outcome out.
 
-It is started by `sifaka.isolation.pool` as a file, so it imports nothing that it is not told to.
+It is started by `sifaka.isolation.pool` as a file, so it imports only what its arguments name.
 
 Arguments: the folders to import from, and the modules to import at once, as a JSON list. A question
 is a pickle of the seconds of processor time, the bytes of memory, and a pickled function with its
@@ -40,7 +40,7 @@ def main(folders: list[str], modules: list[str]) -> None:
     if hasattr(os, "nice"):
         os.nice(max(0, _NICE - os.nice(0)))
     for module in modules:
-        with suppress(Exception):  # whoever asks for it is told
+        with suppress(Exception):  # whoever uses it gets the error
             import_module(module)
     while (question := receive(questions)) is not None:
         send(answers, _answer(*pickle.loads(question)))  # noqa: S301 - the parent wrote it
@@ -70,7 +70,7 @@ def _answer(seconds: float, memory: int, work: bytes) -> bytes:
         return pickle.dumps((True, function(*arguments)))
     # Broad on purpose: whatever it is, it is for the process that asked.
     except Exception as error:  # noqa: BLE001 - raised there
-        with suppress(Exception):  # one that cannot travel is told in words
+        with suppress(Exception):  # one that cannot be pickled goes as words
             refusal = pickle.dumps((False, error))
             pickle.loads(refusal)  # noqa: S301 - just written
             return refusal

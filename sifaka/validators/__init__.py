@@ -112,23 +112,23 @@ def parse_validators(
             what, where (`validators[1].max_words`) and what is allowed.
         PluginError: A validator of another package is not allowed, or cannot be used.
     """
-    given = tuple(specs)
-    if len(given) > COUNT_LIMIT:
-        raise ConfigurationError(f"validators: should be at most {COUNT_LIMIT}, not {len(given)}")
-    parsed = tuple(_parsed(f"validators[{at}]", spec, plugins) for at, spec in enumerate(given))
+    items = tuple(specs)
+    if len(items) > COUNT_LIMIT:
+        raise ConfigurationError(f"validators: should be at most {COUNT_LIMIT}, not {len(items)}")
+    parsed = tuple(_parse_spec(f"validators[{at}]", spec, plugins) for at, spec in enumerate(items))
     try:
         _check_together([each for each in parsed if isinstance(each, Spec) and each.required])
     except ValueError as error:
-        told = explain(error, "") if isinstance(error, ValidationError) else str(error)
+        message = explain(error, "") if isinstance(error, ValidationError) else str(error)
         raise ConfigurationError(
-            f"validators: they exclude each other: {told}",
+            f"validators: they exclude each other: {message}",
             'drop or change one, or make one advice with `"required": false`',
         ) from None
     return parsed
 
 
 def _check_together(rules: Sequence[Spec]) -> None:
-    """Pass rules that one text can meet; what cannot be told for sure is passed.
+    """Pass rules that one text can meet; what is uncertain is passed.
 
     Raises:
         ValueError: No text can.
@@ -162,16 +162,16 @@ def adapter_of(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def _parsed(place: str, spec: ValidatorLike, plugins: Plugins) -> ValidatorComponent:
+def _parse_spec(path: str, spec: ValidatorLike, plugins: Plugins) -> ValidatorComponent:
     if not isinstance(spec, _DATA):
         try:
             return as_validator(spec)
         except ConfigurationError as error:
-            raise ConfigurationError(f"{place}: {error.message}", error.suggestion) from None
+            raise ConfigurationError(f"{path}: {error.message}", error.suggestion) from None
     data = cast("Mapping[str, object]", spec if isinstance(spec, Mapping) else {})
-    kind, told = data.get("type"), list[str]()
+    kind, hints = data.get("type"), list[str]()
     is_foreign = isinstance(kind, str) and kind not in VALIDATORS
-    if is_foreign and (made := plugins.make("validators", data, place)):
+    if is_foreign and (made := plugins.make("validators", data, path)):
         return ForeignValidator(*made)
     expected = VALIDATORS[str(kind)] if kind in UNLISTED else ValidatorSpec
     try:
@@ -180,7 +180,7 @@ def _parsed(place: str, spec: ValidatorLike, plugins: Plugins) -> ValidatorCompo
         if is_foreign and (offered := plugins.offered("validators", VALIDATORS)):
             # Those that are built in are in the message itself.
             similar = closest(str(kind), offered)
-            told += [f"did you mean {similar!r}?"] if similar else []
-            told.append(f"plugins offer {', '.join(offered)}")
+            hints += [f"did you mean {similar!r}?"] if similar else []
+            hints.append(f"plugins offer {', '.join(offered)}")
         tags = VALIDATORS if expected is ValidatorSpec else ()
-        raise ConfigurationError(explain(error, place, tags=tags), " ".join(told) or None) from None
+        raise ConfigurationError(explain(error, path, tags=tags), " ".join(hints) or None) from None

@@ -57,34 +57,34 @@ class ClassifierValidator(OptionalSpec):
     allowed: Labels = ()
     forbidden: SkipJsonSchema[Labels] = ()
 
-    _asked: Classifier = PrivateAttr()
+    _opened: Classifier = PrivateAttr()
 
     @model_validator(mode="before")
     @classmethod
-    def _one_name_for_both(cls, data: object) -> object:
+    def _set_names(cls, data: object) -> object:
         if not isinstance(data, Mapping):
             return data
-        given = dict(cast("Mapping[str, object]", data))
-        if not {"classifier", "name"} & given.keys():
+        options = dict(cast("Mapping[str, object]", data))
+        if not {"classifier", "name"} & options.keys():
             raise ValueError(f"name is missing; known: {', '.join(CLASSIFIERS)}")
-        asked = given["classifier"] if "classifier" in given else given.pop("name")
-        own = asked.name if isinstance(asked, Classifier) else asked
-        return {"name": f"classifier:{own}"[:80], **given, "classifier": asked}
+        chosen = options["classifier"] if "classifier" in options else options.pop("name")
+        own = chosen.name if isinstance(chosen, Classifier) else chosen
+        return {"name": f"classifier:{own}"[:80], **options, "classifier": chosen}
 
     @model_validator(mode="after")
-    def _can_be_asked(self) -> "ClassifierValidator":
-        self._asked = _opened(self.classifier)
-        labels = self._asked.labels
+    def _check_labels(self) -> "ClassifierValidator":
+        self._opened = _open_classifier(self.classifier)
+        labels = self._opened.labels
         for label in (*self.allowed, *self.forbidden):
             if labels and label not in labels:
                 raise ValueError(
-                    f"{self._asked.name} has no label {label[:40]!r}; it has: {_listed(labels)}"
+                    f"{self._opened.name} has no label {label[:40]!r}; it has: {_join(labels)}"
                 )
         if both := set(self.allowed) & set(self.forbidden):
             raise ValueError(f"{min(both)!r} is allowed and forbidden")
-        if not self.allowed and not self._wrong:
+        if not self.allowed and not self._wrong_labels:
             raise ValueError(
-                f"{self._asked.name} needs allowed or forbidden labels; it has: {_listed(labels)}"
+                f"{self._opened.name} needs allowed or forbidden labels; it has: {_join(labels)}"
             )
         return self
 
@@ -93,23 +93,23 @@ class ClassifierValidator(OptionalSpec):
         return super().spec() if isinstance(self.classifier, str) else code_spec(self)
 
     @property
-    def _wrong(self) -> Sequence[str]:
+    def _wrong_labels(self) -> Sequence[str]:
         if self.forbidden or self.allowed:
             return self.forbidden
-        labels = self._asked.labels if NONE_FOUND in self._asked.labels else ()
+        labels = self._opened.labels if NONE_FOUND in self._opened.labels else ()
         screened = [label for label in labels if label not in _NOTHING]
-        return _FORBIDDEN.get(self._asked.name, screened)
+        return _FORBIDDEN.get(self._opened.name, screened)
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Ask the classifier beside the event loop."""
-        found = await classified(self._asked, thought.text)
-        message = f"{found.label}, confidence {found.confidence:.2f}; looked at: {found.coverage}"
-        if found.label == UNKNOWN and UNKNOWN not in {*self.allowed, *self._wrong}:
-            return ValidationResult.not_checked(found.coverage or "the label cannot be told")
-        allowed = self.allowed or (found.label,)
-        if found.label in allowed and found.label not in self._wrong:
+        reply = await classified(self._opened, thought.text)
+        message = f"{reply.label}, confidence {reply.confidence:.2f}; looked at: {reply.coverage}"
+        if reply.label == UNKNOWN and UNKNOWN not in {*self.allowed, *self._wrong_labels}:
+            return ValidationResult.not_checked(reply.coverage or "the label cannot be told")
+        allowed = self.allowed or (reply.label,)
+        if reply.label in allowed and reply.label not in self._wrong_labels:
             return ValidationResult(passed=True, message=message)
-        if found.confidence < self.threshold:
+        if reply.confidence < self.threshold:
             return ValidationResult(
                 passed=True, message=f"{message}; below the threshold {self.threshold:g}"
             )
@@ -118,28 +118,28 @@ class ClassifierValidator(OptionalSpec):
             passed=False,
             message=f"{message}; the threshold is {self.threshold:g}",
             # Each place that is mended brings the text nearer, though the label may stay.
-            score=(1 - found.confidence) / max(1, len(found.evidence)),
-            issues=found.evidence[:ISSUE_LIMIT]
-            or (Issue(message=f"reads as {found.label}", category=self._asked.name),),
-            suggestions=(f"reword what makes it {found.label}{wanted}",),
+            score=(1 - reply.confidence) / max(1, len(reply.evidence)),
+            issues=reply.evidence[:ISSUE_LIMIT]
+            or (Issue(message=f"reads as {reply.label}", category=self._opened.name),),
+            suggestions=(f"reword what makes it {reply.label}{wanted}",),
         )
 
 
-def _listed(labels: Sequence[str]) -> str:
+def _join(labels: Sequence[str]) -> str:
     more = f" and {len(labels) - 12} more" if len(labels) > 12 else ""
     return (", ".join(labels[:12]) or "any") + more
 
 
-def _opened(given: object) -> Classifier:
-    if isinstance(given, str):
+def _open_classifier(value: object) -> Classifier:
+    if isinstance(value, str):
         try:
-            return classifier(given)
+            return classifier(value)
         except ConfigurationError as error:
             raise ValueError(str(error)) from None
-    if not isinstance(given, Classifier):
+    if not isinstance(value, Classifier):
         known = ", ".join(CLASSIFIERS)
-        raise ValueError(f"{type(given).__name__} is no classifier; give one or a name: {known}")
-    return given
+        raise ValueError(f"{type(value).__name__} is no classifier; give one or a name: {known}")
+    return value
 
 
 # --- the language ---
@@ -148,46 +148,46 @@ CERTAIN = 0.5
 """From this confidence on, another language than expected is a failure."""
 
 
-def _usable(code: str) -> str:
+def _check_language(code: str) -> str:
     if not (len(code) == 2 and code.isascii() and code.isalpha() and code.islower()):
         raise ValueError(
             f"{code[:20]!r} is no language code: two lower-case letters of ISO 639-1, such as 'en'"
         )
     if code not in OWN_LANGUAGES and code not in classifier("language").labels:
-        told = ", ".join(sorted(OWN_LANGUAGES))
+        codes = ", ".join(sorted(OWN_LANGUAGES))
         raise ValueError(
-            f"cannot tell the language {code!r}; known: {told}; more with {install('classifiers')}"
+            f"cannot tell the language {code!r}; known: {codes}; more with {install('classifiers')}"
         )
     return code
 
 
 class LanguageValidator(OptionalSpec):
-    """Holds a text to one language; see `sifaka.classifiers.language`.
+    """Checks that a text is in one language; see `sifaka.classifiers.language`.
 
     A text whose language is uncertain passes and says so; one too short to tell is not checked.
     """
 
     type: Literal["language"] = "language"
     name: Name = "language"
-    expected: Annotated[str, AfterValidator(_usable), Field(description="ISO 639-1")]
+    expected: Annotated[str, AfterValidator(_check_language), Field(description="ISO 639-1")]
 
     _classifier: Classifier = PrivateAttr(default_factory=lambda: classifier("language"))
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Tell the language of most of the text, off the event loop."""
-        found = await classified(self._classifier, thought.text)
-        told = f"{found.confidence:.2f} sure ({found.coverage})"
-        if found.label == self.expected:
-            return ValidationResult(passed=True, message=f"{found.label}, {told}")
-        if found.label == UNKNOWN:
-            return ValidationResult.not_checked(f"could not tell the language ({found.coverage})")
-        message = f"reads as {found.label!r}, not {self.expected!r}: {told}"
-        if found.confidence < CERTAIN:
+        reply = await classified(self._classifier, thought.text)
+        certainty = f"{reply.confidence:.2f} sure ({reply.coverage})"
+        if reply.label == self.expected:
+            return ValidationResult(passed=True, message=f"{reply.label}, {certainty}")
+        if reply.label == UNKNOWN:
+            return ValidationResult.not_checked(f"could not tell the language ({reply.coverage})")
+        message = f"reads as {reply.label!r}, not {self.expected!r}: {certainty}"
+        if reply.confidence < CERTAIN:
             return ValidationResult(passed=True, message=f"{message}; too uncertain to fail it")
         return ValidationResult(
             passed=False,
             message=message,
-            score=found.scores.get(self.expected, 0.0),
+            score=reply.scores.get(self.expected, 0.0),
             issues=(Issue(message=message, category="language", severity=5, rule="expected"),),
             suggestions=(f"write in the language {self.expected!r}",),
         )

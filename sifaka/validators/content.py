@@ -36,7 +36,7 @@ def term_pattern(term: str, *, case_sensitive: bool, whole_word: bool) -> re.Pat
     """
     forms = {unicodedata.normalize(form, term) for form in ("NFC", "NFD")} | {term}
     literal = "|".join(
-        r"\s+".join(_escaped(part) for part in form.split()) for form in sorted(forms)
+        r"\s+".join(_escape_term(part) for part in form.split()) for form in sorted(forms)
     )
     before = _NO_WORD_BEFORE if whole_word and _takes_boundary(term[0]) else ""
     after = _NO_WORD_AFTER if whole_word and _takes_boundary(term[-1]) else ""
@@ -65,7 +65,7 @@ def in_case_of(found: str, replacement: str, term: str) -> str:
     return replacement[0].upper() + replacement[1:] if is_raised else replacement
 
 
-def _escaped(part: str) -> str:
+def _escape_term(part: str) -> str:
     return re.escape(part).replace("'", "['’]").replace("’", "['’]").replace("['['’]]", "['’]")
 
 
@@ -79,7 +79,7 @@ TERM_LIMIT = 500
 """The most characters of one term."""
 
 
-def _usable(term: str) -> str:
+def _check_term(term: str) -> str:
     if not term.strip():
         raise ValueError("a term is empty")
     if len(term) > TERM_LIMIT:
@@ -87,7 +87,7 @@ def _usable(term: str) -> str:
     return term.strip()
 
 
-Term = Annotated[str, AfterValidator(_usable)]
+Term = Annotated[str, AfterValidator(_check_term)]
 
 
 class Replacement(Published):
@@ -124,7 +124,7 @@ class ContentValidator(Spec):
 
     @model_validator(mode="before")
     @classmethod
-    def _flag_under_required(cls, data: object) -> object:
+    def _move_flag(cls, data: object) -> object:
         if isinstance(data, Mapping):
             options = dict(cast("Mapping[str, object]", data))
             if isinstance(options.get("required"), bool):
@@ -133,12 +133,12 @@ class ContentValidator(Spec):
         return data
 
     @model_validator(mode="after")
-    def _can_be_met(self) -> "ContentValidator":
+    def _check_terms(self) -> "ContentValidator":
         if not self.required_terms and not self.prohibited:
             raise ValueError("give at least one term in required or prohibited")
         self.check_allows(self.required_terms)
         for banned, entry in product(map(_banned_term, self.prohibited), self.prohibited):
-            if isinstance(entry, Replacement) and self._finds(banned, entry.replacement):
+            if isinstance(entry, Replacement) and self._has_term(banned, entry.replacement):
                 raise ValueError(
                     f"the replacement {entry.replacement!r} contains prohibited {banned!r}"
                 )
@@ -151,7 +151,7 @@ class ContentValidator(Spec):
             ValueError: A prohibited term is in one of them.
         """
         for banned, wanted in product(map(_banned_term, self.prohibited), terms):
-            if self._finds(banned, wanted):
+            if self._has_term(banned, wanted):
                 raise ValueError(f"required {wanted!r} cannot be met: {banned!r} is prohibited")
 
     def validate(self, thought: Thought) -> ValidationResult:
@@ -161,15 +161,15 @@ class ContentValidator(Spec):
         missing = [
             term
             for term in self.required_terms
-            if not (may_contain(folded, term) and self._finds(term, text))
+            if not (may_contain(folded, term) and self._has_term(term, text))
         ]
-        found = self._prohibited_in(text, folded)
-        counts = Counter(_banned_term(entry) for _, entry in found)
+        matches = self._prohibited_in(text, folded)
+        counts = Counter(_banned_term(entry) for _, entry in matches)
         issues = [
             Issue(message=f"does not mention {term!r}", category="content", rule="required")
             for term in missing
         ]
-        issues += _occurrences(text, found[:ISSUE_LIMIT])
+        issues += _occurrences(text, matches[:ISSUE_LIMIT])
         total = len(self.required_terms) + len(self.prohibited)
         lost = len(missing) + sum(count / (1 + count) for count in counts.values())
         return ValidationResult(
@@ -183,10 +183,10 @@ class ContentValidator(Spec):
             ),
         )
 
-    def _finds(self, term: str, text: str) -> bool:
-        return next(self._matches(term, text), None) is not None
+    def _has_term(self, term: str, text: str) -> bool:
+        return next(self._find_term(term, text), None) is not None
 
-    def _matches(self, term: str, text: str) -> Iterator[Span]:
+    def _find_term(self, term: str, text: str) -> Iterator[Span]:
         pattern = term_pattern(term, case_sensitive=self.case_sensitive, whole_word=self.whole_word)
         return (match.span() for match in pattern.finditer(text))
 
@@ -196,7 +196,7 @@ class ContentValidator(Spec):
             (span, entry)
             for entry in self.prohibited
             if may_contain(folded, _banned_term(entry))
-            for span in self._matches(_banned_term(entry), text)
+            for span in self._find_term(_banned_term(entry), text)
         ]
         matches.sort(key=lambda match: (match[0][0], -match[0][1]))
         outermost: list[tuple[Span, str | Replacement]] = []
@@ -210,19 +210,19 @@ def _banned_term(entry: str | Replacement) -> str:
     return entry.term if isinstance(entry, Replacement) else entry
 
 
-def _occurrences(text: str, found: Sequence[tuple[Span, str | Replacement]]) -> Iterator[Issue]:
-    replaceable = any(isinstance(entry, Replacement) for _, entry in found)
-    shown = blanked(text, code_spans(text) + urls(text)) if replaceable else text
-    for (start, end), entry in found:
+def _occurrences(text: str, matches: Sequence[tuple[Span, str | Replacement]]) -> Iterator[Issue]:
+    replaceable = any(isinstance(entry, Replacement) for _, entry in matches)
+    prose = blanked(text, code_spans(text) + urls(text)) if replaceable else text
+    for (start, end), entry in matches:
         about: dict[str, Any] = {"category": "content", "rule": "prohibited"}
         message = f"{_banned_term(entry)!r} is prohibited"
         if isinstance(entry, Replacement):
             message += f"; write {entry.replacement!r}" if entry.replacement else "; leave it out"
             fix = in_case_of(text[start:end], entry.replacement, entry.term)
             # A term in a URL or in code may be part of something that works only as it is.
-            safe = shown[start] == text[start] and bool(fix or not _starts_sentence(text, start))
+            safe = prose[start] == text[start] and bool(fix or not _starts_sentence(text, start))
             about |= {"fix": fix, "safe": safe}
-            start, end = (start, end) if fix else _with_a_space(text, start, end)
+            start, end = (start, end) if fix else _include_space(text, start, end)
         yield Issue.at(text, start, end, message, **about)
 
 
@@ -231,7 +231,7 @@ def _starts_sentence(text: str, start: int) -> bool:
     return not before or before[-1] in ".!?…:\n\r"
 
 
-def _with_a_space(text: str, start: int, end: int) -> Span:
+def _include_space(text: str, start: int, end: int) -> Span:
     """The span and one of the spaces around it, so that a deletion does not leave two."""
     if text[end : end + 1] == " " and (start == 0 or text[start - 1].isspace()):
         return start, end + 1
@@ -242,8 +242,8 @@ def _with_a_space(text: str, start: int, end: int) -> Span:
 def _summary(spec: ContentValidator, missing: Sequence[str], counts: Mapping[str, int]) -> str:
     wanted = len(spec.required_terms)
     wrong = (
-        f"{len(missing)} missing: {_listed(missing)}" if missing else "",
-        f"{sum(counts.values())} prohibited: {_listed(counts)}" if counts else "",
+        f"{len(missing)} missing: {_list_terms(missing)}" if missing else "",
+        f"{sum(counts.values())} prohibited: {_list_terms(counts)}" if counts else "",
     )
     well = (
         f"{wanted} of {wanted} required terms" if wanted else "",
@@ -258,6 +258,6 @@ def _advice(entry: str | Replacement) -> str:
     return f"remove or reword {_banned_term(entry)!r}"
 
 
-def _listed(items: Collection[str]) -> str:
-    shown = [repr(item if len(item) <= 60 else item[:59] + "…") for item in list(items)[:5]]
-    return ", ".join(shown) + (f" and {len(items) - 5} more" if len(items) > 5 else "")
+def _list_terms(items: Collection[str]) -> str:
+    terms = [repr(item if len(item) <= 60 else item[:59] + "…") for item in list(items)[:5]]
+    return ", ".join(terms) + (f" and {len(items) - 5} more" if len(items) > 5 else "")

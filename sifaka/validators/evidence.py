@@ -39,7 +39,7 @@ class ClaimComponent(CheckOptions, DataComponent):
         search = self.search and binding.search
         return self.model_copy(update={"checker": binding.checker, "search": search})
 
-    async def _report(self, thought: Thought) -> ClaimReport | None:
+    async def _check_claims(self, thought: Thought) -> ClaimReport | None:
         """The verdicts on the claims of a text; None where there is nothing to check them by.
 
         Raises:
@@ -77,13 +77,13 @@ def _summary(report: ClaimReport) -> str:
     if not counted:
         return "no claims to check"
     many = "1 claim" if len(report.verdicts) == 1 else f"{len(report.verdicts)} claims"
-    told = ", ".join(
+    counts = ", ".join(
         f"{counted[s]} {s.replace('_', ' ').replace('info', 'information')}"
         for s in ("supported", *SEVERITY)
         if counted[s]
     )
     reasons = (f" ({v.reason})" for v in report.verdicts if v.verdict == "unverified" and v.reason)
-    return f"{many}: {told}{next(reasons, '')}"
+    return f"{many}: {counts}{next(reasons, '')}"
 
 
 def _suggestions(report: ClaimReport) -> tuple[str, ...]:
@@ -140,8 +140,8 @@ def _message(verdict: ClaimVerdict) -> str:
         case "contradicted":
             return f"contradicted: {claim} Correct it: {'; '.join(quotes['contradicts'][:2])}"
         case "mixed":
-            told = "; ".join((*quotes["supports"][:1], *quotes["contradicts"][:1]))
-            return f"sources disagree: {claim} Say so, or leave it out: {told}"
+            quoted = "; ".join((*quotes["supports"][:1], *quotes["contradicts"][:1]))
+            return f"sources disagree: {claim} Say so, or leave it out: {quoted}"
         case "in_doubt":
             return (
                 f"in doubt ({verdict.reason}): {claim} Say what the source says, or leave it out: "
@@ -161,8 +161,8 @@ def _quote(evidence: ClaimEvidence) -> str:
         where.append(evidence.published.date().isoformat())
     elif evidence.retrieved_at is not None:
         where.append(f"retrieved {evidence.retrieved_at.date().isoformat()}")
-    place = f" ({', '.join(where)})" if where else ""
-    return f"{name[:_TITLE]!r}{place} says {evidence.quote[:_QUOTE]!r}"
+    source = f" ({', '.join(where)})" if where else ""
+    return f"{name[:_TITLE]!r}{source} says {evidence.quote[:_QUOTE]!r}"
 
 
 class EvidenceValidator(OptionalSpec, ClaimComponent):
@@ -188,7 +188,7 @@ class EvidenceValidator(OptionalSpec, ClaimComponent):
             ConfigurationError: It was given nothing to check claims with.
             StorageError: An answer could not be put on record.
         """
-        report = await self._report(thought)
+        report = await self._check_claims(thought)
         if report is None:
             return ValidationResult(passed=True, message="no claim was checked: no documents")
         return result_of(report, thought.text)

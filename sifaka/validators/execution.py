@@ -58,7 +58,7 @@ Given = TypeVar("Given")
 
 
 async def called(check: Callable[[Given], object], given: Given, size: int) -> object:
-    """The answer of a check that may be synchronous, as which it works on a long text in a thread.
+    """The answer of a check; a synchronous one works on a long text in a thread.
 
     Args:
         check: The check.
@@ -185,7 +185,7 @@ async def run_validators(
     named = dict(zip(unique(each.name for each in validators), validators, strict=True))
     answers = await fan_out(
         {
-            f"validators.{name}": partial(_result, name, each, thought)
+            f"validators.{name}": partial(_run_validator, name, each, thought)
             for name, each in named.items()
         },
         calls_each=0,
@@ -193,7 +193,7 @@ async def run_validators(
     return dict(zip(named, answers, strict=True))
 
 
-async def _result(name: str, validator: Validator, thought: Thought) -> ValidationResult:
+async def _run_validator(name: str, validator: Validator, thought: Thought) -> ValidationResult:
     try:
         with current_calls().monitor.measure("validator", name):
             result = await outcome_of(validator, thought)

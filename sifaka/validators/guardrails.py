@@ -33,7 +33,7 @@ def run(name: str, args: Mapping[str, object], text: str) -> ValidationResult:
     Raises:
         ConfigurationError: Its package is missing or has no validator, or the arguments are wrong.
     """
-    validator, lock = _loaded(name, json.dumps(dict(args), sort_keys=True, default=list))
+    validator, lock = _load_validator(name, json.dumps(dict(args), sort_keys=True, default=list))
     # Nothing is promised about threads, and validators keep things on themselves.
     with lock:
         outcome: Any = validator.validate(text, {})
@@ -61,7 +61,7 @@ def run(name: str, args: Mapping[str, object], text: str) -> ValidationResult:
 
 
 @lru_cache(maxsize=32)
-def _loaded(name: str, args: str) -> tuple[Any, threading.Lock]:
+def _load_validator(name: str, args: str) -> tuple[Any, threading.Lock]:
     """The validator, constructed once, as some load a model then; and what guards it."""
     silence()
     try:
@@ -98,12 +98,12 @@ def _class_in(module: object, name: str) -> type[Any]:
     """The validator's class: the one that is called like the package, else the only one."""
     validator: type[Any] = import_module("guardrails.validator_base").Validator
     classes = [
-        cast("type[Any]", found)
-        for found in vars(module).values()
-        if isclass(found) and issubclass(found, validator) and found is not validator
+        cast("type[Any]", each)
+        for each in vars(module).values()
+        if isclass(each) and issubclass(each, validator) and each is not validator
     ]
     wanted = name.replace("-", "")
-    named = [found for found in classes if found.__name__.lower() == wanted]
+    named = [each for each in classes if each.__name__.lower() == wanted]
     if len(named or classes) != 1:
         raise ConfigurationError(f"{module_of(name)} has {len(classes)} validators, not one")
     return (named or classes)[0]
@@ -122,7 +122,7 @@ _REFUSED = {
 }
 
 
-def _usable(name: str) -> str:
+def _check_name(name: str) -> str:
     short = _PREFIX.sub("", name.strip()).replace("_", "-")
     if not _NAME.fullmatch(short) or len(short) > 60:
         raise ValueError(
@@ -134,12 +134,12 @@ def _usable(name: str) -> str:
 class GuardrailsPart(Published):
     """One validator and what it is constructed with."""
 
-    name: Annotated[str, AfterValidator(_usable)]
+    name: Annotated[str, AfterValidator(_check_name)]
     args: FrozenJson = Field(default_factory=dict[str, object])
 
     @field_validator("args")
     @classmethod
-    def _stays_here(cls, args: Mapping[str, object]) -> Mapping[str, object]:
+    def _check_args(cls, args: Mapping[str, object]) -> Mapping[str, object]:
         for name in _REFUSED.keys() & args:
             raise ValueError(f"{name!r} cannot be given: {_REFUSED[name]}")
         return args
@@ -156,14 +156,14 @@ class GuardrailsValidator(OptionalSpec):
     type: Literal["guardrails"] = "guardrails"
     name: Name = "guardrails"
     validators: Annotated[
-        Sequence[Annotated[str, AfterValidator(_usable)] | GuardrailsPart],
+        Sequence[Annotated[str, AfterValidator(_check_name)] | GuardrailsPart],
         Field(min_length=1, max_length=COUNT_LIMIT),
         AfterValidator(tuple),
         WithJsonSchema({"type": "array", "items": {}, "description": "names or {name, args}"}),
     ]
 
     @model_validator(mode="after")
-    def _is_installed(self) -> "GuardrailsValidator":
+    def _check_installed(self) -> "GuardrailsValidator":
         missing = [part.name for part in self._parts() if not _has_module(part.name)]
         if missing:
             packages = " ".join(f"guardrails-ai-{name}" for name in missing)
@@ -175,9 +175,9 @@ class GuardrailsValidator(OptionalSpec):
 
     async def validate(self, thought: Thought) -> ValidationResult:
         """Run every validator off the event loop."""
-        return await to_thread.run_sync(self._check, thought.text, abandon_on_cancel=True)
+        return await to_thread.run_sync(self._run_all, thought.text, abandon_on_cancel=True)
 
-    def _check(self, text: str) -> ValidationResult:
+    def _run_all(self, text: str) -> ValidationResult:
         results = [run(part.name, part.args, text) for part in self._parts()]
         failed = [each for each in results if not each.passed]
         count = len(results)

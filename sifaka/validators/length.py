@@ -14,7 +14,7 @@ Bound = Annotated[int | None, Field(ge=0)]
 
 
 class LengthValidator(OptionalSpec):
-    """Holds words and characters within bounds, both ends included.
+    """Checks that words and characters are within bounds, both ends included.
 
     Words are those of `sifaka.text.words`: each Chinese or Japanese character counts as one, and
     the message says which were counted. Characters are those that a reader sees (grapheme
@@ -35,7 +35,7 @@ class LengthValidator(OptionalSpec):
         return {name: bound for name in names if (bound := getattr(self, name)) is not None}
 
     @model_validator(mode="after")
-    def _can_be_met(self) -> "LengthValidator":
+    def _check_bounds(self) -> "LengthValidator":
         if not self.bounds:
             raise ValueError("give at least one of min_words, max_words, min_chars, max_chars")
         for low, high, unit in (
@@ -58,13 +58,13 @@ class LengthValidator(OptionalSpec):
         results: list[ValidationResult] = []
         if self.min_words is not None or self.max_words is not None:
             length, most = count(text), self.max_words
-            found = nth_word(text, most) if most is not None and length.total > most else None
-            over = found[0] if found else None
-            results.append(_held(text, "words", length.total, length.unit, self.bounds, over))
+            word = nth_word(text, most) if most is not None and length.total > most else None
+            over = word[0] if word else None
+            results.append(_check(text, "words", length.total, length.unit, self.bounds, over))
         if self.min_chars is not None or self.max_chars is not None:
             total, most = count_characters(text), self.max_chars
             over = None if most is None or total <= most else nth_character(text, most)
-            results.append(_held(text, "chars", total, "characters", self.bounds, over))
+            results.append(_check(text, "chars", total, "characters", self.bounds, over))
         return ValidationResult(
             passed=all(each.passed for each in results),
             message="; ".join(each.message for each in results),
@@ -84,7 +84,7 @@ def min_words(count: int) -> LengthValidator:
     return LengthValidator(min_words=count)
 
 
-def _held(
+def _check(
     text: str, kind: str, total: int, unit: str, bounds: Mapping[str, int], over: int | None
 ) -> ValidationResult:
     """The result for one kind of units; `over` is the offset from which there are too many."""
@@ -94,14 +94,14 @@ def _held(
         (True, False): f"at least {low}",
         (False, True): f"at most {high}",
     }[low is not None, high is not None]
-    message = f"{_counted(total, unit)}, {wanted}"
+    message = f"{_format_count(total, unit)}, {wanted}"
     if over is not None and high is not None:
-        surplus = _counted(total - high, unit)
+        surplus = _format_count(total - high, unit)
         score, advice = (high + 1) / (total + 1), f"cut {surplus} or more"
-        told = f"{surplus} too many from here on"
-        issue = Issue.at(text, over, len(text), told, category="length", rule=f"max_{kind}")
+        reason = f"{surplus} too many from here on"
+        issue = Issue.at(text, over, len(text), reason, category="length", rule=f"max_{kind}")
     elif low is not None and total < low:
-        missing = _counted(low - total, unit)
+        missing = _format_count(low - total, unit)
         score, advice = total / low, f"add {missing} or more"
         issue = Issue(message=f"{missing} too few", category="length", rule=f"min_{kind}")
     else:
@@ -111,5 +111,5 @@ def _held(
     )
 
 
-def _counted(count: int, unit: str) -> str:
+def _format_count(count: int, unit: str) -> str:
     return f"{count} {unit[:-1] if count == 1 and ' ' not in unit else unit}"

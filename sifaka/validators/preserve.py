@@ -56,19 +56,19 @@ def _urls_in(text: str) -> Wanted:
 def _quotes_in(text: str) -> Wanted:
     """The quotations in double quotation marks of any style, outside code."""
     quotes = _PATTERNS["quote"].finditer(blanked(text, code_spans(text)))
-    found = (match[match.lastindex or 0] for match in quotes)
-    return {key: quote for quote in found if (key := _flat(quote).strip(" .,;:!?"))}
+    quoted = (match[match.lastindex or 0] for match in quotes)
+    return {key: quote for quote in quoted if (key := _flatten(quote).strip(" .,;:!?"))}
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     """A text in one line, with one kind of quotation marks and dashes."""
     return " ".join(unicodedata.normalize("NFC", text).translate(_SAME).split())
 
 
 def _code_in(text: str) -> Wanted:
     """Fenced blocks and inline code, without their marks."""
-    found = (text[start:end] for start, end in code_spans(text))
-    return {key: piece for piece in found if (key := _code_body(piece))}
+    pieces = (text[start:end] for start, end in code_spans(text))
+    return {key: piece for piece in pieces if (key := _code_body(piece))}
 
 
 def _code_body(piece: str) -> str:
@@ -77,11 +77,11 @@ def _code_body(piece: str) -> str:
         lines = piece.splitlines()[1:]
         if lines and not lines[-1].strip("`~ \t"):
             lines.pop()
-        return _spaced(" ".join(lines))
-    return _spaced(piece.strip("`"))
+        return _collapse_spaces(" ".join(lines))
+    return _collapse_spaces(piece.strip("`"))
 
 
-def _spaced(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     """Code that lost its marks is still there; that is for a format check to judge."""
     return " ".join(text.split())
 
@@ -90,15 +90,15 @@ def _names_in(text: str) -> Wanted:
     """Capitalised words inside sentences, acronyms and CamelCase: a guess, for English."""
     hidden = blanked(text, (*prose.urls(text), *code_spans(text)))
     starts = {start for start, _ in sentences(hidden)}
-    found: Wanted = {}
+    names: Wanted = {}
     for match in _PATTERNS["name"].finditer(hidden):
         word = match.group()
         before = hidden[max(0, match.start() - 2) : match.start()]
         opening = match.start() in starts or not before.strip() or before[-1] in '\n"“‘(*_#>-•'
         plain = word.istitle() or (word[0].isupper() and word[1:].islower())
         if not (before[-1:].isalnum() or word in {"I", "OK"} or (plain and opening)):
-            found[word] = word
-    return found
+            names[word] = word
+    return names
 
 
 class _Kind(NamedTuple):
@@ -110,8 +110,8 @@ class _Kind(NamedTuple):
 _KINDS: Mapping[Kind, _Kind] = {
     "numbers": _Kind("number", _numbers_in, _all_numbers),
     "urls": _Kind("URL", _urls_in, _urls_in),
-    "quotes": _Kind("quote", _quotes_in, _flat),
-    "code": _Kind("code", _code_in, _spaced),
+    "quotes": _Kind("quote", _quotes_in, _flatten),
+    "code": _Kind("code", _code_in, _collapse_spaces),
     "names": _Kind("name", _names_in, str),
 }
 
@@ -134,7 +134,7 @@ class PreserveValidator(LimitedSpec):
     names: bool = False
 
     @model_validator(mode="after")
-    def _asks_for_something(self) -> "PreserveValidator":
+    def _check_kinds(self) -> "PreserveValidator":
         if not self._kinds():
             raise ValueError("give at least one of numbers, urls, quotes, code, names")
         return self
@@ -148,22 +148,22 @@ class PreserveValidator(LimitedSpec):
                 message="no original text to compare with",
                 suggestions=("give the original",),
             )
-        total, gone = _lost(original, thought.text, self._kinds())
-        lost = [(kind, f"{_KINDS[kind].singular} {_brief(shown)}") for kind, shown in gone]
+        total, gone = _compare(original, thought.text, self._kinds())
+        lost = [(kind, f"{_KINDS[kind].singular} {_shorten(span)}") for kind, span in gone]
         return ValidationResult(
             passed=not lost,
-            message=_summary([told for _, told in lost], total),
+            message=_summary([item for _, item in lost], total),
             score=1 - len(lost) / total if total else 1.0,
             issues=tuple(
                 Issue(
-                    message=f"the original's {told} is gone",
+                    message=f"the original's {item} is gone",
                     category="preserve",
                     severity=4,
                     rule=kind,
                 )
-                for kind, told in lost[:ISSUE_LIMIT]
+                for kind, item in lost[:ISSUE_LIMIT]
             ),
-            suggestions=tuple(f"put back the {told}" for _, told in lost[:10]),
+            suggestions=tuple(f"put back the {item}" for _, item in lost[:10]),
         )
 
     def _kinds(self) -> list[Kind]:
@@ -172,10 +172,10 @@ class PreserveValidator(LimitedSpec):
 
 def lost_spans(original: str, text: str) -> tuple[str, ...]:
     """The numbers, URLs, quotes, pieces of code and names of an original that a text has not."""
-    return tuple(shown for _, shown in _lost(original, text, tuple(_KINDS))[1])
+    return tuple(span for _, span in _compare(original, text, tuple(_KINDS))[1])
 
 
-def _lost(original: str, text: str, kinds: Iterable[Kind]) -> tuple[int, list[tuple[Kind, str]]]:
+def _compare(original: str, text: str, kinds: Iterable[Kind]) -> tuple[int, list[tuple[Kind, str]]]:
     """The number of spans of these kinds in the original, and those that the text lacks."""
     total = 0
     lost: list[tuple[Kind, str]] = []
@@ -184,12 +184,12 @@ def _lost(original: str, text: str, kinds: Iterable[Kind]) -> tuple[int, list[tu
         total += len(wanted)
         if wanted and original != text:
             kept = _KINDS[kind].kept_in(text)
-            lost.extend((kind, shown) for key, shown in wanted.items() if key not in kept)
+            lost.extend((kind, span) for key, span in wanted.items() if key not in kept)
     return total, lost
 
 
-def _brief(shown: str) -> str:
-    line = " ".join(shown.split())
+def _shorten(span: str) -> str:
+    line = " ".join(span.split())
     return line if len(line) <= 120 else line[:119] + "…"
 
 

@@ -39,10 +39,10 @@ class ReadabilityValidator(LimitedSpec):
         text = thought.text
         if (other := unread(text, "the formula is for English")) is not None:
             return ValidationResult.not_checked(other.coverage)
-        found = measured(text)
-        if not found:
+        sentences = measured(text)
+        if not sentences:
             return ValidationResult.not_checked("no English prose to measure")
-        total = together(text, found)
+        total = together(text, sentences)
         grade = total.grade
         message = (
             f"grade {grade:g}, at most {self.max_grade:g} "
@@ -51,7 +51,7 @@ class ReadabilityValidator(LimitedSpec):
         )
         if grade <= self.max_grade:
             return ValidationResult(passed=True, message=message)
-        hardest = sorted(found, key=lambda sentence: -sentence.grade)[:SENTENCES_SHOWN]
+        hardest = sorted(sentences, key=lambda sentence: -sentence.grade)[:SENTENCES_SHOWN]
         hard = [sentence for sentence in hardest if sentence.grade > self.max_grade]
         return ValidationResult(
             passed=False,
@@ -76,9 +76,9 @@ def _advice(text: str, total: SentenceCounts, hard: list[SentenceCounts]) -> tup
     longest = max((sentence.words for sentence in hard), default=0)
     if longest > 20:
         advice.append(f"split the sentences of up to {longest} words")
-    shown = (text[slice(*sentence.span)] for sentence in hard)
-    told = {sentence[slice(*span)] for sentence in shown for span in words(sentence)}
-    long_words = [word for word in told if syllables(word) >= 4]
+    texts = (text[slice(*sentence.span)] for sentence in hard)
+    tokens = {sentence[slice(*span)] for sentence in texts for span in words(sentence)}
+    long_words = [word for word in tokens if syllables(word) >= 4]
     if long_words:
         longest_first = sorted(long_words, key=lambda word: (-syllables(word), word))[:5]
         advice.append(f"use shorter words for {', '.join(map(repr, longest_first))}")

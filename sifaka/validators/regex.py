@@ -52,7 +52,7 @@ def compile_pattern(pattern: str, *, by_line: bool = False) -> "regex.Pattern[st
         raise ValueError("a pattern is empty")
     if len(pattern) > PATTERN_LIMIT:
         raise ValueError(f"a pattern has {len(pattern)} characters, at most {PATTERN_LIMIT}")
-    if (parts := _expanded(pattern)) > EXPANSION_LIMIT:
+    if (parts := _count_parts(pattern)) > EXPANSION_LIMIT:
         raise ValueError(
             f"{shown(pattern)} repeats too much: {parts} parts, at most {EXPANSION_LIMIT}"
         )
@@ -65,7 +65,7 @@ def compile_pattern(pattern: str, *, by_line: bool = False) -> "regex.Pattern[st
         raise ValueError(f"broken regex {shown(pattern)}: it is nested too deeply") from None
 
 
-def _expanded(pattern: str) -> int:
+def _count_parts(pattern: str) -> int:
     """The parts that the engine makes of a pattern; it writes out each repetition's least count."""
     sizes = [0]  # of the groups that are open, the innermost last
     last = 0
@@ -91,11 +91,11 @@ def shown(pattern: str) -> str:
     return repr(pattern if len(pattern) <= 60 else pattern[:59] + "…")
 
 
-def _compiles(pattern: str) -> str:
+def _check_pattern(pattern: str) -> str:
     return compile_pattern(pattern).pattern
 
 
-UserPattern = Annotated[str, AfterValidator(_compiles)]
+UserPattern = Annotated[str, AfterValidator(_check_pattern)]
 """A pattern that is known to compile."""
 
 
@@ -124,7 +124,7 @@ class RegexValidator(OptionalSpec):
     must_not_match: Patterns = ()
 
     @model_validator(mode="after")
-    def _asks_for_something(self) -> "RegexValidator":
+    def _check_lists(self) -> "RegexValidator":
         if not self.must_match and not self.must_not_match:
             raise ValueError("give at least one pattern in must_match or must_not_match")
         if both := set(self.must_match) & set(self.must_not_match):
@@ -141,8 +141,8 @@ class RegexValidator(OptionalSpec):
 
 def _check(text: str, wanted: Sequence[str], forbidden: Sequence[str]) -> ValidationResult:
     deadline = time.monotonic() + TOTAL_SECONDS
-    findings = [_search(text, pattern, deadline) for pattern in wanted]
-    findings += [_search(text, pattern, deadline, forbidden=True) for pattern in forbidden]
+    findings = [_apply_pattern(text, pattern, deadline) for pattern in wanted]
+    findings += [_apply_pattern(text, pattern, deadline, forbidden=True) for pattern in forbidden]
     return ValidationResult(
         passed=all(each.passed for each in findings),
         message="; ".join(each.message for each in findings if each.message)
@@ -153,7 +153,7 @@ def _check(text: str, wanted: Sequence[str], forbidden: Sequence[str]) -> Valida
     )
 
 
-def _search(
+def _apply_pattern(
     text: str, pattern: str, deadline: float, *, forbidden: bool = False
 ) -> ValidationResult:
     """The outcome of one pattern."""
@@ -175,12 +175,12 @@ def _search(
         advice = f"reword or remove what matches {name}"
     else:
         message, advice = f"nothing matches {name}", f"write something that matches {name}"
-    told = f"matches the forbidden pattern {name}"
-    places = tuple(Issue.at(text, *span, told, **about) for span in spans or ())
+    reason = f"matches the forbidden pattern {name}"
+    issues = tuple(Issue.at(text, *span, reason, **about) for span in spans or ())
     return ValidationResult(
         passed=False,
         message=message,
         score=1 / (1 + len(spans)) if spans else 0.0,
-        issues=places or (Issue(message=message, **about),),
+        issues=issues or (Issue(message=message, **about),),
         suggestions=(advice,),
     )

@@ -39,9 +39,9 @@ class ReportLines:
 
     text: str
     headings: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
-    """The titles, and where their lines stand."""
+    """The titles, and where their lines are."""
     unwritten: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
-    """The titles of sections yet to be written, and the lines that stand for them."""
+    """The titles of sections yet to be written, and the lines in their place."""
     markers: list[tuple[int, Span]] = field(default_factory=list[tuple[int, Span]])
     """The numbers that are cited before the list of references, and where."""
     entries: list[ReferenceEntry] = field(default_factory=list[ReferenceEntry])
@@ -54,13 +54,13 @@ class ReportLines:
 
 
 def read_report(text: str) -> ReportLines:
-    """Take a report apart; what stands in code is no part of it."""
-    document, found = Markdown(text, 0), ReportLines(text)
+    """Take a report apart; what is in code is no part of it."""
+    document, report = Markdown(text, 0), ReportLines(text)
     plain, title = blanked(text, document.code), ""
     for block in document.blocks:
         if block.level:
             own, title = text[block.start : block.stop].rstrip(), block.title
-            found.headings.append((title, (block.start, block.start + len(own))))
+            report.headings.append((title, (block.start, block.start + len(own))))
             continue
         in_references = heading_key(title) == heading_key(REFERENCES)
         at = block.start
@@ -68,15 +68,15 @@ def read_report(text: str) -> ReportLines:
             start, at = at, at + len(line)
             if not plain[start:at].strip():
                 continue
-            place = start, start + len(line.rstrip())
+            span = start, start + len(line.rstrip())
             if line.strip() == UNWRITTEN:
-                found.unwritten.append((title, place))
+                report.unwritten.append((title, span))
             elif in_references and (entry := _PATTERNS["entry"].match(line)):
                 number = int(entry[1] or entry[2])
-                found.entries.append(ReferenceEntry(number, entry[3].rstrip(), place))
+                report.entries.append(ReferenceEntry(number, entry[3].rstrip(), span))
             elif not in_references:
-                found.markers.extend(_cited(plain[start:at], start))
-    return found
+                report.markers.extend(_find_citations(plain[start:at], start))
+    return report
 
 
 def heading_key(title: str) -> str:
@@ -85,7 +85,7 @@ def heading_key(title: str) -> str:
     return _PATTERNS["numbered"].sub("", words).rstrip(".:").casefold()
 
 
-def _cited(line: str, start: int) -> Iterator[tuple[int, Span]]:
+def _find_citations(line: str, start: int) -> Iterator[tuple[int, Span]]:
     for numbers, (first, end) in markers_in(line):
         if line[end : end + 1] not in {"(", ":"}:  # it is a link
             yield from ((n, (start + first, start + end)) for n in numbers)
@@ -93,12 +93,12 @@ def _cited(line: str, start: int) -> Iterator[tuple[int, Span]]:
 
 def markers_in(plain: str) -> Iterator[tuple[tuple[int, ...], Span]]:
     """The numbers of each marker in a text whose code is blanked, and its place."""
-    for found in _PATTERNS["marker"].finditer(plain):
-        yield tuple(map(int, re.findall(r"\d+", found[1]))), found.span()
+    for match in _PATTERNS["marker"].finditer(plain):
+        yield tuple(map(int, re.findall(r"\d+", match[1]))), match.span()
 
 
 def bare_address(address: str) -> str:
-    """An address without what closes the sentence, or the bracket, that it stands in."""
+    """An address without what closes the sentence, or the bracket, that it is in."""
     end, left = len(address), Counter(address)
     while end and (
         (last := address[end - 1]) in _TRAILING
@@ -116,7 +116,7 @@ _MOST_SHOWN = 80
 
 
 class ReportValidator(LimitedSpec):
-    """Holds a report to its outline and to the documents that it was written from.
+    """Checks a report against its outline and the documents that it was written from.
 
     The headings of the outline are there and none of their sections is still to be written; each
     marker such as `[2]` has its entry under `References`, and each entry names the title or the
@@ -130,15 +130,15 @@ class ReportValidator(LimitedSpec):
     def check(self, thought: Thought) -> ValidationResult:
         """Check `thought.text` against the outline and the documents of its run."""
         lines = read_report(thought.text)
-        told = cast("Mapping[str, object] | None", thought.metadata.get("research"))
-        documents = None if told is None else thought.pre_generation_context
-        outline = cast("Sequence[str]", (told or {}).get("outline", ()))
+        research = cast("Mapping[str, object] | None", thought.metadata.get("research"))
+        documents = None if research is None else thought.pre_generation_context
+        outline = cast("Sequence[str]", (research or {}).get("outline", ()))
         issues = (
-            *_unwritten(lines),
-            *_missing(lines, outline),
-            *_unresolved(lines),
-            *_unknown(lines, documents),
-            *_uncited(lines, documents),
+            *_check_sections(lines),
+            *_check_outline(lines, outline),
+            *_check_markers(lines),
+            *_check_references(lines, documents),
+            *_check_citations(lines, documents),
         )
         fired = {issue.rule for issue in issues}
         checks = len(outline) + len(lines.markers) + len(lines.entries) + 1
@@ -151,33 +151,33 @@ class ReportValidator(LimitedSpec):
         )
 
 
-def _unwritten(lines: ReportLines) -> Iterator[Issue]:
-    for title, place in lines.unwritten:
+def _check_sections(lines: ReportLines) -> Iterator[Issue]:
+    for title, span in lines.unwritten:
         about = f"the section {title!r}" if title else "a section"
-        yield _issue(lines, place, f"{about} is still to be written", rule="unwritten", severity=5)
+        yield _issue(lines, span, f"{about} is still to be written", rule="unwritten", severity=5)
 
 
-def _missing(lines: ReportLines, outline: Sequence[str]) -> Iterator[Issue]:
-    found = {heading_key(title): place for title, place in lines.headings}
+def _check_outline(lines: ReportLines, outline: Sequence[str]) -> Iterator[Issue]:
+    spans = {heading_key(title): span for title, span in lines.headings}
     before = lines.beginning
     for title in outline:
-        place = found.get(heading_key(title))
-        if place is None:
+        span = spans.get(heading_key(title))
+        if span is None:
             message = f"the heading {title!r} of the outline is missing; it belongs after this line"
             yield _issue(lines, before, message, rule="missing_heading", severity=4)
-        before = place or before
+        before = span or before
 
 
-def _unresolved(lines: ReportLines) -> Iterator[Issue]:
-    known = {entry.number for entry in lines.entries}
-    for number, place in lines.markers:
-        if number not in known:
-            known.add(number)  # told once
+def _check_markers(lines: ReportLines) -> Iterator[Issue]:
+    numbers = {entry.number for entry in lines.entries}
+    for number, span in lines.markers:
+        if number not in numbers:
+            numbers.add(number)  # reported once
             message = f"[{number}] has no entry under References"
-            yield _issue(lines, place, message, rule="unresolved_marker", severity=4)
+            yield _issue(lines, span, message, rule="unresolved_marker", severity=4)
 
 
-def _unknown(lines: ReportLines, documents: Sequence[Document] | None) -> Iterator[Issue]:
+def _check_references(lines: ReportLines, documents: Sequence[Document] | None) -> Iterator[Issue]:
     if documents is None:
         return
     seen: set[int] = set()
@@ -185,7 +185,7 @@ def _unknown(lines: ReportLines, documents: Sequence[Document] | None) -> Iterat
         if entry.number in seen:
             message = f"[{entry.number}] stands twice under References"
             yield _issue(lines, entry.place, message, rule="repeated_entry", severity=3)
-        elif not _names_one_of(entry, documents):
+        elif not _is_of_document(entry, documents):
             message = (
                 f"the reference [{entry.number}] {entry.text[:_MOST_SHOWN]!r} names none of the "
                 "documents that were found"
@@ -194,26 +194,26 @@ def _unknown(lines: ReportLines, documents: Sequence[Document] | None) -> Iterat
         seen.add(entry.number)
 
 
-def _uncited(lines: ReportLines, documents: Sequence[Document] | None) -> Iterator[Issue]:
+def _check_citations(lines: ReportLines, documents: Sequence[Document] | None) -> Iterator[Issue]:
     if documents and not lines.markers and not lines.unwritten:
         message = "nothing is cited, although there are documents to cite"
         yield _issue(lines, lines.beginning, message, rule="no_citation", severity=4)
 
 
-def _names_one_of(entry: ReferenceEntry, documents: Sequence[Document]) -> bool:
+def _is_of_document(entry: ReferenceEntry, documents: Sequence[Document]) -> bool:
     """True when each web address of an entry, or without one its title, is a document's."""
     if addresses := set(map(bare_address, _PATTERNS["address"].findall(entry.text))):
         return addresses <= {bare_address("".join(each.url.split())) for each in documents}
     words, *names = (
-        " ".join(told.split()).casefold()
-        for told in (entry.text, *(d.title or d.url or d.id for d in documents))
+        " ".join(text.split()).casefold()
+        for text in (entry.text, *(d.title or d.url or d.id for d in documents))
     )
     return any(name and name in words for name in names)
 
 
-def _issue(lines: ReportLines, place: Span, message: str, *, rule: str, severity: int) -> Issue:
-    there = place if place[0] < place[1] else None
-    return Issue.about(lines.text, there, message, category="report", rule=rule, severity=severity)
+def _issue(lines: ReportLines, span: Span, message: str, *, rule: str, severity: int) -> Issue:
+    where = span if span[0] < span[1] else None
+    return Issue.about(lines.text, where, message, category="report", rule=rule, severity=severity)
 
 
 _TO_DO: Mapping[str, str] = {
@@ -231,5 +231,5 @@ _TO_DO: Mapping[str, str] = {
 def _summary(issues: Sequence[Issue], sections: int, references: int) -> str:
     if not issues:
         return f"all {sections} sections are written, and {references} references resolve"
-    shown = "; ".join(issue.message for issue in issues[:3])
-    return shown if len(issues) <= 3 else f"{shown}; and {len(issues) - 3} more"
+    message = "; ".join(issue.message for issue in issues[:3])
+    return message if len(issues) <= 3 else f"{message}; and {len(issues) - 3} more"

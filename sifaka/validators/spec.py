@@ -43,20 +43,20 @@ class Published(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _knows_every_option(cls, data: object) -> object:
+    def _check_options(cls, data: object) -> object:
         if not isinstance(data, Mapping):
             return data
-        given = cast("Mapping[object, object]", data)
+        values = cast("Mapping[object, object]", data)
         options = [field.alias or name for name, field in cls.model_fields.items()]
-        if unknown := [str(key) for key in given if key not in options]:
+        if unknown := [str(key) for key in values if key not in options]:
             kind = cls.model_fields["type"].default if "type" in options else "it"
             allowed = [option for option in options if option != "type"]
             similar = closest(unknown[0], allowed)
-            meant = f"did you mean {similar!r}? " if similar else ""
+            hint = f"did you mean {similar!r}? " if similar else ""
             raise ValueError(
-                f"unknown option {unknown[0][:40]!r}; {meant}{kind} takes {', '.join(allowed)}"
+                f"unknown option {unknown[0][:40]!r}; {hint}{kind} takes {', '.join(allowed)}"
             )
-        return given
+        return values
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -76,7 +76,7 @@ class Published(Frozen):
         properties = cast("dict[str, dict[str, Any]]", definition.get("properties", {}))
         if properties.get("required", {}).get("type") == "boolean":
             del properties["required"]
-        properties |= {key: _terse(key, value) for key, value in properties.items()}
+        properties |= {key: _shorten_schema(key, value) for key, value in properties.items()}
         if "type" in properties:
             definition["required"] = ["type", *definition.get("required", [])]
         return schema
@@ -116,7 +116,7 @@ class LimitedSpec(OptionalSpec):
         raise NotImplementedError
 
 
-def _terse(key: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _shorten_schema(key: str, schema: dict[str, Any]) -> dict[str, Any]:
     branches = [branch for branch in schema.get("anyOf", []) if branch.get("type") != "null"]
     kept = {name: value for name, value in schema.items() if name not in {"title", "anyOf"}}
     if len(branches) == 1:

@@ -30,7 +30,7 @@ SCHEMA_CHECK_SECONDS = 5.0
 """Seconds of processor time that the check of a longer one may take."""
 
 
-def _usable(schema: Mapping[str, object]) -> Mapping[str, object]:
+def _accept_schema(schema: Mapping[str, object]) -> Mapping[str, object]:
     from sifaka.validators.format.schema import written
 
     _check_schema(written(thawed(schema)))
@@ -63,12 +63,12 @@ class FormatValidator(OptionalSpec):
     type: Literal["format"] = "format"
     name: Name = "format"
     format: Syntax
-    schema_: Annotated[FrozenJson, AfterValidator(_usable)] | None = Field(
+    schema_: Annotated[FrozenJson, AfterValidator(_accept_schema)] | None = Field(
         default=None, alias="schema"
     )
 
     @model_validator(mode="after")
-    def _schema_fits(self) -> "FormatValidator":
+    def _check_schema_fits(self) -> "FormatValidator":
         if self.format == "html":
             require("the format `html`", "evidence", "turbohtml")
         if self.schema_ is not None and self.format not in _OF_DATA:
@@ -81,11 +81,11 @@ class FormatValidator(OptionalSpec):
         size = len(thought.text) if self.schema_ is None and self.format != "html" else inf
         schema = json.dumps(thawed(self.schema_))  # which reaches a process faster
         return await run_limited(
-            _check, self.format, thought.text, schema, size=size, seconds=SECONDS
+            _check_text, self.format, thought.text, schema, size=size, seconds=SECONDS
         )
 
 
-def _check(format: Syntax, text: str, schema: str) -> ValidationResult:
+def _check_text(format: Syntax, text: str, schema: str) -> ValidationResult:
     # Imported here, so that who checks no format does not wait for the parsers.
     module = import_module(f"{__name__}.{format}_text")
     if format == "markdown":

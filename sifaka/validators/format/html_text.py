@@ -20,7 +20,7 @@ def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
     """No value, of a text that is HTML, a document or a fragment.
 
     Raises:
-        Malformed: It has no tag, one that closes or opens nothing where it stands, an element that
+        Malformed: It has no tag, one that closes or opens nothing where it is, an element that
             is not closed and has to be, an identifier or attribute twice, or another of the parse
             errors of the standard.
     """
@@ -34,7 +34,7 @@ def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
     }
     last = max(marks, default=-1)
     document = parse(text, source_locations=True)
-    found = [
+    faults = [
         (
             text.find("<", last + (each.code == "eof-in-tag"))
             if each.code.startswith("eof")
@@ -44,30 +44,30 @@ def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
         for each in document.errors
     ]
     tags = {at: each for at, each in marks.items() if each.tag}
-    if not (tags or found):
+    if not (tags or faults):
         raise Malformed("it has no tag")
     is_whole = any(each.tag in _OF_DOCUMENTS for each in tags.values())
     root = document if is_whole else parse_fragment(text, "template", source_locations=True)
     ids: dict[object, int] = {}
     seen: set[int] = set()
     for element in root.iter_elements():
-        if (place := element.source_location) is None:  # the parser has added it
+        if (location := element.source_location) is None:  # the parser has added it
             continue
-        spans = [each for each in (place.start_tag, place.end_tag) if each is not None]
+        spans = [each for each in (location.start_tag, location.end_tag) if each is not None]
         at, *closed = (starts[each.start_line - 1] + each.start_col for each in spans)
         seen |= {at, *closed}
         end = starts[spans[0].end_line - 1] + spans[0].end_col
         is_empty = element.namespace is not Namespace.HTML and text.endswith("/>", at, end)
         if not (closed or is_empty or _NEEDS_NO_END.fullmatch(element.tag)):
-            found.append((at, f"<{element.tag}> is not closed"))
+            faults.append((at, f"<{element.tag}> is not closed"))
         if ids.setdefault(element.attrs.get("id") or at, at) != at:
-            found.append((at, f"the id {element.attrs['id']!r:.60} is given twice"))
-    left = {
+            faults.append((at, f"the id {element.attrs['id']!r:.60} is given twice"))
+    texts = {
         TokenType.START_TAG: "<{}> is not allowed here",
         TokenType.END_TAG: "no <{}> is open that it could close",
     }
-    found += [
-        (at, plain(left[tag.type].format(tag.tag))) for at, tag in tags.items() if at not in seen
+    faults += [
+        (at, plain(texts[tag.type].format(tag.tag))) for at, tag in tags.items() if at not in seen
     ]
-    refuse(found)
+    refuse(faults)
     return None, no_place

@@ -30,7 +30,7 @@ def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
     try:
         return parse(text), partial(locate, text)
     except Malformed as problem:
-        problem.fix = _safe_repair(text, schema)
+        problem.fix = _repair_safely(text, schema)
         raise
 
 
@@ -41,7 +41,7 @@ def parse(text: str) -> Json:
         Malformed: It is not JSON, has a key twice, or is too deep or too long for this parser.
     """
     try:
-        value = json.loads(text, parse_constant=partial(_no_constant, text))
+        value = json.loads(text, parse_constant=partial(_refuse_constant, text))
     except json.JSONDecodeError as error:
         raise Malformed(error.msg[:1].lower() + error.msg[1:], error.pos) from None
     except RecursionError:
@@ -56,22 +56,22 @@ def parse(text: str) -> Json:
 
 def _refuse_repeated_keys(text: str) -> None:
     """Raise Malformed at a key of a valid JSON text that its object had before."""
-    known: list[set[str]] = []
+    objects: list[set[str]] = []
     for token in _PATTERNS["key_or_brace"].finditer(text):
         if token[0] == "{":
-            known.append(set())
+            objects.append(set())
         elif token[0] == "}":
-            known.pop()
+            objects.pop()
         elif token["key"]:
             key = json.loads(token["key"])
-            if key in known[-1]:
+            if key in objects[-1]:
                 raise Malformed(f"the key {key[:60]!r} is given twice", token.start())
-            known[-1].add(key)
+            objects[-1].add(key)
 
 
 def locate(text: str, path: Path) -> Span | None:
     """The place of the value at a path in a valid JSON text."""
-    at = _skip(text, 0)
+    at = _skip_space(text, 0)
     for step in path:
         places = dict(_members(text, at))
         if step not in places:
@@ -80,7 +80,7 @@ def locate(text: str, path: Path) -> Span | None:
     return at, _DECODER.raw_decode(text, at)[1]
 
 
-def _no_constant(text: str, name: str) -> Any:
+def _refuse_constant(text: str, name: str) -> Any:
     raise Malformed(f"{name} is not JSON", max(0, text.find(name)))
 
 
@@ -91,25 +91,25 @@ def _members(text: str, at: int) -> Iterator[tuple[str | int, int]]:
     """
     if text[at] not in "{[":
         return
-    is_object, at = text[at] == "{", _skip(text, at + 1)
+    is_object, at = text[at] == "{", _skip_space(text, at + 1)
     for index in count():
         if text[at] in "]}":
             return
         key: str | int = index
         if is_object:
             key, at = cast("tuple[str, int]", _DECODER.raw_decode(text, at))
-            at = _skip(text, _skip(text, at) + 1)
+            at = _skip_space(text, _skip_space(text, at) + 1)
         yield key, at
-        at = _skip(text, _DECODER.raw_decode(text, at)[1])
-        at = _skip(text, at + 1) if text[at] == "," else at
+        at = _skip_space(text, _DECODER.raw_decode(text, at)[1])
+        at = _skip_space(text, at + 1) if text[at] == "," else at
 
 
-def _skip(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
 
 
-def _safe_repair(text: str, schema: Schema | None) -> str | None:
+def _repair_safely(text: str, schema: Schema | None) -> str | None:
     """The repaired text, if it is one that passes."""
     with suppress(ValueError, TimeoutError):
         fix = repaired(text) or ""  # which is not JSON
@@ -141,15 +141,15 @@ def repaired(text: str) -> str | None:
     appear: no value where one was missing. Prose never becomes JSON.
     """
     with suppress(ValueError, RecursionError, TimeoutError):
-        source = _unwrapped(text) if len(text) <= REPAIR_LIMIT else None
-        value = None if source is None else _parsed(source)
-        if source and value and isinstance(value, dict | list) and _same_content(source, value):
-            return _laid_out(value, text)
+        source = _unwrap_json(text) if len(text) <= REPAIR_LIMIT else None
+        value = None if source is None else _parse_loosely(source)
+        if source and value and isinstance(value, dict | list) and _has_same_content(source, value):
+            return _lay_out(value, text)
     return None
 
 
-def _unwrapped(text: str) -> str | None:
-    """The part of the text that is meant to be JSON; ValueError where what might be it is none."""
+def _unwrap_json(text: str) -> str | None:
+    """The part of the text that should be JSON; ValueError where what might be it is none."""
     stripped = text.lstrip("\ufeff").strip()
     fenced = _PATTERNS["fenced"].match(stripped)
     if fenced:
@@ -165,7 +165,7 @@ def _unwrapped(text: str) -> str | None:
     return stripped[start:end] if outside <= min(CHATTER_LIMIT, end - start) else None
 
 
-def _parsed(source: str) -> Json:
+def _parse_loosely(source: str) -> Json:
     with suppress(ValueError):
         return json.loads(source)
     import json_repair
@@ -193,9 +193,9 @@ class _Metered(str):
         return super().__getitem__(key)
 
 
-def _same_content(source: str, value: Json) -> bool:
+def _has_same_content(source: str, value: Json) -> bool:
     comments = Counter(_tokens(" ".join(_PATTERNS["comment"].findall(source))))
-    before = Counter(_tokens(_unescaped(source)))
+    before = Counter(_tokens(_unescape(source)))
     after = Counter(token for piece in _pieces(value) for token in _tokens(piece))
     empty_before = len(re.findall(r"\"\"|''|“”", source))
     empty_after = sum(1 for piece in _pieces(value) if not piece)
@@ -217,10 +217,10 @@ def _pieces(value: Json) -> Iterator[str]:
 
 def _tokens(text: str) -> Iterator[str]:
     for token in _PATTERNS["token"].findall(text):
-        yield _SYNONYMS.get(token) or _number(token)
+        yield _SYNONYMS.get(token) or _normalize_number(token)
 
 
-def _number(token: str) -> str:
+def _normalize_number(token: str) -> str:
     """A number in one form for all its spellings; any other token as it is."""
     try:
         return str(Decimal(token).normalize() + 0) if token.strip("-")[0].isdigit() else token
@@ -228,7 +228,7 @@ def _number(token: str) -> str:
         return token
 
 
-def _unescaped(source: str) -> str:
+def _unescape(source: str) -> str:
     def character(match: re.Match[str]) -> str:
         if match[1]:
             return chr(int(match[1], 16))
@@ -237,7 +237,7 @@ def _unescaped(source: str) -> str:
     return _PATTERNS["escape"].sub(character, source)
 
 
-def _laid_out(value: Json, text: str) -> str:
+def _lay_out(value: Json, text: str) -> str:
     """The value as JSON: indented, spaced or compact as the text was."""
     indent = _PATTERNS["indent"].search(text)
     tight = ": " not in text and ", " not in text and indent is None

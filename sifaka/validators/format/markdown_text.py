@@ -26,9 +26,9 @@ def check(text: str) -> ValidationResult:
     tables, broken links and undefined references.
     """
     source = read_markdown(text)
-    checks = (_open_fences, _skipped_levels, _missing_spaces, _broken_tables, _links)
-    found = (issue for check in checks for issue in check(source))
-    issues = sorted(found, key=lambda each: each.start or 0)
+    checks = (_check_fences, _check_levels, _check_spaces, _check_tables, _check_links)
+    faults = (issue for check in checks for issue in check(source))
+    issues = sorted(faults, key=lambda each: each.start or 0)
     broken = [issue for issue in issues if issue.severity >= BROKEN]
     shown = tuple(sorted(issues, key=lambda each: each.severity < BROKEN)[:ISSUE_LIMIT])
     if not broken:
@@ -43,26 +43,26 @@ def check(text: str) -> ValidationResult:
     )
 
 
-def _issue(source: Markdown, place: Span, message: str, rule: str, **more: Any) -> Issue:
-    return Issue.at(source.text, *place, message, category="format", rule=rule, **more)
+def _issue(source: Markdown, span: Span, message: str, rule: str, **more: Any) -> Issue:
+    return Issue.at(source.text, *span, message, category="format", rule=rule, **more)
 
 
 # --- fences, headings, lists and tables ---
 
 
-def _open_fences(source: Markdown) -> Iterator[Issue]:
+def _check_fences(source: Markdown) -> Iterator[Issue]:
     newline = "\r\n" if "\r\n" in source.text else "\n"
     for fence in source.fences:
         if not fence.closed:
-            place = fence.line, fence.end
+            span = fence.line, fence.end
             # A fence in a list or quote needs that container's marks on its last line.
-            fix = None if fence.depth else f"{source.text[slice(*place)]}{newline}{fence.mark}"
+            fix = None if fence.depth else f"{source.text[slice(*span)]}{newline}{fence.mark}"
             safe = fix is not None and fence.end == len(source.text.rstrip("\r\n"))
             message = "close the code fence"
-            yield _issue(source, place, message, "fence", severity=4, fix=fix, safe=safe)
+            yield _issue(source, span, message, "fence", severity=4, fix=fix, safe=safe)
 
 
-def _skipped_levels(source: Markdown) -> Iterator[Issue]:
+def _check_levels(source: Markdown) -> Iterator[Issue]:
     previous = 0
     for block in filter(lambda block: block.level, source.blocks):
         if previous and block.level > previous + 1:
@@ -72,7 +72,7 @@ def _skipped_levels(source: Markdown) -> Iterator[Issue]:
         previous = block.level
 
 
-def _missing_spaces(source: Markdown) -> Iterator[Issue]:
+def _check_spaces(source: Markdown) -> Iterator[Issue]:
     for token in source.tokens:
         if token.type != "paragraph_open" or token.map is None or token.level:
             continue
@@ -94,11 +94,11 @@ def _missing_spaces(source: Markdown) -> Iterator[Issue]:
         if len(items) > 1 and items[0].start() == 0:
             message = "put a space after the list marker"
             for item in items:
-                place = start + item.start(), start + item.end()
-                yield _issue(source, place, message, "list_space", fix=f"{item.group()} ")
+                span = start + item.start(), start + item.end()
+                yield _issue(source, span, message, "list_space", fix=f"{item.group()} ")
 
 
-def _broken_tables(source: Markdown) -> Iterator[Issue]:
+def _check_tables(source: Markdown) -> Iterator[Issue]:
     """Rows that are too long or short, and tables whose delimiter row does not fit."""
     columns, header = 0, False
     for token in source.tokens:
@@ -109,28 +109,28 @@ def _broken_tables(source: Markdown) -> Iterator[Issue]:
         elif token.type == "tbody_open":
             header = False
         elif token.type == "tr_open" and not header and token.map is not None:
-            yield from _ragged(source, token.map[0], "row", columns)
+            yield from _check_row(source, token.map[0], "row", columns)
         elif token.type == "paragraph_open" and token.map is not None:
-            yield from _not_a_table(source, *token.map)
+            yield from _check_delimiters(source, *token.map)
 
 
-def _not_a_table(source: Markdown, first: int, last: int) -> Iterator[Issue]:
+def _check_delimiters(source: Markdown, first: int, last: int) -> Iterator[Issue]:
     for number in range(first + 1, last):
         line, before = _content(source, number), source.line(number - 1)
         if "|" in line and "|" in before and _PATTERNS["delimiter"].match(line):
-            yield from _ragged(source, number, "delimiter row", _cells(source, number - 1))
+            yield from _check_row(source, number, "delimiter row", _count_cells(source, number - 1))
 
 
-def _ragged(source: Markdown, line: int, what: str, columns: int) -> Iterator[Issue]:
-    cells = _cells(source, line)
+def _check_row(source: Markdown, line: int, what: str, columns: int) -> Iterator[Issue]:
+    cells = _count_cells(source, line)
     if cells != columns:
         message = (
             f"give this table {what} {columns} {'cell' if columns == 1 else 'cells'} "
             f"like the header, not {cells}"
         )
         severity = 4 if cells > columns or what != "row" else 3
-        place = source.place(line, line + 1)
-        yield _issue(source, place, message, "table_columns", severity=severity)
+        span = source.place(line, line + 1)
+        yield _issue(source, span, message, "table_columns", severity=severity)
 
 
 def _content(source: Markdown, line: int) -> str:
@@ -138,7 +138,7 @@ def _content(source: Markdown, line: int) -> str:
     return _PATTERNS["container"].sub("", source.line(line)).strip()
 
 
-def _cells(source: Markdown, line: int) -> int:
+def _count_cells(source: Markdown, line: int) -> int:
     row = _content(source, line).removeprefix("|")
     if row.endswith("|") and not row.endswith("\\|"):
         row = row[:-1]
@@ -148,7 +148,7 @@ def _cells(source: Markdown, line: int) -> int:
 # --- links ---
 
 
-def _links(source: Markdown) -> Iterator[Issue]:
+def _check_links(source: Markdown) -> Iterator[Issue]:
     """Links that did not become links, and references to nothing."""
     notes = {key.casefold() for key in _PATTERNS["footnote_definition"].findall(source.body)}
     for start, end in source.places("paragraph_open", "heading_open", "table_open"):
@@ -156,11 +156,11 @@ def _links(source: Markdown) -> Iterator[Issue]:
         for pattern, message in _BROKEN_LINKS.items() if "[" in block else ():
             for match in pattern.finditer(block):
                 yield _issue(source, (start + match.start(), start + match.end()), message, "link")
-        for message, (first, last) in _undefined(source, start, block, notes):
+        for message, (first, last) in _find_undefined(source, start, block, notes):
             yield _issue(source, (start + first, start + last), message, "reference")
 
 
-def _undefined(
+def _find_undefined(
     source: Markdown, shift: int, block: str, notes: set[str]
 ) -> Iterator[tuple[str, Span]]:
     """The references of a block that are defined nowhere, each with what to do."""

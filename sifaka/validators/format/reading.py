@@ -42,9 +42,9 @@ class Malformed(ValueError):
         self.reason, self.position, self.more, self.fix = reason, position, more, fix
 
 
-def refuse(found: Iterable[tuple[int, str]]) -> None:
+def refuse(faults: Iterable[tuple[int, str]]) -> None:
     """Raise Malformed for what was found, offsets and reasons, if anything was."""
-    if ordered := sorted(found):
+    if ordered := sorted(faults):
         (position, reason), *more = ordered
         raise Malformed(reason, position, more)
 
@@ -91,13 +91,13 @@ def checked(
             raise Malformed("there is a code fence around it", fix=fenced["content"])
         value, locate = read(text, schema)
     except Malformed as problem:
-        return _malformed(kind, text, problem)
+        return _report_malformed(kind, text, problem)
     if schema is None:
         return ValidationResult(passed=True, message=f"valid {kind}")
-    return _by_schema(kind, schema, value, text, locate)
+    return _check_by_schema(kind, schema, value, text, locate)
 
 
-def _malformed(kind: str, text: str, problem: Malformed) -> ValidationResult:
+def _report_malformed(kind: str, text: str, problem: Malformed) -> ValidationResult:
     """The failure at the lines and columns of the problem.
 
     With a fix, which replaces the whole text, the issue is about all of it.
@@ -127,7 +127,7 @@ def _malformed(kind: str, text: str, problem: Malformed) -> ValidationResult:
     )
 
 
-def _by_schema(
+def _check_by_schema(
     kind: str, schema: Schema, value: Json, text: str, locate: Locate
 ) -> ValidationResult:
     """Passed, or one issue for each thing in which the value differs from its schema."""

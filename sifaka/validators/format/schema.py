@@ -29,10 +29,10 @@ class Violation(NamedTuple):
     @property
     def where(self) -> str:
         """The path in the notation of JSONPath, `$` being the whole."""
-        return f"${_dotted(self.path)}"
+        return f"${_format_path(self.path)}"
 
 
-def _dotted(path: Path) -> str:
+def _format_path(path: Path) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
 
 
@@ -48,12 +48,12 @@ def check_schema(schema: str) -> None:
     if len(schema) > SCHEMA_LIMIT:
         raise ValueError(f"{len(schema)} characters, at most {SCHEMA_LIMIT}")
     try:
-        given = json.loads(schema)
-        kind = _kind(given)
-        for error in kind(kind.META_SCHEMA).iter_errors(given):
-            raise ValueError(_at(tuple(error.absolute_path)) + _reason(error))
-        _check_parts(given, ())
-        _check_references(given)
+        parsed = json.loads(schema)
+        kind = _validator_class(parsed)
+        for error in kind(kind.META_SCHEMA).iter_errors(parsed):
+            raise ValueError(_path_prefix(tuple(error.absolute_path)) + _reason(error))
+        _check_parts(parsed, ())
+        _check_references(parsed)
     except Unresolvable as error:
         raise ValueError(
             f"{error.ref!r} is not within the schema, and nothing is fetched"
@@ -74,7 +74,7 @@ def violations(schema: Mapping[str, object], value: Json) -> list[Violation]:
     from referencing.exceptions import Unresolvable
 
     try:
-        errors: list[Any] = list(islice(_validator(schema).iter_errors(value), SEARCH_LIMIT))
+        errors: list[Any] = list(islice(_make_validator(schema).iter_errors(value), SEARCH_LIMIT))
     except Unresolvable as error:
         raise ValueError(f"the schema refers to {error.ref!r}, which it does not hold") from None
     except RecursionError:
@@ -105,16 +105,16 @@ def _jsonschema() -> Any:
     return jsonschema
 
 
-def _kind(schema: Mapping[str, object]) -> Any:
+def _validator_class(schema: Mapping[str, object]) -> Any:
     jsonschema = _jsonschema()
     return jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
 
 
-def _validator(schema: Mapping[str, object]) -> Any:
+def _make_validator(schema: Mapping[str, object]) -> Any:
     """A validator that never fetches, and runs no pattern of the schema with `re`."""
     from referencing import Registry
 
-    kind = _jsonschema().validators.extend(_kind(schema), _KEYWORDS)
+    kind = _jsonschema().validators.extend(_validator_class(schema), _KEYWORDS)
     # Without its `$schema`, by which jsonschema would go back from a reference to its own class.
     plain = {key: value for key, value in schema.items() if key != "$schema"}
     return kind(plain, registry=cast("Any", Registry)())
@@ -127,7 +127,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 def _pattern(validator: Any, pattern: str, instance: Json, schema: Json) -> Iterator[Any]:
     if isinstance(instance, str) and not _matches(pattern, instance):
-        yield _error(f"{shown(instance)} does not match {pattern!r}")
+        yield _make_error(f"{shown(instance)} does not match {pattern!r}")
 
 
 def _pattern_properties(
@@ -156,7 +156,7 @@ def _additional_properties(
     elif not allowed and extras:
         listed = ", ".join(shown(key) for key in extras[:5])
         more = f" and {len(extras) - 5} more" if len(extras) > 5 else ""
-        yield _error(f"has properties that the schema does not know: {listed}{more}")
+        yield _make_error(f"has properties that the schema does not know: {listed}{more}")
 
 
 def _unique_items(validator: Any, wanted: Json, instance: Json, schema: Json) -> Iterator[Any]:
@@ -164,9 +164,9 @@ def _unique_items(validator: Any, wanted: Json, instance: Json, schema: Json) ->
     if wanted and isinstance(instance, list):
         seen: set[str] = set()
         for at, item in enumerate(cast("list[Json]", instance)):
-            key = json.dumps(_canonical(item), sort_keys=True)
+            key = json.dumps(_unify_numbers(item), sort_keys=True)
             if key in seen:
-                yield _error(f"item {at} repeats an earlier one", at)
+                yield _make_error(f"item {at} repeats an earlier one", at)
                 return
             seen.add(key)
 
@@ -180,14 +180,14 @@ _KEYWORDS = {
 """The keywords that could take too long as jsonschema has them."""
 
 
-def _canonical(value: Json) -> Json:
+def _unify_numbers(value: Json) -> Json:
     """The value with 1.0 written as 1, which JSON Schema holds to be the same number."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_canonical(item) for item in cast("list[Json]", value)]
+        return [_unify_numbers(item) for item in cast("list[Json]", value)]
     if isinstance(value, dict):
-        return {key: _canonical(item) for key, item in cast("dict[str, Json]", value).items()}
+        return {key: _unify_numbers(item) for key, item in cast("dict[str, Json]", value).items()}
     return value
 
 
@@ -196,14 +196,14 @@ def _check_parts(part: object, path: Path) -> None:
     if isinstance(part, Mapping):
         members = cast("Mapping[str, object]", part)
         if path and isinstance(members.get("$schema"), str):
-            raise ValueError(f"{_at(path)}$schema belongs at the top only")
+            raise ValueError(f"{_path_prefix(path)}$schema belongs at the top only")
         named = members.get("patternProperties")
         patterns: list[object] = [members.get("pattern")]
         if isinstance(named, Mapping):
             patterns += list(cast("Mapping[str, object]", named))
             if "unevaluatedProperties" in members:
                 raise ValueError(
-                    f"{_at(path)}unevaluatedProperties beside patternProperties "
+                    f"{_path_prefix(path)}unevaluatedProperties beside patternProperties "
                     "is not supported; use additionalProperties"
                 )
         for pattern in patterns:
@@ -211,7 +211,7 @@ def _check_parts(part: object, path: Path) -> None:
                 try:
                     compile_pattern(pattern)
                 except ValueError as error:
-                    raise ValueError(f"{_at(path)}{error}") from None
+                    raise ValueError(f"{_path_prefix(path)}{error}") from None
         for key, value in members.items():
             _check_parts(value, (*path, key))
     elif isinstance(part, list | tuple):
@@ -236,11 +236,11 @@ def _check_references(schema: Mapping[str, object]) -> None:
         pending += [(resolver.in_subresource(sub), sub) for sub in resource.subresources()]
 
 
-def _at(path: Path) -> str:
-    return f"at {_dotted(path).removeprefix('.')}: " if path else ""
+def _path_prefix(path: Path) -> str:
+    return f"at {_format_path(path).removeprefix('.')}: " if path else ""
 
 
-def _error(message: str, at: int | None = None) -> Any:
+def _make_error(message: str, at: int | None = None) -> Any:
     return _jsonschema().ValidationError(message, path=() if at is None else (at,))
 
 
@@ -248,10 +248,10 @@ def _reason(error: Any) -> str:
     """The message of an error, on one line: a long value is cut, the reason at its end stays."""
     while error.context and error.message.endswith("under any of the given schemas"):
         error = error.context[0]
-    told = str(error.message)
+    message = str(error.message)
     if isinstance(error.instance, str):
-        told = told.replace(repr(error.instance), shown(error.instance))
+        message = message.replace(repr(error.instance), shown(error.instance))
     if type(error.validator_value) in {int, float} and error.validator != "const":
-        told += f" ({error.validator}: {error.validator_value})"
-    line = " ".join(told.split())
+        message += f" ({error.validator}: {error.validator_value})"
+    line = " ".join(message.split())
     return line if len(line) <= 240 else f"{line[:100]} … {line[-130:]}"

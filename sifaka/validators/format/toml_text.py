@@ -18,7 +18,7 @@ _PATTERNS = patterns_of(__file__, "toml")
 
 
 def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
-    """The value of a text that is TOML, with dates as strings. Of no part the place is known.
+    """The value of a text that is TOML, with dates as strings. The place of no part is known.
 
     Raises:
         Malformed: It is not TOML, or has no value in it.
@@ -30,11 +30,11 @@ def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
     except RecursionError:
         raise Malformed("it is nested too deeply") from None
     except ValueError as error:
-        # Python 3.11 tells the place in the message alone.
-        told, starts = _PATTERNS["told"].fullmatch(str(error)), line_starts(text)
-        assert told is not None
-        at = starts[int(told["line"]) - 1] + int(told["column"]) - 1 if told["line"] else starts[-1]
-        raise Malformed(plain(told["reason"]), at) from None
+        # Python 3.11 gives the position in the message alone.
+        hit, starts = _PATTERNS["told"].fullmatch(str(error)), line_starts(text)
+        assert hit is not None
+        at = starts[int(hit["line"]) - 1] + int(hit["column"]) - 1 if hit["line"] else starts[-1]
+        raise Malformed(plain(hit["reason"]), at) from None
     if not value:
         raise Malformed("it holds no value")
     return value, no_place

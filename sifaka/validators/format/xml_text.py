@@ -37,7 +37,7 @@ def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
     try:
         parser.Parse(text, True)
     except (expat.ExpatError, ValueError) as error:
-        told = plain(str(error).partition(": line ")[0]) + "".join(open_[-1:])
+        reason = plain(str(error).partition(": line ")[0]) + "".join(open_[-1:])
         passed = text.encode(errors="surrogatepass")[: parser.CurrentByteIndex]
-        raise Malformed(told, len(passed.decode(errors="replace"))) from None
+        raise Malformed(reason, len(passed.decode(errors="replace"))) from None
     return None, no_place

@@ -20,7 +20,7 @@ from sifaka.validators.format.reading import (
 from sifaka.validators.format.schema import Json, Path
 
 _DATA = re.compile(r"(?:\s*#.*\n)*\s*(?:[\[{&!%]|- |[^\s:]+:(?:\s|\Z)|---)")
-"""The beginning of a further document of YAML, where prose would stand under front matter."""
+"""The beginning of a further document of YAML, where prose would be under front matter."""
 EXPANSION_LIMIT = 100_000
 """The most values that aliases may add."""
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -37,13 +37,13 @@ def read(text: str, schema: Schema | None) -> tuple[Json, Locate]:
         Malformed: It is not YAML, or not of that form.
     """
     text = text[: _end_of_front_matter(text)]
-    kinds = _scan(text)
+    kinds = _scan_kinds(text)
     if not kinds:
         raise Malformed("it holds no value")
     if schema is not None:
         if len(kinds) > 1:
             raise Malformed(f"it is {len(kinds)} documents, and the schema is for one")
-        return _load(text)
+        return _load_value(text)
     if "scalar" in kinds:
         raise Malformed("it is plain text, not a mapping or a list")
     return None, no_place
@@ -57,7 +57,7 @@ def _end_of_front_matter(text: str) -> int | None:
     return text.rindex("\n", 0, len(text[:end].rstrip())) + 1
 
 
-def _place(node: Any, shift: int, path: Path) -> Span | None:
+def _locate_value(node: Any, shift: int, path: Path) -> Span | None:
     """The place of the value at a path in a node."""
     for step in path:
         if node.id == "mapping":
@@ -95,7 +95,7 @@ class _Node:
         self.at_key = self.is_mapping and not self.at_key
 
 
-def _scan(text: str) -> list[str]:
+def _scan_kinds(text: str) -> list[str]:
     """The kind of each document: `scalar` or `collection`.
 
     It follows the events of a text, which takes no recursion and builds nothing.
@@ -136,7 +136,7 @@ def _scan(text: str) -> list[str]:
             elif isinstance(event, yaml.DocumentStartEvent):
                 sizes.clear()
     except (yaml.YAMLError, UnicodeError) as error:
-        raise _translated(error, text) from None
+        raise _describe_error(error, text) from None
     return kinds
 
 
@@ -149,7 +149,7 @@ def _size_of(anchor: str, open_: Iterable[_Node], sizes: Mapping[str, int], posi
     return sizes[anchor]
 
 
-def _load(text: str) -> tuple[Json, Locate]:
+def _load_value(text: str) -> tuple[Json, Locate]:
     """The document as JSON has it, and where its values are.
 
     Dates are strings, keys too, unknown tags are ignored.
@@ -172,16 +172,16 @@ def _load(text: str) -> tuple[Json, Locate]:
         node = loader.get_single_node()
         value = as_json(loader.construct_document(node))
     except yaml.YAMLError as error:
-        raise _translated(error, text) from None
+        raise _describe_error(error, text) from None
     except (ValueError, LookupError, TypeError, AttributeError):
         # What PyYAML raises when an explicit tag is on a value that is none, as in `!!bool x`.
         raise Malformed("a value does not suit its tag") from None
     finally:
         loader.dispose()
-    return value, partial(_place, node, int(text.startswith("\ufeff")))
+    return value, partial(_locate_value, node, int(text.startswith("\ufeff")))
 
 
-def _translated(error: Exception, text: str) -> Malformed:
+def _describe_error(error: Exception, text: str) -> Malformed:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable")
     position: int = mark.index if mark is not None else getattr(error, "position", 0)

@@ -27,7 +27,7 @@ KEY = "9f8e7d6c5b4a39281706"
 
 @pytest.fixture(autouse=True)
 def nothing_known_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masking, "_known", set[str]())
+    monkeypatch.setattr(masking, "_secrets", set[str]())
     monkeypatch.setattr(masking, "_pattern", None)
 
 
